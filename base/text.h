@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mindgate {
+
+// Go's strconv.Atoi: optional sign, decimal digits only, fits in int64. "+3" and "007" parse;
+// "", " 3", "3.0", "1_000" and "0x2" do not. Upstream reads all its numeric labels with it.
+std::optional<int64_t> ParseGoInt(std::string_view text);
+
+// Levenshtein distance, case-sensitive. Cost is |a| * |b|; both are cut at 64 characters.
+int EditDistance(std::string_view a, std::string_view b);
+
+// The candidate that a person most likely meant: equal ignoring case, or the nearest within
+// a third of the word's length (at least 1, at most 3 edits). Nothing when none is that near, or when `word` is a candidate.
+std::optional<std::string_view> NearestOf(std::string_view word,
+                                          std::span<const std::string_view> candidates);
+
+bool EqualIgnoreCase(std::string_view a, std::string_view b);
+std::string ToLower(std::string_view text);
+std::string_view Trim(std::string_view text);
+std::vector<std::string_view> Split(std::string_view text, char separator);
+std::string Join(std::span<const std::string_view> words, std::string_view separator);
+std::string Join(std::span<const std::string> words, std::string_view separator);
+
+// "a", "a or b", "a, b or c", each in double quotes.
+std::string OneOf(std::span<const std::string_view> values);
+
+// For messages: the text in double quotes, control characters escaped, cut at 80 characters with "...".
+std::string Quote(std::string_view text);
+
+// RFC 1123 label: lower-case alphanumerics and '-', at most 63, alphanumeric at both ends.
+bool IsDns1123Label(std::string_view text);
+
+}  // namespace mindgate

@@ -1,0 +1,59 @@
+#include "base/time.h"
+
+#include <charconv>
+#include <cstdio>
+
+namespace mindgate {
+namespace {
+
+std::optional<int> Digits(std::string_view text, size_t at, size_t count) {
+  if (text.size() < at + count) return std::nullopt;
+  int value = 0;
+  for (size_t i = at; i < at + count; ++i) {
+    if (text[i] < '0' || text[i] > '9') return std::nullopt;
+    value = value * 10 + (text[i] - '0');
+  }
+  return value;
+}
+
+}  // namespace
+
+std::optional<Time> ParseTime(std::string_view text) {
+  using namespace std::chrono;
+  const auto y = Digits(text, 0, 4);
+  const auto m = Digits(text, 5, 2);
+  const auto d = Digits(text, 8, 2);
+  if (!y || !m || !d || text[4] != '-' || text[7] != '-') return std::nullopt;
+  const year_month_day date(year(*y), month(static_cast<unsigned>(*m)),
+                            day(static_cast<unsigned>(*d)));
+  if (!date.ok()) return std::nullopt;
+  const Time midnight = sys_days(date);
+  if (text.size() == 10) return midnight + days(1) - seconds(1);
+  if (text.size() != 20 || text[10] != 'T' || text[13] != ':' || text[16] != ':' ||
+      text[19] != 'Z') {
+    return std::nullopt;
+  }
+  const auto hour = Digits(text, 11, 2);
+  const auto minute = Digits(text, 14, 2);
+  const auto second = Digits(text, 17, 2);
+  if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 59) {
+    return std::nullopt;
+  }
+  return midnight + hours(*hour) + minutes(*minute) + seconds(*second);
+}
+
+std::string FormatTime(Time time) {
+  using namespace std::chrono;
+  const auto day_start = floor<days>(time);
+  const year_month_day date(day_start);
+  const hh_mm_ss clock(time - day_start);
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%04d-%02u-%02uT%02d:%02d:%02dZ",
+                static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
+                static_cast<int>(clock.minutes().count()),
+                static_cast<int>(clock.seconds().count()));
+  return buffer;
+}
+
+}  // namespace mindgate

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mindgate {
+
+// Wall-clock time as decisions see it. The engine never reads a clock: callers pass the time in.
+using Time = std::chrono::sys_seconds;
+
+// "2026-12-31" (the end of that day, UTC: an exception that expires on a day holds through it)
+// or RFC 3339 with 'Z' ("2026-12-31T12:00:00Z").
+std::optional<Time> ParseTime(std::string_view text);
+
+// RFC 3339 in UTC: "2026-12-31T12:00:00Z".
+std::string FormatTime(Time time);
+
+}  // namespace mindgate

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mindgate::json {
+
+// 1-based place in a text; 0 means unknown. Columns count bytes, as compilers do.
+struct Position {
+  int line = 0;
+  int column = 0;
+  bool operator==(const Position&) const = default;
+};
+
+// One fault in what a user wrote: what is wrong, where, and what to write instead.
+struct Issue {
+  Position at;
+  std::string field;    // Kubernetes field path, empty for faults of syntax
+  std::string message;  // one sentence, no final full stop
+  std::string hint;     // what to write instead, may be empty
+};
+
+// All the faults of one text, in the order found, at most kMost; later ones are counted only.
+class Issues {
+ public:
+  static constexpr size_t kMost = 50;
+
+  void Add(Issue issue);
+  bool empty() const { return items_.empty(); }
+  const std::vector<Issue>& items() const { return items_; }
+  size_t dropped() const { return dropped_; }
+
+ private:
+  std::vector<Issue> items_;
+  size_t dropped_ = 0;
+};
+
+// "a.yaml:3:7: message", then the line of `text` and a caret under the column, then "hint: ...".
+// Lines over 160 bytes are cut around the column; control characters are shown as '?'.
+std::string Render(const Issue& issue, std::string_view file, std::string_view text);
+std::string Render(const Issues& issues, std::string_view file, std::string_view text);
+
+}  // namespace mindgate::json

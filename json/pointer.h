@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/json.h"
+
+namespace mindgate::json {
+
+// Appends one RFC 6901 token to a pointer: '~' becomes "~0" and '/' becomes "~1".
+std::string Child(std::string_view pointer, std::string_view key);
+std::string Child(std::string_view pointer, size_t index);
+
+// The unescaped tokens of a pointer; nothing when it is no RFC 6901 pointer.
+std::optional<std::vector<std::string>> Tokens(std::string_view pointer);
+
+// The value at `pointer`, null pointer when there is none. Unlike Find, a JSON null is returned as itself.
+const Json* Resolve(const Json& root, std::string_view pointer);
+
+// The pointer as Kubernetes prints field paths: "spec.containers[0].resources.limits[huawei.com/Ascend910]".
+// List items by index; map keys that are not plain identifiers in brackets. `root` tells lists from maps;
+// below what exists in it a token counts as a map key. The root itself is "".
+std::string FieldPath(const Json& root, std::string_view pointer);
+
+}  // namespace mindgate::json
