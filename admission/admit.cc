@@ -1,0 +1,134 @@
+#include "admission/admit.h"
+
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "admission/warnings.h"
+#include "mutators/mutator.h"
+#include "schemas/names.h"
+
+namespace mindgate::admission {
+namespace {
+
+using json::Json;
+using schemas::AdmissionRequest;
+using schemas::Config;
+using schemas::Operation;
+using schemas::WorkloadView;
+
+// The runtime that an InferenceService names, when the lookup knows it.
+std::shared_ptr<const WorkloadView> RuntimeView(const Json& object,
+                                                const AdmissionRequest& request,
+                                                std::string_view name_space) {
+  if (request.objects == nullptr ||
+      schemas::KindOf(object) != schemas::Kind::kInferenceService) {
+    return nullptr;
+  }
+  const auto reference = schemas::RuntimeOf(object);
+  if (!reference) return nullptr;
+  const auto& info = schemas::InfoOf(reference->kind);
+  const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
+  const Json* runtime = request.objects->Find(info.group, info.name,
+                                              namespaced ? name_space : "", reference->name);
+  if (runtime == nullptr) return nullptr;
+  auto view = schemas::BuildView(*runtime);
+  return view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
+}
+
+std::optional<WorkloadView> ViewOf(const Json* object, const AdmissionRequest& request) {
+  if (object == nullptr) return std::nullopt;
+  const auto own = json::FindString(json::Find(*object, "metadata"), "namespace");
+  return schemas::BuildView(*object,
+                            RuntimeView(*object, request, own.value_or(request.name_space)));
+}
+
+Verdict Ignored(std::string reason) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kIgnored;
+  verdict.ignored_because = std::move(reason);
+  return verdict;
+}
+
+bool IsOptedIn(const WorkloadView& view) { return view.Label(schemas::kInject) == "enabled"; }
+
+void Judge(const WorkloadView& view, const WorkloadView* old_view,
+           const AdmissionRequest& request, const Config& config, const Options& options,
+           Verdict& verdict) {
+  policies::Judgement judgement = policies::Judge({view, old_view, request, config},
+                                                  options.explain ? &verdict.traces : nullptr);
+  verdict.findings = std::move(judgement.findings);
+  verdict.warnings = Warnings(verdict.findings);
+  if (judgement.denied || (options.strict && !verdict.warnings.empty())) {
+    verdict.outcome = Outcome::kDenied;
+  }
+}
+
+Verdict Decide(const AdmissionRequest& request, const Config& config, const Options& options) {
+  if (request.operation != Operation::kCreate && request.operation != Operation::kUpdate) {
+    return Ignored("operation " + std::string(schemas::OperationName(request.operation)));
+  }
+  if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
+  if (request.object == nullptr) return Ignored("no object");
+  const auto view = ViewOf(request.object, request);
+  if (!view) return Ignored("not a kind that mindgate looks at");
+  if (view->being_deleted) return Ignored("being deleted");
+  const auto old_view = request.operation == Operation::kUpdate
+                            ? ViewOf(request.old_object, request)
+                            : std::nullopt;
+  const WorkloadView* old = old_view ? &*old_view : nullptr;
+
+  Verdict verdict;
+  if (options.mutate) {
+    const mutators::Edits edits =
+        mutators::Mutate({*view, old, request, config, IsOptedIn(*view)});
+    verdict.patch = edits.BuildPatch();
+    verdict.changes = edits.Changes();
+    if (options.explain) verdict.withheld = edits.withheld();
+  }
+  if (verdict.patch.empty()) {
+    if (options.judge) Judge(*view, old, request, config, options, verdict);
+    return verdict;
+  }
+  auto mutated = std::make_shared<Json>(*request.object);
+  if (const auto applied = json::ApplyPatch(*mutated, verdict.patch); !applied) {
+    throw std::runtime_error("mindgate's own patch does not apply: " + applied.error().message());
+  }
+  verdict.mutated = mutated;
+  if (options.judge) {
+    const auto mutated_view = ViewOf(mutated.get(), request);
+    Judge(*mutated_view, old, request, config, options, verdict);
+  }
+  return verdict;
+}
+
+}  // namespace
+
+std::string_view OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kAdmitted:
+      return "admitted";
+    case Outcome::kDenied:
+      return "denied";
+    case Outcome::kError:
+      return "error";
+    case Outcome::kIgnored:
+      return "ignored";
+  }
+  return "error";
+}
+
+Verdict Admit(const AdmissionRequest& request, const Config& config, const Options& options) {
+  try {
+    return Decide(request, config, options);
+  } catch (const std::exception& failure) {
+    Verdict verdict;
+    verdict.outcome = Outcome::kError;
+    policies::Finding finding;
+    finding.error = true;
+    finding.message = "internal error: " + std::string(failure.what());
+    verdict.findings.push_back(std::move(finding));
+    return verdict;
+  }
+}
+
+}  // namespace mindgate::admission

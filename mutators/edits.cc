@@ -1,0 +1,113 @@
+#include "mutators/edits.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "json/pointer.h"
+
+namespace mindgate::mutators {
+namespace {
+
+using json::Json;
+
+// The first token of `path` that does not exist (or is null) in `object` ends the returned length;
+// the whole length when everything exists.
+size_t ExistingPrefix(const Json& object, std::string_view path) {
+  const Json* at = &object;
+  size_t begin = 0;
+  while (begin < path.size()) {
+    size_t end = path.find('/', begin + 1);
+    if (end == std::string_view::npos) end = path.size();
+    at = json::Resolve(*at, path.substr(begin, end - begin));
+    if (at == nullptr || at->is_null()) return end;
+    begin = end;
+  }
+  return path.size();
+}
+
+// Puts `value` below `root` at the relative pointer, creating maps and, for "-", lists.
+void PutBelow(Json& root, std::string_view relative, const Json& value) {
+  Json* at = &root;
+  const auto tokens = json::Tokens(relative);
+  if (!tokens) return;
+  for (const std::string& token : *tokens) {
+    if (token == "-") {
+      if (!at->is_array()) *at = Json::array();
+      at = &at->emplace_back();
+    } else {
+      if (!at->is_object()) *at = Json::object();
+      at = &(*at)[token];
+    }
+  }
+  *at = value;
+}
+
+std::optional<std::string_view> PendingFirst(const Json* pending,
+                                             std::optional<std::string_view> stored) {
+  return pending != nullptr ? json::AsString(pending) : stored;
+}
+
+}  // namespace
+
+void Edits::Set(const schemas::Place& map, std::string_view key, Json value, std::string reason) {
+  if (map.wrong_type) return;
+  writes_.try_emplace(json::Child(map.path, key),
+                      Write{mutator_, std::move(reason), std::move(value)});
+}
+
+void Edits::Append(const schemas::Place& list, Json value, std::string reason) {
+  if (list.wrong_type) return;
+  writes_.try_emplace(json::Child(list.path, "-"),
+                      Write{mutator_, std::move(reason), std::move(value)});
+}
+
+void Edits::Withhold(std::string path, std::string reason) {
+  withheld_.push_back({mutator_, std::move(path), std::move(reason)});
+}
+
+const Json* Edits::Pending(std::string_view map_path, std::string_view key) const {
+  if (writes_.empty()) return nullptr;
+  const auto found = writes_.find(json::Child(map_path, key));
+  return found == writes_.end() ? nullptr : &found->second.value;
+}
+
+std::optional<std::string_view> Edits::Label(const schemas::PodTemplateView& pod,
+                                             std::string_view key) const {
+  return PendingFirst(Pending(pod.labels.path, key), pod.Label(key));
+}
+
+std::optional<std::string_view> Edits::Annotation(const schemas::PodTemplateView& pod,
+                                                  std::string_view key) const {
+  return PendingFirst(Pending(pod.annotations.path, key), pod.Annotation(key));
+}
+
+std::vector<Change> Edits::Changes() const {
+  std::vector<Change> changes;
+  changes.reserve(writes_.size());
+  for (const auto& [path, write] : writes_) changes.push_back({write.mutator, path, write.reason});
+  return changes;
+}
+
+std::vector<json::Operation> Edits::BuildPatch() const {
+  using Kind = json::Operation::Kind;
+  std::vector<json::Operation> operations;
+  for (const auto& [path, write] : writes_) {
+    const size_t prefix = ExistingPrefix(object_, path);
+    const std::string_view parent = std::string_view(path).substr(0, prefix);
+    const std::string_view rest = std::string_view(path).substr(prefix);
+    if (rest.empty()) {
+      const Json* present = json::Resolve(object_, path);
+      const bool replace = present != nullptr && !present->is_null();
+      operations.push_back({replace ? Kind::kReplace : Kind::kAdd, path, write.value});
+      continue;
+    }
+    // Writes are sorted by path, so those below one missing parent stand together.
+    if (operations.empty() || operations.back().path != parent) {
+      operations.push_back({Kind::kAdd, std::string(parent), Json()});
+    }
+    PutBelow(operations.back().value, rest, write.value);
+  }
+  return operations;
+}
+
+}  // namespace mindgate::mutators

@@ -1,0 +1,149 @@
+#include "policies/engine.h"
+
+#include <algorithm>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+
+namespace mindgate::policies {
+namespace {
+
+using schemas::Mode;
+
+std::vector<const Rule*> MakeCatalogue() {
+  std::vector<const Rule*> rules;
+  for (const auto& family :
+       {StructureRules(), AscendJobRules(), ScalingRules(), MindieRules(), FaultLabelRules(),
+        MinAvailableRules(), ChipRules(), NodeRules(), OmeRules(), AibrixRules(), VolcanoRules(),
+        InferOperatorRules()}) {
+    for (const Rule& rule : family) rules.push_back(&rule);
+  }
+  std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });
+  return rules;
+}
+
+bool MatchesOptional(std::string_view pattern, std::string_view text) {
+  return pattern.empty() || schemas::MatchesPattern(pattern, text);
+}
+
+// The exception that covers this rule and object and has not expired.
+const schemas::Exception* ExceptionFor(const Rule& rule, const RuleContext& context) {
+  for (const schemas::Exception& exception : context.config.exceptions) {
+    if (exception.expires < context.request.now) continue;
+    if (std::find(exception.rules.begin(), exception.rules.end(), rule.id) ==
+        exception.rules.end()) {
+      continue;
+    }
+    if (MatchesOptional(exception.name_space, context.name_space()) &&
+        MatchesOptional(exception.kind, context.view.info().name) &&
+        MatchesOptional(exception.name, context.view.name)) {
+      return &exception;
+    }
+  }
+  return nullptr;
+}
+
+void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
+  try {
+    rule.check(context, findings);
+  } catch (const std::exception& failure) {
+    findings.Error("the rule failed: " + std::string(failure.what()));
+  }
+}
+
+void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findings& found,
+            Judgement& judgement) {
+  for (const Findings::Violation& violation : found.violations()) {
+    judgement.findings.push_back({&rule, false, mode, violation.path,
+                                  json::FieldPath(*context.view.object, violation.path),
+                                  violation.message, violation.fix});
+  }
+  for (const std::string& error : found.errors()) {
+    judgement.findings.push_back({&rule, true, mode, "", "", error, ""});
+  }
+  if (mode == Mode::kEnforce && (!found.violations().empty() || !found.errors().empty())) {
+    judgement.denied = true;
+  }
+}
+
+}  // namespace
+
+std::string_view SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kInfo:
+      return "info";
+  }
+  return "error";
+}
+
+void Findings::Violate(std::string path, std::string message, std::string fix) {
+  for (const Violation& seen : violations_) {
+    if (seen.path == path && seen.message == message) return;
+  }
+  violations_.push_back({std::move(path), std::move(message), std::move(fix)});
+}
+
+const std::vector<const Rule*>& Catalogue() {
+  static const std::vector<const Rule*> rules = MakeCatalogue();
+  return rules;
+}
+
+const Rule* FindRule(std::string_view id_or_name) {
+  for (const Rule* rule : Catalogue()) {
+    if (EqualIgnoreCase(rule->id, id_or_name) || rule->name == id_or_name) return rule;
+  }
+  return nullptr;
+}
+
+Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view name_space) {
+  if (const auto* override_ = config.OverrideFor(name_space)) {
+    const auto found = override_->rules.find(rule.id);
+    if (found != override_->rules.end()) return found->second;
+  }
+  const auto found = config.rules.find(rule.id);
+  return found == config.rules.end() ? rule.default_mode : found->second;
+}
+
+Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces) {
+  using Result = RuleTrace::Result;
+  Judgement judgement;
+  for (const Rule* rule : Catalogue()) {
+    RuleTrace trace{rule, Result::kNotApplicable, Mode::kOff, ""};
+    if (rule->kinds.Has(context.view.kind)) {
+      trace.mode = ModeFor(*rule, context.config, context.name_space());
+      if (trace.mode == Mode::kOff) {
+        trace.result = Result::kOff;
+      } else {
+        Findings found;
+        Check(*rule, context, found);
+        const bool broken = !found.violations().empty() || !found.errors().empty();
+        const auto* exception = broken ? ExceptionFor(*rule, context) : nullptr;
+        if (exception != nullptr) {
+          trace.result = Result::kExcepted;
+          trace.reason = "excepted until " + FormatTime(exception->expires) + " by " +
+                         exception->owner + ": " + exception->reason;
+        } else if (broken) {
+          trace.result = found.violations().empty() ? Result::kError : Result::kViolated;
+          Report(*rule, trace.mode, context, found, judgement);
+        } else if (!found.skipped().empty()) {
+          trace.result = Result::kSkipped;
+          trace.reason = found.skipped().front();
+        } else {
+          trace.result = Result::kPassed;
+        }
+      }
+    } else if (traces != nullptr) {
+      trace.reason = "does not apply to " + std::string(context.view.info().name);
+    }
+    if (traces != nullptr) traces->push_back(std::move(trace));
+  }
+  return judgement;
+}
+
+}  // namespace mindgate::policies

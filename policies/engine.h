@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/rule.h"
+
+namespace mindgate::policies {
+
+// All rules, by id.
+const std::vector<const Rule*>& Catalogue();
+
+// By id ("MG001", any case) or name; null pointer when there is none.
+const Rule* FindRule(std::string_view id_or_name);
+
+// One violation or error, as answers report it.
+struct Finding {
+  const Rule* rule = nullptr;
+  bool error = false;  // the rule could not be evaluated
+  schemas::Mode mode = schemas::Mode::kEnforce;
+  std::string path;    // RFC 6901 pointer
+  std::string field;   // the same as Kubernetes prints it
+  std::string message;
+  std::string fix;
+};
+
+// How one rule fared with one object; for `explain`.
+struct RuleTrace {
+  enum class Result { kNotApplicable, kOff, kExcepted, kSkipped, kPassed, kViolated, kError };
+  const Rule* rule = nullptr;
+  Result result = Result::kPassed;
+  schemas::Mode mode = schemas::Mode::kEnforce;
+  std::string reason;  // why it does not apply, was skipped or is excepted
+};
+
+struct Judgement {
+  std::vector<Finding> findings;  // by rule id, then in the order found
+  bool denied = false;            // a finding of mode enforce
+};
+
+// Runs every rule that applies. All violations at once. A rule that throws is an error finding of that rule.
+// `traces`, when wanted, gets one entry per rule of the catalogue.
+Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces = nullptr);
+
+// The mode in force for a rule in a namespace: namespace override, else global, else the rule's default.
+schemas::Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view name_space);
+
+}  // namespace mindgate::policies

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schemas/config.h"
+#include "schemas/request.h"
+#include "schemas/workload.h"
+
+namespace mindgate::policies {
+
+// How bad it is when the rule is broken, whatever the mode in force.
+enum class Severity {
+  kError,    // it cannot work, or a feature the user asked for is silently off
+  kWarning,  // it works in some versions only, or not as its author expects
+  kInfo,     // harmless, but misleading
+};
+
+std::string_view SeverityName(Severity severity);  // "error", "warning", "info"
+
+// What one rule found in one object. Messages are one sentence without final full stop.
+class Findings {
+ public:
+  struct Violation {
+    std::string path;     // RFC 6901 pointer of the field at fault; where a missing field belongs
+    std::string message;  // what is wrong and what happens because of it, the essential part first
+    std::string fix;      // what to write instead
+  };
+
+  // A second violation of the same place with the same message is dropped.
+  void Violate(std::string path, std::string message, std::string fix);
+  // The rule could not be evaluated though it applies; never a pass.
+  void Error(std::string message) { errors_.push_back(std::move(message)); }
+  // The rule needs another object that is not known here; shown by `explain`.
+  void Skip(std::string reason) { skipped_.push_back(std::move(reason)); }
+
+  const std::vector<Violation>& violations() const { return violations_; }
+  const std::vector<std::string>& errors() const { return errors_; }
+  const std::vector<std::string>& skipped() const { return skipped_; }
+
+ private:
+  std::vector<Violation> violations_;
+  std::vector<std::string> errors_;
+  std::vector<std::string> skipped_;
+};
+
+struct RuleContext {
+  const schemas::WorkloadView& view;
+  const schemas::WorkloadView* old_view;  // on UPDATE, when the old object is known
+  const schemas::AdmissionRequest& request;
+  const schemas::Config& config;
+
+  // Of the object, else of the request.
+  std::string_view name_space() const {
+    return view.name_space.empty() ? std::string_view(request.name_space) : view.name_space;
+  }
+};
+
+// One check: its documentation and its function. The documentation is what `mindgate explain` and docs/rules show.
+struct Rule {
+  std::string_view id;    // "MG001", never reused
+  std::string_view name;  // kebab-case, says what is checked
+  Severity severity;
+  schemas::Mode default_mode;
+  schemas::KindSet kinds;
+  std::string_view summary;  // what must hold, one sentence
+  std::string_view why;      // what happens when it does not, at fault time or before
+  std::string_view fix;      // what to write
+  // Where the fact comes from: upstream component and file, or Kubernetes documentation. Where upstream's code and
+  // documents disagree, says so and why the default mode is what it is.
+  std::string_view source;
+  void (*check)(const RuleContext& context, Findings& findings);
+};
+
+// Rule families, one file each under policies/.
+std::span<const Rule> StructureRules();      // MG001..MG009: shape and scheduling of every workload
+std::span<const Rule> AscendJobRules();      // MG010..MG029
+std::span<const Rule> ScalingRules();        // MG030..MG039: scaling labels and scaling-rule ConfigMaps
+std::span<const Rule> MindieRules();         // MG040..MG049: app, jobID, rank tables
+std::span<const Rule> FaultLabelRules();     // MG050..MG069: fault labels and recovery annotations
+std::span<const Rule> MinAvailableRules();   // MG070..MG079: schedule_minAvailable
+std::span<const Rule> ChipRules();           // MG080..MG099: chip counts, policies, super pods
+std::span<const Rule> NodeRules();           // MG100..MG109: nodeSelector, env, virtual NPUs
+std::span<const Rule> OmeRules();            // MG110..MG119
+std::span<const Rule> AibrixRules();         // MG120..MG129
+std::span<const Rule> VolcanoRules();        // MG130..MG139: vcjobs and native workloads under Volcano
+std::span<const Rule> InferOperatorRules();  // MG140..MG159
+
+}  // namespace mindgate::policies

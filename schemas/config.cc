@@ -1,0 +1,49 @@
+#include "schemas/config.h"
+
+#include <utility>
+
+namespace mindgate::schemas {
+namespace {
+
+constexpr std::array<std::pair<Mode, std::string_view>, 4> kModes = {{
+    {Mode::kOff, "off"},
+    {Mode::kAudit, "audit"},
+    {Mode::kWarn, "warn"},
+    {Mode::kEnforce, "enforce"},
+}};
+
+}  // namespace
+
+std::string_view ModeName(Mode mode) { return kModes[static_cast<size_t>(mode)].second; }
+
+std::optional<Mode> ModeNamed(std::string_view name) {
+  for (const auto& [mode, known] : kModes) {
+    if (known == name) return mode;
+  }
+  return std::nullopt;
+}
+
+Config::Config() {
+  const auto profile = [this](Framework framework) -> Profile& {
+    return profiles[static_cast<size_t>(framework)];
+  };
+  profile(Framework::kMindIE).fault_retry_times = "100000000";
+  profile(Framework::kOme) = {"force", "on", "3"};
+  profile(Framework::kAibrix) = {"force", "on", "10"};
+  profile(Framework::kDeployment).pod_rescheduling = "on";
+  profile(Framework::kPod).fault_scheduling.clear();
+}
+
+const NamespaceOverride* Config::OverrideFor(std::string_view name_space) const {
+  for (const NamespaceOverride& candidate : namespaces) {
+    if (MatchesPattern(candidate.name, name_space)) return &candidate;
+  }
+  return nullptr;
+}
+
+bool MatchesPattern(std::string_view pattern, std::string_view text) {
+  if (pattern.ends_with('*')) return text.starts_with(pattern.substr(0, pattern.size() - 1));
+  return pattern == text;
+}
+
+}  // namespace mindgate::schemas

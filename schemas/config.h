@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "schemas/kinds.h"
+
+namespace mindgate::schemas {
+
+// What a violated rule leads to.
+enum class Mode : uint8_t { kOff, kAudit, kWarn, kEnforce };
+
+std::string_view ModeName(Mode mode);  // "enforce", "warn", "audit", "off"
+std::optional<Mode> ModeNamed(std::string_view name);
+
+// What is injected for one framework; an empty value means that the label is not injected.
+struct Profile {
+  std::string fault_scheduling = "force";
+  std::string pod_rescheduling;
+  std::string fault_retry_times;
+};
+
+// Modes by rule id ("MG001").
+using RuleModes = std::map<std::string, Mode, std::less<>>;
+
+struct NamespaceOverride {
+  std::string name;  // exact, or with a trailing '*' a prefix
+  bool inject = true;
+  RuleModes rules;
+};
+
+// Lets named objects break named rules for a while. Fields are exact, or with a trailing '*' a prefix; empty matches all.
+struct Exception {
+  std::vector<std::string> rules;  // ids; never empty
+  std::string name_space;
+  std::string kind;
+  std::string name;
+  std::string owner;   // who answers for it; never empty
+  std::string reason;  // never empty
+  Time expires{};
+};
+
+// One row of the chip-count table (mindcluster.md E.3) that a site adds or replaces.
+struct AcceleratorRow {
+  std::string schedule_policy;   // "" when the row has none
+  std::string accelerator_type;  // nodeSelector value, "" when the row has none
+  int64_t node_chips = 0;
+  std::set<int64_t> pod_chips;   // allowed counts of one pod
+  bool super_pod = false;        // sp-block applies
+  bool whole_nodes_when_distributed = false;
+};
+
+// mindgate.yaml, loaded. Immutable once made; shared by all who decide.
+struct Config {
+  Config();  // the documented defaults
+
+  // Hash of what was loaded (16 hex digits), "defaults" without a file; every answer's audit annotation carries it.
+  std::string generation = "defaults";
+
+  std::array<Profile, kFrameworkCount> profiles;
+  const Profile& profile(Framework framework) const {
+    return profiles[static_cast<size_t>(framework)];
+  }
+
+  std::string scheduler = "volcano";           // written by scheduler-name
+  std::set<std::string, std::less<>> disabled_mutators;
+  bool gang_repair = true;                     // the watcher repairs gangs that a rolling update would block
+  RuleModes rules;
+  std::vector<NamespaceOverride> namespaces;   // the first that matches counts
+  std::vector<Exception> exceptions;
+  int64_t grace_over_time = 900;               // scheduler init-param grace-over-time, seconds, 2..3600
+  int64_t super_pod_size = 48;                 // scheduler init-param super-pod-size, nodes
+  std::vector<AcceleratorRow> accelerators;
+
+  const NamespaceOverride* OverrideFor(std::string_view name_space) const;
+};
+
+// True when `pattern` (exact, or a prefix with a trailing '*') matches.
+bool MatchesPattern(std::string_view pattern, std::string_view text);
+
+}  // namespace mindgate::schemas

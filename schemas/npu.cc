@@ -1,0 +1,80 @@
+#include "schemas/npu.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/quantity.h"
+#include "json/pointer.h"
+#include "schemas/names.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using json::Json;
+
+// "4c", "2c.1cpu", "12c.3cpu.32g": digits, then 'c', then anything.
+bool IsVnpuSuffix(std::string_view text) {
+  size_t digits = 0;
+  while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') ++digits;
+  return digits > 0 && digits < text.size() && text[digits] == 'c';
+}
+
+// Quantities may be written as numbers or as text.
+std::optional<int64_t> WholeCount(const Json* value) {
+  if (const auto number = json::AsInt(value)) return number;
+  if (const auto text = json::AsString(value)) return ParseWholeQuantity(*text);
+  if (value != nullptr && value->is_number_float()) {
+    const double number = value->get<double>();
+    const auto whole = static_cast<int64_t>(std::clamp(number, -1e15, 1e15));
+    if (static_cast<double>(whole) == number) return whole;
+  }
+  return std::nullopt;
+}
+
+void Collect(const Json* map, std::string_view path, bool is_request,
+             std::vector<NpuRequest>& requests) {
+  const auto* object = map == nullptr ? nullptr : map->get_ptr<const Json::object_t*>();
+  if (object == nullptr) return;
+  for (auto entry = object->lower_bound(kResourcePrefix); entry != object->end(); ++entry) {
+    if (!entry->first.starts_with(kResourcePrefix)) break;
+    auto found = std::find_if(requests.begin(), requests.end(), [&](const NpuRequest& request) {
+      return request.resource == entry->first;
+    });
+    if (found == requests.end()) {
+      found = requests.insert(requests.end(), NpuRequest{entry->first, json::Child(path, entry->first), nullptr, nullptr, std::nullopt});
+    }
+    (is_request ? found->request : found->limit) = &entry->second;
+  }
+}
+
+}  // namespace
+
+NpuResource ClassifyResource(std::string_view resource) {
+  if (!resource.starts_with(kResourcePrefix)) return NpuResource::kOther;
+  resource.remove_prefix(kResourcePrefix.size());
+  if (resource == "npu-core") return NpuResource::kDynamicVnpu;
+  for (std::string_view card : {"Ascend910", "Ascend310P", "Ascend310", "npu"}) {
+    if (resource == card) return NpuResource::kWholeCard;
+    if (resource.starts_with(card) && resource.substr(card.size()).starts_with('-') &&
+        IsVnpuSuffix(resource.substr(card.size() + 1))) {
+      return NpuResource::kStaticVnpu;
+    }
+  }
+  return NpuResource::kOther;
+}
+
+std::vector<NpuRequest> ReadNpuRequests(const Json* resources, std::string_view path) {
+  std::vector<NpuRequest> requests;
+  if (!json::IsObject(resources)) return requests;
+  const Json* wanted = json::Find(*resources, "requests");
+  const Json* limits = json::Find(*resources, "limits");
+  if (wanted == nullptr && limits == nullptr) return requests;
+  Collect(wanted, json::Child(path, "requests"), true, requests);
+  Collect(limits, json::Child(path, "limits"), false, requests);
+  for (NpuRequest& request : requests) {
+    request.count = WholeCount(request.request != nullptr ? request.request : request.limit);
+  }
+  return requests;
+}
+
+}  // namespace mindgate::schemas

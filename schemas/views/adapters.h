@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "schemas/workload.h"
+
+// One adapter a kind family: reads where its pod templates stand and how their pods group. Only schemas/workload.cc calls these.
+namespace mindgate::schemas::views {
+
+// Reads members with their types checked, and adds templates and groups to the view.
+class Builder {
+ public:
+  explicit Builder(WorkloadView& view) : view_(view) {}
+
+  WorkloadView& view() { return view_; }
+  const json::Json& object() const { return *view_.object; }
+
+  // Member `key` of `parent`, which stands at `path`. Null pointer when absent or null; a member
+  // of another type is recorded as a WrongType and left out.
+  const json::Json* Object(const json::Json* parent, std::string_view path, std::string_view key);
+  const json::Json* List(const json::Json* parent, std::string_view path, std::string_view key);
+  std::optional<int64_t> Int(const json::Json* parent, std::string_view path, std::string_view key);
+  std::string_view String(const json::Json* parent, std::string_view path, std::string_view key);
+  // A map of strings (labels, annotations, nodeSelector): also checks each value.
+  Place StringMap(const json::Json* parent, std::string_view path, std::string_view key);
+
+  // A PodTemplateSpec at `path`: metadata and spec. `pod_template` may be null: then a template
+  // without containers is added, since pods are made all the same. The reference holds until the next call.
+  PodTemplateView& AddTemplate(std::string name, std::string path, const json::Json* pod_template);
+
+  // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.
+  void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Json* spec);
+
+  // Groups the templates (indexes); sets their pod_group.
+  PodGroupView& AddGroup(PodGroupOwner owner, std::string name, std::vector<size_t> templates);
+
+ private:
+  const json::Json* Typed(const json::Json* parent, std::string_view path, std::string_view key,
+                          bool (*has_type)(const json::Json&), std::string_view wanted);
+  void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Json* spec,
+                      std::string_view key, ContainerView::Role role);
+  void AddContainer(PodTemplateView& pod, std::string path, const json::Json& container,
+                    ContainerView::Role role);
+
+  WorkloadView& view_;
+};
+
+void ReadNative(Builder& builder);
+void ReadVolcanoJob(Builder& builder);
+void ReadAscendJob(Builder& builder);
+void ReadLeaderWorkerSet(Builder& builder);
+void ReadOme(Builder& builder);
+void ReadAibrix(Builder& builder);
+void ReadInferOperator(Builder& builder);
+
+// A scaling rule (data key elastic_scaling.json) or a rank table (name rings-config-*).
+bool IsOurConfigMap(const json::Json& object, std::string_view name);
+
+}  // namespace mindgate::schemas::views

@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "json/pointer.h"
+#include "schemas/names.h"
+#include "schemas/views/adapters.h"
+
+// AIBrix: the pods of all roles with podGroupSize <= 1 of a RoleSet share one PodGroup, each PodSet of a larger role has its own
+// (aibrix: pkg/controller/roleset/sync.go, volcano's pg-controller).
+namespace mindgate::schemas::views {
+namespace {
+
+using json::Json;
+
+bool IsRoutingName(std::string_view name) {
+  return name == "routing" || name == "router" || name == "proxy";
+}
+
+void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
+  WorkloadView& view = builder.view();
+  const Json* roles = builder.List(spec, path, "roles");
+  if (roles == nullptr) return;
+  struct Role {
+    size_t index;
+    int64_t group_size;
+  };
+  std::vector<Role> read;
+  for (size_t i = 0; i < roles->size(); ++i) {
+    const Json& role = (*roles)[i];
+    const std::string role_path = json::Child(path + "/roles", i);
+    if (!role.is_object()) {
+      view.wrong_types.push_back({role_path, "object", &role});
+      continue;
+    }
+    const std::string_view name = builder.String(&role, role_path, "name");
+    const auto replicas = builder.Int(&role, role_path, "replicas");
+    const int64_t size = builder.Int(&role, role_path, "podGroupSize").value_or(1);
+    const Json* pod_template = builder.Object(&role, role_path, "template");
+    PodTemplateView& pod =
+        builder.AddTemplate(name.empty() ? "role " + std::to_string(i) : std::string(name),
+                            role_path + "/template", pod_template);
+    pod.pods = size > 1 ? std::optional(size) : replicas;
+    read.push_back({view.templates.size() - 1, size});
+  }
+
+  const bool any_npus = view.RequestsNpus();
+  std::vector<size_t> shared;
+  for (const Role& role : read) {
+    PodTemplateView& pod = view.templates[role.index];
+    const bool npus = pod.RequestsNpus();
+    pod.router = !npus && (any_npus || IsRoutingName(pod.name));
+    const std::string_view scheduler = pod.SchedulerName();
+    const bool grouped = scheduler == kVolcanoScheduler || (scheduler.empty() && !pod.router);
+    if (!grouped) continue;
+    if (role.group_size > 1) {
+      builder.AddGroup(PodGroupOwner::kPodSet, "one PodSet of role " + pod.name, {role.index})
+          .min_member = 1;
+    } else {
+      shared.push_back(role.index);
+    }
+  }
+  if (!shared.empty()) {
+    builder.AddGroup(PodGroupOwner::kRoleSet, "the roles with podGroupSize 1", std::move(shared))
+        .min_member = 1;
+  }
+}
+
+}  // namespace
+
+void ReadAibrix(Builder& builder) {
+  WorkloadView& view = builder.view();
+  view.framework = Framework::kAibrix;
+  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  if (view.kind == Kind::kRoleSet) {
+    ReadRoles(builder, spec, "/spec");
+    return;
+  }
+  const Json* pod_template = builder.Object(spec, "/spec", "template");
+  if (view.kind == Kind::kStormService) {
+    builder.Int(spec, "/spec", "replicas");
+    ReadRoles(builder, builder.Object(pod_template, "/spec/template", "spec"),
+              "/spec/template/spec");
+    return;
+  }
+  PodTemplateView& pod = builder.AddTemplate("", "/spec/template", pod_template);
+  pod.pods = builder.Int(spec, "/spec", "podGroupSize").value_or(1);
+  pod.inherited_labels.push_back(view.labels);
+  pod.inherited_annotations.push_back(view.annotations);
+  builder.AddGroup(PodGroupOwner::kPodSet, "the PodSet", {0}).min_member = 1;
+}
+
+}  // namespace mindgate::schemas::views

@@ -1,0 +1,77 @@
+#include <nlohmann/json.hpp>
+
+#include "json/pointer.h"
+#include "schemas/views/adapters.h"
+
+// infer-operator: a role holds a raw Deployment or StatefulSet spec; with the gang label each instance gets a PodGroup that
+// copies the role's metadata (mind-cluster: component/infer-operator/pkg/controller/workload/podgroup_manager.go).
+namespace mindgate::schemas::views {
+namespace {
+
+using json::Json;
+
+constexpr std::string_view kGangLabel = "infer.huawei.com/gang-schedule";
+
+void ReadRole(Builder& builder, const Json& role, const std::string& path, size_t index) {
+  WorkloadView& view = builder.view();
+  const std::string_view name = builder.String(&role, path, "name");
+  builder.Int(&role, path, "replicas");
+  const Json* metadata = builder.Object(&role, path, "metadata");
+  Place labels = builder.StringMap(metadata, path + "/metadata", "labels");
+  Place annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
+  const std::string_view workload =
+      builder.String(builder.Object(&role, path, "workload"), path + "/workload", "kind");
+
+  const Json* spec = builder.Object(&role, path, "spec");
+  if (spec == nullptr) return;
+  const std::string spec_path = path + "/spec";
+  const int64_t pods = builder.Int(spec, spec_path, "replicas").value_or(1);
+  const Json* pod_template = builder.Object(spec, spec_path, "template");
+  if (pod_template == nullptr) return;
+  builder
+      .AddTemplate(name.empty() ? "role " + std::to_string(index) : std::string(name),
+                   spec_path + "/template", pod_template)
+      .pods = pods;
+
+  const bool gang = json::FindString(labels.value, kGangLabel) == "true";
+  const PodGroupOwner owner = gang                        ? PodGroupOwner::kInstance
+                              : workload == "StatefulSet" ? PodGroupOwner::kStatefulSet
+                                                          : PodGroupOwner::kReplicaSet;
+  PodGroupView& group = builder.AddGroup(
+      owner, "one instance of role " + view.templates.back().name, {view.templates.size() - 1});
+  group.min_member = gang ? pods : 1;
+  if (gang) {
+    group.labels = std::move(labels);
+    group.annotations = std::move(annotations);
+  }
+}
+
+}  // namespace
+
+void ReadInferOperator(Builder& builder) {
+  WorkloadView& view = builder.view();
+  view.framework = Framework::kInferOperator;
+  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  if (view.kind == Kind::kInstanceSet) {
+    if (spec != nullptr) ReadRole(builder, *spec, "/spec", 0);
+    return;
+  }
+  std::string path = "/spec";
+  if (view.kind == Kind::kInferServiceSet) {
+    builder.Int(spec, path, "replicas");
+    spec = builder.Object(spec, path, "template");
+    path += "/template";
+  }
+  const Json* roles = builder.List(spec, path, "roles");
+  if (roles == nullptr) return;
+  for (size_t i = 0; i < roles->size(); ++i) {
+    const std::string role_path = json::Child(path + "/roles", i);
+    if ((*roles)[i].is_object()) {
+      ReadRole(builder, (*roles)[i], role_path, i);
+    } else {
+      view.wrong_types.push_back({role_path, "object", &(*roles)[i]});
+    }
+  }
+}
+
+}  // namespace mindgate::schemas::views

@@ -1,0 +1,32 @@
+#include "schemas/views/adapters.h"
+
+// LeaderWorkerSet: one PodGroup per group when gang scheduling is on in its controller, which the object does not show
+// (lws: pkg/schedulerprovider/volcano_provider.go). minMember stays unknown for that reason.
+namespace mindgate::schemas::views {
+
+using json::Json;
+
+void ReadLeaderWorkerSet(Builder& builder) {
+  builder.view().framework = Framework::kLeaderWorkerSet;
+  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  builder.Int(spec, "/spec", "replicas");
+  const std::string path = "/spec/leaderWorkerTemplate";
+  const Json* group = builder.Object(spec, "/spec", "leaderWorkerTemplate");
+  const int64_t size = builder.Int(group, path, "size").value_or(1);
+  std::vector<size_t> all;
+  // A missing leader template means that the leader uses the worker's: never create one.
+  const Json* leader = builder.Object(group, path, "leaderTemplate");
+  if (leader != nullptr) {
+    builder.AddTemplate("leader", path + "/leaderTemplate", leader).pods = 1;
+    all.push_back(all.size());
+  }
+  const Json* worker = builder.Object(group, path, "workerTemplate");
+  if (worker != nullptr) {
+    builder.AddTemplate("worker", path + "/workerTemplate", worker).pods =
+        leader != nullptr ? size - 1 : size;
+    all.push_back(all.size());
+  }
+  builder.AddGroup(PodGroupOwner::kLeaderWorkerSetGroup, "one group", std::move(all));
+}
+
+}  // namespace mindgate::schemas::views

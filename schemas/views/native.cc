@@ -1,0 +1,63 @@
+#include <algorithm>
+
+#include "json/pointer.h"
+#include "schemas/views/adapters.h"
+
+// Kinds of Kubernetes itself. Volcano's pg-controller makes one PodGroup per ReplicaSet, StatefulSet, Job or bare
+// pod (volcano: pkg/controllers/podgroup/pg_controller_handler.go).
+namespace mindgate::schemas::views {
+namespace {
+
+using json::Json;
+
+// Pods of a Job that exist together. The API server fills both with 1 when both are absent.
+int64_t PodsOfJob(Builder& builder, const Json* spec, std::string_view path) {
+  const auto parallelism = builder.Int(spec, path, "parallelism");
+  const auto completions = builder.Int(spec, path, "completions");
+  if (!completions) return parallelism.value_or(1);
+  return std::min(parallelism.value_or(1), *completions);
+}
+
+void AddOnly(Builder& builder, std::string path, const Json* spec, std::optional<int64_t> pods,
+             PodGroupOwner owner, Framework framework) {
+  builder.view().framework = framework;
+  const Json* pod_template = builder.Object(spec, path, "template");
+  builder.AddTemplate("", json::Child(path, "template"), pod_template).pods = pods;
+  builder.AddGroup(owner, std::string(KindName(builder.view().kind)), {0}).min_member = 1;
+}
+
+}  // namespace
+
+void ReadNative(Builder& builder) {
+  const Kind kind = builder.view().kind;
+  if (kind == Kind::kPod) {
+    builder.view().framework = Framework::kPod;
+    builder.AddTemplate("", "", &builder.object()).pods = 1;
+    builder.AddGroup(PodGroupOwner::kPod, "pod", {0}).min_member = 1;
+    return;
+  }
+  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  switch (kind) {
+    case Kind::kDeployment:
+      AddOnly(builder, "/spec", spec, builder.Int(spec, "/spec", "replicas").value_or(1),
+              PodGroupOwner::kReplicaSet, Framework::kDeployment);
+      break;
+    case Kind::kStatefulSet:
+      AddOnly(builder, "/spec", spec, builder.Int(spec, "/spec", "replicas").value_or(1),
+              PodGroupOwner::kStatefulSet, Framework::kStatefulSet);
+      break;
+    case Kind::kCronJob: {
+      const Json* job = builder.Object(spec, "/spec", "jobTemplate");
+      const std::string path = "/spec/jobTemplate/spec";
+      const Json* job_spec = builder.Object(job, "/spec/jobTemplate", "spec");
+      AddOnly(builder, path, job_spec, PodsOfJob(builder, job_spec, path), PodGroupOwner::kJob,
+              Framework::kJob);
+      break;
+    }
+    default:
+      AddOnly(builder, "/spec", spec, PodsOfJob(builder, spec, "/spec"), PodGroupOwner::kJob,
+              Framework::kJob);
+  }
+}
+
+}  // namespace mindgate::schemas::views

@@ -1,0 +1,140 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "json/pointer.h"
+#include "schemas/names.h"
+#include "schemas/views/adapters.h"
+
+// OME holds pod specs without metadata beside them: labels and annotations stand on the component, pod fields inline, the main
+// container as `runner`. A component with a leader or worker becomes a LeaderWorkerSet, else a Deployment
+// (ome: pkg/controller/v1beta1/inferenceservice/utils/{deployment,merging}.go).
+namespace mindgate::schemas::views {
+namespace {
+
+using json::Json;
+
+struct Component {
+  std::string_view name;          // "engine"
+  std::string_view service_key;   // in an InferenceService
+  std::string_view runtime_key;   // in a runtime
+  bool router;
+};
+
+constexpr std::array<Component, 3> kComponents = {{
+    {"engine", "engine", "engineConfig", false},
+    {"decoder", "decoder", "decoderConfig", false},
+    {"router", "router", "routerConfig", true},
+}};
+
+const PodTemplateView* TemplateNamed(const WorkloadView* view, std::string_view name) {
+  if (view == nullptr) return nullptr;
+  for (const PodTemplateView& pod : view->templates) {
+    if (pod.name == name) return &pod;
+  }
+  return nullptr;
+}
+
+class ComponentReader {
+ public:
+  ComponentReader(Builder& builder, const Component& component, const Json& value,
+                  std::string path)
+      : builder_(builder), component_(component), value_(value), path_(std::move(path)) {}
+
+  void Read() {
+    labels_ = builder_.StringMap(&value_, path_, "labels");
+    annotations_ = builder_.StringMap(&value_, path_, "annotations");
+    const std::string name(component_.name);
+    const WorkloadView* runtime = builder_.view().runtime.get();
+    const auto* runtime_leader = TemplateNamed(runtime, name + ".leader");
+    const auto* runtime_worker = TemplateNamed(runtime, name + ".worker");
+    const Json* leader = builder_.Object(&value_, path_, "leader");
+    const Json* worker = builder_.Object(&value_, path_, "worker");
+    const bool multi_node = leader != nullptr || worker != nullptr ||
+                            runtime_leader != nullptr || runtime_worker != nullptr;
+    if (!multi_node) {
+      Add(name, path_, &value_, TemplateNamed(runtime, name)).pods = Replicas();
+      Group(PodGroupOwner::kReplicaSet);
+      return;
+    }
+    if (leader != nullptr) {
+      Add(name + ".leader", path_ + "/leader", leader, runtime_leader).pods = 1;
+    } else {
+      // The leader comes from the runtime, or the component's own pod fields serve as the leader.
+      PodTemplateView& pod = Add(name, path_, &value_, runtime_leader);
+      pod.pods = 1;
+      if (runtime_leader != nullptr) pod.has_pod_spec = false;
+    }
+    if (worker != nullptr) {
+      const auto size = builder_.Int(worker, path_ + "/worker", "size");
+      const bool from_runtime = !size && runtime_worker != nullptr;
+      Add(name + ".worker", path_ + "/worker", worker, runtime_worker).pods =
+          from_runtime ? runtime_worker->pods : size.value_or(0);
+    }
+    Group(PodGroupOwner::kLeaderWorkerSetGroup);
+  }
+
+ private:
+  PodTemplateView& Add(std::string name, std::string path, const Json* spec,
+                       const PodTemplateView* runtime) {
+    WorkloadView& view = builder_.view();
+    PodTemplateView& pod = view.templates.emplace_back();
+    pod.name = std::move(name);
+    pod.path = path;
+    pod.labels = labels_;
+    pod.annotations = annotations_;
+    pod.router = component_.router;
+    pod.runtime = runtime;
+    pod.has_pod_spec =
+        json::Find(spec, "runner") != nullptr || json::Find(spec, "containers") != nullptr;
+    if (view.kind == Kind::kInferenceService) {
+      if (runtime != nullptr) {
+        pod.inherited_labels.push_back(runtime->labels);
+        pod.inherited_annotations.push_back(runtime->annotations);
+      }
+      pod.inherited_labels.push_back(view.labels);
+      pod.inherited_annotations.push_back(view.annotations);
+    }
+    builder_.ReadPodSpec(pod, std::move(path), spec);
+    members_.push_back(view.templates.size() - 1);
+    return pod;
+  }
+
+  // OME's defaulter writes minReplicas 1 into every service component that lacks it, so a runtime's value is dead.
+  std::optional<int64_t> Replicas() {
+    const auto replicas = builder_.Int(&value_, path_, "minReplicas");
+    if (builder_.view().kind != Kind::kInferenceService) return std::nullopt;
+    return replicas.value_or(1);
+  }
+
+  void Group(PodGroupOwner owner) {
+    PodGroupView& group =
+        builder_.AddGroup(owner, std::string(component_.name), std::move(members_));
+    if (owner == PodGroupOwner::kReplicaSet) group.min_member = 1;
+  }
+
+  Builder& builder_;
+  const Component& component_;
+  const Json& value_;
+  std::string path_;
+  Place labels_;
+  Place annotations_;
+  std::vector<size_t> members_;
+};
+
+}  // namespace
+
+void ReadOme(Builder& builder) {
+  WorkloadView& view = builder.view();
+  view.framework = Framework::kOme;
+  // Templates hold pointers into each other only across views, never within this vector.
+  const bool service = view.kind == Kind::kInferenceService;
+  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  for (const Component& component : kComponents) {
+    const std::string_view key = service ? component.service_key : component.runtime_key;
+    const Json* value = builder.Object(spec, "/spec", key);
+    if (value == nullptr) continue;
+    ComponentReader(builder, component, *value, json::Child("/spec", key)).Read();
+  }
+}
+
+}  // namespace mindgate::schemas::views

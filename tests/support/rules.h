@@ -1,0 +1,71 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policies/engine.h"
+#include "support/objects.h"
+
+// How rule tests read: one table of manifests a rule, each with every finding of that rule that it must give.
+//
+//   TEST(FaultSchedulingValue, Table) {
+//     ExpectFindings("MG050", {
+//         {"unknown value on a Deployment", R"(...)",
+//          {"spec.template.metadata.labels[fault-scheduling]: \"Force\" is not ..."}},
+//         {"all five values pass", R"(...)", {}},
+//     });
+//   }
+namespace mindgate::testing {
+
+struct RuleCase {
+  std::string name;
+  std::string object;              // YAML
+  std::vector<std::string> want;   // "field: message", in order; empty: the rule passes
+  std::string old_object;          // YAML; makes the request an UPDATE
+  std::vector<std::string> others = {};  // other objects in the cluster, YAML each
+  bool know_cluster = false;       // false: no lookup at all, unless there are `others`
+  bool want_skipped = false;       // the rule must say that it was skipped
+};
+
+inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>& cases) {
+  const policies::Rule* rule = policies::FindRule(rule_id);
+  ASSERT_NE(rule, nullptr) << rule_id;
+  for (const RuleCase& c : cases) {
+    SCOPED_TRACE(std::string(rule_id) + ": " + c.name);
+    const json::Json object = Yaml(c.object);
+    const json::Json old_object = c.old_object.empty() ? json::Json() : Yaml(c.old_object);
+    const FakeObjects others(c.others);
+    schemas::AdmissionRequest request;
+    request.object = &object;
+    if (!c.old_object.empty()) {
+      request.operation = schemas::Operation::kUpdate;
+      request.old_object = &old_object;
+    }
+    if (c.know_cluster || !c.others.empty()) request.objects = &others;
+    const auto view = schemas::BuildView(object);
+    ASSERT_TRUE(view) << "no view";
+    ASSERT_TRUE(rule->kinds.Has(view->kind)) << "the rule does not look at this kind";
+    const auto old_view = schemas::BuildView(old_object);
+    const schemas::Config config;
+    std::vector<policies::RuleTrace> traces;
+    const auto judgement = policies::Judge(
+        {*view, old_view ? &*old_view : nullptr, request, config}, &traces);
+    std::vector<std::string> got;
+    for (const policies::Finding& finding : judgement.findings) {
+      if (finding.rule != rule) continue;
+      got.push_back(finding.field + ": " + finding.message);
+      EXPECT_FALSE(finding.error) << finding.message;
+      EXPECT_FALSE(finding.fix.empty()) << "a violation without a fix";
+    }
+    EXPECT_EQ(got, c.want);
+    for (const auto& trace : traces) {
+      if (trace.rule != rule) continue;
+      EXPECT_EQ(trace.result == policies::RuleTrace::Result::kSkipped, c.want_skipped);
+    }
+  }
+}
+
+}  // namespace mindgate::testing
