@@ -39,7 +39,7 @@ GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& p
   if (!pod.pods) return {0, "minReplicas is no integer"};
   if (*pod.pods == 0) return {0, "minReplicas 0 scales to zero"};
   if (!context.config.gang_repair &&
-      schemas::IsRolloutBlocked(context.view, pod, *pod.pods)) {
+      schemas::RolloutBlocked(context.view, pod, *pod.pods)) {
     return {0, "a rolling update could not proceed with it, and gangRepair is off"};
   }
   return {*pod.pods, ""};
