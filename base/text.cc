@@ -15,9 +15,9 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 template <typename Words>
 std::string JoinWords(const Words& words, std::string_view separator) {
   std::string out;
-  for (const auto& word : words) {
-    if (!out.empty()) out += separator;
-    out += word;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += separator;
+    out += words[i];
   }
   return out;
 }
@@ -61,8 +61,7 @@ std::optional<std::string_view> NearestOf(std::string_view word,
   int best = allowed + 1;
   for (std::string_view candidate : candidates) {
     if (candidate == word) return std::nullopt;
-    const int distance =
-        EqualIgnoreCase(word, candidate) ? 0 : EditDistance(word, candidate);
+    const int distance = EqualIgnoreCase(word, candidate) ? 0 : EditDistance(word, candidate);
     if (distance < best) {
       best = distance;
       nearest = candidate;
@@ -120,7 +119,8 @@ std::string Quote(std::string_view text) {
   std::string out = "\"";
   size_t taken = 0;
   for (char c : text) {
-    if (++taken > kLongestQuote && (c & 0xC0) != 0x80) return out + "...\"";
+    const bool begins_character = (c & 0xC0) != 0x80;
+    if (begins_character && ++taken > kLongestQuote) return out + "...\"";
     switch (c) {
       case '"':
         out += "\\\"";
