@@ -13,7 +13,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-// Buffers for a text of this size, 13 bytes for each of its own, are kept; the few larger texts get their own.
+// Buffers for a text of this size, 13 bytes for each of its own, are kept; the few larger texts get
+// their own.
 constexpr size_t kLargestKept = 256 * 1024;
 
 // Turns simdjson's document into a tree, up to the limits. Recursion is bounded by limits.depth.
