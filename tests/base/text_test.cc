@@ -157,12 +157,49 @@ TEST(Quote, EscapesAndCuts) {
       {"a\nb\tc", R"("a\nb\tc")"},
       {std::string("\x01\x7f\0", 3), R"("\x01\x7f\x00")"},
       {"故障", "\"故障\""},
+      {"a\xC2\x9B"
+       "1\xFF\xC3",
+       R"("a\xc2\x9b1\xff\xc3")"},
       {std::string(80, 'x'), "\"" + std::string(80, 'x') + "\""},
       {std::string(81, 'x'), "\"" + std::string(80, 'x') + "...\""},
       {cjk.substr(0, 240), "\"" + cjk.substr(0, 240) + "\""},
       {cjk, "\"" + cjk.substr(0, 240) + "...\""},
   };
   for (const auto& [text, want] : cases) EXPECT_EQ(Quote(text), want);
+}
+
+TEST(Utf8Length, FollowsTheUnicodeStandard) {
+  struct Case {
+    std::string_view text;
+    size_t want;
+  };
+  const Case cases[] = {
+      {"", 0},
+      {"a", 1},
+      {std::string_view("\0", 1), 1},
+      {"\x7F", 1},
+      {"\xC2\x80x", 2},
+      {"\xDF\xBF", 2},
+      {"\xE0\xA0\x80", 3},
+      {"\xED\x9F\xBF", 3},
+      {"\xEF\xBF\xBF", 3},
+      {"\xF0\x90\x80\x80", 4},
+      {"\xF4\x8F\xBF\xBF", 4},
+      {"\x80", 0},      // a tail alone
+      {"\xC0\xAF", 0},  // overlong
+      {"\xC1\xBF", 0},
+      {"\xE0\x9F\xBF", 0},
+      {"\xF0\x8F\xBF\xBF", 0},
+      {"\xED\xA0\x80", 0},      // a surrogate
+      {"\xF4\x90\x80\x80", 0},  // beyond U+10FFFF
+      {"\xF5\x80\x80\x80", 0},
+      {"\xC2", 0},  // cut
+      {"\xE6\x95", 0},
+      {"\xF0\x9F\x98", 0},
+      {"\xC2x", 0},
+      {"\xE6\x95x", 0},
+  };
+  for (const auto& [text, want] : cases) EXPECT_EQ(Utf8Length(text), want) << Quote(text);
 }
 
 TEST(IsDns1123Label, FollowsTheRfc) {
