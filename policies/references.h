@@ -15,7 +15,8 @@ struct Reference {
   bool IsAbsent() const { return known && object == nullptr; }
 };
 
-// Looks the object up. When nothing is known about it, the rule is noted as skipped, with the reason.
+// Looks the object up. When nothing is known about it, the rule is noted as skipped, with the
+// reason.
 Reference LookUp(const RuleContext& context, Findings& findings, std::string_view group,
                  std::string_view kind, std::string_view name_space, std::string_view name);
 

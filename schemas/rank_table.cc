@@ -19,7 +19,7 @@ void ReadContent(std::string_view text, RankTable& table) {
   }
   if (!content->is_object()) {
     table.fault = json::Issue{
-        {1, 1}, "", "it is a " + std::string(json::TypeName(*content)) + ", not an object", ""};
+        {1, 1}, "", "expected an object, found type " + std::string(json::TypeName(*content)), ""};
     return;
   }
   if (const auto status = json::FindString(*content, "status")) table.status = *status;

@@ -7,9 +7,10 @@
 #include "json/issues.h"
 #include "json/json.h"
 
-// A rank-table ConfigMap: rings-config-<job>, which ascend-operator fills with the job's devices and from whose
-// labels and content ClusterD makes the global rank table of a MindIE service
-// (mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go, component/clusterd/pkg/domain/epranktable).
+// A rank-table ConfigMap: rings-config-<job>, which ascend-operator fills with the job's devices
+// and from whose labels and content ClusterD makes the global rank table of a MindIE service
+// (mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go,
+// component/clusterd/pkg/domain/epranktable).
 namespace mindgate::schemas {
 
 // What hccl.json says about itself. The operator writes "completed" (mindcluster.md D.8).
@@ -18,7 +19,7 @@ inline constexpr std::string_view kRankTableCompleted = "completed";
 
 // Views into the ConfigMap; lives no longer than it.
 struct RankTable {
-  std::string_view job_name;         // what follows the prefix
+  std::string_view job_name;           // what follows the prefix
   const json::Json* job_id = nullptr;  // labels as written, of any type; null pointer when missing
   const json::Json* consumer = nullptr;
   const json::Json* ring_controller = nullptr;
@@ -26,10 +27,12 @@ struct RankTable {
   const json::Json* distributed = nullptr;  // grt-group/deploy-server
 
   const json::Json* content = nullptr;  // data[hccl.json]
-  std::optional<json::Issue> fault;     // why the content is no JSON object; placed in the content's text
-  std::optional<std::string> status;    // its status, when it is a string
+  std::optional<json::Issue>
+      fault;  // why the content is no JSON object; placed in the content's text
+  std::optional<std::string> status;  // its status, when it is a string
 
-  // True when it belongs to a MindIE service. Training jobs have rank tables without any of these labels.
+  // True when it belongs to a MindIE service. Training jobs have rank tables without any of these
+  // labels.
   bool OfMindie() const {
     return job_id != nullptr || consumer != nullptr || standalone != nullptr ||
            distributed != nullptr;
