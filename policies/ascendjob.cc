@@ -284,16 +284,17 @@ constexpr Rule kRules[] = {
         Severity::kWarning,
         Mode::kWarn,
         schemas::kWorkloads - KindSet{Kind::kPod},
-        "With fault-scheduling grace, terminationGracePeriodSeconds is more than 0 and less than "
+        "With fault-scheduling grace, terminationGracePeriodSeconds is more than 0 and at most "
         "the scheduler's grace-over-time.",
         "The scheduler evicts the pods with their own grace period and kills what is left after "
         "grace-over-time, counted from the detection of the fault (900 s unless configured; "
         "values outside 2 to 3600 silently mean 900). A longer period never gets its time, and "
         "with 0 there is no grace.",
-        "Write a period that the process needs to save its state and that is below "
+        "Write a period in which the process can save its state and that is not above "
         "grace-over-time.",
-        "mind-cluster: component/ascend-for-volcano/internal/rescheduling. The documents say so "
-        "for AscendJobs; the plugin does the same with every kind.",
+        "mind-cluster: component/ascend-for-volcano/internal/rescheduling. The documents "
+        "want less than grace-over-time, for AscendJobs; the plugin does the same with every kind, "
+        "and a period equal to it gets its time.",
         ascendjob::CheckGracePeriod,
     },
 };

@@ -148,10 +148,11 @@ void CheckGracePeriod(const RuleContext& context, Findings& findings) {
     if (written != nullptr && !written->is_number_integer()) continue;
     const int64_t period =
         written == nullptr ? kDefaultGracePeriod : json::AsInt(written).value_or(INT64_MAX);
-    if (period > 0 && period < timeout) continue;
+    // A period equal to the timeout ends with it, as in the vendor's own samples (900 and 900).
+    if (period > 0 && period <= timeout) continue;
     const std::string path = Child(pod.pod_spec.path, "terminationGracePeriodSeconds");
     const std::string shown = written == nullptr ? "unset, so 30" : written->dump();
-    const std::string fix = "write more than 0 and less than " + std::to_string(timeout) +
+    const std::string fix = "write more than 0 and at most " + std::to_string(timeout) +
                             " seconds, or fault-scheduling: force";
     if (period <= 0) {
       findings.Violate(path,
@@ -160,7 +161,7 @@ void CheckGracePeriod(const RuleContext& context, Findings& findings) {
                        fix);
     } else {
       findings.Violate(path,
-                       "terminationGracePeriodSeconds is " + shown + ", not less than the " +
+                       "terminationGracePeriodSeconds is " + shown + ", more than the " +
                            std::to_string(timeout) +
                            " seconds after which fault-scheduling grace kills the pods",
                        fix);
