@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -32,7 +33,8 @@ void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& ca
 // Kinds whose pods or children were injected where their owner was admitted (design section 4).
 bool IsInjectedAtSource(const OwnerView& owner) {
   if (KindOf(owner.group, owner.kind)) return true;
-  // Their own owners are: ReplicaSets of Deployments, the controller revision of an LWS leader pod's StatefulSet.
+  // Their own owners are: ReplicaSets of Deployments, the controller revision of an LWS leader
+  // pod's StatefulSet.
   return owner.group == "apps" && owner.kind == "ReplicaSet";
 }
 
@@ -45,8 +47,8 @@ void ReadMetadata(const Json& object, views::Builder& builder) {
   view.labels = builder.StringMap(metadata, "/metadata", "labels");
   view.annotations = builder.StringMap(metadata, "/metadata", "annotations");
 
-  const Json* owners = json::Find(metadata, "ownerReferences");
-  if (!json::IsArray(owners)) return;
+  const Json* owners = builder.List(metadata, "/metadata", "ownerReferences");
+  if (owners == nullptr) return;
   for (const Json& owner : *owners) {
     if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
     view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
@@ -54,6 +56,32 @@ void ReadMetadata(const Json& object, views::Builder& builder) {
                                 json::FindString(owner, "name").value_or("")};
     view.controller_injected = IsInjectedAtSource(*view.controller);
     return;
+  }
+}
+
+// A place at or below something of the wrong type cannot be written: a patch there would not apply.
+void MarkUnwritable(WorkloadView& view) {
+  std::set<std::string_view> wrong;
+  for (const WrongType& type : view.wrong_types) wrong.insert(type.path);
+  const auto mark = [&wrong](Place& place) {
+    for (size_t end = 0; end != std::string::npos && !place.wrong_type;) {
+      end = place.path.find('/', end + 1);
+      place.wrong_type = wrong.contains(std::string_view(place.path).substr(0, end));
+    }
+  };
+  mark(view.labels);
+  mark(view.annotations);
+  for (PodTemplateView& pod : view.templates) {
+    mark(pod.labels);
+    mark(pod.annotations);
+    mark(pod.pod_spec);
+    for (Place& place : pod.inherited_labels) mark(place);
+    for (Place& place : pod.inherited_annotations) mark(place);
+    for (ContainerView& container : pod.containers) mark(container.env);
+  }
+  for (PodGroupView& group : view.pod_groups) {
+    if (group.labels) mark(*group.labels);
+    if (group.annotations) mark(*group.annotations);
   }
 }
 
@@ -80,7 +108,8 @@ std::optional<std::string_view> PodTemplateView::Annotation(std::string_view key
 
 std::string_view PodTemplateView::SchedulerName() const {
   const std::string_view own = json::FindString(pod_spec.value, "schedulerName").value_or("");
-  return own.empty() && runtime != nullptr ? runtime->SchedulerName() : own;
+  if (!own.empty()) return own;
+  return runtime != nullptr ? runtime->SchedulerName() : job_scheduler;
 }
 
 bool WorkloadView::RequestsNpus() const {
@@ -176,8 +205,10 @@ std::optional<WorkloadView> BuildView(const Json& object,
       break;
     case Kind::kConfigMap:
       if (!views::IsOurConfigMap(object, view.name)) return std::nullopt;
+      builder.StringMap(&object, "", "data");
       break;
   }
+  if (!view.wrong_types.empty()) MarkUnwritable(view);
   return view;
 }
 

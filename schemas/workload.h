@@ -60,12 +60,14 @@ struct PodTemplateView {
   std::optional<int64_t> pods;      // in one PodGroup; nothing when the object does not say or says it wrongly
   std::optional<size_t> pod_group;  // index into WorkloadView::pod_groups; nothing when Volcano does not group these pods
   const PodTemplateView* runtime = nullptr;  // OME service: the same template of its runtime, when that is known
+  // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods; else empty.
+  std::string_view job_scheduler;
 
   bool RequestsNpus() const;  // any huawei.com/* of count other than 0, its runtime's included
   // The effective value among own and inherited maps; nothing when absent or no string.
   std::optional<std::string_view> Label(std::string_view key) const;
   std::optional<std::string_view> Annotation(std::string_view key) const;
-  // spec.schedulerName as the object (or its runtime) says; empty when missing.
+  // The scheduler of these pods as the object (template, else job or runtime) says; empty when missing.
   std::string_view SchedulerName() const;
 };
 
@@ -145,7 +147,7 @@ struct RuntimeReference {
 };
 std::optional<RuntimeReference> RuntimeOf(const json::Json& inference_service);
 
-// True when `name` makes a PodGroup of Volcano: "volcano" itself or missing (which injection fills).
+// True when `scheduler` counts as unset: missing, or what the API server writes into built-in kinds.
 inline bool IsDefaultScheduler(const KindInfo& kind, std::string_view scheduler) {
   return scheduler.empty() || (kind.built_in && scheduler == "default-scheduler");
 }
