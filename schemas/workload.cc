@@ -22,12 +22,27 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
   return std::nullopt;
 }
 
-void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& carried) {
+void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& carried,
+                bool in_runtime = false) {
   const Json* value = json::Find(map.value, key);
   if (value == nullptr) return;
   const bool seen = std::any_of(carried.begin(), carried.end(),
                                 [&](const Carried& other) { return other.value == value; });
-  if (!seen) carried.push_back({json::Child(map.path, key), value});
+  if (!seen) carried.push_back({json::Child(map.path, key), value, in_runtime});
+}
+
+// An inherited entry reaches the pods only where nothing nearer sets it.
+void AddEffective(const PodTemplateView& pod, Place PodTemplateView::* own,
+                  const std::vector<Place>& inherited, std::string_view key,
+                  std::vector<Carried>& carried) {
+  AddCarried(pod.*own, key, carried);
+  if (json::Find((pod.*own).value, key) != nullptr) return;
+  for (const Place& place : inherited) {
+    if (json::Find(place.value, key) == nullptr) continue;
+    const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*own).value;
+    AddCarried(place, key, carried, in_runtime);
+    return;
+  }
 }
 
 // Kinds whose pods or children were injected where their owner was admitted (design section 4).
@@ -131,14 +146,7 @@ std::vector<Carried> WorkloadView::GroupLabels(const PodGroupView& group,
   if (group.labels) AddCarried(*group.labels, key, carried);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
-    AddCarried(pod.labels, key, carried);
-    // An inherited entry reaches the pods only where nothing nearer sets it.
-    if (json::Find(pod.labels.value, key) != nullptr) continue;
-    for (const Place& place : pod.inherited_labels) {
-      if (json::Find(place.value, key) == nullptr) continue;
-      AddCarried(place, key, carried);
-      break;
-    }
+    AddEffective(pod, &PodTemplateView::labels, pod.inherited_labels, key, carried);
   }
   return carried;
 }
@@ -149,13 +157,7 @@ std::vector<Carried> WorkloadView::GroupAnnotations(const PodGroupView& group,
   if (group.annotations) AddCarried(*group.annotations, key, carried);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
-    AddCarried(pod.annotations, key, carried);
-    if (json::Find(pod.annotations.value, key) != nullptr) continue;
-    for (const Place& place : pod.inherited_annotations) {
-      if (json::Find(place.value, key) == nullptr) continue;
-      AddCarried(place, key, carried);
-      break;
-    }
+    AddEffective(pod, &PodTemplateView::annotations, pod.inherited_annotations, key, carried);
   }
   return carried;
 }

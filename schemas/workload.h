@@ -100,6 +100,7 @@ struct PodGroupView {
 struct Carried {
   std::string path;  // pointer of the entry
   const json::Json* value = nullptr;
+  bool in_runtime = false;  // stands in the runtime of an InferenceService: the path is that object's
 };
 
 struct OwnerView {
