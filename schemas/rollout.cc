@@ -90,7 +90,7 @@ std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const Pod
 bool RolloutBlocked(const WorkloadView& view, const PodTemplateView& pod, int64_t k) {
   if (k <= 1) return false;
   const auto update = RollingUpdateOf(view, pod, k);
-  return update && update->max_surge + update->max_unavailable < k;
+  return update && update->max_surge < k && update->max_unavailable < k;
 }
 
 }  // namespace mindgate::schemas

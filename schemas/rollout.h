@@ -22,9 +22,8 @@ struct RollingUpdate {
 std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const PodTemplateView& pod,
                                              int64_t pods_if_unknown);
 
-// True when the new ReplicaSet can never hold `k` pods while none of them is available. It gets the
-// surge, and the old ReplicaSet makes room for as many as may be unavailable, so the sum of both
-// counts.
+// True when neither the surge nor what may be unavailable reaches `k` > 1 pods: the new
+// ReplicaSet's gang then waits for pods that the deployment controller does not make.
 bool RolloutBlocked(const WorkloadView& view, const PodTemplateView& pod, int64_t k);
 
 }  // namespace mindgate::schemas
