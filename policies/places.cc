@@ -106,6 +106,15 @@ std::optional<std::string_view> SeenLabel(const WorkloadView& view, const PodTem
   return labels ? json::FindString(labels->value, key) : std::nullopt;
 }
 
+std::string SeenLabelPath(const WorkloadView& view, const PodTemplateView& pod,
+                          std::string_view key) {
+  if (!pod.Label(key) && pod.pod_group) {
+    const auto& labels = view.pod_groups[*pod.pod_group].labels;
+    if (labels) return json::Child(labels->path, key);
+  }
+  return LabelPath(view, pod, key);
+}
+
 bool IsMindieManager(const WorkloadView& view) {
   const auto app = view.Label(schemas::kApp);
   return view.kind == schemas::Kind::kAscendJob &&

@@ -39,6 +39,11 @@ std::optional<std::string_view> SeenLabel(const schemas::WorkloadView& view,
                                           const schemas::PodTemplateView& pod,
                                           std::string_view key);
 
+// The pointer of that entry, or where it would be written: a PodGroup that copies its job's
+// metadata takes it from there.
+std::string SeenLabelPath(const schemas::WorkloadView& view, const schemas::PodTemplateView& pod,
+                          std::string_view key);
+
 // An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a
 // whole.
 bool IsMindieManager(const schemas::WorkloadView& view);

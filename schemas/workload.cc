@@ -26,9 +26,9 @@ void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& ca
                 bool in_runtime = false) {
   const Json* value = json::Find(map.value, key);
   if (value == nullptr) return;
-  const bool seen = std::any_of(carried.begin(), carried.end(),
-                                [&](const Carried& other) { return other.value == value; });
-  if (!seen) carried.push_back({json::Child(map.path, key), value, in_runtime});
+  // Only neighbours share a map: the leader and worker of one OME component.
+  if (carried.empty() || carried.back().value != value)
+    carried.push_back({json::Child(map.path, key), value, in_runtime});
 }
 
 // An inherited entry reaches the pods only where nothing nearer sets it.
