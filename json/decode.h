@@ -10,12 +10,14 @@
 
 namespace mindgate::json {
 
-// Strict JSON (RFC 8259, UTF-8, optional byte order mark) to a tree. Integers keep all 64 bits and floats stay floats.
-// Refused, each with its place: syntax faults, bad UTF-8, duplicate keys, numbers out of range, text after the value,
-// and whatever passes a limit. Never throws, whatever the bytes. Safe from many threads.
+// Strict JSON (RFC 8259, UTF-8, optional byte order mark) to a tree. Integers keep all 64 bits and
+// floats stay floats. Refused, each with its place: syntax faults, bad UTF-8, duplicate keys,
+// numbers out of range, text after the value, and whatever passes a limit. Never throws, whatever
+// the bytes. Safe from many threads.
 tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits = {});
 
-// Places of all values of a text that Decode accepted. Costs a second pass: ask only when there is something to report.
+// Places of all values of a text that Decode accepted. Costs a second pass: ask only when there is
+// something to report.
 Positions Locate(std::string_view text);
 
 }  // namespace mindgate::json

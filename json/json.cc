@@ -29,8 +29,7 @@ std::optional<std::string_view> AsString(const Json* value) {
 
 std::optional<int64_t> AsInt(const Json* value) {
   if (value == nullptr || !value->is_number_integer()) return std::nullopt;
-  if (value->is_number_unsigned() &&
-      value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
+  if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
     return std::nullopt;
   }
   return value->get<int64_t>();

@@ -37,7 +37,8 @@ inline std::optional<std::string_view> FindString(const Json& value, std::string
   return FindString(&value, key);
 }
 
-// What a message calls the value's type: "string", "integer", "number", "boolean", "object", "list", "null".
+// What a message calls the value's type: "string", "integer", "number", "boolean", "object",
+// "list", "null".
 std::string_view TypeName(const Json& value);
 
 }  // namespace mindgate::json

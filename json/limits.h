@@ -4,12 +4,13 @@
 
 namespace mindgate::json {
 
-// What a document may cost. An API server takes at most 3 MiB in one object, and an AdmissionReview holds two of
-// them and the rest of the request: 7 MiB is the ceiling that controller-runtime uses too.
+// What a document may cost. An API server takes at most 3 MiB in one object, and an AdmissionReview
+// holds two of them and the rest of the request: 7 MiB is the ceiling that controller-runtime uses
+// too.
 struct Limits {
   size_t bytes = 7 * 1024 * 1024;
-  // Objects and lists inside each other. The deepest real CRD has under 40; nlohmann::json copies and
-  // prints recursively and overflows the stack far beyond this.
+  // Objects and lists inside each other. The deepest real CRD has under 40; nlohmann::json copies
+  // and prints recursively and overflows the stack far beyond this.
   size_t depth = 128;
   // Values in one document after aliases are expanded; about 60 MB of tree.
   size_t elements = 500'000;

@@ -9,8 +9,9 @@
 
 namespace mindgate::json {
 
-// One RFC 6902 operation. mindgate's own patches hold only `add` (a member that is absent or null, or a list item
-// with the last token "-") and `replace`; never a negative index, which crashes one Go implementation.
+// One RFC 6902 operation. mindgate's own patches hold only `add` (a member that is absent or null,
+// or a list item with the last token "-") and `replace`; never a negative index, which crashes one
+// Go implementation.
 struct Operation {
   enum class Kind { kAdd, kReplace };
   Kind kind = Kind::kAdd;

@@ -16,12 +16,18 @@ std::string Child(std::string_view pointer, size_t index);
 // The unescaped tokens of a pointer; nothing when it is no RFC 6901 pointer.
 std::optional<std::vector<std::string>> Tokens(std::string_view pointer);
 
-// The value at `pointer`, null pointer when there is none. Unlike Find, a JSON null is returned as itself.
+// The number that a token denotes as an index into a list: decimal, no sign, no leading zero ("-"
+// is none).
+std::optional<size_t> ListIndex(std::string_view token);
+
+// The value at `pointer`, null pointer when there is none. Unlike Find, a JSON null is returned as
+// itself.
 const Json* Resolve(const Json& root, std::string_view pointer);
 
-// The pointer as Kubernetes prints field paths: "spec.containers[0].resources.limits[huawei.com/Ascend910]".
-// List items by index; map keys that are not plain identifiers in brackets. `root` tells lists from maps;
-// below what exists in it a token counts as a map key. The root itself is "".
+// The pointer as Kubernetes prints field paths:
+// "spec.containers[0].resources.limits[huawei.com/Ascend910]". List items by index; map keys that
+// are not plain identifiers in brackets. `root` tells lists from maps; below what exists in it a
+// token counts as a map key. The root itself is "". What is no pointer is returned as it is.
 std::string FieldPath(const Json& root, std::string_view pointer);
 
 }  // namespace mindgate::json

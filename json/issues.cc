@@ -1,0 +1,88 @@
+#include "json/issues.h"
+
+#include <algorithm>
+
+#include "json/text_places.h"
+
+namespace mindgate::json {
+namespace {
+
+constexpr size_t kWidest = 160;
+constexpr size_t kAhead = 60;  // of the column, when a line is cut
+
+bool IsTail(char c) { return (c & 0xC0) == 0x80; }
+
+// The line of the text with this number, 1-based, without its end; empty when there is none.
+std::string_view LineOf(std::string_view text, int line) {
+  text = internal::WithoutByteOrderMark(text);
+  for (int i = 1; i < line; ++i) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
+// The line, cut to kWidest bytes around the column, and below it a caret.
+std::string Excerpt(std::string_view line, int column) {
+  size_t at = column < 1 ? 0 : static_cast<size_t>(column - 1);
+  at = std::min(at, line.size());
+  size_t begin = 0;
+  if (line.size() > kWidest) {
+    begin = at > kWidest - kAhead ? at - (kWidest - kAhead) : 0;
+    begin = std::min(begin, line.size() - kWidest);
+  }
+  size_t end = std::min(line.size(), begin + kWidest);
+  // Whole characters only.
+  while (begin < end && IsTail(line[begin])) ++begin;
+  while (end < line.size() && end > begin && IsTail(line[end])) --end;
+
+  std::string shown;
+  std::string caret;
+  for (size_t i = begin; i < end; ++i) {
+    const auto c = static_cast<unsigned char>(line[i]);
+    const bool control = (c < 0x20 && c != '\t') || c == 0x7F;
+    shown += control ? '?' : line[i];
+    // A tab under a tab and one space under a character keep the caret in its column.
+    if (i < at && !IsTail(line[i])) caret += c == '\t' ? '\t' : ' ';
+  }
+  return shown + "\n" + caret + "^\n";
+}
+
+}  // namespace
+
+void Issues::Add(Issue issue) {
+  if (items_.size() < kMost) {
+    items_.push_back(std::move(issue));
+  } else {
+    ++dropped_;
+  }
+}
+
+std::string Render(const Issue& issue, std::string_view file, std::string_view text) {
+  std::string out(file);
+  if (issue.at.line > 0) {
+    out += ":" + std::to_string(issue.at.line);
+    if (issue.at.column > 0) out += ":" + std::to_string(issue.at.column);
+  }
+  out += ": " + issue.message + "\n";
+  if (issue.at.line > 0) {
+    const std::string_view line = LineOf(text, issue.at.line);
+    if (!line.empty()) out += Excerpt(line, issue.at.column);
+  }
+  if (!issue.hint.empty()) out += "hint: " + issue.hint + "\n";
+  return out;
+}
+
+std::string Render(const Issues& issues, std::string_view file, std::string_view text) {
+  std::string out;
+  for (const Issue& issue : issues.items()) out += Render(issue, file, text);
+  if (issues.dropped() > 0) {
+    out += std::string(file) + ": " + std::to_string(issues.dropped()) + " more not shown\n";
+  }
+  return out;
+}
+
+}  // namespace mindgate::json

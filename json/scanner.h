@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "json/issues.h"
+#include "json/limits.h"
+#include "json/positions.h"
+
+namespace mindgate::json::internal {
+
+// One pass over JSON text by the letter of RFC 8259 that builds no tree and does not recurse. Gives
+// the first fault, with its place; nothing when Decode would take the text. Slower than Decode by
+// far: it is asked where a fault is, after Decode found that there is one. When `places` is given,
+// it gets the places of all values before the fault.
+std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions* places);
+
+// The sentences for limits, which the YAML decoder says too.
+std::string TooLarge(size_t limit);
+std::string TooDeep(const Limits& limits);
+std::string TooMany(const Limits& limits);
+
+}  // namespace mindgate::json::internal

@@ -1,0 +1,94 @@
+#include "json/text_places.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace mindgate::json::internal {
+namespace {
+
+// Length of the well-formed sequence at the start of `text`, 0 when there is none (Unicode, table
+// 3-7).
+size_t SequenceLength(std::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto is_tail = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned lead = byte(0);
+  const unsigned next = byte(1);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return is_tail(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    if (!is_tail(1) || !is_tail(2)) return 0;
+    if ((lead == 0xE0 && next < 0xA0) || (lead == 0xED && next > 0x9F)) return 0;
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    if (!is_tail(1) || !is_tail(2) || !is_tail(3)) return 0;
+    if ((lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next > 0x8F)) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string_view WithoutByteOrderMark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
+std::string_view ForeignEncoding(std::string_view text) {
+  using namespace std::string_view_literals;
+  if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) {
+    return "the text is UTF-32";
+  }
+  if (text.starts_with("\xFF\xFE"sv) || text.starts_with("\xFE\xFF"sv)) return "the text is UTF-16";
+  return {};
+}
+
+size_t FindBadUtf8(std::string_view text) {
+  if (simdjson::validate_utf8(text.data(), text.size())) return std::string_view::npos;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = SequenceLength(text.substr(at));
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
+Issue NotUtf8(std::string_view text, size_t bad) {
+  constexpr std::string_view kHint = "save the file as UTF-8";
+  if (const auto encoding = ForeignEncoding(text); !encoding.empty()) {
+    return Issue{{1, 1}, "", std::string(encoding), std::string(kHint)};
+  }
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(text[bad]);
+  const std::string hex = {kHex[byte >> 4], kHex[byte & 15]};
+  return Issue{PositionAt(text, bad), "", "byte 0x" + hex + " is not UTF-8 text",
+               std::string(kHint)};
+}
+
+Lines::Lines(std::string_view text) : starts_{0} {
+  for (size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+    starts_.push_back(at + 1);
+  }
+}
+
+Position Lines::At(size_t offset) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+  const size_t line = static_cast<size_t>(next - starts_.begin());
+  return {static_cast<int>(line), static_cast<int>(offset - starts_[line - 1] + 1)};
+}
+
+Position PositionAt(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const size_t last = before.rfind('\n');
+  const size_t start = last == std::string_view::npos ? 0 : last + 1;
+  return {static_cast<int>(std::count(before.begin(), before.end(), '\n') + 1),
+          static_cast<int>(before.size() - start + 1)};
+}
+
+}  // namespace mindgate::json::internal

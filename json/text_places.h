@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "json/issues.h"
+
+namespace mindgate::json::internal {
+
+// The text after its UTF-8 byte order mark, if it has one. The mark counts in no column.
+std::string_view WithoutByteOrderMark(std::string_view text);
+
+// "the text is UTF-16": what the first bytes say when the text is in an encoding that we do not
+// read, else empty.
+std::string_view ForeignEncoding(std::string_view text);
+
+// Offset of the first byte that is not part of a well-formed UTF-8 sequence, npos when all are.
+size_t FindBadUtf8(std::string_view text);
+
+// The fault that text is not UTF-8, at its place; `bad` is the offset of the first wrong byte.
+Issue NotUtf8(std::string_view text, size_t bad);
+
+// Offsets to lines and columns. Lines end with '\n'. Refers to nothing after construction.
+class Lines {
+ public:
+  explicit Lines(std::string_view text);
+  Position At(size_t offset) const;
+
+ private:
+  std::vector<size_t> starts_;
+};
+
+// The same for a single offset.
+Position PositionAt(std::string_view text, size_t offset);
+
+}  // namespace mindgate::json::internal

@@ -1,0 +1,278 @@
+#include "json/yaml.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "json/numbers.h"
+#include "json/scanner.h"
+#include "json/text_places.h"
+#include "json/yaml_reader.h"
+#include "json/yaml_scalar.h"
+
+namespace mindgate::json {
+namespace {
+
+using internal::YamlNode;
+using internal::YamlNodes;
+using internal::YamlTag;
+
+// What the aliases of a whole stream have pulled in so far: a stream of small documents must not
+// expand each of them to the limit.
+struct Expanded {
+  size_t values = 0;
+  size_t bytes = 0;
+};
+
+// Turns one document into a tree. Recursion is bounded by limits.depth.
+class TreeBuilder {
+ public:
+  TreeBuilder(const YamlNodes& nodes, const Limits& limits, Expanded& expanded)
+      : nodes_(nodes), limits_(limits), expanded_(expanded) {}
+
+  tl::expected<YamlDocument, Issue> Build() {
+    YamlDocument document;
+    document.line = nodes_.front().at.line;
+    positions_.Set("", nodes_.front().at);
+    if (!Value(0, {Positions::kRoot, 0, nullptr}, document.value)) {
+      return tl::unexpected(*std::move(issue_));
+    }
+    document.positions = std::move(positions_);
+    return document;
+  }
+
+ private:
+  // Where a value goes.
+  struct Place {
+    size_t id;            // its number in positions_
+    size_t depth;         // objects and lists around it
+    const Position* via;  // the alias that pulled it in, if any: all within gets that place
+  };
+
+  // Each step returns false after it has noted a fault.
+  bool Fault(Position at, std::string message, std::string hint = "") {
+    issue_ = Issue{at, "", std::move(message), std::move(hint)};
+    return false;
+  }
+
+  bool IsCollection(const YamlNode& node) const {
+    return node.kind == YamlNode::Kind::kMapping || node.kind == YamlNode::Kind::kSequence;
+  }
+
+  Position PlaceOf(const YamlNode& node, const Place& place) const {
+    return place.via != nullptr ? *place.via : node.at;
+  }
+
+  // Counts a value and its text against the limits.
+  bool Charge(const YamlNode& node, const Place& place) {
+    if (++values_ > limits_.elements) {
+      return Fault(PlaceOf(node, place), internal::TooMany(limits_));
+    }
+    if (place.via == nullptr) return true;
+    expanded_.bytes += node.text.size();
+    if (++expanded_.values > limits_.elements || expanded_.bytes > limits_.bytes) {
+      return Fault(*place.via, "aliases expand to more than " + std::to_string(limits_.elements) +
+                                   " values or " + std::to_string(limits_.bytes) +
+                                   " bytes of text");
+    }
+    return true;
+  }
+
+  bool Value(uint32_t index, Place place, Json& out) {
+    if (nodes_[index].kind == YamlNode::Kind::kAlias) {
+      if (place.via == nullptr) place.via = &nodes_[index].at;
+      index = nodes_[index].target;  // never an alias itself
+    }
+    const YamlNode& node = nodes_[index];
+    if (!Charge(node, place)) return false;
+    if (!IsCollection(node)) return Scalar(node, place, out);
+    if (place.depth >= limits_.depth) {
+      return Fault(PlaceOf(node, place), internal::TooDeep(limits_));
+    }
+    if (node.kind == YamlNode::Kind::kSequence) {
+      out = Json::array();
+      return Items(index, place, *out.get_ptr<Json::array_t*>());
+    }
+    out = Json::object();
+    return Members(index, place, *out.get_ptr<Json::object_t*>(), /*merging=*/false);
+  }
+
+  bool Scalar(const YamlNode& node, const Place& place, Json& out) {
+    if (node.tag != YamlTag::kNone) {
+      auto value = internal::ResolveTagged(node.tag, node.text);
+      if (!value) return Fault(PlaceOf(node, place), std::move(value.error()));
+      out = *std::move(value);
+    } else {
+      out = node.plain ? ResolvePlainScalar(node.text) : Json(node.text);
+    }
+    const auto* number = out.get_ptr<const Json::number_float_t*>();
+    if (number == nullptr || std::isfinite(*number)) return true;
+    return Fault(PlaceOf(node, place), Quote(node.text) + " is a number that JSON cannot hold",
+                 "quote it if text is meant");
+  }
+
+  bool Items(uint32_t index, const Place& place, Json::array_t& items) {
+    for (uint32_t at = index + 1; at < nodes_[index].end; at = nodes_[at].end) {
+      const Position where = PlaceOf(nodes_[at], place);
+      const size_t id = positions_.Add(place.id, std::to_string(items.size()), where);
+      if (!Value(at, {id, place.depth + 1, place.via}, items.emplace_back())) return false;
+    }
+    return true;
+  }
+
+  bool IsMergeKey(const YamlNode& key) const {
+    return key.kind == YamlNode::Kind::kScalar && key.text == "<<" &&
+           (key.tag == YamlTag::kMerge || (key.tag == YamlTag::kNone && key.plain));
+  }
+
+  // Adds the members of a mapping. When merging, those that the object has already are left out.
+  bool Members(uint32_t index, const Place& place, Json::object_t& object, bool merging) {
+    std::optional<uint32_t> merge;           // the value of "<<"
+    std::set<std::string, std::less<>> own;  // keys of this mapping, where the object cannot tell
+    for (uint32_t at = index + 1; at < nodes_[index].end;) {
+      const YamlNode& key = nodes_[at];
+      const uint32_t value = key.end;
+      at = nodes_[value].end;
+      if (IsMergeKey(key)) {
+        if (merge) {
+          return Fault(PlaceOf(key, place), "key \"<<\" is written twice",
+                       "merge several maps with a list: <<: [*a, *b]");
+        }
+        merge = value;
+        continue;
+      }
+      std::string name;
+      if (!KeyText(key, place, name)) return false;
+      if (merging && !own.insert(name).second) return Twice(index, key, place, name);
+      const auto [slot, fresh] = object.try_emplace(name);
+      if (!fresh) {
+        if (!merging) return Twice(index, key, place, name);
+        if (!Charge(nodes_[value], place)) return false;
+        continue;
+      }
+      const Position where = PlaceOf(IsCollection(nodes_[value]) ? key : nodes_[value], place);
+      const size_t id = positions_.Add(place.id, std::move(name), where);
+      if (!Value(value, {id, place.depth + 1, place.via}, slot->second)) return false;
+    }
+    return !merge || Merge(*merge, place, object);
+  }
+
+  // The value of "<<": a map, an alias of one, or a list of these, of which the earlier win.
+  bool Merge(uint32_t index, const Place& place, Json::object_t& object) {
+    if (nodes_[index].kind != YamlNode::Kind::kSequence) return MergeOne(index, place, object);
+    for (uint32_t at = index + 1; at < nodes_[index].end; at = nodes_[at].end) {
+      if (!MergeOne(at, place, object)) return false;
+    }
+    return true;
+  }
+
+  bool MergeOne(uint32_t index, Place place, Json::object_t& object) {
+    const Position written = PlaceOf(nodes_[index], place);
+    if (nodes_[index].kind == YamlNode::Kind::kAlias) {
+      if (place.via == nullptr) place.via = &nodes_[index].at;
+      index = nodes_[index].target;
+    }
+    if (nodes_[index].kind != YamlNode::Kind::kMapping) {
+      return Fault(written, "only a map or a list of maps can be merged with \"<<\"");
+    }
+    if (!Charge(nodes_[index], place)) return false;
+    // A map merged into a map that is merged: a chain of these is as long as the text allows.
+    if (++merge_depth_ > limits_.depth) return Fault(written, internal::TooDeep(limits_));
+    const bool fine = Members(index, place, object, /*merging=*/true);
+    --merge_depth_;
+    return fine;
+  }
+
+  bool Twice(uint32_t mapping, const YamlNode& key, const Place& place, const std::string& name) {
+    std::string hint = "remove one";
+    for (uint32_t at = mapping + 1; at < nodes_[mapping].end; at = nodes_[nodes_[at].end].end) {
+      std::string other;
+      if (IsMergeKey(nodes_[at]) || !KeyText(nodes_[at], place, other) || other != name) continue;
+      hint += "; the first is on line " + std::to_string(nodes_[at].at.line);
+      break;
+    }
+    return Fault(PlaceOf(key, place), "key " + Quote(name) + " is written twice", std::move(hint));
+  }
+
+  // Keys that are no strings become text, as sigs.k8s.io/yaml writes it.
+  bool KeyText(const YamlNode& written, const Place& place, std::string& out) {
+    Place key_place = place;
+    const YamlNode* key = &written;
+    if (key->kind == YamlNode::Kind::kAlias) {
+      if (key_place.via == nullptr) key_place.via = &written.at;
+      key = &nodes_[key->target];
+    }
+    const Position at = PlaceOf(*key, key_place);
+    if (IsCollection(*key)) return Fault(at, "a key must be a scalar, not a list or a map");
+    if (key_place.via != nullptr && !ChargeKey(*key, *key_place.via)) return false;
+    Json value;
+    if (key->tag != YamlTag::kNone) {
+      auto tagged = internal::ResolveTagged(key->tag, key->text);
+      if (!tagged) return Fault(at, std::move(tagged.error()));
+      value = *std::move(tagged);
+    } else if (key->plain) {
+      value = ResolvePlainScalar(key->text);
+    } else {
+      out = key->text;
+      return true;
+    }
+    if (auto* text = value.get_ptr<Json::string_t*>()) {
+      out = std::move(*text);
+    } else if (value.is_boolean()) {
+      out = value.get<bool>() ? "true" : "false";
+    } else if (value.is_number_float()) {
+      out = internal::FloatKeyText(value.get<double>());
+    } else if (value.is_number_integer() && !value.is_number_unsigned()) {
+      out = std::to_string(value.get<int64_t>());
+    } else {
+      return Fault(at, Quote(key->text) + " cannot be a key", "quote it if text is meant");
+    }
+    return true;
+  }
+
+  bool ChargeKey(const YamlNode& key, Position via) {
+    expanded_.bytes += key.text.size();
+    if (expanded_.bytes <= limits_.bytes) return true;
+    return Fault(via,
+                 "aliases expand to more than " + std::to_string(limits_.bytes) + " bytes of text");
+  }
+
+  const YamlNodes& nodes_;
+  const Limits& limits_;
+  Expanded& expanded_;
+  Positions positions_;
+  size_t values_ = 0;
+  size_t merge_depth_ = 0;
+  std::optional<Issue> issue_;
+};
+
+}  // namespace
+
+tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
+                                                          const Limits& limits) {
+  text = internal::WithoutByteOrderMark(text);
+  const size_t largest = std::max(limits.bytes, kLargestFile);
+  if (text.size() > largest) {
+    return tl::unexpected(
+        Issue{{}, "", "the file is larger than " + std::to_string(largest) + " bytes", ""});
+  }
+  if (const size_t bad = internal::FindBadUtf8(text); bad != std::string_view::npos) {
+    return tl::unexpected(internal::NotUtf8(text, bad));
+  }
+  std::vector<YamlDocument> documents;
+  Expanded expanded;
+  internal::YamlReader reader(text, limits);
+  for (;;) {
+    const auto nodes = reader.Next();
+    if (!nodes) return tl::unexpected(nodes.error());
+    if (nodes->empty()) return documents;
+    auto document = TreeBuilder(*nodes, limits, expanded).Build();
+    if (!document) return tl::unexpected(std::move(document.error()));
+    documents.push_back(*std::move(document));
+  }
+}
+
+}  // namespace mindgate::json

@@ -1,0 +1,306 @@
+#include "json/yaml_reader.h"
+
+#include <yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "json/scanner.h"
+#include "json/text_places.h"
+
+namespace mindgate::json::internal {
+namespace {
+
+struct Event {
+  Event() = default;
+  ~Event() { yaml_event_delete(&raw); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  yaml_event_t raw = {};
+};
+
+std::string_view View(const yaml_char_t* text) {
+  return text == nullptr ? std::string_view()
+                         : std::string_view(reinterpret_cast<const char*>(text));
+}
+
+// libyaml counts characters, we count bytes.
+class ByteOffsets {
+ public:
+  explicit ByteOffsets(std::string_view text) : text_(text) {
+    if (std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; })) return;
+    size_t characters = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (IsTail(text[at])) continue;
+      if (characters++ % kStep == 0) known_.push_back(at);
+    }
+  }
+
+  size_t At(size_t index) const {
+    if (known_.empty()) return std::min(index, text_.size());
+    if (index / kStep >= known_.size()) return text_.size();
+    size_t at = known_[index / kStep];
+    for (size_t left = index % kStep; left > 0 && at < text_.size(); --left) {
+      ++at;
+      while (at < text_.size() && IsTail(text_[at])) ++at;
+    }
+    return at;
+  }
+
+ private:
+  static constexpr size_t kStep = 64;
+  static bool IsTail(char c) { return (c & 0xC0) == 0x80; }
+
+  std::string_view text_;
+  std::vector<size_t> known_;  // offset of every kStep-th character; empty for ASCII
+};
+
+std::optional<YamlTag> ParseTag(std::string_view tag) {
+  constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
+  if (tag.empty() || tag == "!") return YamlTag::kNone;
+  if (!tag.starts_with(kPrefix)) return std::nullopt;
+  tag.remove_prefix(kPrefix.size());
+  constexpr std::pair<std::string_view, YamlTag> kTags[] = {
+      {"str", YamlTag::kStr},   {"int", YamlTag::kInt},    {"float", YamlTag::kFloat},
+      {"bool", YamlTag::kBool}, {"null", YamlTag::kNull},  {"map", YamlTag::kMap},
+      {"seq", YamlTag::kSeq},   {"merge", YamlTag::kMerge}};
+  for (const auto& [name, value] : kTags) {
+    if (tag == name) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+class YamlReader::Stream {
+ public:
+  Stream(std::string_view text, const Limits& limits)
+      : text_(text), limits_(limits), offsets_(text), lines_(text) {
+    fine_ = yaml_parser_initialize(&parser_) == 1;
+    if (!fine_) return;
+    yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+                                 text.size());
+  }
+  ~Stream() {
+    if (fine_) yaml_parser_delete(&parser_);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  tl::expected<YamlNodes, Issue> Next() {
+    if (!fine_) return tl::unexpected(Issue{{}, "", "out of memory", ""});
+    while (!ended_ && !issue_) {
+      Event event;
+      if (yaml_parser_parse(&parser_, &event.raw) != 1) {
+        issue_ = SyntaxFault();
+      } else if (Take(event.raw) && HasContent()) {
+        return std::exchange(nodes_, {});
+      }
+    }
+    if (issue_) return tl::unexpected(*issue_);
+    return YamlNodes();
+  }
+
+ private:
+  struct Open {
+    uint32_t node;
+    bool mapping;
+    bool key_next;
+  };
+
+  // True when a document is complete.
+  bool Take(const yaml_event_t& event) {
+    switch (event.type) {
+      case YAML_NO_EVENT:
+      case YAML_STREAM_START_EVENT:
+        return false;
+      case YAML_STREAM_END_EVENT:
+        ended_ = true;
+        return false;
+      case YAML_DOCUMENT_START_EVENT:
+        nodes_.clear();
+        anchors_.clear();
+        values_ = 0;
+        document_start_ = offsets_.At(event.start_mark.index);
+        return false;
+      case YAML_DOCUMENT_END_EVENT:
+        return true;
+      case YAML_ALIAS_EVENT:
+        Alias(event);
+        return false;
+      case YAML_SCALAR_EVENT:
+        Scalar(event);
+        return false;
+      case YAML_SEQUENCE_START_EVENT:
+        Collection(event, YamlNode::Kind::kSequence, event.data.sequence_start.anchor,
+                   event.data.sequence_start.tag);
+        return false;
+      case YAML_MAPPING_START_EVENT:
+        Collection(event, YamlNode::Kind::kMapping, event.data.mapping_start.anchor,
+                   event.data.mapping_start.tag);
+        return false;
+      case YAML_SEQUENCE_END_EVENT:
+      case YAML_MAPPING_END_EVENT:
+        nodes_[open_.back().node].end = static_cast<uint32_t>(nodes_.size());
+        open_.pop_back();
+        return false;
+    }
+    return false;
+  }
+
+  // Documents that hold nothing but comments are one empty plain scalar.
+  bool HasContent() const {
+    const YamlNode& root = nodes_.front();
+    return root.kind != YamlNode::Kind::kScalar || !root.text.empty() || !root.plain ||
+           root.tag != YamlTag::kNone || !anchors_.empty();
+  }
+
+  void Fault(Position at, std::string message, std::string hint = "") {
+    issue_ = Issue{at, "", std::move(message), std::move(hint)};
+  }
+
+  Position PlaceOf(const yaml_mark_t& mark) const { return lines_.At(offsets_.At(mark.index)); }
+
+  // Adds a node where the text is; null after a fault.
+  YamlNode* Add(const yaml_event_t& event, YamlNode::Kind kind) {
+    const size_t offset = offsets_.At(event.start_mark.index);
+    const Position at = lines_.At(offset);
+    if (offsets_.At(event.end_mark.index) - document_start_ > limits_.bytes) {
+      Fault(at, TooLarge(limits_.bytes));
+      return nullptr;
+    }
+    bool is_key = false;
+    if (!open_.empty() && open_.back().mapping) {
+      is_key = open_.back().key_next;
+      open_.back().key_next = !is_key;
+    }
+    if (is_key && (kind == YamlNode::Kind::kMapping || kind == YamlNode::Kind::kSequence)) {
+      Fault(at, "a key must be a scalar, not a list or a map",
+            "quote the text if it begins with a bracket or a brace");
+      return nullptr;
+    }
+    if (!is_key && ++values_ > limits_.elements) {
+      Fault(at, TooMany(limits_));
+      return nullptr;
+    }
+    YamlNode& node = nodes_.emplace_back();
+    node.kind = kind;
+    node.at = at;
+    node.end = static_cast<uint32_t>(nodes_.size());
+    return &node;
+  }
+
+  void Alias(const yaml_event_t& event) {
+    YamlNode* node = Add(event, YamlNode::Kind::kAlias);
+    if (node == nullptr) return;
+    const std::string_view name = View(event.data.alias.anchor);
+    const auto found = anchors_.find(name);
+    if (found == anchors_.end()) {
+      return Fault(node->at, "alias *" + std::string(name) + " has no anchor before it");
+    }
+    if (nodes_[found->second].end == 0) {
+      return Fault(node->at, "alias *" + std::string(name) + " stands inside its own anchor");
+    }
+    node->target = found->second;
+  }
+
+  // False after a fault.
+  bool SetTag(YamlNode& node, const yaml_char_t* raw, YamlTag other_fit) {
+    const std::string_view tag = View(raw);
+    const auto known = ParseTag(tag);
+    if (!known) {
+      constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
+      const std::string name = tag.starts_with(kPrefix)
+                                   ? "!!" + std::string(tag.substr(kPrefix.size()))
+                                   : std::string(tag);
+      Fault(node.at, "tag " + Quote(name) + " is not supported",
+            name == "!!binary" ? "write the base64 text as a string, without the tag"
+                               : "remove the tag");
+      return false;
+    }
+    const bool is_collection_tag = *known == YamlTag::kMap || *known == YamlTag::kSeq;
+    const bool fits = *known == YamlTag::kNone || *known == other_fit ||
+                      (other_fit == YamlTag::kNone && !is_collection_tag);
+    if (!fits) {
+      Fault(node.at, "tag " + Quote(YamlTagName(*known)) + " does not fit what it stands before",
+            "remove the tag");
+      return false;
+    }
+    node.tag = *known;
+    return true;
+  }
+
+  void SetAnchor(const yaml_char_t* name, uint32_t index) {
+    if (name != nullptr) anchors_.insert_or_assign(std::string(View(name)), index);
+  }
+
+  void Scalar(const yaml_event_t& event) {
+    YamlNode* node = Add(event, YamlNode::Kind::kScalar);
+    if (node == nullptr || !SetTag(*node, event.data.scalar.tag, YamlTag::kNone)) return;
+    node->plain = event.data.scalar.plain_implicit != 0;
+    node->text.assign(reinterpret_cast<const char*>(event.data.scalar.value),
+                      event.data.scalar.length);
+    SetAnchor(event.data.scalar.anchor, static_cast<uint32_t>(nodes_.size() - 1));
+  }
+
+  void Collection(const yaml_event_t& event, YamlNode::Kind kind, const yaml_char_t* anchor,
+                  const yaml_char_t* tag) {
+    YamlNode* node = Add(event, kind);
+    const bool mapping = kind == YamlNode::Kind::kMapping;
+    if (node == nullptr || !SetTag(*node, tag, mapping ? YamlTag::kMap : YamlTag::kSeq)) return;
+    if (open_.size() >= limits_.depth) return Fault(node->at, TooDeep(limits_));
+    node->end = 0;
+    const auto index = static_cast<uint32_t>(nodes_.size() - 1);
+    SetAnchor(anchor, index);
+    open_.push_back({index, mapping, true});
+  }
+
+  Issue SyntaxFault() const {
+    const std::string problem = parser_.problem == nullptr ? "unreadable YAML" : parser_.problem;
+    if (parser_.error == YAML_MEMORY_ERROR) return Issue{{}, "", "out of memory", ""};
+    if (parser_.error == YAML_READER_ERROR) {
+      return Issue{lines_.At(std::min(parser_.problem_offset, text_.size())), "", problem, ""};
+    }
+    const size_t offset = offsets_.At(parser_.problem_mark.index);
+    std::string message = problem;
+    if (parser_.context != nullptr) {
+      message += " " + std::string(parser_.context);
+      const Position context = PlaceOf(parser_.context_mark);
+      if (context.line != lines_.At(offset).line) {
+        message += " that begins on line " + std::to_string(context.line);
+      }
+    }
+    std::string hint;
+    if (offset < text_.size() && text_[offset] == '\t') {
+      hint = "YAML is indented with spaces, not with tabs";
+    }
+    return Issue{lines_.At(offset), "", std::move(message), std::move(hint)};
+  }
+
+  const std::string_view text_;
+  const Limits& limits_;
+  const ByteOffsets offsets_;
+  const Lines lines_;
+  yaml_parser_t parser_ = {};
+  bool fine_ = false;
+  bool ended_ = false;
+  std::optional<Issue> issue_;
+  YamlNodes nodes_;
+  std::vector<Open> open_;
+  std::map<std::string, uint32_t, std::less<>> anchors_;
+  size_t values_ = 0;
+  size_t document_start_ = 0;
+};
+
+YamlReader::YamlReader(std::string_view text, const Limits& limits)
+    : stream_(std::make_unique<Stream>(text, limits)) {}
+
+YamlReader::~YamlReader() = default;
+
+tl::expected<YamlNodes, Issue> YamlReader::Next() { return stream_->Next(); }
+
+}  // namespace mindgate::json::internal

@@ -1,0 +1,225 @@
+#include "json/yaml_scalar.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "json/numbers.h"
+#include "json/yaml.h"
+
+// The rules are those of resolve() in go-yaml v2, which sigs.k8s.io/yaml uses; the order matters.
+namespace mindgate::json {
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Words that are values as plain scalars. Their first characters are those of kWordStarts.
+constexpr std::string_view kWordStarts = "yYnNtTfFoO~.+-";
+
+std::optional<Json> Word(std::string_view text) {
+  constexpr size_t kLongest = 5;  // "false", "+.inf"
+  constexpr auto kTrue = std::to_array<std::string_view>(
+      {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"});
+  constexpr auto kFalse = std::to_array<std::string_view>(
+      {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"});
+  constexpr auto kNull = std::to_array<std::string_view>({"~", "null", "Null", "NULL"});
+  constexpr auto kNan = std::to_array<std::string_view>({".nan", ".NaN", ".NAN"});
+  constexpr auto kInfinity = std::to_array<std::string_view>({".inf", ".Inf", ".INF"});
+  const auto is_in = [](std::string_view word, const auto& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  if (text.empty()) return Json(nullptr);
+  if (text.size() > kLongest || kWordStarts.find(text.front()) == std::string_view::npos) {
+    return std::nullopt;
+  }
+  if (is_in(text, kTrue)) return Json(true);
+  if (is_in(text, kFalse)) return Json(false);
+  if (is_in(text, kNull)) return Json(nullptr);
+  if (is_in(text, kNan)) return Json(std::numeric_limits<double>::quiet_NaN());
+  const bool minus = text.front() == '-';
+  const bool sign = minus || text.front() == '+';
+  if (is_in(sign ? text.substr(1) : text, kInfinity)) {
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    return Json(minus ? -kInf : kInf);
+  }
+  return std::nullopt;
+}
+
+// Go's strconv.ParseInt(text, base, 64), then ParseUint, on text without underscores. Base 0 reads
+// the prefixes 0x, 0o, 0b and 0, the last for octal.
+std::optional<Json> Integer(std::string_view text, int base) {
+  const bool minus = text.starts_with('-');
+  const bool sign = minus || text.starts_with('+');
+  std::string_view digits = sign ? text.substr(1) : text;
+  if (base == 0) {
+    base = 10;
+    if (digits.size() > 1 && digits[0] == '0') {
+      base = 8;
+      size_t prefix = 1;
+      switch (digits[1]) {
+        case 'x':
+        case 'X':
+          base = 16;
+          prefix = 2;
+          break;
+        case 'b':
+        case 'B':
+          base = 2;
+          prefix = 2;
+          break;
+        case 'o':
+        case 'O':
+          prefix = 2;
+          break;
+        default:
+          break;
+      }
+      digits.remove_prefix(prefix);
+    }
+  }
+  uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto parsed = std::from_chars(digits.data(), end, value, base);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  if (minus) {
+    if (value > kMax + 1) return std::nullopt;
+    return Json(static_cast<int64_t>(0 - value));
+  }
+  if (value <= kMax) return Json(static_cast<int64_t>(value));
+  if (sign) return std::nullopt;  // ParseUint takes none
+  return Json(value);
+}
+
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+bool LooksLikeFloat(std::string_view text) {
+  size_t at = 0;
+  const auto sign = [&] {
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+  };
+  const auto digits = [&] {
+    const size_t start = at;
+    while (at < text.size() && IsDigit(text[at])) ++at;
+    return at - start;
+  };
+  sign();
+  const size_t whole = digits();
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    const size_t fraction = digits();
+    if (whole == 0 && fraction == 0) return false;
+  } else if (whole == 0) {
+    return false;
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    sign();
+    if (digits() == 0) return false;
+  }
+  return at == text.size();
+}
+
+std::optional<Json> Float(std::string_view text) {
+  if (!LooksLikeFloat(text)) return std::nullopt;
+  const auto value = internal::ParseDecimal(text);
+  if (!value) return std::nullopt;
+  return Json(*value);
+}
+
+std::string WithoutUnderscores(std::string_view text) {
+  std::string out(text);
+  std::erase(out, '_');
+  return out;
+}
+
+// Text that begins with a point: Go's strconv.ParseFloat takes underscores only between digits.
+std::optional<Json> FloatFromPoint(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '_') continue;
+    if (i + 1 == text.size() || !IsDigit(text[i - 1])) return std::nullopt;
+    if (!IsDigit(text[i + 1])) return std::nullopt;
+  }
+  return Float(WithoutUnderscores(text));
+}
+
+std::optional<Json> Number(std::string_view text) {
+  if (text.front() == '.') return FloatFromPoint(text);
+  if (!IsDigit(text.front()) && text.front() != '-' && text.front() != '+') return std::nullopt;
+  const std::string plain = WithoutUnderscores(text);
+  if (auto integer = Integer(plain, 0)) return integer;
+  if (auto number = Float(plain)) return number;
+  // Reached with a sign after the prefix only: "0b-101" is -5.
+  if (plain.starts_with("0b")) return Integer(std::string_view(plain).substr(2), 2);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Json ResolvePlainScalar(std::string_view text) {
+  if (auto word = Word(text)) return *std::move(word);
+  if (auto number = Number(text)) return *std::move(number);
+  return Json(std::string(text));
+}
+
+namespace internal {
+
+std::string_view YamlTagName(YamlTag tag) {
+  switch (tag) {
+    case YamlTag::kNone:
+      return "!";
+    case YamlTag::kStr:
+      return "!!str";
+    case YamlTag::kInt:
+      return "!!int";
+    case YamlTag::kFloat:
+      return "!!float";
+    case YamlTag::kBool:
+      return "!!bool";
+    case YamlTag::kNull:
+      return "!!null";
+    case YamlTag::kMap:
+      return "!!map";
+    case YamlTag::kSeq:
+      return "!!seq";
+    case YamlTag::kMerge:
+      return "!!merge";
+  }
+  return "!";
+}
+
+tl::expected<Json, std::string> ResolveTagged(YamlTag tag, std::string_view text) {
+  if (tag == YamlTag::kStr) return Json(std::string(text));
+  Json value = ResolvePlainScalar(text);
+  bool fits = false;
+  switch (tag) {
+    case YamlTag::kInt:
+      fits = value.is_number_integer();
+      break;
+    case YamlTag::kFloat:
+      // An unsigned integer is one that only 64 bits without a sign can hold; go-yaml does not
+      // convert it.
+      if (value.is_number_integer() && !value.is_number_unsigned()) {
+        value = static_cast<double>(value.get<int64_t>());
+      }
+      fits = value.is_number_float();
+      break;
+    case YamlTag::kBool:
+      fits = value.is_boolean();
+      break;
+    case YamlTag::kNull:
+      fits = value.is_null();
+      break;
+    default:
+      break;
+  }
+  if (fits) return value;
+  return tl::unexpected(Quote(text) + " is no value for the tag " + std::string(YamlTagName(tag)));
+}
+
+}  // namespace internal
+}  // namespace mindgate::json
