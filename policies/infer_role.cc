@@ -118,6 +118,7 @@ std::vector<NodePort> NodePorts(const RuleContext& context) {
 void CheckWorkloadKind(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
     const Json* workload = json::Find(*role.value, "workload");
+    if (workload != nullptr && !workload->is_object()) continue;
     const auto version = json::FindString(workload, "apiVersion");
     const auto kind = json::FindString(workload, "kind");
     if (version == "apps/v1" && (kind == "Deployment" || kind == "StatefulSet")) continue;

@@ -171,8 +171,8 @@ void CheckDerivedNames(const RuleContext& context, Findings& findings) {
       if (derived.size() <= most) return;
       findings.Violate(
           context.view.kind == Kind::kInstanceSet ? "/metadata/labels" : role.path + "/name",
-          "the " + std::string(what) + " of " + role.title + " would be named " +
-              std::to_string(derived.size()) + " characters long, at most " + std::to_string(most) +
+          "the " + std::string(what) + " of " + role.title + " would have a name of " +
+              std::to_string(derived.size()) + " characters, at most " + std::to_string(most) +
               " work: " + Quote(derived),
           "shorten the names of service and role by " + std::to_string(derived.size() - most) +
               " characters");
