@@ -40,6 +40,17 @@ void Merge(const Entry& entry, Merged& merged) {
   if (seen && text && !EqualIgnoreCase(*seen, *text)) merged.other = entry;
 }
 
+// Templates that make no pods are not looked at, unless the whole group is scaled to zero: its pods
+// come later.
+template <typename Visit>
+void ForEachPodTemplate(const WorkloadView& view, const PodGroupView& group, Visit visit) {
+  const auto makes_pods = [&](size_t index) { return view.templates[index].pods != int64_t{0}; };
+  const bool any = std::any_of(group.templates.begin(), group.templates.end(), makes_pods);
+  for (size_t index : group.templates) {
+    if (!any || makes_pods(index)) visit(view.templates[index]);
+  }
+}
+
 bool SameText(const Entry& a, const Entry& b) {
   if (!a || !b) return !a && !b;
   return a.value == b.value || (a.Text() && a.Text() == b.Text());
@@ -101,15 +112,16 @@ Merged GroupLabel(const WorkloadView& view, const PodGroupView& group, std::stri
     const Json* value = json::Find(group.labels->value, key);
     if (value != nullptr) Merge({value, &group.labels->path, {}, key}, merged);
   }
-  for (size_t index : group.templates) Merge(LabelEntry(view.templates[index], key), merged);
+  ForEachPodTemplate(view, group,
+                     [&](const PodTemplateView& pod) { Merge(LabelEntry(pod, key), merged); });
   return merged;
 }
 
 Merged GroupSelector(const WorkloadView& view, const PodGroupView& group, std::string_view key) {
   Merged merged;
-  for (size_t index : group.templates) {
-    Merge(SelectorEntry(view, view.templates[index], key), merged);
-  }
+  ForEachPodTemplate(view, group, [&](const PodTemplateView& pod) {
+    Merge(SelectorEntry(view, pod, key), merged);
+  });
   return merged;
 }
 
@@ -121,14 +133,12 @@ GroupAnnotation ReadGroupAnnotation(const WorkloadView& view, const PodGroupView
   }
   GroupAnnotation found;
   bool first = true;
-  for (size_t index : group.templates) {
-    const PodTemplateView& pod = view.templates[index];
-    if (pod.pods == int64_t{0}) continue;  // makes no pod that could be looked at
+  ForEachPodTemplate(view, group, [&](const PodTemplateView& pod) {
     const Entry entry = AnnotationEntry(pod, key);
     if (!first && !SameText(entry, found.entry)) found.agreed = false;
     if (!found.entry) found.entry = entry;
     first = false;
-  }
+  });
   return found;
 }
 

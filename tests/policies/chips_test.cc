@@ -461,7 +461,7 @@ TEST(Chip4Node8OnAscend910, Table) {
 }
 
 TEST(AcceleratorType, Table) {
-  const std::string field = "spec.template.spec.nodeSelector.accelerator-type: ";
+  const std::string field = "spec.template.spec.nodeSelector[accelerator-type]: ";
   const std::string none =
       " has no handler and no schedule_policy stands in for it: the job stays Pending";
   const auto tasks = [](std::string_view annotations, std::string_view a, std::string_view b) {
@@ -483,7 +483,7 @@ TEST(AcceleratorType, Table) {
            {}},
           {"trap 32: different types in one PodGroup",
            tasks("", "half", "module"),
-           {"spec.tasks[1].template.spec.nodeSelector.accelerator-type: accelerator-type differs "
+           {"spec.tasks[1].template.spec.nodeSelector[accelerator-type]: accelerator-type differs "
             "within one "
             "PodGroup: the plugin joins it to \"half|module\", has no handler for that, and the "
             "job stays "
@@ -521,7 +521,7 @@ TEST(PolicyDisagreement, Table) {
            {"spec.template.spec.roles[1]" + field + differs("huawei.com/schedule_policy")}},
           {"sp-block",
            StormService({.annotations = "sp-block: \"8\""}, {.annotations = "sp-block: \"16\""}),
-           {"spec.template.spec.roles[0].template.metadata.annotations.sp-block: " +
+           {"spec.template.spec.roles[0].template.metadata.annotations[sp-block]: " +
             differs("sp-block")}},
           {"the same on both", StormService(b, b), {}},
           {"the metadata of a vcjob decides", VolcanoJob(kPolicy + "chip8-node8", a, b), {}},
@@ -537,30 +537,30 @@ TEST(Npu310Strategy, Table) {
     return Deployment(
         {.chips = "1", .resource = std::string(resource), .labels = std::string(labels)});
   };
-  ExpectFindings("MG097",
-                 {
-                     {"unknown",
-                      with("npu-310-strategy: cards"),
-                      {"spec.template.metadata.labels.npu-310-strategy: npu-310-strategy \"cards\" "
-                       "is neither chip nor "
-                       "card: no handler takes the job and it stays Pending"}},
-                     {"chip", with("npu-310-strategy: chip"), {}},
-                     {"absent", with(""), {}},
-                     {"Ascend310P has a plain handler",
-                      with("npu-310-strategy: cards", "huawei.com/Ascend310P"),
-                      {}},
-                     {"different words in one PodGroup",
-                      VolcanoJob("",
-                                 {.chips = "1",
-                                  .resource = "huawei.com/Ascend310",
-                                  .labels = "npu-310-strategy: chip"},
-                                 {.chips = "1",
-                                  .resource = "huawei.com/Ascend310",
-                                  .labels = "npu-310-strategy: card"}),
-                      {"spec.tasks[1].template.metadata.labels.npu-310-strategy: npu-310-strategy "
-                       "\"chip|card\" is "
-                       "neither chip nor card: no handler takes the job and it stays Pending"}},
-                 });
+  ExpectFindings(
+      "MG097", {
+                   {"unknown",
+                    with("npu-310-strategy: cards"),
+                    {"spec.template.metadata.labels[npu-310-strategy]: npu-310-strategy \"cards\" "
+                     "is neither chip nor "
+                     "card: no handler takes the job and it stays Pending"}},
+                   {"chip", with("npu-310-strategy: chip"), {}},
+                   {"absent", with(""), {}},
+                   {"Ascend310P has a plain handler",
+                    with("npu-310-strategy: cards", "huawei.com/Ascend310P"),
+                    {}},
+                   {"different words in one PodGroup",
+                    VolcanoJob("",
+                               {.chips = "1",
+                                .resource = "huawei.com/Ascend310",
+                                .labels = "npu-310-strategy: chip"},
+                               {.chips = "1",
+                                .resource = "huawei.com/Ascend310",
+                                .labels = "npu-310-strategy: card"}),
+                    {"spec.tasks[1].template.metadata.labels[npu-310-strategy]: npu-310-strategy "
+                     "\"chip|card\" is "
+                     "neither chip nor card: no handler takes the job and it stays Pending"}},
+               });
 }
 
 TEST(Npu310PLabels, Table) {
@@ -574,9 +574,10 @@ TEST(Npu310PLabels, Table) {
                  {
                      {"all three",
                       with("npu-310-strategy: Card, duo: \"True\", distributed: \"yes\""),
-                      {field + "npu-310-strategy: npu-310-strategy \"Card\" is not \"chip\" or "
-                               "\"card\": chips are picked "
-                               "without regard to cards",
+                      {"spec.template.metadata.labels[npu-310-strategy]: npu-310-strategy \"Card\" "
+                       "is not \"chip\" or "
+                       "\"card\": chips are picked "
+                       "without regard to cards",
                        field + "duo: duo \"True\" is not \"true\" or \"false\": the job is not "
                                "placed as one for Atlas "
                                "300I Duo",

@@ -255,6 +255,15 @@ TEST(ChooseHandler, Trap32AnnotationsOfThePodGroupElseOfOneArbitraryPod) {
   EXPECT_EQ(Choice(testing::StormService(plain, a3)), "chip2-node16 by policy, uncertain");
 }
 
+TEST(ChooseHandler, TemplatesWithoutPodsDoNotCountUnlessAllAre) {
+  const NpuPod a3{.annotations = "huawei.com/schedule_policy: chip2-node16"};
+  EXPECT_EQ(Choice(testing::Deployment(a3, 0)), "chip2-node16 by policy");
+  EXPECT_EQ(Choice(testing::VolcanoJob("", a3, {}, 0)), "chip2-node16 by policy");
+  EXPECT_EQ(Choice(testing::VolcanoJob("", {.selector = "accelerator-type: half"},
+                                       {.selector = "accelerator-type: module"}, 0)),
+            "chip4-node4 by type");
+}
+
 TEST(ChooseHandler, KnowsWhatItCannotSee) {
   const NpuPod pod{.chips = "16"};
   EXPECT_EQ(Choice(testing::ServingRuntime(pod)), "module by default, uncertain")
