@@ -172,17 +172,6 @@ TEST(OmeComponentShape, Table) {
             "the runtime's runner"},
            "",
            {kPdRuntime}},
-          {"nobody gives the worker a size",
-           Service("{runtime: {name: wide}, engine: {}, decoder: {}}"),
-           {"spec.decoder.worker.size: the worker of the decoder has no size, so OME makes a "
-            "leader and no worker pods"},
-           "",
-           {kDistributedRuntime}},
-          {"the service gives the size",
-           Service("{runtime: {name: wide}, engine: {}, decoder: {worker: {size: 3}}}"),
-           {},
-           "",
-           {kDistributedRuntime}},
           {"unknown runtime",
            Service("{runtime: {name: x}, engine: {" + runner + "}}"),
            {},
@@ -257,75 +246,62 @@ TEST(OmeServerless, Table) {
       });
 }
 
-TEST(OmeVisibleDevicesConflict, Table) {
-  const auto with_env = [](const std::string& env) {
-    return "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: pd}, spec: "
-           "{engineConfig: {runner: {name: e, env: [" +
-           env + "], " + kNpus + "}}}}";
-  };
-  const std::string value = "{name: ASCEND_VISIBLE_DEVICES, value: '0'}";
-  const std::string reference =
-      "{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: {fieldPath: "
-      "\"metadata.annotations['huawei.com/Ascend910']\"}}}";
-  const auto service = [](const std::string& env) {
-    return Service("{runtime: {name: pd}, engine: {runner: {name: e, env: [{name: A}, " + env +
-                   "]}}}");
-  };
+TEST(OmeWorkerSize, Table) {
+  const std::string worker =
+      "worker: {runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}";
+  const std::string says =
+      "spec.decoder.worker.size: the worker of the decoder has no size, so OME makes a leader and "
+      "no worker pods";
   ExpectFindings(
       "MG116",
       {
-          {"frameworks trap 7: value in the runtime, valueFrom in the service",
-           service(reference),
-           {"spec.engine.runner.env[1]: ASCEND_VISIBLE_DEVICES has valueFrom here and value in the "
-            "runtime: OME joins them and Kubernetes refuses the pods"},
+          {"neither runtime nor service",
+           Service("{runtime: {name: wide}, engine: {}, decoder: {}}"),
+           {says},
            "",
-           {with_env(value)}},
-          {"the other way round",
-           service(value),
-           {"spec.engine.runner.env[1]: ASCEND_VISIBLE_DEVICES has value here and valueFrom in the "
-            "runtime: OME joins them and Kubernetes refuses the pods"},
+           {kDistributedRuntime}},
+          {"a worker of the service",
+           Service("{runtime: {name: pd}, decoder: {" + worker + "}}}"),
+           {says},
            "",
-           {with_env(reference)}},
-          {"the same on both sides", service(reference), {}, "", {with_env(reference)}},
-          {"an empty value is left out",
-           service(reference),
+           {kPdRuntime}},
+          {"the service gives the size",
+           Service("{runtime: {name: wide}, engine: {}, decoder: {worker: {size: 3}}}"),
            {},
            "",
-           {with_env("{name: ASCEND_VISIBLE_DEVICES, value: ''}")}},
-          {"only here", service(reference), {}, "", {with_env("{name: B, value: '1'}")}},
-          {"unknown runtime", service(reference), {}, "", {}, true, true},
-          {"without the variable nothing is needed",
-           Service("{runtime: {name: x}, engine: {}}"),
-           {}},
+           {kDistributedRuntime}},
+          {"unknown runtime",
+           Service("{runtime: {name: x}, decoder: {" + worker + "}}}"),
+           {},
+           "",
+           {},
+           true,
+           true},
+          {"no worker", Service("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
+          {"GPUs", Service("{runtime: {name: pd}, engine: {worker: {}}}"), {}, "", {kGpuRuntime}},
       });
 }
 
 TEST(OmeLegacyRuntimeFields, Table) {
-  ExpectFindings(
-      "MG117",
-      {
-          {"labels, annotations and scheduler directly under spec",
-           Runtime("{labels: {fault-scheduling: force, team: a}, annotations: {sp-block: '16'}, "
-                   "schedulerName: volcano, containers: [{name: c, " +
-                   std::string(kNpus) + "}]}"),
-           {"spec.labels[fault-scheduling]: OME ignores label fault-scheduling directly under "
-            "spec: "
-            "no pod of this runtime gets it",
-            "spec.annotations[sp-block]: OME ignores annotation sp-block directly under spec: no "
-            "pod "
-            "of this runtime gets it",
-            "spec.schedulerName: OME ignores schedulerName directly under spec: no pod of this "
-            "runtime gets it"}},
-          {"in the components",
-           Runtime("{engineConfig: {labels: {fault-scheduling: force}, schedulerName: volcano, "
-                   "runner: {name: e, " +
-                   std::string(kNpus) + "}}}"),
-           {}},
-          {"a scheduler for GPUs",
-           Runtime("{schedulerName: volcano, containers: [{name: c}]}"),
-           {}},
-          {"wrong types", Runtime("{labels: [1], annotations: 3, containers: {}}"), {}},
-      });
+  const std::string containers = "containers: [{name: c, " + std::string(kNpus) + "}]";
+  const std::string says = " directly under spec: no pod of this runtime gets it";
+  ExpectFindings("MG117",
+                 {
+                     {"beside the old containers",
+                      Runtime("{schedulerName: volcano, workers: {size: 1}, " + containers + "}"),
+                      {"spec.schedulerName: OME ignores schedulerName" + says,
+                       "spec.workers: OME ignores workers" + says}},
+                     {"beside a component",
+                      Runtime("{schedulerName: volcano, engineConfig: {runner: {name: e, " +
+                              std::string(kNpus) + "}}}"),
+                      {"spec.schedulerName: OME ignores schedulerName" + says}},
+                     {"in the component",
+                      Runtime("{engineConfig: {schedulerName: volcano, runner: {name: e, " +
+                              std::string(kNpus) + "}}}"),
+                      {}},
+                     {"GPUs", Runtime("{schedulerName: volcano, containers: [{name: c}]}"), {}},
+                     {"wrong types", Runtime("{schedulerName: 3, containers: {}}"), {}},
+                 });
 }
 
 TEST(OmeVolcanoQueue, Table) {

@@ -205,9 +205,14 @@ TEST(GroupScheduler, Table) {
       {
           {"the worker only",
            lws("", volcano),
-           {"spec.leaderWorkerTemplate.workerTemplate.spec.schedulerName: worker is scheduled by "
-            "\"volcano\", leader by \"default-scheduler\": they share one gang, which waits for "
-            "pods that Volcano does not see"}},
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler "
+            "\"default-scheduler\" places the leader, Volcano the rest of its gang, which waits "
+            "for pods that Volcano does not see"}},
+          {"a leader of its own scheduler",
+           lws("schedulerName: other, ", volcano),
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler \"other\" "
+            "places the leader, Volcano the rest of its gang, which waits for pods that Volcano "
+            "does not see"}},
           {"both", lws(volcano, volcano), {}},
           {"neither", lws("", "schedulerName: default-scheduler, "), {}},
           {"frameworks trap 5: without leader template",
@@ -215,12 +220,16 @@ TEST(GroupScheduler, Table) {
            "{leaderWorkerTemplate: {workerTemplate: {" +
                std::string(kNpuSpec) + "}}}}",
            {}},
-          {"frameworks trap 8: OME leader and worker differ",
+          {"frameworks trap 8: an OME leader without scheduler",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
+               npus + "}, worker: {" + volcano + npus + "}}}}",
+           {"spec.engineConfig.leader.schedulerName: scheduler \"default-scheduler\" places the "
+            "engine.leader, Volcano the rest of its gang, which waits for pods that Volcano does "
+            "not see"}},
+          {"MG105 reports NPU pods of another scheduler",
            "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
                volcano + npus + "}, worker: {schedulerName: other, " + npus + "}}}}",
-           {"spec.engineConfig.worker.schedulerName: engine.worker is scheduled by \"other\", "
-            "engine.leader by \"volcano\": they share one gang, which waits for pods that Volcano "
-            "does not see"}},
+           {}},
           {"the leader is the unknown runtime's",
            "{apiVersion: ome.io/v1beta1, kind: InferenceService, spec: {runtime: {name: x}, "
            "engine: "
