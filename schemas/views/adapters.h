@@ -3,10 +3,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "schemas/workload.h"
 
-// One adapter a kind family: reads where its pod templates stand and how their pods group. Only schemas/workload.cc calls these.
+// One adapter a kind family: reads where its pod templates stand and how their pods group. Only
+// schemas/workload.cc calls these.
 namespace mindgate::schemas::views {
 
 // Reads members with their types checked, and adds templates and groups to the view.
@@ -22,16 +24,24 @@ class Builder {
   const json::Json* Object(const json::Json* parent, std::string_view path, std::string_view key);
   const json::Json* List(const json::Json* parent, std::string_view path, std::string_view key);
   std::optional<int64_t> Int(const json::Json* parent, std::string_view path, std::string_view key);
+  // An integer for which the kind's controller or schema takes `by_default` when it is absent.
+  // Nothing only when it is there and no integer.
+  std::optional<int64_t> Count(const json::Json* parent, std::string_view path,
+                               std::string_view key, int64_t by_default);
   std::string_view String(const json::Json* parent, std::string_view path, std::string_view key);
   // A map of strings (labels, annotations, nodeSelector): also checks each value.
   Place StringMap(const json::Json* parent, std::string_view path, std::string_view key);
 
   // A PodTemplateSpec at `path`: metadata and spec. `pod_template` may be null: then a template
-  // without containers is added, since pods are made all the same. The reference holds until the next call.
+  // without containers is added, since pods are made all the same. The reference holds until the
+  // next call.
   PodTemplateView& AddTemplate(std::string name, std::string path, const json::Json* pod_template);
 
   // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.
   void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Json* spec);
+
+  // Records one member of the wrong type, once.
+  void AddWrongType(std::string path, std::string_view wanted, const json::Json& value);
 
   // Groups the templates (indexes); sets their pod_group.
   PodGroupView& AddGroup(PodGroupOwner owner, std::string name, std::vector<size_t> templates);
@@ -41,10 +51,12 @@ class Builder {
                           bool (*has_type)(const json::Json&), std::string_view wanted);
   void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Json* spec,
                       std::string_view key, ContainerView::Role role);
+  void ReadEnv(const Place& env);
   void AddContainer(PodTemplateView& pod, std::string path, const json::Json& container,
                     ContainerView::Role role);
 
   WorkloadView& view_;
+  std::unordered_set<const json::Json*> wrong_;
 };
 
 void ReadNative(Builder& builder);

@@ -9,7 +9,8 @@
 #include "policies/engine.h"
 #include "support/objects.h"
 
-// How rule tests read: one table of manifests a rule, each with every finding of that rule that it must give.
+// How rule tests read: one table of manifests a rule, each with every finding of that rule that it
+// must give.
 //
 //   TEST(FaultSchedulingValue, Table) {
 //     ExpectFindings("MG050", {
@@ -22,13 +23,28 @@ namespace mindgate::testing {
 
 struct RuleCase {
   std::string name;
-  std::string object;              // YAML
-  std::vector<std::string> want;   // "field: message", in order; empty: the rule passes
-  std::string old_object;          // YAML; makes the request an UPDATE
+  std::string object;                    // YAML
+  std::vector<std::string> want;         // "field: message", in order; empty: the rule passes
+  std::string old_object;                // YAML; makes the request an UPDATE
   std::vector<std::string> others = {};  // other objects in the cluster, YAML each
-  bool know_cluster = false;       // false: no lookup at all, unless there are `others`
-  bool want_skipped = false;       // the rule must say that it was skipped
+  bool know_cluster = false;             // false: no lookup at all, unless there are `others`
+  bool want_skipped = false;             // the rule must say that it was skipped
 };
+
+// The runtime that an InferenceService names, when it is among the others.
+inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjects& others,
+                                                                 const json::Json& object) {
+  if (schemas::KindOf(object) != schemas::Kind::kInferenceService) return nullptr;
+  const auto reference = schemas::RuntimeOf(object);
+  if (!reference) return nullptr;
+  const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
+  const auto name_space =
+      json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
+  const json::Json* runtime = others.Find("ome.io", schemas::KindName(reference->kind),
+                                          namespaced ? name_space : "", reference->name);
+  auto view = runtime == nullptr ? std::nullopt : schemas::BuildView(*runtime);
+  return view ? std::make_shared<const schemas::WorkloadView>(*std::move(view)) : nullptr;
+}
 
 inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>& cases) {
   const policies::Rule* rule = policies::FindRule(rule_id);
@@ -45,14 +61,14 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       request.old_object = &old_object;
     }
     if (c.know_cluster || !c.others.empty()) request.objects = &others;
-    const auto view = schemas::BuildView(object);
+    const auto view = schemas::BuildView(object, RuntimeAmong(others, object));
     ASSERT_TRUE(view) << "no view";
     ASSERT_TRUE(rule->kinds.Has(view->kind)) << "the rule does not look at this kind";
     const auto old_view = schemas::BuildView(old_object);
     const schemas::Config config;
     std::vector<policies::RuleTrace> traces;
-    const auto judgement = policies::Judge(
-        {*view, old_view ? &*old_view : nullptr, request, config}, &traces);
+    const auto judgement =
+        policies::Judge({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
     std::vector<std::string> got;
     for (const policies::Finding& finding : judgement.findings) {
       if (finding.rule != rule) continue;

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "json/pointer.h"
+#include "mutators/families.h"
+#include "schemas/names.h"
+
+namespace mindgate::mutators {
+namespace {
+
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+constexpr std::string_view kKey = "schedulerName";
+constexpr std::string_view kReason =
+    "without it the default scheduler places these pods, and neither gangs, chip topology nor "
+    "fault rescheduling apply";
+
+std::string_view OwnScheduler(const PodTemplateView& pod) {
+  return json::FindString(pod.pod_spec.value, kKey).value_or("");
+}
+
+// The scheduler that a replica spec names already, when it is Volcano under any of its names.
+std::string_view NamedInTemplate(const MutationContext& context) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const std::string_view own = OwnScheduler(pod);
+    if (own == context.config.scheduler || own == schemas::kVolcanoScheduler) return own;
+  }
+  return {};
+}
+
+// The scheduler that the job had before an update that drops it: a client re-applies its original
+// manifest.
+std::string_view OldScheduler(const MutationContext& context) {
+  if (context.old_view == nullptr) return {};
+  const auto old = json::FindString(JobSpec(*context.old_view).value, kKey);
+  return old && (*old == context.config.scheduler || *old == schemas::kVolcanoScheduler)
+             ? *old
+             : std::string_view();
+}
+
+// A job names its scheduler once. Templates follow only where the operator would leave them behind.
+void OfJob(const MutationContext& context, Edits& edits) {
+  const WorkloadView& view = context.view;
+  const auto& templates = view.templates;
+  const auto injected = [&](const PodTemplateView& pod) { return IsInjected(context, pod); };
+  const auto needs = [&](const PodTemplateView& pod) {
+    return injected(pod) && OwnScheduler(pod).empty();
+  };
+  const std::string_view named = NamedInTemplate(context);
+  const std::string_view old = OldScheduler(context);
+  const schemas::Place spec = JobSpec(view);
+  if (json::FindString(spec.value, kKey).value_or("").empty() &&
+      (!old.empty() || MayEditJob(context)) &&
+      std::any_of(templates.begin(), templates.end(), needs)) {
+    const std::string_view name = !old.empty() ? old : named;
+    edits.Set(spec, kKey, name.empty() ? context.config.scheduler : name, std::string(kReason));
+  }
+  if (view.kind != schemas::Kind::kAscendJob || named.empty() ||
+      std::none_of(templates.begin(), templates.end(), injected)) {
+    return;
+  }
+  for (const PodTemplateView& pod : templates) {
+    if (!OwnScheduler(pod).empty() || pod.pod_spec.value == nullptr || !MayEdit(context, pod)) {
+      continue;
+    }
+    edits.Set(pod.pod_spec, kKey, named,
+              "another replica spec names the scheduler, so ascend-operator fills in none here and "
+              "these pods fall to the default scheduler");
+  }
+}
+
+}  // namespace
+
+void SchedulerName(const MutationContext& context, Edits& edits) {
+  if (HasJobScheduler(context.view)) {
+    OfJob(context, edits);
+    return;
+  }
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!IsInjected(context, pod) || pod.pod_spec.value == nullptr) continue;
+    if (!pod.has_pod_spec) {
+      edits.Withhold(json::Child(pod.pod_spec.path, kKey),
+                     "the component has no pod spec of its own: its runtime names the scheduler");
+      continue;
+    }
+    if (!schemas::IsDefaultScheduler(context.view.info(), pod.SchedulerName())) continue;
+    if (MayEdit(context, pod)) {
+      edits.Set(pod.pod_spec, kKey, context.config.scheduler, std::string(kReason));
+    }
+  }
+}
+
+}  // namespace mindgate::mutators

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/admit.h"
+#include "mutators/mutator.h"
+#include "schemas/kinds.h"
+#include "support/objects.h"
+#include "support/workloads.h"
+
+// How mutator tests read: a manifest, and every line of the patch it must get.
+//
+//   {"/spec/template/metadata/labels/fault-scheduling = \"force\"  (fault-scheduling)", ...}
+namespace mindgate::testing {
+
+struct MutationCase {
+  std::string name;
+  std::string object;             // YAML
+  std::vector<std::string> want;  // "path = value  (mutator)" by path; empty: no patch at all
+  std::string old_object = {};    // YAML; makes the request an UPDATE
+  std::vector<std::string> others = {};  // objects that references resolve to
+  std::string namespace_label = {};      // value of mindgate.io/inject on the namespace
+  schemas::Config config = {};
+  // "path: reason" of what was looked at and left alone; not compared when absent.
+  std::optional<std::vector<std::string>> withheld = {};
+};
+
+inline std::vector<std::string> Lines(const admission::Verdict& verdict, const json::Json& object) {
+  std::vector<std::string> lines;
+  const json::Json& mutated = verdict.mutated ? *verdict.mutated : object;
+  for (const mutators::Change& change : verdict.changes) {
+    std::string path = change.path;
+    if (path.ends_with("/-")) {
+      const json::Json& list =
+          mutated.at(json::Json::json_pointer(path.substr(0, path.size() - 2)));
+      path = path.substr(0, path.size() - 1) + std::to_string(list.size() - 1);
+    }
+    lines.push_back(change.path + " = " + mutated.at(json::Json::json_pointer(path)).dump() +
+                    "  (" + change.mutator + ")");
+  }
+  return lines;
+}
+
+inline admission::Verdict MutateOnly(const schemas::AdmissionRequest& request,
+                                     const schemas::Config& config) {
+  admission::Options options;
+  options.judge = false;
+  options.explain = true;
+  return admission::Admit(request, config, options);
+}
+
+// What holds for every mutation: nlohmann's own patch gives the same object, the output yields an
+// empty patch on CREATE and as an unchanged UPDATE, and a client that puts its original manifest
+// back gets the same output again.
+inline void ExpectStable(const admission::Verdict& verdict, schemas::AdmissionRequest request,
+                         const schemas::Config& config) {
+  const json::Json& original = *request.object;
+  const json::Json& mutated = *verdict.mutated;
+  EXPECT_EQ(original.patch(json::ToJsonPatch(verdict.patch)), mutated);
+
+  request.object = &mutated;
+  EXPECT_EQ(json::ToJsonPatch(MutateOnly(request, config).patch).dump(), "[]")
+      << "the second run must change nothing";
+  const bool create = request.operation == schemas::Operation::kCreate;
+  request.operation = schemas::Operation::kUpdate;
+  request.old_object = &mutated;
+  EXPECT_EQ(json::ToJsonPatch(MutateOnly(request, config).patch).dump(), "[]")
+      << "an update of nothing must change nothing";
+
+  const auto kind = schemas::KindOf(original);
+  if (!create || !kind || schemas::InfoOf(*kind).template_frozen) return;
+  request.object = &original;
+  const auto again = MutateOnly(request, config);
+  EXPECT_EQ(again.mutated ? *again.mutated : original, mutated)
+      << "re-applying the original manifest must give the same object";
+}
+
+inline void ExpectMutations(const std::vector<MutationCase>& cases) {
+  for (const MutationCase& c : cases) {
+    SCOPED_TRACE(c.name);
+    const json::Json object = Yaml(c.object);
+    const json::Json old_object = c.old_object.empty() ? json::Json() : Yaml(c.old_object);
+    const FakeObjects others(c.others);
+    schemas::AdmissionRequest request;
+    request.object = &object;
+    request.objects = &others;
+    if (!c.old_object.empty()) {
+      request.operation = schemas::Operation::kUpdate;
+      request.old_object = &old_object;
+    }
+    if (!c.namespace_label.empty()) {
+      request.namespace_labels["mindgate.io/inject"] = c.namespace_label;
+    }
+    const auto verdict = MutateOnly(request, c.config);
+    EXPECT_EQ(Lines(verdict, object), c.want);
+    for (const auto& finding : verdict.findings) ADD_FAILURE() << finding.message;
+    if (c.withheld) {
+      std::vector<std::string> withheld;
+      for (const auto& w : verdict.withheld) withheld.push_back(w.path + ": " + w.reason);
+      EXPECT_EQ(withheld, *c.withheld);
+    }
+    if (verdict.mutated) ExpectStable(verdict, request, c.config);
+  }
+}
+
+// The same with all other mutators switched off; `want` is then written without the mutator.
+inline void ExpectMutationsBy(std::string_view mutator, std::vector<MutationCase> cases) {
+  for (MutationCase& c : cases) {
+    for (const mutators::Mutator& other : mutators::Mutators()) {
+      if (other.name != mutator) c.config.disabled_mutators.emplace(other.name);
+    }
+    for (std::string& line : c.want) line += "  (" + std::string(mutator) + ")";
+  }
+  ExpectMutations(cases);
+}
+
+// Two cases for every kind there is: its one template requests NPUs and gets `want` of its kind
+// (nothing when the kind is not listed), and the same without NPUs is left alone.
+inline std::vector<MutationCase> EveryKind(
+    const std::map<schemas::Kind, std::vector<std::string>>& want) {
+  std::vector<MutationCase> cases;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const auto kind = static_cast<schemas::Kind>(i);
+    const auto& info = schemas::InfoOf(kind);
+    const std::string name = std::string(info.name) + " of " + std::string(info.group);
+    const auto found = want.find(kind);
+    cases.push_back({name + " with NPUs", Workload(kind, {NpuContainer()}).dump(),
+                     found == want.end() ? std::vector<std::string>() : found->second});
+    cases.push_back({name + " without NPUs", Workload(kind, {CpuContainer()}).dump(), {}});
+  }
+  return cases;
+}
+
+}  // namespace mindgate::testing
