@@ -166,10 +166,10 @@ TEST(AscendJobLeader, Table) {
            {}},
           {"trap 17: but not on two",
            AscendJob("framework: mindspore", Specs(Worker(2, 1))),
-           {kScheduler + "2 chips in 1 pods and only 1 chip runs without it" + kFails}},
+           {kScheduler + "2 chips in 1 pod and only 1 chip runs without it" + kFails}},
           {"trap 17: nor on one in each of two pods",
            AscendJob("framework: mindspore", Specs(Worker(1, 2))),
-           {kScheduler + "1 chips in 2 pods and only 1 chip runs without it" + kFails}},
+           {kScheduler + "1 chip in each of 2 pods and only 1 chip runs without it" + kFails}},
           {"trap 17: limits do not count, the operator reads requests",
            AscendJob("framework: mindspore",
                      Specs("Worker: {template: {spec: {containers: [{name: ascend, image: i, "
@@ -317,8 +317,7 @@ TEST(AscendJobQueueExists, Table) {
       "absent",
       job,
       {"spec.runPolicy.schedulingPolicy.queue: Queue \"q\" does not exist; unless it is "
-       "made first" +
-       kFails}};
+       "made first, the operator fails the job for good"}};
   absent.know_cluster = true;
   RuleCase present{"present", job, {}};
   present.others = {queue};
@@ -482,12 +481,12 @@ TEST(AscendJobNameShadowed, Table) {
       {"on update nothing can be changed to help", PytorchJob(), {}, PytorchJob()},
   };
   cases[0].know_cluster = true;
-  cases[1].others = {other("apps/v1", "Deployment", "n")};
-  cases[2].others = {other("apps/v1", "StatefulSet", "n"),
-                     other("batch.volcano.sh/v1alpha1", "Job", "n")};
-  cases[3].others = {other("batch/v1", "Job", "n"), other("apps/v1", "Deployment", "m")};
+  cases[1].others = {other("apps/v1", "Deployment", "ns")};
+  cases[2].others = {other("apps/v1", "StatefulSet", "ns"),
+                     other("batch.volcano.sh/v1alpha1", "Job", "ns")};
+  cases[3].others = {other("batch/v1", "Job", "ns"), other("apps/v1", "Deployment", "m")};
   cases[4].want_skipped = true;
-  cases[5].others = {other("apps/v1", "Deployment", "n")};
+  cases[5].others = {other("apps/v1", "Deployment", "ns")};
   ExpectFindings("MG027", cases);
 }
 

@@ -8,11 +8,11 @@ namespace mindgate::testing {
 // What every replica type needs: a container named ascend with an image.
 inline const std::string kTemplate = "template: {spec: {containers: [{name: ascend, image: i}]}}";
 
-// AscendJob n/j. `labels` and `spec` are the inside of YAML flow maps.
+// AscendJob ns/j. `labels` and `spec` are the inside of YAML flow maps.
 inline std::string AscendJob(const std::string& labels, const std::string& spec,
                              const std::string& annotations = "") {
   return "apiVersion: mindxdl.gitee.com/v1\nkind: AscendJob\n"
-         "metadata: {name: j, namespace: n, labels: {" +
+         "metadata: {name: j, namespace: ns, labels: {" +
          labels + "}, annotations: {" + annotations + "}}\nspec: {" + spec + "}\n";
 }
 
