@@ -132,6 +132,11 @@ bool WorkloadView::RequestsNpus() const {
                      [](const PodTemplateView& pod) { return pod.RequestsNpus(); });
 }
 
+bool WorkloadView::IsNpuWorkload() const {
+  return RequestsNpus() || (runtime != nullptr && runtime->RequestsNpus()) ||
+         Label(kInject) == "enabled";
+}
+
 std::optional<std::string_view> WorkloadView::Label(std::string_view key) const {
   return json::FindString(labels.value, key);
 }

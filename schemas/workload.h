@@ -141,6 +141,8 @@ struct WorkloadView {
 
   const KindInfo& info() const { return InfoOf(kind); }
   bool RequestsNpus() const;
+  // Requests NPUs, names an OME runtime that does, or says so with mindgate.io/inject: enabled.
+  bool IsNpuWorkload() const;
   std::optional<std::string_view> Label(std::string_view key) const;  // of the object itself
   std::optional<std::string_view> Annotation(std::string_view key) const;
 

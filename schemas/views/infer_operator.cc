@@ -20,8 +20,8 @@ void ReadRole(Builder& builder, const Json& role, const std::string& path, size_
   const Json* metadata = builder.Object(&role, path, "metadata");
   Place labels = builder.StringMap(metadata, path + "/metadata", "labels");
   Place annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
-  // The operator gives a role's metadata to the InstanceSet it makes, and reads that one's own.
   if (view.kind == Kind::kInstanceSet) {
+    // The operator copies a role's metadata to the InstanceSet and from then on reads only that.
     labels = view.labels;
     annotations = view.annotations;
   }
