@@ -296,8 +296,7 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
                           (assumed ? "OME's default of maxSurge " : "maxSurge ") +
                           std::to_string(update->max_surge) + " and maxUnavailable " +
-                          std::to_string(update->max_unavailable) +
-                          " lets fewer new pods exist at once";
+                          std::to_string(update->max_unavailable) + " both stay below it";
     if (context.config.gang_repair) message += "; the watcher's gangRepair gets it going";
     const std::string strategy =
         schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
@@ -343,9 +342,8 @@ constexpr Rule kRules[] = {
      "The annotation huawei.com/schedule_minAvailable is a whole number from 1 to 2147483647, "
      "quoted.",
      "The scheduler rejects a job whose value is no number as an invalid argument, so its pods "
-     "stay pending for ever. With 0 or less it computes that the job "
-     "needs no NPUs at all. An empty value is what a template leaves behind when its input was "
-     "missing.",
+     "stay pending for ever. With 0 or less it computes that the job needs no NPUs at all. An "
+     "empty value is what a template leaves behind when its input was missing.",
      "Write digits in quotes, such as huawei.com/schedule_minAvailable: \"2\".",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, validJobFn (strconv.Atoi, so "
      "\"+3\" is read and \" 2\" is not).",
@@ -355,22 +353,20 @@ constexpr Rule kRules[] = {
      "A gang larger than one pod is only asked for where all its pods can exist at once.",
      "A StatefulSet with podManagementPolicy OrderedReady, its default, makes one pod after the "
      "other, each when the one before is ready. A LeaderWorkerSet with LeaderReady makes workers "
-     "when "
-     "the leader is ready. In both the first pod waits for a gang that cannot form, for ever.",
+     "when the leader is ready. In both the first pod waits for a gang that cannot form, for ever.",
      "Use podManagementPolicy Parallel or startupPolicy LeaderCreated, or drop the annotation.",
      "Kubernetes: StatefulSet pod management policies. lws: "
      "pkg/schedulerprovider/volcano_provider.go (minMember 1 with LeaderReady). mind-cluster: docs "
-     "of affinity scheduling ask for "
-     "OrderedReady with 1. A LeaderWorkerSet is denied only when it fails with and without LWS "
-     "gang scheduling, which its manifest does not show.",
+     "of affinity scheduling ask for OrderedReady with 1. A LeaderWorkerSet is denied only when it "
+     "fails with and without LWS gang scheduling, which its manifest does not show.",
      CheckDeadlock},
     {"MG072", "min-available-no-effect", Severity::kWarning, Mode::kWarn, schemas::kWorkloads,
      "huawei.com/schedule_minAvailable stands only where the scheduler uses it: on groups whose "
      "PodGroup has minMember 1.",
      "The annotation counts only while minMember is 1. On a Volcano Job, an AscendJob or a gang of "
-     "infer-operator the kind's own minAvailable decides, and ClusterD, which "
-     "takes the larger of both, may never report the job as running. On LeaderWorkerSets it is "
-     "ignored with gang scheduling and wrong without.",
+     "infer-operator the kind's own minAvailable decides, and ClusterD, which takes the larger of "
+     "both, may never report the job as running. On LeaderWorkerSets it is ignored with gang "
+     "scheduling and wrong without.",
      "Remove the annotation and set the gang size where the kind has it.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, initByJobInfo; "
      "component/clusterd/pkg/domain/pod/pod_util.go, GetMinMember. lws: "
@@ -379,14 +375,13 @@ constexpr Rule kRules[] = {
     {"MG073", "min-available-in-runtime", Severity::kWarning, Mode::kWarn, schemas::kOmeRuntimes,
      "A ServingRuntime or ClusterServingRuntime carries no huawei.com/schedule_minAvailable.",
      "A runtime serves many services, each with its own minReplicas. The value is right for one of "
-     "them by luck: services with fewer replicas never start, those with more lose "
-     "the all-or-nothing start they were promised.",
+     "them by luck: services with fewer replicas never start, those with more lose the "
+     "all-or-nothing start they were promised.",
      "Put it on spec.engine and spec.decoder of the InferenceService, equal to minReplicas. "
      "mindgate adds it there.",
      "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. MindCluster's SGLang "
      "documents put it into the runtime, its deploy tool into the service; the documents' way "
-     "works for a runtime "
-     "with a single service, hence a warning.",
+     "works for a runtime with a single service, hence a warning.",
      CheckInRuntime},
     {"MG074", "min-available-differs", Severity::kWarning, Mode::kWarn, schemas::kWorkloads,
      "All pods of one PodGroup carry the same huawei.com/schedule_minAvailable.",
@@ -423,16 +418,13 @@ constexpr Rule kRules[] = {
      "A rolling update can bring up as many new pods at once as the gang needs.",
      "Every change of the template makes a new ReplicaSet with a PodGroup of its own. Its first "
      "pods wait until the gang is complete, the deployment controller makes no more until they are "
-     "ready, and the update hangs, "
-     "a fix for a running fault included.",
+     "ready, and the update hangs, a fix for a running fault included.",
      "Use strategy Recreate, or maxSurge 100%, or a gang of 1; or let mindgate's watcher repair "
      "such gangs (gangRepair, on by default).",
      "volcano issue 4739. ome: "
      "pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go "
      "(default maxSurge 1, maxUnavailable 0). MindCluster's documents require the annotation for "
-     "OME in Deployment "
-     "mode all the same, so it is injected and this is a warning. New pods may number maxSurge "
-     "plus maxUnavailable.",
+     "OME in Deployment mode all the same, so it is injected and this is a warning.",
      CheckRollout},
     {"MG078", "group-min-member-alone", Severity::kWarning, Mode::kWarn, KindSet{Kind::kDeployment},
      "A Deployment with scheduling.volcano.sh/group-min-member also carries "
