@@ -293,8 +293,8 @@ TEST(SchedulerOwnedAnnotations, Table) {
            {"metadata.annotations[huawei.com/Ascend910]: huawei.com/Ascend910" + chips}},
           {"a pod that is running", pod_start + "}}", {}, pod_start + "}}"},
           {"a pod that an operator creates",
-           pod_start + "}, ownerReferences: [{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, "
-                       "controller: true}]}",
+           pod_start + ", ownerReferences: [{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, "
+                       "controller: true}]}}",
            {}},
           {"what users do set",
            Deployment("",
@@ -320,10 +320,10 @@ TEST(MisspelledKey, Table) {
            Deployment("fault-schedule: force, fault-retry-time: '3', pod_rescheduling: 'on'"),
            {meant(kTemplateLabels + "[fault-retry-time]", "fault-retry-time", "fault-retry-times"),
             meant(kTemplateLabels + "[fault-schedule]", "fault-schedule", "fault-scheduling"),
-            meant(kTemplateLabels + "[pod_rescheduling]", "pod_rescheduling", "pod-rescheduling")}},
+            meant(kTemplateLabels + ".pod_rescheduling", "pod_rescheduling", "pod-rescheduling")}},
           {"separators and case",
            AscendJob("labels: {Fault_Scheduling: force}"),
-           {meant("metadata.labels[Fault_Scheduling]", "Fault_Scheduling", "fault-scheduling")}},
+           {meant("metadata.labels.Fault_Scheduling", "Fault_Scheduling", "fault-scheduling")}},
           {"a missing or wrong prefix",
            Deployment("",
                       "schedule_minAvailable: '2', huawei.com/schedule_minavailable: '2', "
