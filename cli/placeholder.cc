@@ -1,1 +1,1 @@
-namespace mindgate {}
+namespace mindgate::cli {}

@@ -1,0 +1,142 @@
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "mutators/families.h"
+#include "schemas/names.h"
+#include "schemas/rollout.h"
+
+namespace mindgate::mutators {
+namespace {
+
+using json::Json;
+using schemas::PodGroupOwner;
+using schemas::PodGroupView;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+// Kubernetes' int32: the plugin converts to it, and pods of one group never come near.
+constexpr int64_t kLargestGang = 2147483647;
+
+struct GangSize {
+  int64_t pods = 0;
+  std::string why_not;  // set when nothing may be written
+};
+
+// Anything but a Deployment means another grouping of the pods.
+bool ForcesOtherMode(const PodTemplateView& pod) {
+  const auto mode = pod.Annotation(schemas::kOmeDeploymentMode);
+  return mode && *mode != "RawDeployment";
+}
+
+GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& pod) {
+  if (ForcesOtherMode(pod))
+    return {0, "ome.io/deploymentMode asks for another shape than a Deployment"};
+  if (pod.Annotation(schemas::kOmeAutoscalerClass) == "external") {
+    return {0, "with an external autoscaler the Deployment starts with one pod"};
+  }
+  if (!pod.pods) return {0, "minReplicas is no integer"};
+  if (*pod.pods == 0) return {0, "minReplicas 0 scales to zero"};
+  if (!context.config.gang_repair && schemas::RolloutBlocked(context.view, pod, *pod.pods)) {
+    return {0, "a rolling update could not proceed with it, and gangRepair is off"};
+  }
+  return {*pod.pods, ""};
+}
+
+// AIBrix makes the PodGroup itself when a strategy is given; the plugin then reads its minMember.
+bool HasSchedulingStrategy(const WorkloadView& view, const PodTemplateView& pod) {
+  const std::string_view role = std::string_view(pod.path).substr(0, pod.path.rfind('/'));
+  const std::string_view roles = role.substr(0, role.rfind("/roles/"));
+  for (std::string_view holder : {role, roles}) {
+    const Json* strategy = json::Resolve(*view.object, std::string(holder) + "/schedulingStrategy");
+    if (json::IsObject(strategy) && !strategy->empty()) return true;
+  }
+  return false;
+}
+
+GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
+  int64_t sum = 0;
+  for (size_t index : group.templates) {
+    const PodTemplateView& pod = context.view.templates[index];
+    if (HasSchedulingStrategy(context.view, pod)) {
+      return {0, "schedulingStrategy sets the gang size of this PodGroup"};
+    }
+    if (!IsInjected(context, pod)) continue;
+    if (!pod.pods) return {0, "role " + pod.name + " has no replicas"};
+    if (*pod.pods < 0 || __builtin_add_overflow(sum, *pod.pods, &sum)) {
+      return {0, "replicas of role " + pod.name + " are out of range"};
+    }
+  }
+  if (sum == 0) return {0, "the roles that share the PodGroup make no pods"};
+  return {sum, ""};
+}
+
+// What the group carries already, else what it carried before the update: a gang size that follows
+// every scaling step would restart all pods of the group.
+std::optional<std::string_view> Frozen(const MutationContext& context, const PodGroupView& group) {
+  for (const auto& carried : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
+    if (const auto value = json::AsString(carried.value)) return value;
+  }
+  for (size_t index : group.templates) {
+    const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
+    if (old == nullptr) continue;
+    if (const auto value = json::FindString(old->annotations.value, schemas::kMinAvailable)) {
+      return value;
+    }
+  }
+  return std::nullopt;
+}
+
+void Inject(const MutationContext& context, const PodGroupView& group, const GangSize& size,
+            std::string_view reason, Edits& edits) {
+  const auto frozen = Frozen(context, group);
+  for (size_t index : group.templates) {
+    const PodTemplateView& pod = context.view.templates[index];
+    if (!IsInjected(context, pod) || !IsScheduledByVolcano(context, pod)) continue;
+    if (json::Find(pod.annotations.value, schemas::kMinAvailable) != nullptr) continue;
+    // The service's own metadata reaches all its components.
+    if (context.view.kind == schemas::Kind::kInferenceService &&
+        context.view.Annotation(schemas::kMinAvailable)) {
+      continue;
+    }
+    const std::string path = json::Child(pod.annotations.path, schemas::kMinAvailable);
+    if (!frozen && !size.why_not.empty()) {
+      edits.Withhold(path, size.why_not);
+    } else if (!frozen && (size.pods < 1 || size.pods > kLargestGang)) {
+      edits.Withhold(path, "the number of pods is out of range");
+    } else if (MayEdit(context, pod)) {
+      edits.Set(pod.annotations, schemas::kMinAvailable,
+                frozen ? std::string(*frozen) : std::to_string(size.pods), std::string(reason));
+    }
+  }
+}
+
+}  // namespace
+
+void MinAvailable(const MutationContext& context, Edits& edits) {
+  const WorkloadView& view = context.view;
+  const bool service = view.kind == schemas::Kind::kInferenceService;
+  if (!service && !schemas::kAibrixKinds.Has(view.kind)) return;
+  for (const PodGroupView& group : view.pod_groups) {
+    if (group.templates.empty()) continue;
+    const PodTemplateView& first = view.templates[group.templates.front()];
+    if (service) {
+      if (group.owner != PodGroupOwner::kReplicaSet || first.router) continue;
+      Inject(context, group, OfOmeComponent(context, first),
+             "the scheduler places the component's replicas together, and ClusterD counts the job "
+             "by it",
+             edits);
+    } else if (group.owner == PodGroupOwner::kPodSet) {
+      GangSize size = OfRoles(context, group);
+      Inject(context, group, size, "the pods of one PodSet start and move together", edits);
+    } else {
+      Inject(context, group, OfRoles(context, group),
+             "all roles with podGroupSize 1 share one PodGroup: this is the sum of their replicas",
+             edits);
+    }
+  }
+}
+
+}  // namespace mindgate::mutators

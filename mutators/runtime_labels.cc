@@ -1,0 +1,31 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "mutators/families.h"
+#include "schemas/names.h"
+
+namespace mindgate::mutators {
+
+// OME hands on a runtime's spec only; what the documents put on its metadata reaches no pod
+// (ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go).
+void RuntimeLabels(const MutationContext& context, Edits& edits) {
+  const schemas::WorkloadView& view = context.view;
+  if (!schemas::kOmeRuntimes.Has(view.kind)) return;
+  constexpr std::string_view kReason =
+      "it stands on the runtime's own metadata, which OME hands to no pod";
+  for (const schemas::PodTemplateView& pod : view.templates) {
+    if (pod.router || !MayEdit(context, pod)) continue;
+    for (std::string_view key : std::array{schemas::kFaultScheduling, schemas::kPodRescheduling,
+                                           schemas::kFaultRetryTimes}) {
+      const auto value = view.Label(key);
+      if (!value || json::Find(pod.labels.value, key) != nullptr) continue;
+      edits.Set(pod.labels, key, *value, std::string(kReason));
+    }
+    const auto block = view.Annotation(schemas::kSpBlock);
+    if (block && json::Find(pod.annotations.value, schemas::kSpBlock) == nullptr) {
+      edits.Set(pod.annotations, schemas::kSpBlock, *block, std::string(kReason));
+    }
+  }
+}
+
+}  // namespace mindgate::mutators

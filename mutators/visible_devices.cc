@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "mutators/families.h"
+#include "schemas/names.h"
+
+namespace mindgate::mutators {
+namespace {
+
+using json::Json;
+using schemas::ContainerView;
+using schemas::NpuResource;
+using schemas::PodTemplateView;
+
+constexpr std::string_view kSoftSharePolicy = "chip1-softShareDev";
+constexpr std::string_view kSoftSharePrefix = "huawei.com/scheduler.softShareDev.";
+
+const Json* FindEnv(const Json* env, std::string_view name) {
+  if (!json::IsArray(env)) return nullptr;
+  for (const Json& entry : *env) {
+    if (json::FindString(entry, "name") == name) return &entry;
+  }
+  return nullptr;
+}
+
+// The container of the runtime that this one is merged over.
+const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container) {
+  if (pod.runtime == nullptr) return nullptr;
+  for (const ContainerView& other : pod.runtime->containers) {
+    if (other.role != container.role) continue;
+    if (container.role == ContainerView::Role::kRunner || other.name == container.name) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+bool SharesChipsSoftly(const schemas::WorkloadView& view, const PodTemplateView& pod) {
+  if (pod.Annotation(schemas::kSchedulePolicy) == kSoftSharePolicy ||
+      view.Annotation(schemas::kSchedulePolicy) == kSoftSharePolicy) {
+    return true;
+  }
+  for (const Json* labels : {pod.labels.value, view.labels.value}) {
+    if (labels == nullptr) continue;
+    const auto* map = labels->get_ptr<const Json::object_t*>();
+    const auto entry = map->lower_bound(kSoftSharePrefix);
+    if (entry != map->end() && entry->first.starts_with(kSoftSharePrefix)) return true;
+  }
+  return false;
+}
+
+// The one whole-card resource that the container requests; the reason why not otherwise.
+struct Requested {
+  std::string_view resource;
+  std::string why_not;
+};
+
+Requested WholeCardOf(const std::vector<schemas::NpuRequest>& npus) {
+  Requested requested;
+  for (const schemas::NpuRequest& npu : npus) {
+    if (npu.count == int64_t{0}) continue;
+    switch (schemas::ClassifyResource(npu.resource)) {
+      case NpuResource::kOther:
+        continue;
+      case NpuResource::kStaticVnpu:
+      case NpuResource::kDynamicVnpu:
+        return {{}, "a virtual NPU is mounted by the device plugin; the variable must be absent"};
+      case NpuResource::kWholeCard:
+        if (!requested.resource.empty()) {
+          return {{}, "the container requests two NPU products, and the variable can name one"};
+        }
+        requested.resource = npu.resource;
+    }
+  }
+  return requested;
+}
+
+}  // namespace
+
+void VisibleDevices(const MutationContext& context, Edits& edits) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const bool foreign_scheduler = !IsScheduledByVolcano(context, pod);
+    for (const ContainerView& container : pod.containers) {
+      const ContainerView* twin = RuntimeTwin(pod, container);
+      const bool requests = container.RequestsNpus();
+      if (!requests && (twin == nullptr || !twin->RequestsNpus())) continue;
+      if (FindEnv(container.env.value, schemas::kVisibleDevices) != nullptr) continue;
+      if (twin != nullptr && FindEnv(twin->env.value, schemas::kVisibleDevices) != nullptr) {
+        edits.Withhold(container.env.path, "the runtime sets the variable for this container");
+        continue;
+      }
+      const Requested requested = WholeCardOf(requests ? container.npus : twin->npus);
+      if (requested.resource.empty()) {
+        if (!requested.why_not.empty()) edits.Withhold(container.env.path, requested.why_not);
+        continue;
+      }
+      if (foreign_scheduler) {
+        edits.Withhold(container.env.path,
+                       "only Volcano writes the annotation that the variable reads");
+        continue;
+      }
+      if (SharesChipsSoftly(context.view, pod)) {
+        edits.Withhold(container.env.path,
+                       "the chips are shared softly; the variable must be absent");
+        continue;
+      }
+      if (!MayEdit(context, pod)) continue;
+      const std::string field = "metadata.annotations['" + std::string(requested.resource) + "']";
+      edits.Append(container.env,
+                   Json{{"name", schemas::kVisibleDevices},
+                        {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}},
+                   "Ascend Docker Runtime mounts the chips that the scheduler wrote to this "
+                   "annotation; without it the container sees none");
+    }
+  }
+}
+
+}  // namespace mindgate::mutators

@@ -1,0 +1,96 @@
+#include "schemas/rollout.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/json.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using json::Json;
+
+// Larger figures, which no cluster has, are cut so that products stay inside int64.
+constexpr int64_t kMostPods = 1'000'000'000;
+constexpr int64_t kMostPercent = 1'000'000'000;
+
+enum class Rounding { kUp, kDown };
+
+// An int-or-string of Kubernetes: 3, or "25%". Nothing for anything else, which the API server
+// refuses.
+std::optional<int64_t> Scaled(const Json* value, int64_t pods, Rounding rounding) {
+  if (const auto number = json::AsInt(value)) return std::clamp<int64_t>(*number, 0, kMostPods);
+  const auto text = json::AsString(value);
+  if (!text || !text->ends_with('%')) return std::nullopt;
+  const auto percent = ParseGoInt(text->substr(0, text->size() - 1));
+  if (!percent) return std::nullopt;
+  const int64_t product = pods * std::clamp<int64_t>(*percent, 0, kMostPercent);
+  return (product + (rounding == Rounding::kUp ? 99 : 0)) / 100;
+}
+
+// The strategy as OME merges it: per field, the service over its runtime. Other kinds have no
+// second place.
+class Strategy {
+ public:
+  Strategy(const Json* own, const Json* runtime) : own_(own), runtime_(runtime) {}
+
+  std::string_view type() const {
+    const auto own = json::FindString(own_, "type");
+    return own ? *own : json::FindString(runtime_, "type").value_or("");
+  }
+  bool has_rolling_update() const {
+    return json::Find(own_, "rollingUpdate") != nullptr ||
+           json::Find(runtime_, "rollingUpdate") != nullptr;
+  }
+  const Json* Member(std::string_view key) const {
+    const Json* own = json::FindPath(own_, {"rollingUpdate", key});
+    return own != nullptr ? own : json::FindPath(runtime_, {"rollingUpdate", key});
+  }
+
+ private:
+  const Json* own_;
+  const Json* runtime_;
+};
+
+}  // namespace
+
+std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const PodTemplateView& pod,
+                                             int64_t pods_if_unknown) {
+  const bool ome = kOmeKinds.Has(view.kind);
+  if (view.kind != Kind::kDeployment && !ome) return std::nullopt;
+  if (!pod.pod_group || view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kReplicaSet) {
+    return std::nullopt;
+  }
+  const Json* own = ome ? json::Find(pod.pod_spec.value, "deploymentStrategy")
+                        : json::FindPath(view.object, {"spec", "strategy"});
+  const Json* runtime = ome && pod.runtime != nullptr
+                            ? json::Find(pod.runtime->pod_spec.value, "deploymentStrategy")
+                            : nullptr;
+  const Strategy strategy(own, runtime);
+  if (strategy.type() == "Recreate") return std::nullopt;
+
+  // OME writes these itself when no rollingUpdate is given (ome:
+  // pkg/controller/v1beta1/inferenceservice/reconcilers/ deployment/deployment_reconciler.go);
+  // otherwise Kubernetes fills what is missing with 25%.
+  if (ome && !strategy.has_rolling_update()) return RollingUpdate{1, 0};
+  const int64_t pods = std::clamp<int64_t>(pod.pods.value_or(pods_if_unknown), 0, kMostPods);
+  const Json quarter = "25%";
+  const auto limit = [&](std::string_view key, Rounding rounding) {
+    const auto written = Scaled(strategy.Member(key), pods, rounding);
+    return written ? *written : Scaled(&quarter, pods, rounding).value_or(0);
+  };
+  RollingUpdate update{limit("maxSurge", Rounding::kUp), limit("maxUnavailable", Rounding::kDown)};
+  // kubernetes: pkg/controller/deployment/util ResolveFenceposts, so that rounding cannot stop
+  // every update.
+  if (update.max_surge == 0 && update.max_unavailable == 0) update.max_unavailable = 1;
+  return update;
+}
+
+bool RolloutBlocked(const WorkloadView& view, const PodTemplateView& pod, int64_t k) {
+  if (k <= 1) return false;
+  const auto update = RollingUpdateOf(view, pod, k);
+  return update && update->max_surge < k && update->max_unavailable < k;
+}
+
+}  // namespace mindgate::schemas
