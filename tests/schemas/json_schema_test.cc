@@ -153,7 +153,7 @@ TEST(JsonSchemaOracle, AgreesOnEveryCase) {
   ASSERT_GT(answers->size(), 40u);
   int good = 0;
   for (const Json& answer : *answers) {
-    const Json& value = *json::Find(answer, "value");
+    const Json& value = *json::Resolve(answer, "/value");  // may be null
     std::set<std::string> ours;
     for (const SchemaFault& fault : schema->Validate(value)) ours.insert(PlaceAsOracle(fault));
     std::set<std::string> theirs;
