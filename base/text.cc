@@ -115,6 +115,12 @@ std::string OneOf(std::span<const std::string_view> values) {
   return out;
 }
 
+std::string WithArticle(std::string_view noun) {
+  if (noun.empty() || noun == "null") return std::string(noun);
+  const bool vowel = std::string_view("aeiou").find(noun[0]) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + std::string(noun);
+}
+
 std::string Quote(std::string_view text) {
   std::string out = "\"";
   size_t taken = 0;

@@ -32,6 +32,9 @@ std::string Join(std::span<const std::string> words, std::string_view separator)
 // "a", "a or b", "a, b or c", each in double quotes.
 std::string OneOf(std::span<const std::string_view> values);
 
+// "a string", "an object"; "null" stays as it is.
+std::string WithArticle(std::string_view noun);
+
 // For messages: the text in double quotes, control characters escaped, cut at 80 characters with
 // "...".
 std::string Quote(std::string_view text);

@@ -231,6 +231,16 @@ std::string_view FrameworkTitle(Framework framework) {
   return "";
 }
 
+// A summary as a sentence of its own.
+std::string Sentence(std::string_view summary) {
+  std::string text(summary);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
 OrderedJson ProfileSchema(Framework framework, const Profile& defaults) {
   OrderedJson schema = OrderedJson::parse(kProfileSchema);
   OrderedJson described = {{"description", FrameworkTitle(framework)}};
@@ -245,7 +255,7 @@ OrderedJson ProfileSchema(Framework framework, const Profile& defaults) {
 OrderedJson RuleModesSchema(const KnownNames& known) {
   OrderedJson properties = OrderedJson::object();
   for (const KnownNames::Name& rule : known.rules) {
-    const OrderedJson entry = {{"description", rule.summary},
+    const OrderedJson entry = {{"description", Sentence(rule.summary)},
                                {"enum", {"enforce", "warn", "audit", "off", false}}};
     properties[std::string(rule.id)] = entry;
     properties[std::string(rule.name)] = entry;
@@ -340,7 +350,7 @@ OrderedJson ConfigSchema(const KnownNames& known) {
   }
   for (const KnownNames::Name& mutator : known.mutators) {
     properties["mutators"]["properties"][std::string(mutator.name)] = {
-        {"description", mutator.summary}, {"enum", {"on", "off", true, false}}, {"default", "on"}};
+        {"description", Sentence(mutator.summary)}, {"enum", {"on", "off", true, false}}, {"default", "on"}};
   }
   const OrderedJson modes = RuleModesSchema(known);
   properties["rules"]["properties"] = modes;

@@ -63,12 +63,6 @@ int Compare(const Json& value, int64_t bound) {
 // "array" to JSON Schema, a list to those who write YAML.
 std::string_view WordFor(std::string_view type) { return type == "array" ? "list" : type; }
 
-std::string WithArticle(std::string_view word) {
-  if (word == "null") return std::string(word);
-  const bool vowel = !word.empty() && std::string_view("aeio").find(word[0]) != word.npos;
-  return (vowel ? "an " : "a ") + std::string(word);
-}
-
 // "a", "a or b", "a, b or c".
 std::string Alternatives(const std::vector<std::string>& words) {
   std::string text;
