@@ -24,7 +24,14 @@ struct GroupValue {
   std::string value;    // empty: nothing to inject
   std::string why_not;  // set when that is worth telling
   bool from_sibling = false;
+  bool from_before = false;  // the object had it before this update
 };
+
+// The labels of the object itself that the PodGroup of these pods copies; null pointer when none.
+const schemas::Place* GroupMetadata(const WorkloadView& view, const PodTemplateView& pod) {
+  if (!pod.pod_group || !view.pod_groups[*pod.pod_group].labels) return nullptr;
+  return &*view.pod_groups[*pod.pod_group].labels;
+}
 
 // A value that an earlier mutator put into the group in this same request.
 std::optional<std::string_view> PendingInGroup(const WorkloadView& view, const PodGroupView& group,
@@ -64,18 +71,30 @@ bool IsLabelled(const PodTemplateView& pod, std::string_view key, const Edits& e
       });
 }
 
+// Whether a label may be an earlier injection of ours. Others are the user's, who took them away
+// for a reason: switched off, or of no effect.
+bool MayBeInjected(std::string_view key, std::string_view value) {
+  if (key == schemas::kFaultScheduling) {
+    return value == "force" || value == "grace" || value == "external-force" ||
+           value == "external-grace";
+  }
+  if (key == schemas::kPodRescheduling) return value == "on";
+  return ParseGoInt(value).value_or(0) > 0;
+}
+
 // What the same place held before an update that drops it: a client that re-applies its original
 // manifest must not start a rollout.
 std::optional<std::string_view> OldValue(const MutationContext& context, const PodGroupView& group,
                                          std::string_view key) {
-  if (context.old_view == nullptr) return std::nullopt;
-  if (group.labels) {
-    if (const auto old = context.old_view->Label(key)) return old;
-  }
   for (size_t index : group.templates) {
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     if (old == nullptr) continue;
-    if (const auto value = old->Label(key)) return value;
+    std::optional<std::string_view> value;
+    if (const schemas::Place* labels = GroupMetadata(*context.old_view, *old)) {
+      value = json::FindString(labels->value, key);
+    }
+    if (!value) value = old->Label(key);
+    if (value && MayBeInjected(key, *value)) return value;
   }
   return std::nullopt;
 }
@@ -94,7 +113,7 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
   }
   if (!sibling) sibling = RuntimeValue(context.view, group, key);
   if (sibling) return {std::string(*sibling), "", true};
-  if (const auto old = OldValue(context, group, key)) return {std::string(*old), ""};
+  if (const auto old = OldValue(context, group, key)) return {std::string(*old), "", false, true};
   return {std::string(default_value), ""};
 }
 
@@ -128,7 +147,7 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
     if (present) return;
     if (!value.why_not.empty()) {
       edits.Withhold(json::Child(group.labels->path, label.key), value.why_not);
-    } else if (!value.value.empty() && MayEditJob(context)) {
+    } else if (!value.value.empty() && (value.from_before || MayEditJob(context))) {
       edits.Set(*group.labels, label.key, value.value, reason);
     }
     return;
@@ -178,7 +197,10 @@ bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
                          const PodTemplateView& pod) {
   if (!IsScheduledByVolcano(context, pod)) return false;
   std::optional<std::string_view> mode = edits.Label(pod, schemas::kFaultScheduling);
-  if (!mode && HasJobScheduler(context.view)) mode = context.view.Label(schemas::kFaultScheduling);
+  const schemas::Place* metadata = GroupMetadata(context.view, pod);
+  if (!mode && metadata != nullptr) {
+    mode = json::FindString(metadata->value, schemas::kFaultScheduling);
+  }
   return mode != "off";
 }
 

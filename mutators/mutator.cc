@@ -132,6 +132,7 @@ const PodTemplateView* OldTemplate(const MutationContext& context, const PodTemp
 }
 
 bool MayEdit(const MutationContext& context, const PodTemplateView& pod) {
+  if (pod.pod_spec.value == nullptr) return false;
   if (context.request.operation == Operation::kCreate) return true;
   const PodTemplateView* old = OldTemplate(context, pod);
   if (old == nullptr) return true;

@@ -104,6 +104,7 @@ class ComponentReader {
   std::optional<int64_t> Replicas() {
     const auto replicas = builder_.Int(&value_, path_, "minReplicas");
     if (builder_.view().kind != Kind::kInferenceService) return std::nullopt;
+    if (!replicas && json::Find(value_, "minReplicas") != nullptr) return std::nullopt;
     return replicas.value_or(1);
   }
 
