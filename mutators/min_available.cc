@@ -26,9 +26,9 @@ struct GangSize {
 };
 
 // What the engine's own annotation asks for instead of a Deployment. OME reads it on the merged
-// component only; on the service's metadata its defaulter notes the shape of the whole service, of
-// which VirtualDeployment alone decides something
-// (ome: pkg/controller/v1beta1/inferenceservice/utils/deployment.go).
+// component only (MultiNode is a shape of the view); on the service's metadata its defaulter notes
+// the shape of the whole service, of which VirtualDeployment alone decides something (ome:
+// pkg/controller/v1beta1/inferenceservice/utils/deployment.go).
 bool ForcesOtherMode(const WorkloadView& view, const PodTemplateView& pod) {
   constexpr std::string_view kVirtual = "VirtualDeployment";
   if (view.Annotation(schemas::kOmeDeploymentMode) == kVirtual) return true;
@@ -37,8 +37,7 @@ bool ForcesOtherMode(const WorkloadView& view, const PodTemplateView& pod) {
   if (!mode && pod.runtime != nullptr) {
     mode = json::FindString(pod.runtime->annotations.value, schemas::kOmeDeploymentMode);
   }
-  return mode == kVirtual || mode == "Serverless" || mode == "MultiNode" ||
-         mode == "MultiNodeRayVLLM";
+  return mode == kVirtual || mode == "Serverless" || mode == "MultiNodeRayVLLM";
 }
 
 GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& pod) {

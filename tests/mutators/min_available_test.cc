@@ -163,7 +163,7 @@ TEST(MinAvailable, OmeDeploymentMode) {
   Expect({
       {"RawDeployment", on_engine("RawDeployment"), {K(engine, "2")}},
       {"Serverless", on_engine("Serverless"), {}, "", {}, "", {}, {{other}}},
-      {"MultiNode", on_engine("MultiNode"), {}, "", {}, "", {}, {{other}}},
+      {"MultiNode", on_engine("MultiNode"), {}},
       {"MultiNodeRayVLLM", on_engine("MultiNodeRayVLLM"), {}, "", {}, "", {}, {{other}}},
       {"VirtualDeployment", on_engine("VirtualDeployment"), {}, "", {}, "", {}, {{other}}},
       {"PDDisaggregated is not accepted there", on_engine("PDDisaggregated"), {K(engine, "2")}},
