@@ -24,7 +24,6 @@ struct GroupValue {
   std::string value;    // empty: nothing to inject
   std::string why_not;  // set when that is worth telling
   bool from_sibling = false;
-  bool from_before = false;  // the object had it before this update
 };
 
 // The labels of the object itself that the PodGroup of these pods copies; null pointer when none.
@@ -74,12 +73,7 @@ bool IsLabelled(const PodTemplateView& pod, std::string_view key, const Edits& e
 // Whether a label may be an earlier injection of ours. Others are the user's, who took them away
 // for a reason: switched off, or of no effect.
 bool MayBeInjected(std::string_view key, std::string_view value) {
-  if (key == schemas::kFaultScheduling) {
-    return value == "force" || value == "grace" || value == "external-force" ||
-           value == "external-grace";
-  }
-  if (key == schemas::kPodRescheduling) return value == "on";
-  return ParseGoInt(value).value_or(0) > 0;
+  return IsUnderstood(key, value) && value != "off" && value != "0";
 }
 
 // What the same place held before an update that drops it: a client that re-applies its original
@@ -99,6 +93,16 @@ std::optional<std::string_view> OldValue(const MutationContext& context, const P
   return std::nullopt;
 }
 
+// Whether the metadata that the PodGroup copies had the label before this update.
+bool HadMetadata(const MutationContext& context, const PodGroupView& group, std::string_view key) {
+  return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
+    const schemas::Place* labels =
+        old == nullptr ? nullptr : GroupMetadata(*context.old_view, *old);
+    return labels != nullptr && json::Find(labels->value, key) != nullptr;
+  });
+}
+
 GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
                     std::string_view default_value, const Edits& edits) {
   const std::vector<Carried> carried = context.view.GroupLabels(group, key);
@@ -113,7 +117,7 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
   }
   if (!sibling) sibling = RuntimeValue(context.view, group, key);
   if (sibling) return {std::string(*sibling), "", true};
-  if (const auto old = OldValue(context, group, key)) return {std::string(*old), "", false, true};
+  if (const auto old = OldValue(context, group, key)) return {std::string(*old), ""};
   return {std::string(default_value), ""};
 }
 
@@ -147,7 +151,8 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
     if (present) return;
     if (!value.why_not.empty()) {
       edits.Withhold(json::Child(group.labels->path, label.key), value.why_not);
-    } else if (!value.value.empty() && (value.from_before || MayEditJob(context))) {
+    } else if (!value.value.empty() &&
+               (MayEditJob(context) || HadMetadata(context, group, label.key))) {
       edits.Set(*group.labels, label.key, value.value, reason);
     }
     return;
@@ -192,6 +197,15 @@ void ForEachGroup(const MutationContext& context, const Edits& edits,
 }
 
 }  // namespace
+
+bool IsUnderstood(std::string_view key, std::string_view value) {
+  if (key == schemas::kFaultScheduling) {
+    return value == "force" || value == "grace" || value == "external-force" ||
+           value == "external-grace" || value == "off";
+  }
+  if (key == schemas::kPodRescheduling) return value == "on" || value == "off";
+  return ParseGoInt(value).value_or(-1) >= 0;
+}
 
 bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
                          const PodTemplateView& pod) {

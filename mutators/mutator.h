@@ -48,7 +48,8 @@ bool IsInjected(const MutationContext& context, const schemas::PodTemplateView& 
 // update starts a rollout).
 bool MayEdit(const MutationContext& context, const schemas::PodTemplateView& pod);
 
-// The same template in the old object, by name; null pointer when there is none.
+// The same template in the old object: of its name, and where several have that name at its place,
+// else the first. Null pointer when there is none.
 const schemas::PodTemplateView* OldTemplate(const MutationContext& context,
                                             const schemas::PodTemplateView& pod);
 

@@ -48,6 +48,20 @@ TEST(RuntimeLabels, Table) {
           {"a value that is no string is not copied",
            Runtime("fault-retry-times: 3", "sp-block: 16", both),
            {}},
+          {"values that nothing understands are not copied to where they would be refused",
+           Runtime("fault-scheduling: Force, pod-rescheduling: maybe, fault-retry-times: '-1'",
+                   "sp-block: x", "engineConfig: {runner: {name: e}}"),
+           {},
+           "",
+           {},
+           "",
+           {},
+           {{"/spec/engineConfig/labels/fault-scheduling: the value on the runtime's own metadata "
+             "has no effect",
+             "/spec/engineConfig/labels/pod-rescheduling: the value on the runtime's own metadata "
+             "has no effect",
+             "/spec/engineConfig/labels/fault-retry-times: the value on the runtime's own metadata "
+             "has no effect"}}},
           {"an InferenceService hands its metadata on by itself",
            "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s, labels: {" +
                all + "}}, spec: {engine: {runner: {name: e}}}}",

@@ -170,6 +170,20 @@ TEST(Updates, AnAscendJobKeepsWhatItsOperatorReads) {
        {"/metadata/labels/fault-scheduling = \"grace\"  (fault-scheduling)",
         "/spec/schedulerName = \"volcano\"  (scheduler-name)"},
        stored},
+      {"put back when its templates carry it as well",
+       "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a}, spec: "
+       "{schedulerName: volcano, "
+       "replicaSpecs: {Worker: {template: {metadata: {labels: {fault-scheduling: grace}}, spec: "
+       "{containers: [{name: ascend, env: [{name: "
+       "ASCEND_VISIBLE_DEVICES, value: '0'}], resources: {limits: {huawei.com/Ascend910: "
+       "8}}}]}}}}}}",
+       {"/metadata/labels/fault-scheduling = \"grace\"  (fault-scheduling)"},
+       "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, labels: "
+       "{fault-scheduling: grace}}, spec: {schedulerName: volcano, "
+       "replicaSpecs: {Worker: {template: {metadata: {labels: {fault-scheduling: grace}}, spec: "
+       "{containers: [{name: ascend, env: [{name: "
+       "ASCEND_VISIBLE_DEVICES, value: '0'}], resources: {limits: {huawei.com/Ascend910: "
+       "8}}}]}}}}}}"},
       {"a job from before mindgate is left alone", job, {}, job},
       {"a scheduler of the user's own is not carried on",
        job,

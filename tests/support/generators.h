@@ -9,14 +9,25 @@
 #include "support/workloads.h"
 
 // Generators of objects: of every kind, with several templates, sensible values and some that are
-// not, and with damage anywhere.
+// not, and with damage anywhere. To be called inside a rapidcheck property.
 namespace mindgate::testing {
 
 namespace internal {
 
 using json::Json;
 
-inline bool OneIn(int n) { return *rc::gen::inRange(0, n) == 0; }
+// All draws are ints, taken modulo: while shrinking, rapidcheck replays recorded draws into code
+// that may by then ask for another range.
+inline int Draw(size_t n) {
+  return static_cast<int>(static_cast<size_t>(*rc::gen::inRange(0, 1'000'000)) % n);
+}
+
+// Never when the draw shrinks to zero, so that counterexamples are small.
+inline bool OneIn(size_t n) { return static_cast<size_t>(Draw(n)) == n - 1; }
+
+inline Json OneOf(std::initializer_list<Json> values) {
+  return *(values.begin() + Draw(values.size()));
+}
 
 inline const std::vector<Json>& OddValues() {
   static const std::vector<Json> values = {nullptr,
@@ -49,17 +60,11 @@ inline const std::vector<Json>& OddValues() {
 inline Json FaultLabels() {
   Json labels = Json::object();
   if (OneIn(2)) {
-    labels["fault-scheduling"] = *rc::gen::elementOf(
-        std::vector<std::string>{"force", "grace", "off", "Force", "external-force", ""});
+    labels["fault-scheduling"] = OneOf({"force", "grace", "off", "Force", "external-force", ""});
   }
-  if (OneIn(4))
-    labels["pod-rescheduling"] = *rc::gen::elementOf(std::vector<std::string>{"on", "off"});
-  if (OneIn(4))
-    labels["fault-retry-times"] =
-        *rc::gen::elementOf(std::vector<std::string>{"3", "0", "-1", "x"});
-  if (OneIn(4))
-    labels["app"] = *rc::gen::elementOf(
-        std::vector<std::string>{"a", "mindie-ms-server", "mindie-ms-controller"});
+  if (OneIn(4)) labels["pod-rescheduling"] = OneOf({"on", "off"});
+  if (OneIn(4)) labels["fault-retry-times"] = OneOf({"3", "0", "-1", "x"});
+  if (OneIn(4)) labels["app"] = OneOf({"a", "mindie-ms-server", "mindie-ms-controller"});
   if (OneIn(4)) labels["jobID"] = "job";
   if (OneIn(6)) labels["infer.huawei.com/gang-schedule"] = "true";
   return labels;
@@ -67,18 +72,15 @@ inline Json FaultLabels() {
 
 inline Json Annotations() {
   Json annotations = Json::object();
-  if (OneIn(5))
-    annotations["huawei.com/schedule_minAvailable"] =
-        *rc::gen::elementOf(std::vector<std::string>{"1", "2", "0", "abc"});
+  if (OneIn(5)) annotations["huawei.com/schedule_minAvailable"] = OneOf({"1", "2", "0", "abc"});
   if (OneIn(6)) annotations["huawei.com/recover_policy_path"] = "pod";
   if (OneIn(6)) annotations["sp-block"] = "16";
   if (OneIn(5)) {
-    annotations["huawei.com/schedule_policy"] = *rc::gen::elementOf(std::vector<std::string>{
-        "chip8-node8", "chip2-node16-sp", "chip1-softShareDev", "multilevel", "?"});
+    annotations["huawei.com/schedule_policy"] =
+        OneOf({"chip8-node8", "chip2-node16-sp", "chip1-softShareDev", "multilevel", "?"});
   }
   if (OneIn(8))
-    annotations["ome.io/deploymentMode"] =
-        *rc::gen::elementOf(std::vector<std::string>{"RawDeployment", "MultiNode", "Serverless"});
+    annotations["ome.io/deploymentMode"] = OneOf({"RawDeployment", "MultiNode", "Serverless"});
   return annotations;
 }
 
@@ -93,11 +95,11 @@ inline Json Container() {
                                                       "cpu",
                                                       "cpu"};
   static const std::vector<Json> kCounts = {8, 8, 16, 1, "8", 0, 3, "1.5", -1};
-  Json container = {{"name", *rc::gen::elementOf(std::vector<std::string>{"main", "ascend", ""})},
+  Json container = {{"name", OneOf({"main", "ascend", ""})},
                     {"image", "infer:1"},
                     {"args", {"--x", "{{.Name}}"}}};
-  const std::string resource = *rc::gen::elementOf(kResources);
-  const Json count = *rc::gen::elementOf(kCounts);
+  const std::string resource = kResources[static_cast<size_t>(Draw(kResources.size()))];
+  const Json count = kCounts[static_cast<size_t>(Draw(kCounts.size()))];
   container["resources"]["limits"][resource] = count;
   if (!OneIn(4)) container["resources"]["requests"][resource] = count;
   if (OneIn(3)) container["env"] = {{{"name", "A"}, {"value", "1"}}};
@@ -108,12 +110,10 @@ inline Json Container() {
 inline TemplateParts Parts() {
   TemplateParts parts{Container()};
   if (OneIn(2)) {
-    parts.pod_fields["schedulerName"] = *rc::gen::elementOf(
-        std::vector<std::string>{"volcano", "volcano", "default-scheduler", "mine", ""});
+    parts.pod_fields["schedulerName"] =
+        OneOf({"volcano", "volcano", "default-scheduler", "mine", ""});
   }
-  if (OneIn(4))
-    parts.pod_fields["restartPolicy"] =
-        *rc::gen::elementOf(std::vector<std::string>{"Never", "Always"});
+  if (OneIn(4)) parts.pod_fields["restartPolicy"] = OneOf({"Never", "Always"});
   if (OneIn(4)) parts.pod_fields["initContainers"] = Json::array({Container()});
   if (OneIn(5)) parts.pod_fields["nodeSelector"]["accelerator-type"] = "module-a3-16";
   if (OneIn(6)) parts.pod_fields["unknownToUs"] = {{"deep", {1, 2, {{"x", nullptr}}}}};
@@ -130,9 +130,8 @@ inline void AddTemplates(Json& object, schemas::Kind kind) {
   const auto append = [&](const char* pointer) {
     const Json::json_pointer list(pointer);
     Json item = other.at(list).at(0);
-    item["name"] =
-        *rc::gen::elementOf(std::vector<std::string>{"decode", "routing", "prefill", ""});
-    if (OneIn(2)) item["podGroupSize"] = *rc::gen::inRange(0, 4);
+    item["name"] = OneOf({"decode", "routing", "prefill", ""});
+    if (OneIn(2)) item["podGroupSize"] = Draw(4);
     if (OneIn(4)) item.erase("replicas");
     object.at(list).push_back(std::move(item));
   };
@@ -162,7 +161,7 @@ inline void AddTemplates(Json& object, schemas::Kind kind) {
       if (OneIn(3)) engine["worker"] = {{"size", 1}, {"runner", Container()}};
       if (OneIn(3)) engine["leader"] = {{"runner", Container()}};
       if (OneIn(4)) engine.erase("runner");
-      if (OneIn(4)) engine["minReplicas"] = *rc::gen::inRange(-1, 4);
+      if (OneIn(4)) engine["minReplicas"] = Draw(5) - 1;
       if (service && OneIn(2)) spec["runtime"] = {{"name", "a"}};
       break;
     }
@@ -188,7 +187,7 @@ inline Json& AnyPlace(Json& root) {
   Json* at = &root;
   while (at->is_structured() && !at->empty() && !OneIn(6)) {
     auto next = at->begin();
-    std::advance(next, *rc::gen::inRange<int>(0, static_cast<int>(at->size())));
+    std::advance(next, Draw(at->size()));
     at = &*next;
   }
   return *at;
@@ -201,46 +200,41 @@ inline void Damage(json::Json& object) {
   json::Json& place = internal::AnyPlace(object);
   if (place.is_structured() && !place.empty() && internal::OneIn(3)) {
     auto victim = place.begin();
-    std::advance(victim, *rc::gen::inRange<int>(0, static_cast<int>(place.size())));
+    std::advance(victim, internal::Draw(place.size()));
     place.erase(victim);
     return;
   }
-  json::Json value = *rc::gen::elementOf(internal::OddValues());
-  place = std::move(value);
+  const auto& values = internal::OddValues();
+  place = values[static_cast<size_t>(internal::Draw(values.size()))];
 }
 
-inline rc::Gen<json::Json> AnyObjectOf(schemas::Kind kind) {
-  return rc::gen::exec([kind] {
-    using internal::OneIn;
-    json::Json object = Workload(kind, internal::Parts());
-    if (OneIn(2)) internal::AddTemplates(object, kind);
-    json::Json& metadata = object["metadata"];
-    if (OneIn(2)) {
-      const json::Json labels = internal::FaultLabels();
-      for (const auto& [key, value] : labels.items()) metadata["labels"][key] = value;
-    }
-    if (OneIn(3)) {
-      const json::Json annotations = internal::Annotations();
-      for (const auto& [key, value] : annotations.items()) metadata["annotations"][key] = value;
-    }
-    if (OneIn(6)) metadata["labels"]["mindgate.io/inject"] = "enabled";
-    if (OneIn(8)) {
-      metadata["ownerReferences"] = {
-          {{"apiVersion", "kubeflow.org/v1"}, {"kind", "X"}, {"name", "x"}, {"controller", true}}};
-    }
-    if (OneIn(2)) {
-      const int wounds = *rc::gen::inRange(1, 5);
-      for (int i = 0; i < wounds; ++i) Damage(object);
-    }
-    return object;
-  });
+inline json::Json AnyObjectOf(schemas::Kind kind) {
+  using internal::OneIn;
+  json::Json object = Workload(kind, internal::Parts());
+  if (OneIn(2)) internal::AddTemplates(object, kind);
+  json::Json& metadata = object["metadata"];
+  if (OneIn(2)) {
+    const json::Json labels = internal::FaultLabels();
+    for (const auto& [key, value] : labels.items()) metadata["labels"][key] = value;
+  }
+  if (OneIn(3)) {
+    const json::Json annotations = internal::Annotations();
+    for (const auto& [key, value] : annotations.items()) metadata["annotations"][key] = value;
+  }
+  if (OneIn(6)) metadata["labels"]["mindgate.io/inject"] = "enabled";
+  if (OneIn(8)) {
+    metadata["ownerReferences"] = {
+        {{"apiVersion", "kubeflow.org/v1"}, {"kind", "X"}, {"name", "x"}, {"controller", true}}};
+  }
+  if (OneIn(2)) {
+    const int wounds = 1 + internal::Draw(4);
+    for (int i = 0; i < wounds; ++i) Damage(object);
+  }
+  return object;
 }
 
-inline rc::Gen<json::Json> AnyObject() {
-  return rc::gen::exec([] {
-    const int kind = *rc::gen::inRange(0, schemas::kKindCount);
-    return *AnyObjectOf(static_cast<schemas::Kind>(kind));
-  });
+inline json::Json AnyObject() {
+  return AnyObjectOf(static_cast<schemas::Kind>(internal::Draw(schemas::kKindCount)));
 }
 
 }  // namespace mindgate::testing
