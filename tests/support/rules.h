@@ -75,6 +75,8 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       got.push_back(finding.field + ": " + finding.message);
       EXPECT_FALSE(finding.error) << finding.message;
       EXPECT_FALSE(finding.fix.empty()) << "a violation without a fix";
+      EXPECT_FALSE(finding.message.ends_with('.')) << finding.message;
+      EXPECT_EQ(finding.message.find('\n'), std::string::npos) << finding.message;
     }
     EXPECT_EQ(got, c.want);
     for (const auto& trace : traces) {
