@@ -869,7 +869,8 @@ TEST(Rollout, Limits) {
             deployment("replicas: 9223372036854775807, strategy: {rollingUpdate: {maxSurge: "
                        "9223372036854775807%}}"),
             2, "10000000000000000+250000000 proceeds"},
-           {"OME's default", service("minReplicas: 2"), 2, "1+0 blocked"},
+           {"OME's default, where Kubernetes' would be 2+2", service("minReplicas: 8"), 2,
+            "1+0 blocked"},
            {"OME: what is missing beside a given member is Kubernetes' default",
             service("minReplicas: 8, deploymentStrategy: {rollingUpdate: {maxUnavailable: 50%}}"),
             6, "2+4 blocked"},
