@@ -24,7 +24,7 @@ namespace mindgate::testing {
 struct RuleCase {
   std::string name;
   std::string object;                    // YAML
-  std::vector<std::string> want;         // "field: message", in order; empty: the rule passes
+  std::vector<std::string> want = {};    // "field: message", in order; empty: the rule passes
   std::string old_object = {};           // YAML; makes the request an UPDATE
   std::vector<std::string> others = {};  // other objects in the cluster, YAML each
   bool know_cluster = false;             // false: no lookup at all, unless there are `others`
