@@ -340,8 +340,7 @@ void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
 }
 
 bool MayMisspell(const WorkloadView& view) {
-  return view.RequestsNpus() || schemas::kOmeKinds.Has(view.kind) ||
-         view.kind == Kind::kAscendJob || view.Label(schemas::kInject) == "enabled";
+  return view.IsNpuWorkload() || schemas::kOmeKinds.Has(view.kind) || view.kind == Kind::kAscendJob;
 }
 
 }  // namespace

@@ -304,23 +304,21 @@ bool IsInjectionOff(const RuleContext& context) {
          context.config.disabled_mutators.contains("scheduler-name");
 }
 
+// Where the name stands that counts: the template's, else the job's.
 std::string SchedulerPath(const RuleContext& context, const PodTemplateView& pod) {
-  if (pod.SchedulerName().empty()) {
-    if (context.view.kind == schemas::Kind::kVolcanoCronJob)
-      return "/spec/jobTemplate/spec/schedulerName";
-    if (context.view.kind == schemas::Kind::kAscendJob ||
-        context.view.kind == schemas::Kind::kVolcanoJob) {
-      return "/spec/schedulerName";
-    }
+  if (pod.job_scheduler.empty() || json::Find(pod.pod_spec.value, kSchedulerName) != nullptr) {
+    return json::Child(pod.pod_spec.path, kSchedulerName);
   }
-  return json::Child(pod.pod_spec.path, kSchedulerName);
+  return context.view.kind == schemas::Kind::kVolcanoCronJob
+             ? "/spec/jobTemplate/spec/schedulerName"
+             : "/spec/schedulerName";
 }
 
 void CheckScheduler(const RuleContext& context, Findings& findings) {
   if (context.view.controller_injected) return;
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus()) continue;
-    const std::string_view scheduler = schemas::SchedulerOf(context.view, pod);
+    const std::string_view scheduler = pod.SchedulerName();
     // Jobs of Volcano and AscendJobs get Volcano by default from their own controllers.
     const bool unset =
         context.view.info().built_in && schemas::IsDefaultScheduler(context.view.info(), scheduler);
