@@ -182,12 +182,15 @@ class Unwrapper {
       const Json* member = json::Find(value, key);
       const auto text = json::AsString(member);
       if (text && !text->empty()) continue;
-      Fault(
-          json::Child(path, key),
-          member == nullptr || text
-              ? std::string("this is no object of Kubernetes: ") + key + " is missing"
-              : std::string(key) + " must be a string, not " + std::string(json::TypeName(*member)),
-          std::string("write ") + key + ": and its value");
+      if (member == nullptr || text) {
+        Fault(json::Child(path, key),
+              "this is no object of Kubernetes: " + std::string(key) + " is missing",
+              "every object names its apiVersion and kind; kubectl refuses it too");
+      } else {
+        Fault(json::Child(path, key),
+              std::string(key) + " must be a string, not " + WithArticle(json::TypeName(*member)),
+              "");
+      }
       return;
     }
     const std::string kind = KindOf(value);

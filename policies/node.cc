@@ -281,7 +281,9 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
               "keep one of value and valueFrom");
           continue;
         }
-        const Json* other = twin == nullptr ? nullptr : schemas::FindEnv(twin->env.value, name);
+        // ome-visible-devices-conflict has more to say about that one.
+        if (twin == nullptr || name == schemas::kVisibleDevices) continue;
+        const Json* other = schemas::FindEnv(twin->env.value, name);
         if (other == nullptr || !(value ? HasSource(*other) : HasValue(*other))) continue;
         findings.Violate(json::Child(container.env.path, i),
                          "variable " + Quote(name) +

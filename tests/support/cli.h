@@ -37,7 +37,8 @@ inline CliResult Cli(const std::vector<std::string>& arguments, const std::strin
   return result;
 }
 
-// Runs a command line in a shell; its standard output, and standard error where it is redirected there.
+// Runs a command line in a shell; its standard output, and standard error where it is redirected
+// there.
 inline CliResult Shell(const std::string& line) {
   CliResult result;
   FILE* pipe = ::popen(line.c_str(), "r");
@@ -87,7 +88,8 @@ inline std::string OnlyConfig(const std::set<std::string_view>& mutators,
                               const std::set<std::string_view>& rules) {
   std::string text = "mutators:\n";
   for (const auto& mutator : admission::KnownNames().mutators) {
-    text += "  " + std::string(mutator.name) + (mutators.contains(mutator.name) ? ": on\n" : ": off\n");
+    text +=
+        "  " + std::string(mutator.name) + (mutators.contains(mutator.name) ? ": on\n" : ": off\n");
   }
   text += "rules:\n  {";
   for (const auto& rule : admission::KnownNames().rules) {
