@@ -1,6 +1,7 @@
 #include "cli/decide.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/streams.h"
@@ -20,6 +21,20 @@ void Describe(const Json& object, const std::string& default_namespace, Decision
   decision.kind = KindOf(object);
   decision.name = NameOf(object);
   decision.name_space = EffectiveNamespace(object, default_namespace);
+}
+
+// A runtime as it will stand in the cluster, with what admission adds to it: services that name it
+// see that. Null for other kinds, and when nothing is added.
+std::shared_ptr<const Json> StoredRuntime(const Json& object, const RequestOptions& request,
+                                          const schemas::Config& config,
+                                          const std::string& name_space) {
+  const auto kind = schemas::KindOf(object);
+  if (!kind || !schemas::kOmeRuntimes.Has(*kind)) return nullptr;
+  schemas::AdmissionRequest asked;
+  asked.object = &object;
+  asked.name_space = name_space;
+  asked.namespace_labels = request.namespace_labels;
+  return admission::Admit(asked, config, {.judge = false}).mutated;
 }
 
 }  // namespace
@@ -54,9 +69,12 @@ std::vector<Decision> Decide(const std::vector<InputObject>& inputs,
                              const admission::Options& options) {
   const std::string default_namespace =
       request.name_space.empty() ? kDefaultNamespace : request.name_space;
+  std::vector<std::shared_ptr<const Json>> stored;
   std::vector<const Json*> objects;
   for (const InputObject& input : inputs) {
-    if (input.object != nullptr) objects.push_back(input.object);
+    if (input.object == nullptr) continue;
+    stored.push_back(StoredRuntime(*input.object, request, config, default_namespace));
+    objects.push_back(stored.back() != nullptr ? stored.back().get() : input.object);
   }
   const KnownObjects known(objects, default_namespace);
   const KnownObjects old(old_objects, default_namespace);
