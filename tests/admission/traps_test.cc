@@ -11,9 +11,10 @@
 #include "support/mutations.h"
 #include "support/objects.h"
 
-// One file in tests/admission/traps per documented trap: what a user writes (`object`, on an update `old`, `others` in the
-// cluster) and all that admission answers: changes as "+ path = value", findings as "RULE mode field", "denied" last.
-// The names say which list a trap is from: frameworks or mindcluster, and its number there.
+// One file in tests/admission/traps per documented trap: what a user writes (`object`, on an update
+// `old`, `others` in the cluster) and all that admission answers: changes as "+ path = value",
+// findings as "RULE mode field", "denied" last. The names say which list a trap is from: frameworks
+// or mindcluster, and its number there.
 namespace mindgate {
 namespace {
 
@@ -39,7 +40,7 @@ json::Json Load(const std::string& name) {
 std::vector<std::string> Answer(const json::Json& trap) {
   const json::Json* object = json::Find(trap, "object");
   const json::Json* others = json::Find(trap, "others");
-  const testing::FakeObjects objects(others == nullptr ? json::Json::array() : *others);
+  const auto objects = testing::FakeObjects::Of(others == nullptr ? json::Json::array() : *others);
   schemas::AdmissionRequest request;
   request.object = object;
   if (others != nullptr) request.objects = &objects;
@@ -75,8 +76,8 @@ TEST_P(Trap, IsCaught) {
   EXPECT_EQ(Answer(trap), want) << json::FindString(trap, "trap").value_or("");
 }
 
-INSTANTIATE_TEST_SUITE_P(Documented, Trap, ::testing::ValuesIn(Traps()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(Documented, Trap, ::testing::ValuesIn(Traps()), [](const auto& trap) {
+  std::string name = trap.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
