@@ -54,12 +54,15 @@ std::vector<Decision> Decide(const std::vector<InputObject>& inputs,
                              const admission::Options& options) {
   const std::string default_namespace =
       request.name_space.empty() ? kDefaultNamespace : request.name_space;
-  std::vector<const Json*> objects;
+  std::vector<KnownObjects::Known> objects;
   for (const InputObject& input : inputs) {
-    if (input.object != nullptr) objects.push_back(input.object);
+    if (input.object != nullptr) objects.push_back({input.object, input.source});
   }
   const KnownObjects known(objects, default_namespace);
-  const KnownObjects old(old_objects, default_namespace);
+  std::vector<KnownObjects::Known> before;
+  for (const Json* object : old_objects) before.push_back({object, nullptr});
+  const KnownObjects known_before(before, default_namespace);
+  const KnownObjects::Lookup old(known_before, nullptr);
 
   std::vector<Decision> decisions;
   decisions.reserve(inputs.size());
@@ -77,7 +80,8 @@ std::vector<Decision> Decide(const std::vector<InputObject>& inputs,
 
     schemas::AdmissionRequest asked;
     asked.object = input.object;
-    asked.objects = &known;
+    const KnownObjects::Lookup others(known, input.source);
+    asked.objects = &others;
     asked.now = request.now;
     asked.namespace_labels = request.namespace_labels;
     asked.name_space = name_space;

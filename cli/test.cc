@@ -24,12 +24,14 @@ namespace {
 using json::Json;
 
 admission::Verdict Admit(const TestCase& test, const Suite& suite, Time now) {
-  std::vector<const Json*> known = test.others;
-  if (test.input.object != nullptr) known.push_back(test.input.object);
+  std::vector<KnownObjects::Known> known;
+  for (const Json* other : test.others) known.push_back({other, nullptr});
+  if (test.input.object != nullptr) known.push_back({test.input.object, nullptr});
   const std::string name_space = !test.name_space.empty()         ? test.name_space
                                  : !test.input.name_space.empty() ? test.input.name_space
                                                                   : "default";
-  const KnownObjects objects(known, name_space);
+  const KnownObjects all(known, name_space);
+  const KnownObjects::Lookup objects(all, nullptr);
   schemas::AdmissionRequest request;
   request.object = test.input.object;
   request.old_object = test.old_object != nullptr ? test.old_object : test.input.old_object;
