@@ -19,6 +19,24 @@ std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts
   return rules;
 }
 
+bool HasAnnotation(const RuleContext& context, const schemas::PodGroupView& group,
+                   std::string_view key) {
+  return static_cast<bool>(schemas::ReadGroupAnnotation(context.view, group, key).entry);
+}
+
+bool HasPolicy(const RuleContext& context, const schemas::PodGroupView& group,
+               std::string_view policy) {
+  return schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy).entry.Text() ==
+         policy;
+}
+
+bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
+              std::string_view resource) {
+  return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    return schemas::ChipsOf(context.view.templates[index]).resource == resource;
+  });
+}
+
 std::string HowChosen(const HandlerChoice& choice) {
   const auto named = [](std::string_view key, std::string_view value) {
     return std::string(key) + " " + std::string(value);

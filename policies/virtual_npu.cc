@@ -84,6 +84,7 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
   }
 }
 
+constexpr std::string_view kSoftShare = "chip1-softShareDev";
 constexpr std::string_view kAicoreQuota = "huawei.com/scheduler.softShareDev.aicoreQuota";
 constexpr std::string_view kHbmQuota = "huawei.com/scheduler.softShareDev.hbmQuota";
 constexpr std::string_view kSharePolicy = "huawei.com/scheduler.softShareDev.policy";
@@ -116,7 +117,10 @@ void CheckSoftShareLabel(const RuleContext& context, const PodGroupView& group,
 }
 
 void CheckSoftShare(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasPolicy(context, group, kSoftShare);
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (!chips.choice.handler || !chips.choice.handler->soft_share) return;
     CheckSoftShareLabel(
         context, group, kAicoreQuota,

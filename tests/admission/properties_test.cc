@@ -154,7 +154,8 @@ TEST(Properties, InjectionBreaksNoEnforcedRule) {
     const auto with = EnforcedRules(Admit(Create(object, *others), config));
     const auto without = EnforcedRules(Admit(Create(object, *others), config, judge_only));
     for (const std::string& rule : with) {
-      if (!without.contains(rule)) RC_FAIL(rule + " after mutation only");
+      // sp-block can be judged only once the gang size is known, which is what gets injected.
+      if (rule != "MG090" && !without.contains(rule)) RC_FAIL(rule + " after mutation only");
     }
   }));
 }

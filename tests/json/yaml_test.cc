@@ -240,6 +240,8 @@ TEST(DecodeYaml, ReadsDocuments) {
        "!<tag:yaml.org,2002:int> \"1\"\n",
        R"([{"a":10,"b":1.0,"c":true,"d":null,"e":{},"f":[],"g":1}])"},
       {"a:\nb:\n", R"([{"a":null,"b":null}])"},
+      {"a:\n! b: 1\n", R"([{"a":null,"b":1}])"},
+      {"a: !\nb: &x !\n", R"([{"a":"","b":""}])"},
       {"? a\n: 1\n? b\n", R"([{"a":1,"b":null}])"},
   };
   for (const auto& [text, want] : cases) EXPECT_EQ(ValuesOf(text).dump(), want) << text;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "support/objects.h"
+#include "support/rich_objects.h"
 
 namespace mindgate::policies {
 namespace {
@@ -354,6 +355,36 @@ spec:
     EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
   }
   EXPECT_TRUE(judgement.denied);
+}
+
+// Nothing that a user may write makes a rule fail: every member of every kind, replaced by what
+// does not belong there.
+TEST(Catalogue, NoRuleFailsOnAnyValueAtAnyPlace) {
+  const schemas::Config config;
+  size_t judged = 0;
+  for (const std::string& text : testing::RichObjects()) {
+    const json::Json object = Yaml(text);
+    for (const std::string& pointer : testing::AllPointers(object)) {
+      for (const json::Json& value :
+           {json::Json(nullptr), json::Json(-1), json::Json(""), json::Json("/~\x01|\xC3\xA9"),
+            json::Json::array({nullptr, "x", json::Json::object()}),
+            json::Json{{"fault-scheduling", "x"}, {"huawei.com/schedule_minAvailable", "2"}}}) {
+        json::Json changed = object;
+        changed[json::Json::json_pointer(pointer)] = value;
+        const auto view = schemas::BuildView(changed);
+        if (!view) continue;
+        schemas::AdmissionRequest request;
+        request.object = &changed;
+        ++judged;
+        for (const Finding& finding : Judge({*view, &*view, request, config}).findings) {
+          EXPECT_FALSE(finding.error) << finding.rule->id << ": " << finding.message << " for "
+                                      << pointer << " = " << value << " in " << text;
+          EXPECT_FALSE(finding.message.empty());
+        }
+      }
+    }
+  }
+  EXPECT_GT(judged, 1000u);
 }
 
 }  // namespace

@@ -366,8 +366,8 @@ TEST(MisspelledKey, Table) {
 TEST(UnreachableFaultSettings, Table) {
   const auto dead = [](const std::string& field, const std::string& key, const std::string& map,
                        const std::string& kind, const std::string& more = "") {
-    return field + ": " + key + " is read by nobody here: " + map + " of " + kind +
-           " reaches neither pods nor PodGroup" + more;
+    return field + ": " + key + " reaches no pod from here" + more + ": " + map + " of " + kind +
+           " go to neither pods nor PodGroup";
   };
   const std::string both = "labels: {fault-scheduling: force}, annotations: {sp-block: '16'}";
   const auto dead_metadata = [&](const std::string& kind) {
@@ -418,7 +418,7 @@ TEST(UnreachableFaultSettings, Table) {
            Runtime("labels: {fault-scheduling: grace}", "labels: {fault-scheduling: grace}",
                    "labels: {pod-rescheduling: 'on'}, "),
            {dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels",
-                 "ClusterServingRuntime", "; a copy stands in spec.engineConfig.labels"),
+                 "ClusterServingRuntime", "; a copy is in spec.engineConfig.labels"),
             dead("spec.labels[pod-rescheduling]", "pod-rescheduling", "spec.labels",
                  "ClusterServingRuntime")}},
           {"labels of an OME leader are pruned",
