@@ -342,6 +342,28 @@ spec:
   EXPECT_EQ(both["results"][0]["changes"][0]["path"], "/spec/engine/labels/fault-scheduling");
 }
 
+TEST_F(Apply, OfSeveralObjectsWithOneNameThatOfTheSameFileCounts) {
+  workspace_.Write("mindgate.yaml", OnlyConfig({"fault-scheduling"}, {}));
+  const auto runtime = [](const char* resource) {
+    return std::string(
+               "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: "
+               "srt}\nspec: {engineConfig: {runner: {name: c, resources: {limits: {") +
+           resource + ": 8}}}}}\n---\n";
+  };
+  const std::string service =
+      "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: chat}\n"
+      "spec: {runtime: {name: srt}, engine: {minReplicas: 1}}\n";
+  workspace_.Write("dir/a.yaml", runtime("nvidia.com/gpu") + service);
+  workspace_.Write("dir/b.yaml", runtime("huawei.com/npu") + service);
+  workspace_.Write("dir/c.yaml", service);
+  const Json got = RunJson({"-f", "dir"});
+  std::vector<size_t> changes;
+  for (const Json& result : got["results"]) {
+    if (result["kind"] == "InferenceService") changes.push_back(result["changes"].size());
+  }
+  EXPECT_THAT(changes, ::testing::ElementsAre(0u, 1u, 1u)) << "c.yaml: the last, as in a cluster";
+}
+
 TEST_F(Apply, ConfigurationFaultsStopEverything) {
   workspace_.Write("a.yaml", kDeployment);
   workspace_.Write("mindgate.yaml", "scheduler: volcano\nrule: {}\n");
