@@ -228,7 +228,7 @@ class SuiteReader {
     if (const Json* others = Find(value, "others")) {
       for (size_t i = 0; i < others->size(); ++i) {
         for (const InputObject& object : ObjectsAt((*others)[i], Child(Child(path, "others"), i))) {
-          if (object.object != nullptr) test.others.push_back(object.object);
+          if (object.object != nullptr) test.others.push_back(object);
         }
       }
     }
