@@ -226,7 +226,7 @@ std::string_view FrameworkTitle(Framework framework) {
     case Framework::kInferOperator:
       return "InferServiceSets, InferServices and InstanceSets.";
     case Framework::kPod:
-      return "Pods without an owner.";
+      return "Pods whose controller mindgate does not know; a pod without a controller gets its scheduler and environment only.";
   }
   return "";
 }
