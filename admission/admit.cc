@@ -17,19 +17,17 @@ using schemas::Operation;
 using schemas::WorkloadView;
 
 // The runtime that an InferenceService names, when the lookup knows it.
-std::shared_ptr<const WorkloadView> RuntimeView(const Json& object,
-                                                const AdmissionRequest& request,
+std::shared_ptr<const WorkloadView> RuntimeView(const Json& object, const AdmissionRequest& request,
                                                 std::string_view name_space) {
-  if (request.objects == nullptr ||
-      schemas::KindOf(object) != schemas::Kind::kInferenceService) {
+  if (request.objects == nullptr || schemas::KindOf(object) != schemas::Kind::kInferenceService) {
     return nullptr;
   }
   const auto reference = schemas::RuntimeOf(object);
   if (!reference) return nullptr;
   const auto& info = schemas::InfoOf(reference->kind);
   const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
-  const Json* runtime = request.objects->Find(info.group, info.name,
-                                              namespaced ? name_space : "", reference->name);
+  const Json* runtime =
+      request.objects->Find(info.group, info.name, namespaced ? name_space : "", reference->name);
   if (runtime == nullptr) return nullptr;
   auto view = schemas::BuildView(*runtime);
   return view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
@@ -51,9 +49,8 @@ Verdict Ignored(std::string reason) {
 
 bool IsOptedIn(const WorkloadView& view) { return view.Label(schemas::kInject) == "enabled"; }
 
-void Judge(const WorkloadView& view, const WorkloadView* old_view,
-           const AdmissionRequest& request, const Config& config, const Options& options,
-           Verdict& verdict) {
+void Judge(const WorkloadView& view, const WorkloadView* old_view, const AdmissionRequest& request,
+           const Config& config, const Options& options, Verdict& verdict) {
   policies::Judgement judgement = policies::Judge({view, old_view, request, config},
                                                   options.explain ? &verdict.traces : nullptr);
   verdict.findings = std::move(judgement.findings);
@@ -72,15 +69,13 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   const auto view = ViewOf(request.object, request);
   if (!view) return Ignored("not a kind that mindgate looks at");
   if (view->being_deleted) return Ignored("being deleted");
-  const auto old_view = request.operation == Operation::kUpdate
-                            ? ViewOf(request.old_object, request)
-                            : std::nullopt;
+  const auto old_view =
+      request.operation == Operation::kUpdate ? ViewOf(request.old_object, request) : std::nullopt;
   const WorkloadView* old = old_view ? &*old_view : nullptr;
 
   Verdict verdict;
   if (options.mutate) {
-    const mutators::Edits edits =
-        mutators::Mutate({*view, old, request, config, IsOptedIn(*view)});
+    const mutators::Edits edits = mutators::Mutate({*view, old, request, config, IsOptedIn(*view)});
     verdict.patch = edits.BuildPatch();
     verdict.changes = edits.Changes();
     if (options.explain) verdict.withheld = edits.withheld();

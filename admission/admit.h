@@ -12,7 +12,8 @@
 #include "schemas/config.h"
 #include "schemas/request.h"
 
-// One call path for `apply`, `test`, `explain`, the webhook and the audit: mutate, then judge the mutated object.
+// One call path for `apply`, `test`, `explain`, the webhook and the audit: mutate, then judge the
+// mutated object.
 namespace mindgate::admission {
 
 enum class Outcome { kAdmitted, kDenied, kError, kIgnored };
@@ -25,16 +26,18 @@ struct Verdict {
   std::vector<json::Operation> patch;
   std::vector<mutators::Change> changes;
   std::vector<policies::Finding> findings;
-  std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMostWarnings, each at most kLongestWarning bytes
-  // After mutation; holds a value only when a patch was made, else the request's object stands unchanged.
+  std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMostWarnings, each
+                                      // at most kLongestWarning bytes
+  // After mutation; holds a value only when a patch was made, else the request's object stands
+  // unchanged.
   std::shared_ptr<const json::Json> mutated;
   // With Options::explain only.
   std::vector<mutators::Withheld> withheld;
   std::vector<policies::RuleTrace> traces;
 };
 
-// The API server cuts every warning to 256 runes once all of them together pass 4,096, and advises 120
-// characters each (apiserver: pkg/admission/plugin/webhook).
+// The API server cuts every warning to 256 runes once all of them together pass 4,096, and advises
+// 120 characters each (apiserver: pkg/admission/plugin/webhook).
 inline constexpr size_t kMostWarnings = 5;
 inline constexpr size_t kLongestWarning = 120;
 
@@ -45,8 +48,8 @@ struct Options {
   bool explain = false;  // fill withheld and traces
 };
 
-// Decides one request. Never throws and has no side effects; safe from many threads. kError when a bug of ours was
-// caught: then `findings` says which, and nothing is patched.
+// Decides one request. Never throws and has no side effects; safe from many threads. kError when a
+// bug of ours was caught: then `findings` says which, and nothing is patched.
 Verdict Admit(const schemas::AdmissionRequest& request, const schemas::Config& config,
               const Options& options = {});
 

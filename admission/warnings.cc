@@ -12,8 +12,8 @@ constexpr std::string_view kEllipsis = "...";
 // Control characters would make the API server drop the whole warning.
 std::string OneLine(std::string text) {
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-      ' ');
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
   return text;
 }
 

@@ -61,8 +61,7 @@ std::optional<std::string_view> NearestOf(std::string_view word,
   int best = allowed + 1;
   for (std::string_view candidate : candidates) {
     if (candidate == word) return std::nullopt;
-    const int distance =
-        EqualIgnoreCase(word, candidate) ? 0 : EditDistance(word, candidate);
+    const int distance = EqualIgnoreCase(word, candidate) ? 0 : EditDistance(word, candidate);
     if (distance < best) {
       best = distance;
       nearest = candidate;

@@ -17,7 +17,8 @@ std::optional<int64_t> ParseGoInt(std::string_view text);
 int EditDistance(std::string_view a, std::string_view b);
 
 // The candidate that a person most likely meant: equal ignoring case, or the nearest within
-// a third of the word's length (at least 1, at most 3 edits). Nothing when none is that near, or when `word` is a candidate.
+// a third of the word's length (at least 1, at most 3 edits). Nothing when none is that near, or
+// when `word` is a candidate.
 std::optional<std::string_view> NearestOf(std::string_view word,
                                           std::span<const std::string_view> candidates);
 
@@ -31,7 +32,8 @@ std::string Join(std::span<const std::string> words, std::string_view separator)
 // "a", "a or b", "a, b or c", each in double quotes.
 std::string OneOf(std::span<const std::string_view> values);
 
-// For messages: the text in double quotes, control characters escaped, cut at 80 characters with "...".
+// For messages: the text in double quotes, control characters escaped, cut at 80 characters with
+// "...".
 std::string Quote(std::string_view text);
 
 // RFC 1123 label: lower-case alphanumerics and '-', at most 63, alphanumeric at both ends.

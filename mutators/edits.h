@@ -26,8 +26,9 @@ struct Withheld {
   std::string reason;
 };
 
-// Collects what mutators want to write into one object, each place once, and turns it into a minimal JSON Patch.
-// The object itself is not touched; a later mutator sees earlier ones through Pending*.
+// Collects what mutators want to write into one object, each place once, and turns it into a
+// minimal JSON Patch. The object itself is not touched; a later mutator sees earlier ones through
+// Pending*.
 class Edits {
  public:
   explicit Edits(const json::Json& object) : object_(object) {}
@@ -35,8 +36,9 @@ class Edits {
   // Sets who is writing from now on.
   void Begin(std::string_view mutator) { mutator_ = mutator; }
 
-  // Sets member `key` of the map at `map.path`. Missing parents are created. Ignored when the place holds another
-  // type (the API server refuses such an object; a rule says so) or when it was already set here.
+  // Sets member `key` of the map at `map.path`. Missing parents are created. Ignored when the place
+  // holds another type (the API server refuses such an object; a rule says so) or when it was
+  // already set here.
   void Set(const schemas::Place& map, std::string_view key, json::Json value, std::string reason);
 
   // Appends to the list at `list.path`; the list is created when missing. At most one item a list.
@@ -47,9 +49,12 @@ class Edits {
   // What Set wrote to member `key` of the map at `map_path`; null pointer when nothing.
   const json::Json* Pending(std::string_view map_path, std::string_view key) const;
 
-  // A template's effective label or annotation once these edits are applied; nothing when absent or no string.
-  std::optional<std::string_view> Label(const schemas::PodTemplateView& pod, std::string_view key) const;
-  std::optional<std::string_view> Annotation(const schemas::PodTemplateView& pod, std::string_view key) const;
+  // A template's effective label or annotation once these edits are applied; nothing when absent or
+  // no string.
+  std::optional<std::string_view> Label(const schemas::PodTemplateView& pod,
+                                        std::string_view key) const;
+  std::optional<std::string_view> Annotation(const schemas::PodTemplateView& pod,
+                                             std::string_view key) const;
 
   bool empty() const { return writes_.empty(); }
   const std::vector<Withheld>& withheld() const { return withheld_; }
@@ -57,8 +62,8 @@ class Edits {
   // In the order of BuildPatch.
   std::vector<Change> Changes() const;
 
-  // Sorted by path. An absent (or null) parent is added once with all that goes below it; what exists with another
-  // value (a built-in kind's default-scheduler) is replaced.
+  // Sorted by path. An absent (or null) parent is added once with all that goes below it; what
+  // exists with another value (a built-in kind's default-scheduler) is replaced.
   std::vector<json::Operation> BuildPatch() const;
 
  private:

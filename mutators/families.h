@@ -12,12 +12,12 @@ void VisibleDevices(const MutationContext& context, Edits& edits);   // visible_
 void FaultScheduling(const MutationContext& context, Edits& edits);  // fault_labels.cc
 void PodRescheduling(const MutationContext& context, Edits& edits);
 void FaultRetryTimes(const MutationContext& context, Edits& edits);
-void MinAvailable(const MutationContext& context, Edits& edits);     // min_available.cc
-void RecoverPolicy(const MutationContext& context, Edits& edits);    // recovery.cc
+void MinAvailable(const MutationContext& context, Edits& edits);   // min_available.cc
+void RecoverPolicy(const MutationContext& context, Edits& edits);  // recovery.cc
 void RestartPolicy(const MutationContext& context, Edits& edits);
 
-// Whether anything outside the templates of a job (its metadata, its spec.schedulerName) may be written: with MayEdit of
-// any of its templates.
+// Whether anything outside the templates of a job (its metadata, its spec.schedulerName) may be
+// written: with MayEdit of any of its templates.
 bool MayEditJob(const MutationContext& context);
 
 // The spec that holds a job's own schedulerName: /spec, for a CronJob the spec of its job template.
@@ -29,8 +29,8 @@ inline bool IsBarePod(const schemas::WorkloadView& view) {
   return view.kind == schemas::Kind::kPod && !view.controller;
 }
 
-// False when the user switched rescheduling off for these pods, or another scheduler than Volcano places them:
-// then nothing that only rescheduling reads is added.
+// False when the user switched rescheduling off for these pods, or another scheduler than Volcano
+// places them: then nothing that only rescheduling reads is added.
 bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
                          const schemas::PodTemplateView& pod);
 

@@ -17,11 +17,12 @@ using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-// The plugin merges the labels of a PodGroup and all its pods, and joins values that differ into one that matches
-// nothing (mind-cluster: component/ascend-for-volcano/plugin/job.go). So a group gets one value or none.
+// The plugin merges the labels of a PodGroup and all its pods, and joins values that differ into
+// one that matches nothing (mind-cluster: component/ascend-for-volcano/plugin/job.go). So a group
+// gets one value or none.
 struct GroupValue {
-  std::string value;     // empty: nothing to inject
-  std::string why_not;   // set when that is worth telling
+  std::string value;    // empty: nothing to inject
+  std::string why_not;  // set when that is worth telling
   bool from_sibling = false;
 };
 
@@ -36,8 +37,35 @@ std::optional<std::string_view> PendingInGroup(const WorkloadView& view, const P
   return std::nullopt;
 }
 
-// What the same place held before an update that drops it: a client that re-applies its original manifest must not start
-// a rollout.
+// The value that a service's runtime gives: on its component, or on its metadata, from where
+// runtime-labels copies it.
+std::optional<std::string_view> RuntimeValue(const WorkloadView& view, const PodGroupView& group,
+                                             std::string_view key) {
+  if (view.runtime == nullptr) return std::nullopt;
+  for (size_t index : group.templates) {
+    const PodTemplateView* runtime = view.templates[index].runtime;
+    if (runtime == nullptr) continue;
+    if (const auto value = json::FindString(runtime->labels.value, key)) return value;
+  }
+  return view.runtime->Label(key);
+}
+
+// Whether the object itself gives these pods the label. A runtime's does not count: the service
+// repeats its value, so that the service alone says what its pods carry.
+bool IsLabelled(const PodTemplateView& pod, std::string_view key, const Edits& edits) {
+  if (json::Find(pod.labels.value, key) != nullptr ||
+      edits.Pending(pod.labels.path, key) != nullptr) {
+    return true;
+  }
+  return std::any_of(
+      pod.inherited_labels.begin(), pod.inherited_labels.end(), [&](const schemas::Place& place) {
+        const bool of_runtime = pod.runtime != nullptr && place.value == pod.runtime->labels.value;
+        return !of_runtime && json::Find(place.value, key) != nullptr;
+      });
+}
+
+// What the same place held before an update that drops it: a client that re-applies its original
+// manifest must not start a rollout.
 std::optional<std::string_view> OldValue(const MutationContext& context, const PodGroupView& group,
                                          std::string_view key) {
   if (context.old_view == nullptr) return std::nullopt;
@@ -52,8 +80,8 @@ std::optional<std::string_view> OldValue(const MutationContext& context, const P
   return std::nullopt;
 }
 
-GroupValue ValueFor(const MutationContext& context, const PodGroupView& group,
-                    std::string_view key, std::string_view default_value, const Edits& edits) {
+GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
+                    std::string_view default_value, const Edits& edits) {
   const std::vector<Carried> carried = context.view.GroupLabels(group, key);
   std::optional<std::string_view> sibling = PendingInGroup(context.view, group, key, edits);
   for (const Carried& place : carried) {
@@ -64,6 +92,7 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group,
     }
     sibling = sibling ? sibling : value;
   }
+  if (!sibling) sibling = RuntimeValue(context.view, group, key);
   if (sibling) return {std::string(*sibling), "", true};
   if (const auto old = OldValue(context, group, key)) return {std::string(*old), ""};
   return {std::string(default_value), ""};
@@ -90,10 +119,10 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
   if (!AnyInjected(context, group)) return;
   const GroupValue value = ValueFor(context, group, label.key, label.default_value, edits);
   const WorkloadView& view = context.view;
-  const std::string reason =
-      value.from_sibling
-          ? "the rest of the PodGroup carries this value, and values that differ switch the feature off"
-          : std::string(label.reason);
+  const std::string reason = value.from_sibling
+                                 ? "the rest of the PodGroup (or the runtime) has this value, and "
+                                   "values that differ switch the feature off"
+                                 : std::string(label.reason);
   if (CopiesMetadata(group)) {
     const bool present = json::Find(group.labels->value, label.key) != nullptr;
     if (present) return;
@@ -106,7 +135,7 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
   }
   for (size_t index : group.templates) {
     const PodTemplateView& pod = view.templates[index];
-    if (!IsInjected(context, pod) || edits.Label(pod, label.key)) continue;
+    if (!IsInjected(context, pod) || IsLabelled(pod, label.key, edits)) continue;
     if (!value.why_not.empty()) {
       edits.Withhold(json::Child(pod.labels.path, label.key), value.why_not);
     } else if (!value.value.empty() && MayEdit(context, pod)) {
@@ -126,7 +155,8 @@ bool GroupUsesFaultScheduling(const MutationContext& context, const PodGroupView
 // Groups whose pods live on independently, so that only the faulty one needs to move.
 bool HasIndependentPods(const WorkloadView& view, const PodGroupView& group) {
   if (schemas::kOmeKinds.Has(view.kind)) {
-    // The plugin assumes the pod limit for OME anyway; the documents ask for the label in both shapes.
+    // The plugin assumes the pod limit for OME anyway; the documents ask for the label in both
+    // shapes.
     return !view.templates[group.templates.front()].router;
   }
   return view.kind == schemas::Kind::kDeployment || group.owner == PodGroupOwner::kRoleSet;
@@ -157,8 +187,7 @@ void FaultScheduling(const MutationContext& context, Edits& edits) {
       context, edits,
       [](const MutationContext& c, const PodGroupView& group, Edits& e) {
         InjectGroup(c, group,
-                    {schemas::kFaultScheduling,
-                     c.config.profile(c.view.framework).fault_scheduling,
+                    {schemas::kFaultScheduling, c.config.profile(c.view.framework).fault_scheduling,
                      "without it no pod is moved when a card or node breaks"},
                     e);
       },
@@ -171,8 +200,7 @@ void PodRescheduling(const MutationContext& context, Edits& edits) {
       [](const MutationContext& c, const PodGroupView& group, Edits& e) {
         if (!HasIndependentPods(c.view, group)) return;
         InjectGroup(c, group,
-                    {schemas::kPodRescheduling,
-                     c.config.profile(c.view.framework).pod_rescheduling,
+                    {schemas::kPodRescheduling, c.config.profile(c.view.framework).pod_rescheduling,
                      "without it one faulty pod takes all pods of its PodGroup down"},
                     e);
       },
@@ -183,11 +211,11 @@ void FaultRetryTimes(const MutationContext& context, Edits& edits) {
   ForEachGroup(
       context, edits,
       [](const MutationContext& c, const PodGroupView& group, Edits& e) {
-        InjectGroup(c, group,
-                    {schemas::kFaultRetryTimes,
-                     c.config.profile(c.view.framework).fault_retry_times,
-                     "without it a pod that fails by itself is never rescheduled"},
-                    e);
+        InjectGroup(
+            c, group,
+            {schemas::kFaultRetryTimes, c.config.profile(c.view.framework).fault_retry_times,
+             "without it a pod that fails by itself is never rescheduled"},
+            e);
       },
       edits);
 }

@@ -32,14 +32,14 @@ bool ForcesOtherMode(const PodTemplateView& pod) {
 }
 
 GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& pod) {
-  if (ForcesOtherMode(pod)) return {0, "ome.io/deploymentMode asks for another shape than a Deployment"};
+  if (ForcesOtherMode(pod))
+    return {0, "ome.io/deploymentMode asks for another shape than a Deployment"};
   if (pod.Annotation(schemas::kOmeAutoscalerClass) == "external") {
     return {0, "with an external autoscaler the Deployment starts with one pod"};
   }
   if (!pod.pods) return {0, "minReplicas is no integer"};
   if (*pod.pods == 0) return {0, "minReplicas 0 scales to zero"};
-  if (!context.config.gang_repair &&
-      schemas::RolloutBlocked(context.view, pod, *pod.pods)) {
+  if (!context.config.gang_repair && schemas::RolloutBlocked(context.view, pod, *pod.pods)) {
     return {0, "a rolling update could not proceed with it, and gangRepair is off"};
   }
   return {*pod.pods, ""};
@@ -50,8 +50,7 @@ bool HasSchedulingStrategy(const WorkloadView& view, const PodTemplateView& pod)
   const std::string_view role = std::string_view(pod.path).substr(0, pod.path.rfind('/'));
   const std::string_view roles = role.substr(0, role.rfind("/roles/"));
   for (std::string_view holder : {role, roles}) {
-    const Json* strategy =
-        json::Resolve(*view.object, std::string(holder) + "/schedulingStrategy");
+    const Json* strategy = json::Resolve(*view.object, std::string(holder) + "/schedulingStrategy");
     if (json::IsObject(strategy) && !strategy->empty()) return true;
   }
   return false;
@@ -74,8 +73,8 @@ GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
   return {sum, ""};
 }
 
-// What the group carries already, else what it carried before the update: a gang size that follows every scaling step
-// would restart all pods of the group.
+// What the group carries already, else what it carried before the update: a gang size that follows
+// every scaling step would restart all pods of the group.
 std::optional<std::string_view> Frozen(const MutationContext& context, const PodGroupView& group) {
   for (const auto& carried : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
     if (const auto value = json::AsString(carried.value)) return value;
@@ -126,7 +125,8 @@ void MinAvailable(const MutationContext& context, Edits& edits) {
     if (service) {
       if (group.owner != PodGroupOwner::kReplicaSet || first.router) continue;
       Inject(context, group, OfOmeComponent(context, first),
-             "the scheduler places the component's replicas together, and ClusterD counts the job by it",
+             "the scheduler places the component's replicas together, and ClusterD counts the job "
+             "by it",
              edits);
     } else if (group.owner == PodGroupOwner::kPodSet) {
       GangSize size = OfRoles(context, group);

@@ -16,8 +16,9 @@ void MindieLabels(const MutationContext& context, Edits& edits) {
     for (std::string_view key : std::array{kJobId, kApp, kScalingRule, kGroupName}) {
       const auto value = view.Label(key);
       if (!value || json::Find(pod.labels.value, key) != nullptr) continue;
-      edits.Set(pod.labels, key, *value,
-                "ClusterD finds the pods of an inference service by their own labels, not the job's");
+      edits.Set(
+          pod.labels, key, *value,
+          "ClusterD finds the pods of an inference service by their own labels, not the job's");
     }
   }
 }

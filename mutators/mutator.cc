@@ -20,7 +20,8 @@ using schemas::WorkloadView;
 
 constexpr std::array<Mutator, 10> kMutators = {{
     {"mindie-labels",
-     "copies jobID, app and the scaling labels from an AscendJob to its pod templates", MindieLabels},
+     "copies jobID, app and the scaling labels from an AscendJob to its pod templates",
+     MindieLabels},
     {"runtime-labels",
      "copies fault labels and sp-block from a runtime's metadata to its engine and decoder",
      RuntimeLabels},
@@ -52,8 +53,7 @@ std::string Untouchable(const MutationContext& context) {
   }
   if (view.Label(schemas::kInject) == "disabled") return "labelled mindgate.io/inject: disabled";
   const auto label = request.namespace_labels.find(schemas::kInject);
-  if (label != request.namespace_labels.end() && label->second == "disabled" &&
-      !context.opted_in) {
+  if (label != request.namespace_labels.end() && label->second == "disabled" && !context.opted_in) {
     return "its namespace is labelled mindgate.io/inject: disabled";
   }
   const auto* override_ = context.config.OverrideFor(
@@ -68,7 +68,8 @@ std::string Untouchable(const MutationContext& context) {
   return "";
 }
 
-// Members of an OME component that only scale it; a change of them alone starts no rollout by itself.
+// Members of an OME component that only scale it; a change of them alone starts no rollout by
+// itself.
 bool SameButForScale(const Json& a, const Json& b) {
   constexpr std::array<std::string_view, 4> kScale = {"minReplicas", "maxReplicas", "scaleTarget",
                                                       "scaleMetric"};
@@ -80,7 +81,8 @@ bool SameButForScale(const Json& a, const Json& b) {
   return without_scale(a) == without_scale(b);
 }
 
-// What must stay untouched as a whole: an OME leader shares its component's labels, so there it is the component.
+// What must stay untouched as a whole: an OME leader shares its component's labels, so there it is
+// the component.
 std::string_view UnitOfChange(const WorkloadView& view, const PodTemplateView& pod) {
   const std::string_view path = pod.path;
   if (!schemas::kOmeKinds.Has(view.kind)) return path;
@@ -117,9 +119,8 @@ bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {
   // Leader and workers are one gang: a leader that only coordinates is scheduled with its workers.
   const auto& group = context.view.pod_groups[*pod.pod_group];
   return group.owner == PodGroupOwner::kLeaderWorkerSetGroup &&
-         std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
-           return context.view.templates[index].RequestsNpus();
-         });
+         std::any_of(group.templates.begin(), group.templates.end(),
+                     [&](size_t index) { return context.view.templates[index].RequestsNpus(); });
 }
 
 const PodTemplateView* OldTemplate(const MutationContext& context, const PodTemplateView& pod) {
@@ -143,9 +144,8 @@ bool MayEdit(const MutationContext& context, const PodTemplateView& pod) {
 
 bool MayEditJob(const MutationContext& context) {
   const auto& templates = context.view.templates;
-  return std::any_of(templates.begin(), templates.end(), [&](const PodTemplateView& pod) {
-    return MayEdit(context, pod);
-  });
+  return std::any_of(templates.begin(), templates.end(),
+                     [&](const PodTemplateView& pod) { return MayEdit(context, pod); });
 }
 
 schemas::Place JobSpec(const WorkloadView& view) {

@@ -8,7 +8,8 @@
 #include "schemas/request.h"
 #include "schemas/workload.h"
 
-// A mutator writes only what is missing, never overrides what the user set, and yields nothing on its own output.
+// A mutator writes only what is missing, never overrides what the user set, and yields nothing on
+// its own output.
 namespace mindgate::mutators {
 
 struct MutationContext {
@@ -16,7 +17,8 @@ struct MutationContext {
   const schemas::WorkloadView* old_view;  // on UPDATE, when the old object is known
   const schemas::AdmissionRequest& request;
   const schemas::Config& config;
-  bool opted_in;  // mindgate.io/inject: enabled, so templates without a visible NPU request count as well
+  bool opted_in;  // mindgate.io/inject: enabled, so templates without a visible NPU request count
+                  // as well
 };
 
 struct Mutator {
@@ -25,20 +27,25 @@ struct Mutator {
   void (*run)(const MutationContext& context, Edits& edits);
 };
 
-// All mutators, in the order they run: what a user put elsewhere is copied before defaults are chosen.
+// All mutators, in the order they run: what a user put elsewhere is copied before defaults are
+// chosen.
 std::span<const Mutator> Mutators();
 
-// Runs every enabled mutator. Nothing is written to objects that are being deleted, to children of a controller that was
-// injected itself, in opted-out objects and namespaces, and on operations other than CREATE and UPDATE.
+// Runs every enabled mutator. Nothing is written to objects that are being deleted, to children of
+// a controller that was injected itself, in opted-out objects and namespaces, and on operations
+// other than CREATE and UPDATE.
 Edits Mutate(const MutationContext& context);
 
-// --- what mutators share -------------------------------------------------------------------------------------------
+// --- what mutators share
+// -------------------------------------------------------------------------------------------
 
-// True when this template is one that mindgate injects: it requests NPUs, or the object is opted in and it is no router.
+// True when this template is one that mindgate injects: it requests NPUs, or the object is opted in
+// and it is no router.
 bool IsInjected(const MutationContext& context, const schemas::PodTemplateView& pod);
 
-// True when the request may change this template: on CREATE always; on UPDATE only when the user changed it
-// (an untouched template must stay byte-identical, or every later update starts a rollout) and its kind allows it at all.
+// True when the request may change this template: on CREATE always; on UPDATE only when the user
+// changed it (an untouched template must stay byte-identical, or every later update starts a
+// rollout) and its kind allows it at all.
 bool MayEdit(const MutationContext& context, const schemas::PodTemplateView& pod);
 
 // The same template in the old object, by name; null pointer when there is none.

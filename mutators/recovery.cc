@@ -28,8 +28,9 @@ void RestartPolicy(const MutationContext& context, Edits& edits) {
     const auto retries = edits.Label(pod, schemas::kFaultRetryTimes);
     if (!retries || ParseGoInt(*retries).value_or(0) <= 0) continue;
     if (json::Find(pod.pod_spec.value, "restartPolicy") != nullptr) continue;
-    edits.Set(pod.pod_spec, "restartPolicy", "Never",
-              "retries count failed pods, and a container that restarts in place never fails its pod");
+    edits.Set(
+        pod.pod_spec, "restartPolicy", "Never",
+        "retries count failed pods, and a container that restarts in place never fails its pod");
   }
 }
 

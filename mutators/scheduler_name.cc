@@ -34,10 +34,9 @@ void OfJob(const MutationContext& context, Edits& edits) {
   const auto needs = [&](const PodTemplateView& pod) {
     return IsInjected(context, pod) && OwnScheduler(pod).empty();
   };
-  const bool some_volcano =
-      std::any_of(templates.begin(), templates.end(), [&](const PodTemplateView& pod) {
-        return OwnScheduler(pod) == context.config.scheduler;
-      });
+  const bool some_volcano = std::any_of(
+      templates.begin(), templates.end(),
+      [&](const PodTemplateView& pod) { return OwnScheduler(pod) == context.config.scheduler; });
   const schemas::Place spec = JobSpec(view);
   if (json::FindString(spec.value, kKey).value_or("").empty() && MayEditJob(context) &&
       std::any_of(templates.begin(), templates.end(), needs)) {

@@ -101,12 +101,12 @@ void VisibleDevices(const MutationContext& context, Edits& edits) {
         continue;
       }
       if (SharesChipsSoftly(context.view, pod)) {
-        edits.Withhold(container.env.path, "the chips are shared softly; the variable must be absent");
+        edits.Withhold(container.env.path,
+                       "the chips are shared softly; the variable must be absent");
         continue;
       }
       if (!MayEdit(context, pod)) continue;
-      const std::string field =
-          "metadata.annotations['" + std::string(requested.resource) + "']";
+      const std::string field = "metadata.annotations['" + std::string(requested.resource) + "']";
       edits.Append(container.env,
                    Json{{"name", schemas::kVisibleDevices},
                         {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}},

@@ -20,8 +20,8 @@ struct Finding {
   const Rule* rule = nullptr;
   bool error = false;  // the rule could not be evaluated
   schemas::Mode mode = schemas::Mode::kEnforce;
-  std::string path;    // RFC 6901 pointer
-  std::string field;   // the same as Kubernetes prints it
+  std::string path;   // RFC 6901 pointer
+  std::string field;  // the same as Kubernetes prints it
   std::string message;
   std::string fix;
 };
@@ -40,11 +40,12 @@ struct Judgement {
   bool denied = false;            // a finding of mode enforce
 };
 
-// Runs every rule that applies. All violations at once. A rule that throws is an error finding of that rule.
-// `traces`, when wanted, gets one entry per rule of the catalogue.
+// Runs every rule that applies. All violations at once. A rule that throws is an error finding of
+// that rule. `traces`, when wanted, gets one entry per rule of the catalogue.
 Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces = nullptr);
 
-// The mode in force for a rule in a namespace: namespace override, else global, else the rule's default.
+// The mode in force for a rule in a namespace: namespace override, else global, else the rule's
+// default.
 schemas::Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view name_space);
 
 }  // namespace mindgate::policies

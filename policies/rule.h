@@ -58,7 +58,8 @@ struct RuleContext {
   }
 };
 
-// One check: its documentation and its function. The documentation is what `mindgate explain` and docs/rules show.
+// One check: its documentation and its function. The documentation is what `mindgate explain` and
+// docs/rules show.
 struct Rule {
   std::string_view id;    // "MG001", never reused
   std::string_view name;  // kebab-case, says what is checked
@@ -68,24 +69,24 @@ struct Rule {
   std::string_view summary;  // what must hold, one sentence
   std::string_view why;      // what happens when it does not, at fault time or before
   std::string_view fix;      // what to write
-  // Where the fact comes from: upstream component and file, or Kubernetes documentation. Where upstream's code and
-  // documents disagree, says so and why the default mode is what it is.
+  // Where the fact comes from: upstream component and file, or Kubernetes documentation. Where
+  // upstream's code and documents disagree, says so and why the default mode is what it is.
   std::string_view source;
   void (*check)(const RuleContext& context, Findings& findings);
 };
 
 // Rule families, one file each under policies/.
-std::span<const Rule> StructureRules();      // MG001..MG009: shape and scheduling of every workload
-std::span<const Rule> AscendJobRules();      // MG010..MG029
-std::span<const Rule> ScalingRules();        // MG030..MG039: scaling labels and scaling-rule ConfigMaps
-std::span<const Rule> MindieRules();         // MG040..MG049: app, jobID, rank tables
-std::span<const Rule> FaultLabelRules();     // MG050..MG069: fault labels and recovery annotations
-std::span<const Rule> MinAvailableRules();   // MG070..MG079: schedule_minAvailable
-std::span<const Rule> ChipRules();           // MG080..MG099: chip counts, policies, super pods
-std::span<const Rule> NodeRules();           // MG100..MG109: nodeSelector, env, virtual NPUs
-std::span<const Rule> OmeRules();            // MG110..MG119
-std::span<const Rule> AibrixRules();         // MG120..MG129
-std::span<const Rule> VolcanoRules();        // MG130..MG139: vcjobs and native workloads under Volcano
+std::span<const Rule> StructureRules();  // MG001..MG009: shape and scheduling of every workload
+std::span<const Rule> AscendJobRules();  // MG010..MG029
+std::span<const Rule> ScalingRules();    // MG030..MG039: scaling labels and scaling-rule ConfigMaps
+std::span<const Rule> MindieRules();     // MG040..MG049: app, jobID, rank tables
+std::span<const Rule> FaultLabelRules();    // MG050..MG069: fault labels and recovery annotations
+std::span<const Rule> MinAvailableRules();  // MG070..MG079: schedule_minAvailable
+std::span<const Rule> ChipRules();          // MG080..MG099: chip counts, policies, super pods
+std::span<const Rule> NodeRules();          // MG100..MG109: nodeSelector, env, virtual NPUs
+std::span<const Rule> OmeRules();           // MG110..MG119
+std::span<const Rule> AibrixRules();        // MG120..MG129
+std::span<const Rule> VolcanoRules();  // MG130..MG139: vcjobs and native workloads under Volcano
 std::span<const Rule> InferOperatorRules();  // MG140..MG159
 
 }  // namespace mindgate::policies

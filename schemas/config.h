@@ -36,7 +36,8 @@ struct NamespaceOverride {
   RuleModes rules;
 };
 
-// Lets named objects break named rules for a while. Fields are exact, or with a trailing '*' a prefix; empty matches all.
+// Lets named objects break named rules for a while. Fields are exact, or with a trailing '*' a
+// prefix; empty matches all.
 struct Exception {
   std::vector<std::string> rules;  // ids; never empty
   std::string name_space;
@@ -52,8 +53,8 @@ struct AcceleratorRow {
   std::string schedule_policy;   // "" when the row has none
   std::string accelerator_type;  // nodeSelector value, "" when the row has none
   int64_t node_chips = 0;
-  std::set<int64_t> pod_chips;   // allowed counts of one pod
-  bool super_pod = false;        // sp-block applies
+  std::set<int64_t> pod_chips;  // allowed counts of one pod
+  bool super_pod = false;       // sp-block applies
   bool whole_nodes_when_distributed = false;
 };
 
@@ -61,7 +62,8 @@ struct AcceleratorRow {
 struct Config {
   Config();  // the documented defaults
 
-  // Hash of what was loaded (16 hex digits), "defaults" without a file; every answer's audit annotation carries it.
+  // Hash of what was loaded (16 hex digits), "defaults" without a file; every answer's audit
+  // annotation carries it.
   std::string generation = "defaults";
 
   std::array<Profile, kFrameworkCount> profiles;
@@ -69,14 +71,14 @@ struct Config {
     return profiles[static_cast<size_t>(framework)];
   }
 
-  std::string scheduler = "volcano";           // written by scheduler-name
+  std::string scheduler = "volcano";  // written by scheduler-name
   std::set<std::string, std::less<>> disabled_mutators;
-  bool gang_repair = true;                     // the watcher repairs gangs that a rolling update would block
+  bool gang_repair = true;  // the watcher repairs gangs that a rolling update would block
   RuleModes rules;
-  std::vector<NamespaceOverride> namespaces;   // the first that matches counts
+  std::vector<NamespaceOverride> namespaces;  // the first that matches counts
   std::vector<Exception> exceptions;
-  int64_t grace_over_time = 900;               // scheduler init-param grace-over-time, seconds, 2..3600
-  int64_t super_pod_size = 48;                 // scheduler init-param super-pod-size, nodes
+  int64_t grace_over_time = 900;  // scheduler init-param grace-over-time, seconds, 2..3600
+  int64_t super_pod_size = 48;    // scheduler init-param super-pod-size, nodes
   std::vector<AcceleratorRow> accelerators;
 
   const NamespaceOverride* OverrideFor(std::string_view name_space) const;

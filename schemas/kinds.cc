@@ -29,8 +29,9 @@ constexpr std::array<KindInfo, kKindCount> kKinds = {{
 }};
 
 constexpr std::array<std::string_view, kFrameworkCount> kFrameworkNames = {
-    "mindie",     "ascendjob",   "ome", "aibrix",         "leaderworkerset", "volcano",
-    "deployment", "statefulset", "job", "infer-operator", "pod"};
+    "mindie",  "ascendjob",  "ome",         "aibrix", "leaderworkerset",
+    "volcano", "deployment", "statefulset", "job",    "infer-operator",
+    "pod"};
 
 }  // namespace
 

@@ -9,7 +9,8 @@
 
 namespace mindgate::schemas {
 
-// Every kind that mindgate looks at. Matching is by API group and kind: serving.kserve.io and other look-alikes are not ours.
+// Every kind that mindgate looks at. Matching is by API group and kind: serving.kserve.io and other
+// look-alikes are not ours.
 enum class Kind : uint8_t {
   kAscendJob,
   kVolcanoJob,
@@ -35,30 +36,32 @@ inline constexpr int kKindCount = 19;
 
 // Whose habits decide the injected defaults; the key of a profile in mindgate.yaml.
 enum class Framework : uint8_t {
-  kMindIE,            // an AscendJob with labels jobID and app
+  kMindIE,  // an AscendJob with labels jobID and app
   kAscendJob,
   kOme,
   kAibrix,
   kLeaderWorkerSet,
-  kVolcano,           // vcjobs
+  kVolcano,  // vcjobs
   kDeployment,
   kStatefulSet,
-  kJob,               // batch/v1
+  kJob,  // batch/v1
   kInferOperator,
   kPod,
 };
 inline constexpr int kFrameworkCount = 11;
 
-std::string_view FrameworkName(Framework framework);  // as written in mindgate.yaml: "mindie", "ome", ...
+std::string_view FrameworkName(
+    Framework framework);  // as written in mindgate.yaml: "mindie", "ome", ...
 std::optional<Framework> FrameworkNamed(std::string_view name);
 
 struct KindInfo {
   Kind kind;
   std::string_view group;  // "" for core
   std::string_view version;
-  std::string_view name;   // "Deployment"
-  bool built_in;           // the API server writes defaults (schedulerName: default-scheduler) before admission
-  bool template_frozen;    // the pod template cannot change after creation: mutate on CREATE only
+  std::string_view name;  // "Deployment"
+  bool built_in;         // the API server writes defaults (schedulerName: default-scheduler) before
+                         // admission
+  bool template_frozen;  // the pod template cannot change after creation: mutate on CREATE only
 };
 
 const KindInfo& InfoOf(Kind kind);
@@ -103,6 +106,7 @@ inline constexpr KindSet kBatchJobs = {Kind::kJob, Kind::kCronJob};
 // Every kind that holds pod templates, bare pods included.
 inline constexpr KindSet kWorkloads =
     kOmeKinds | kAibrixKinds | kInferOperatorKinds | kVolcanoJobs | kBatchJobs |
-    KindSet{Kind::kAscendJob, Kind::kDeployment, Kind::kStatefulSet, Kind::kLeaderWorkerSet, Kind::kPod};
+    KindSet{Kind::kAscendJob, Kind::kDeployment, Kind::kStatefulSet, Kind::kLeaderWorkerSet,
+            Kind::kPod};
 
 }  // namespace mindgate::schemas

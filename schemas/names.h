@@ -2,19 +2,20 @@
 
 #include <string_view>
 
-// The words of the field: labels, annotations, resources and variables that MindCluster, Volcano, OME and AIBrix
-// compare literally. A comment says who reads it where the name alone does not.
+// The words of the field: labels, annotations, resources and variables that MindCluster, Volcano,
+// OME and AIBrix compare literally. A comment says who reads it where the name alone does not.
 namespace mindgate::schemas {
 
-// Fault handling, read by the NPU plugin of volcano-scheduler from the labels of a PodGroup and all its pods
-// (mind-cluster: component/ascend-for-volcano/internal/rescheduling).
+// Fault handling, read by the NPU plugin of volcano-scheduler from the labels of a PodGroup and all
+// its pods (mind-cluster: component/ascend-for-volcano/internal/rescheduling).
 inline constexpr std::string_view kFaultScheduling = "fault-scheduling";
 inline constexpr std::string_view kPodRescheduling = "pod-rescheduling";
 inline constexpr std::string_view kFaultRetryTimes = "fault-retry-times";
 inline constexpr std::string_view kProcessRecover = "process-recover-enable";
 inline constexpr std::string_view kSubHealthyStrategy = "subHealthyStrategy";
 
-// Annotations of the PodGroup, else of one arbitrary pod (component/ascend-for-volcano/plugin/type.go).
+// Annotations of the PodGroup, else of one arbitrary pod
+// (component/ascend-for-volcano/plugin/type.go).
 inline constexpr std::string_view kMinAvailable = "huawei.com/schedule_minAvailable";
 inline constexpr std::string_view kRecoverPolicyPath = "huawei.com/recover_policy_path";
 inline constexpr std::string_view kSchedulePolicy = "huawei.com/schedule_policy";
@@ -29,8 +30,10 @@ inline constexpr std::string_view kJobId = "jobID";
 inline constexpr std::string_view kApp = "app";
 inline constexpr std::string_view kScalingRule = "mind-cluster/scaling-rule";
 inline constexpr std::string_view kGroupName = "mind-cluster/group-name";
-inline constexpr std::string_view kScalingRuleKey = "elastic_scaling.json";  // data key of the rule's ConfigMap
-inline constexpr std::string_view kRankTablePrefix = "rings-config-";        // name prefix of rank-table ConfigMaps
+inline constexpr std::string_view kScalingRuleKey =
+    "elastic_scaling.json";  // data key of the rule's ConfigMap
+inline constexpr std::string_view kRankTablePrefix =
+    "rings-config-";  // name prefix of rank-table ConfigMaps
 
 // Volcano.
 inline constexpr std::string_view kVolcanoScheduler = "volcano";

@@ -41,7 +41,9 @@ void Collect(const Json* map, std::string_view path, bool is_request,
       return request.resource == entry->first;
     });
     if (found == requests.end()) {
-      found = requests.insert(requests.end(), NpuRequest{entry->first, json::Child(path, entry->first), nullptr, nullptr, std::nullopt});
+      found =
+          requests.insert(requests.end(), NpuRequest{entry->first, json::Child(path, entry->first),
+                                                     nullptr, nullptr, std::nullopt});
     }
     (is_request ? found->request : found->limit) = &entry->second;
   }

@@ -10,12 +10,13 @@
 
 namespace mindgate::schemas {
 
-// What a `huawei.com/*` resource name stands for (mind-cluster: component/ascend-common/api, docs of E.1).
+// What a `huawei.com/*` resource name stands for (mind-cluster: component/ascend-common/api, docs
+// of E.1).
 enum class NpuResource {
-  kWholeCard,     // Ascend910, Ascend910 successors under "npu", Ascend310P, Ascend310
-  kStaticVnpu,    // Ascend910-4c, Ascend310P-2c.1cpu, ...: a slice made beforehand
-  kDynamicVnpu,   // npu-core: the scheduler cuts a slice
-  kOther,         // any other huawei.com/ name, such as a network device
+  kWholeCard,    // Ascend910, Ascend910 successors under "npu", Ascend310P, Ascend310
+  kStaticVnpu,   // Ascend910-4c, Ascend310P-2c.1cpu, ...: a slice made beforehand
+  kDynamicVnpu,  // npu-core: the scheduler cuts a slice
+  kOther,        // any other huawei.com/ name, such as a network device
 };
 
 NpuResource ClassifyResource(std::string_view resource);
@@ -23,13 +24,15 @@ NpuResource ClassifyResource(std::string_view resource);
 // One `huawei.com/*` entry of a container's resources.
 struct NpuRequest {
   std::string_view resource;
-  std::string path;                    // pointer of the entry: in requests when it is there, else in limits
+  std::string path;  // pointer of the entry: in requests when it is there, else in limits
   const json::Json* request = nullptr;
   const json::Json* limit = nullptr;
-  std::optional<int64_t> count;        // of the request, else of the limit; nothing when it is no whole number
+  std::optional<int64_t>
+      count;  // of the request, else of the limit; nothing when it is no whole number
 };
 
-// Every entry of `resources` whose name starts with huawei.com/, by name. `path` is the pointer of `resources`.
+// Every entry of `resources` whose name starts with huawei.com/, by name. `path` is the pointer of
+// `resources`.
 std::vector<NpuRequest> ReadNpuRequests(const json::Json* resources, std::string_view path);
 
 }  // namespace mindgate::schemas

@@ -17,13 +17,15 @@ enum class Operation { kCreate, kUpdate, kDelete, kConnect };
 std::string_view OperationName(Operation operation);  // "CREATE"
 std::optional<Operation> OperationNamed(std::string_view name);
 
-// Other objects that a decision may look at: the documents of the same `apply`, or a cluster's projection.
-// Implementations answer from memory and are safe from many threads; objects live as long as the lookup.
+// Other objects that a decision may look at: the documents of the same `apply`, or a cluster's
+// projection. Implementations answer from memory and are safe from many threads; objects live as
+// long as the lookup.
 class ObjectLookup {
  public:
   virtual ~ObjectLookup() = default;
 
-  // The object, or a null pointer when it is not known. `group` and `kind` as in KindInfo, or of any other kind
+  // The object, or a null pointer when it is not known. `group` and `kind` as in KindInfo, or of
+  // any other kind
   // ("", "ConfigMap"), ("scheduling.volcano.sh", "Queue"). `name_space` is empty for cluster scope.
   virtual const json::Json* Find(std::string_view group, std::string_view kind,
                                  std::string_view name_space, std::string_view name) const = 0;
@@ -42,10 +44,10 @@ struct AdmissionRequest {
   std::string subresource;
   const json::Json* object = nullptr;      // null pointer on DELETE
   const json::Json* old_object = nullptr;  // on UPDATE and DELETE, when known
-  std::string name_space;                  // of the request: it wins over an empty one in the object
+  std::string name_space;  // of the request: it wins over an empty one in the object
   std::map<std::string, std::string, std::less<>> namespace_labels;
-  const ObjectLookup* objects = nullptr;   // null pointer: nothing else is known
-  Time now{};                              // for the expiry of exceptions
+  const ObjectLookup* objects = nullptr;  // null pointer: nothing else is known
+  Time now{};                             // for the expiry of exceptions
 };
 
 }  // namespace mindgate::schemas

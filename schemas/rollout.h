@@ -22,8 +22,8 @@ struct RollingUpdate {
 std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const PodTemplateView& pod,
                                              int64_t pods_if_unknown);
 
-// True when neither the surge nor what may be unavailable reaches `k` > 1 pods: the new ReplicaSet's gang then
-// waits for pods that the deployment controller does not make.
+// True when neither the surge nor what may be unavailable reaches `k` > 1 pods: the new
+// ReplicaSet's gang then waits for pods that the deployment controller does not make.
 bool RolloutBlocked(const WorkloadView& view, const PodTemplateView& pod, int64_t k);
 
 }  // namespace mindgate::schemas

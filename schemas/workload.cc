@@ -32,7 +32,8 @@ void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& ca
 // Kinds whose pods or children were injected where their owner was admitted (design section 4).
 bool IsInjectedAtSource(const OwnerView& owner) {
   if (KindOf(owner.group, owner.kind)) return true;
-  // Their own owners are: ReplicaSets of Deployments, the controller revision of an LWS leader pod's StatefulSet.
+  // Their own owners are: ReplicaSets of Deployments, the controller revision of an LWS leader
+  // pod's StatefulSet.
   return owner.group == "apps" && owner.kind == "ReplicaSet";
 }
 

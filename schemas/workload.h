@@ -11,19 +11,23 @@
 #include "schemas/kinds.h"
 #include "schemas/npu.h"
 
-// A workload view answers the same questions for every kind: which pod templates an object holds, where their labels,
-// annotations, pod spec and containers stand, how many pods they make and how those pods group into PodGroups.
-// Rules and mutators read views, never kinds. A view points into the object's tree and lives no longer than it.
+// A workload view answers the same questions for every kind: which pod templates an object holds,
+// where their labels, annotations, pod spec and containers stand, how many pods they make and how
+// those pods group into PodGroups. Rules and mutators read views, never kinds. A view points into
+// the object's tree and lives no longer than it.
 namespace mindgate::schemas {
 
-// A place in the object: its RFC 6901 pointer, and what stands there (null pointer: absent or null).
+// A place in the object: its RFC 6901 pointer, and what stands there (null pointer: absent or
+// null).
 struct Place {
   std::string path;
   const json::Json* value = nullptr;
-  bool wrong_type = false;  // something else than the wanted map or list stands there: never write below it
+  bool wrong_type =
+      false;  // something else than the wanted map or list stands there: never write below it
 };
 
-// A member whose type is not what the API says. The API server (or the controller's decoder) will refuse it.
+// A member whose type is not what the API says. The API server (or the controller's decoder) will
+// refuse it.
 struct WrongType {
   std::string path;
   std::string_view wanted;  // "string", "integer", "object", "list"
@@ -44,22 +48,28 @@ struct ContainerView {
 
 // One pod template, or one OME fragment from which OME makes a template.
 struct PodTemplateView {
-  std::string name;    // as its kind calls it: replica type, task, role, "leader", "engine", "engine.leader"; "" when there is just one
-  std::string path;    // of the template or fragment
-  Place labels;        // OME leader and worker share their component's
+  std::string name;  // as its kind calls it: replica type, task, role, "leader", "engine",
+                     // "engine.leader"; "" when there is just one
+  std::string path;  // of the template or fragment
+  Place labels;      // OME leader and worker share their component's
   Place annotations;
-  // Maps whose entries also reach these pods, nearest first (OME: the runtime's component, then the service's metadata).
+  // Maps whose entries also reach these pods, nearest first (OME: the runtime's component, then the
+  // service's metadata).
   std::vector<Place> inherited_labels;
   std::vector<Place> inherited_annotations;
   Place pod_spec;
-  // False for an OME component that only tunes a runtime (no runner, containers or scheduler of its own):
-  // scheduler and env then belong to the runtime.
+  // False for an OME component that only tunes a runtime (no runner, containers or scheduler of its
+  // own): scheduler and env then belong to the runtime.
   bool has_pod_spec = true;
-  bool router = false;  // a CPU-side component with a template of its own (OME router, AIBrix routing role)
+  bool router =
+      false;  // a CPU-side component with a template of its own (OME router, AIBrix routing role)
   std::vector<ContainerView> containers;
-  std::optional<int64_t> pods;      // in one PodGroup; nothing when the object does not say or says it wrongly
-  std::optional<size_t> pod_group;  // index into WorkloadView::pod_groups; nothing when Volcano does not group these pods
-  const PodTemplateView* runtime = nullptr;  // OME service: the same template of its runtime, when that is known
+  std::optional<int64_t>
+      pods;  // in one PodGroup; nothing when the object does not say or says it wrongly
+  std::optional<size_t> pod_group;  // index into WorkloadView::pod_groups; nothing when Volcano
+                                    // does not group these pods
+  const PodTemplateView* runtime =
+      nullptr;  // OME service: the same template of its runtime, when that is known
 
   bool RequestsNpus() const;  // any huawei.com/* of count other than 0, its runtime's included
   // The effective value among own and inherited maps; nothing when absent or no string.
@@ -110,10 +120,11 @@ struct WorkloadView {
   const json::Json* object = nullptr;
   Kind kind = Kind::kPod;
   Framework framework = Framework::kPod;
-  std::string_view name;        // may be empty (generateName)
-  std::string_view name_space;  // of the object; empty for cluster scope or when only the request knows it
-  Place labels;                 // metadata.labels
-  Place annotations;            // metadata.annotations
+  std::string_view name;  // may be empty (generateName)
+  std::string_view
+      name_space;     // of the object; empty for cluster scope or when only the request knows it
+  Place labels;       // metadata.labels
+  Place annotations;  // metadata.annotations
   std::optional<OwnerView> controller;  // the owner reference with controller: true
   bool controller_injected = false;     // that owner is of a kind that is injected at the source
   bool being_deleted = false;
@@ -124,28 +135,32 @@ struct WorkloadView {
 
   const KindInfo& info() const { return InfoOf(kind); }
   bool RequestsNpus() const;
-  std::optional<std::string_view> Label(std::string_view key) const;       // of the object itself
+  std::optional<std::string_view> Label(std::string_view key) const;  // of the object itself
   std::optional<std::string_view> Annotation(std::string_view key) const;
 
-  // Every place of the group (its PodGroup's metadata first, then templates, each map once) that carries the key.
+  // Every place of the group (its PodGroup's metadata first, then templates, each map once) that
+  // carries the key.
   std::vector<Carried> GroupLabels(const PodGroupView& group, std::string_view key) const;
   std::vector<Carried> GroupAnnotations(const PodGroupView& group, std::string_view key) const;
 };
 
-// Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds neither a scaling rule nor a
-// rank table. `runtime` is the view of the runtime that an InferenceService names, when known; it must outlive nothing: the view shares it.
-// Null, missing and wrongly typed members become `wrong_types` or are left out; no input makes it fail.
+// Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds
+// neither a scaling rule nor a rank table. `runtime` is the view of the runtime that an
+// InferenceService names, when known; it must outlive nothing: the view shares it. Null, missing
+// and wrongly typed members become `wrong_types` or are left out; no input makes it fail.
 std::optional<WorkloadView> BuildView(const json::Json& object,
                                       std::shared_ptr<const WorkloadView> runtime = nullptr);
 
-// The runtime an InferenceService names: spec.runtime.{name,kind}; kind defaults to ClusterServingRuntime.
+// The runtime an InferenceService names: spec.runtime.{name,kind}; kind defaults to
+// ClusterServingRuntime.
 struct RuntimeReference {
   Kind kind;
   std::string_view name;
 };
 std::optional<RuntimeReference> RuntimeOf(const json::Json& inference_service);
 
-// True when `name` makes a PodGroup of Volcano: "volcano" itself or missing (which injection fills).
+// True when `name` makes a PodGroup of Volcano: "volcano" itself or missing (which injection
+// fills).
 inline bool IsDefaultScheduler(const KindInfo& kind, std::string_view scheduler) {
   return scheduler.empty() || (kind.built_in && scheduler == "default-scheduler");
 }

@@ -6,7 +6,8 @@
 
 #include "schemas/workload.h"
 
-// One adapter a kind family: reads where its pod templates stand and how their pods group. Only schemas/workload.cc calls these.
+// One adapter a kind family: reads where its pod templates stand and how their pods group. Only
+// schemas/workload.cc calls these.
 namespace mindgate::schemas::views {
 
 // Reads members with their types checked, and adds templates and groups to the view.
@@ -27,7 +28,8 @@ class Builder {
   Place StringMap(const json::Json* parent, std::string_view path, std::string_view key);
 
   // A PodTemplateSpec at `path`: metadata and spec. `pod_template` may be null: then a template
-  // without containers is added, since pods are made all the same. The reference holds until the next call.
+  // without containers is added, since pods are made all the same. The reference holds until the
+  // next call.
   PodTemplateView& AddTemplate(std::string name, std::string path, const json::Json* pod_template);
 
   // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.

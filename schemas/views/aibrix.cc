@@ -5,8 +5,8 @@
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
-// AIBrix: the pods of all roles with podGroupSize <= 1 of a RoleSet share one PodGroup, each PodSet of a larger role has its own
-// (aibrix: pkg/controller/roleset/sync.go, volcano's pg-controller).
+// AIBrix: the pods of all roles with podGroupSize <= 1 of a RoleSet share one PodGroup, each PodSet
+// of a larger role has its own (aibrix: pkg/controller/roleset/sync.go, volcano's pg-controller).
 namespace mindgate::schemas::views {
 namespace {
 

@@ -74,8 +74,10 @@ void Builder::ReadPodSpec(PodTemplateView& pod, std::string path, const Json* sp
   pod.pod_spec.path = std::move(path);
   if (spec == nullptr) return;
   String(spec, pod.pod_spec.path, "schedulerName");
-  if (const Json* runner = kOmeKinds.Has(view_.kind) ? Object(spec, pod.pod_spec.path, "runner") : nullptr) {
-    AddContainer(pod, json::Child(pod.pod_spec.path, "runner"), *runner, ContainerView::Role::kRunner);
+  if (const Json* runner =
+          kOmeKinds.Has(view_.kind) ? Object(spec, pod.pod_spec.path, "runner") : nullptr) {
+    AddContainer(pod, json::Child(pod.pod_spec.path, "runner"), *runner,
+                 ContainerView::Role::kRunner);
   }
   ReadContainers(pod, pod.pod_spec.path, spec, "containers", ContainerView::Role::kMain);
   ReadContainers(pod, pod.pod_spec.path, spec, "initContainers", ContainerView::Role::kInit);
@@ -102,8 +104,7 @@ void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& c
   added.value = &container;
   added.name = String(&container, path, "name");
   added.env.value = List(&container, path, "env");
-  added.env.wrong_type =
-      added.env.value == nullptr && json::Find(container, "env") != nullptr;
+  added.env.wrong_type = added.env.value == nullptr && json::Find(container, "env") != nullptr;
   added.env.path = json::Child(path, "env");
   const Json* resources = Object(&container, path, "resources");
   if (resources != nullptr) {

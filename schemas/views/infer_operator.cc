@@ -3,8 +3,9 @@
 #include "json/pointer.h"
 #include "schemas/views/adapters.h"
 
-// infer-operator: a role holds a raw Deployment or StatefulSet spec; with the gang label each instance gets a PodGroup that
-// copies the role's metadata (mind-cluster: component/infer-operator/pkg/controller/workload/podgroup_manager.go).
+// infer-operator: a role holds a raw Deployment or StatefulSet spec; with the gang label each
+// instance gets a PodGroup that copies the role's metadata (mind-cluster:
+// component/infer-operator/pkg/controller/workload/podgroup_manager.go).
 namespace mindgate::schemas::views {
 namespace {
 

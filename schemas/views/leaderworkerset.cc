@@ -1,7 +1,8 @@
 #include "schemas/views/adapters.h"
 
-// LeaderWorkerSet: one PodGroup per group when gang scheduling is on in its controller, which the object does not show
-// (lws: pkg/schedulerprovider/volcano_provider.go). minMember stays unknown for that reason.
+// LeaderWorkerSet: one PodGroup per group when gang scheduling is on in its controller, which the
+// object does not show (lws: pkg/schedulerprovider/volcano_provider.go). minMember stays unknown
+// for that reason.
 namespace mindgate::schemas::views {
 
 using json::Json;

@@ -3,8 +3,8 @@
 #include "json/pointer.h"
 #include "schemas/views/adapters.h"
 
-// Kinds of Kubernetes itself. Volcano's pg-controller makes one PodGroup per ReplicaSet, StatefulSet, Job or bare
-// pod (volcano: pkg/controllers/podgroup/pg_controller_handler.go).
+// Kinds of Kubernetes itself. Volcano's pg-controller makes one PodGroup per ReplicaSet,
+// StatefulSet, Job or bare pod (volcano: pkg/controllers/podgroup/pg_controller_handler.go).
 namespace mindgate::schemas::views {
 namespace {
 

@@ -5,18 +5,19 @@
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
-// OME holds pod specs without metadata beside them: labels and annotations stand on the component, pod fields inline, the main
-// container as `runner`. A component with a leader or worker becomes a LeaderWorkerSet, else a Deployment
-// (ome: pkg/controller/v1beta1/inferenceservice/utils/{deployment,merging}.go).
+// OME holds pod specs without metadata beside them: labels and annotations stand on the component,
+// pod fields inline, the main container as `runner`. A component with a leader or worker becomes a
+// LeaderWorkerSet, else a Deployment (ome:
+// pkg/controller/v1beta1/inferenceservice/utils/{deployment,merging}.go).
 namespace mindgate::schemas::views {
 namespace {
 
 using json::Json;
 
 struct Component {
-  std::string_view name;          // "engine"
-  std::string_view service_key;   // in an InferenceService
-  std::string_view runtime_key;   // in a runtime
+  std::string_view name;         // "engine"
+  std::string_view service_key;  // in an InferenceService
+  std::string_view runtime_key;  // in a runtime
   bool router;
 };
 
@@ -36,8 +37,7 @@ const PodTemplateView* TemplateNamed(const WorkloadView* view, std::string_view 
 
 class ComponentReader {
  public:
-  ComponentReader(Builder& builder, const Component& component, const Json& value,
-                  std::string path)
+  ComponentReader(Builder& builder, const Component& component, const Json& value, std::string path)
       : builder_(builder), component_(component), value_(value), path_(std::move(path)) {}
 
   void Read() {
@@ -49,8 +49,8 @@ class ComponentReader {
     const auto* runtime_worker = TemplateNamed(runtime, name + ".worker");
     const Json* leader = builder_.Object(&value_, path_, "leader");
     const Json* worker = builder_.Object(&value_, path_, "worker");
-    const bool multi_node = leader != nullptr || worker != nullptr ||
-                            runtime_leader != nullptr || runtime_worker != nullptr;
+    const bool multi_node = leader != nullptr || worker != nullptr || runtime_leader != nullptr ||
+                            runtime_worker != nullptr;
     if (!multi_node) {
       Add(name, path_, &value_, TemplateNamed(runtime, name)).pods = Replicas();
       Group(PodGroupOwner::kReplicaSet);
@@ -99,7 +99,8 @@ class ComponentReader {
     return pod;
   }
 
-  // OME's defaulter writes minReplicas 1 into every service component that lacks it, so a runtime's value is dead.
+  // OME's defaulter writes minReplicas 1 into every service component that lacks it, so a runtime's
+  // value is dead.
   std::optional<int64_t> Replicas() {
     const auto replicas = builder_.Int(&value_, path_, "minReplicas");
     if (builder_.view().kind != Kind::kInferenceService) return std::nullopt;

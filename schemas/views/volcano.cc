@@ -39,9 +39,9 @@ void ReadVolcanoJob(Builder& builder) {
       const std::string_view name = builder.String(&task, task_path, "name");
       const auto replicas = builder.Int(&task, task_path, "replicas");
       const Json* pod_template = builder.Object(&task, task_path, "template");
-      PodTemplateView& pod = builder.AddTemplate(
-          name.empty() ? "task " + std::to_string(i) : std::string(name), task_path + "/template",
-          pod_template);
+      PodTemplateView& pod =
+          builder.AddTemplate(name.empty() ? "task " + std::to_string(i) : std::string(name),
+                              task_path + "/template", pod_template);
       // Go's zero value: a task without replicas makes no pods.
       pod.pods = replicas.value_or(0);
       all.push_back(view.templates.size() - 1);

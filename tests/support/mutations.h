@@ -30,7 +30,8 @@ inline std::vector<std::string> Lines(const admission::Verdict& verdict, const j
   for (const mutators::Change& change : verdict.changes) {
     std::string path = change.path;
     if (path.ends_with("/-")) {
-      const json::Json& list = mutated.at(json::Json::json_pointer(path.substr(0, path.size() - 2)));
+      const json::Json& list =
+          mutated.at(json::Json::json_pointer(path.substr(0, path.size() - 2)));
       path = path.substr(0, path.size() - 1) + std::to_string(list.size() - 1);
     }
     lines.push_back(change.path + " = " + mutated.at(json::Json::json_pointer(path)).dump() +
@@ -39,7 +40,8 @@ inline std::vector<std::string> Lines(const admission::Verdict& verdict, const j
   return lines;
 }
 
-// Mutates, compares, and checks what holds for every mutation: its own output yields an empty patch.
+// Mutates, compares, and checks what holds for every mutation: its own output yields an empty
+// patch.
 inline void ExpectMutations(const std::vector<MutationCase>& cases) {
   for (const MutationCase& c : cases) {
     SCOPED_TRACE(c.name);
@@ -53,7 +55,8 @@ inline void ExpectMutations(const std::vector<MutationCase>& cases) {
       request.operation = schemas::Operation::kUpdate;
       request.old_object = &old_object;
     }
-    if (!c.namespace_label.empty()) request.namespace_labels["mindgate.io/inject"] = c.namespace_label;
+    if (!c.namespace_label.empty())
+      request.namespace_labels["mindgate.io/inject"] = c.namespace_label;
     admission::Options options;
     options.judge = false;
     const auto verdict = admission::Admit(request, c.config, options);

@@ -34,7 +34,8 @@ class FakeObjects : public schemas::ObjectLookup {
  public:
   explicit FakeObjects(const std::vector<std::string>& yaml, bool complete = true)
       : complete_(complete) {
-    for (const std::string& text : yaml) objects_.push_back(std::make_unique<json::Json>(Yaml(text)));
+    for (const std::string& text : yaml)
+      objects_.push_back(std::make_unique<json::Json>(Yaml(text)));
   }
 
   const json::Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,

@@ -9,7 +9,8 @@
 #include "policies/engine.h"
 #include "support/objects.h"
 
-// How rule tests read: one table of manifests a rule, each with every finding of that rule that it must give.
+// How rule tests read: one table of manifests a rule, each with every finding of that rule that it
+// must give.
 //
 //   TEST(FaultSchedulingValue, Table) {
 //     ExpectFindings("MG050", {
@@ -22,12 +23,12 @@ namespace mindgate::testing {
 
 struct RuleCase {
   std::string name;
-  std::string object;              // YAML
-  std::vector<std::string> want;   // "field: message", in order; empty: the rule passes
-  std::string old_object;          // YAML; makes the request an UPDATE
+  std::string object;                    // YAML
+  std::vector<std::string> want;         // "field: message", in order; empty: the rule passes
+  std::string old_object;                // YAML; makes the request an UPDATE
   std::vector<std::string> others = {};  // other objects in the cluster, YAML each
-  bool know_cluster = false;       // false: no lookup at all, unless there are `others`
-  bool want_skipped = false;       // the rule must say that it was skipped
+  bool know_cluster = false;             // false: no lookup at all, unless there are `others`
+  bool want_skipped = false;             // the rule must say that it was skipped
 };
 
 inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>& cases) {
@@ -51,8 +52,8 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     const auto old_view = schemas::BuildView(old_object);
     const schemas::Config config;
     std::vector<policies::RuleTrace> traces;
-    const auto judgement = policies::Judge(
-        {*view, old_view ? &*old_view : nullptr, request, config}, &traces);
+    const auto judgement =
+        policies::Judge({*view, old_view ? &*old_view : nullptr, request, config}, &traces);
     std::vector<std::string> got;
     for (const policies::Finding& finding : judgement.findings) {
       if (finding.rule != rule) continue;
