@@ -8,8 +8,8 @@
 
 namespace mindgate::webhook::testing {
 
-// One raw request and what becomes of it. `want` is "METHOD target|body" for each request that comes
-// through, then "!name" of the refusal that ends it, or "..." when more bytes are awaited:
+// One raw request and what becomes of it. `want` is "METHOD target|body" for each request that
+// comes through, then "!name" of the refusal that ends it, or "..." when more bytes are awaited:
 // "POST /mutate|{}, !line_ending".
 struct RawRequest {
   std::string name;
