@@ -233,10 +233,13 @@ void Framer::OnHeadComplete() {
   if (*content_length_ > limits_.body_bytes) return Refuse(Refusal::kBodyTooLarge);
   if (content_encoding_) return Refuse(Refusal::kContentEncoding);
   if (content_types_ != 1 || !json_) return Refuse(Refusal::kContentType);
-  request_.head =
-      "POST " + request_.target + std::string(kVersion) +
-      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(*content_length_) +
-      "\r\n\r\n";
+  request_.head = "POST " + request_.target + std::string(kVersion) +
+                  "\r\nContent-Type: application/json\r\nContent-Length: ";
+  request_.head += std::to_string(*content_length_) + "\r\n";
+  if (!request_.traceparent.empty()) {
+    request_.head += "traceparent: " + request_.traceparent + "\r\n";
+  }
+  request_.head += "\r\n";
   state_ = *content_length_ == 0 ? State::kComplete : State::kBody;
 }
 

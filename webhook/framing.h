@@ -24,9 +24,9 @@ struct FramingLimits {
 
 // One complete, unambiguous request.
 struct Request {
-  // Rebuilt from what was parsed: of the sender's own bytes only the target and the body reach the
-  // HTTP layer, so no Accept-Encoding, Range, Expect, REMOTE_ADDR, percent-encoded header value or
-  // whatever else it would act upon.
+  // Rebuilt from what was parsed: of the sender's own bytes only the target, a well-formed
+  // traceparent and the body reach the HTTP layer, so no Accept-Encoding, Range, Expect,
+  // REMOTE_ADDR, percent-encoded header value or whatever else it would act upon.
   std::string head;
   std::string body;
   std::string target;
