@@ -9,7 +9,7 @@ namespace {
 
 // value = digits * 10^decimal_exponent * 2^binary_exponent
 struct Suffix {
-  int decimal_exponent = 0;
+  int64_t decimal_exponent = 0;
   int binary_exponent = 0;
 };
 
@@ -46,61 +46,75 @@ std::optional<Suffix> ParseSuffix(std::string_view text) {
     return Suffix{0, static_cast<int>(power + 1) * 10};
   }
   if (text[0] == 'e' || text[0] == 'E') {
+    // Kubernetes keeps the exponent in an int32.
     const auto exponent = ParseGoInt(text.substr(1));
-    if (!exponent || *exponent > 18 || *exponent < -18) return std::nullopt;
-    return Suffix{static_cast<int>(*exponent), 0};
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (!exponent || *exponent > kMost || *exponent < -kMost) return std::nullopt;
+    return Suffix{*exponent, 0};
   }
   return std::nullopt;
 }
 
-bool Multiply(int64_t& value, int64_t factor) {
-  return !__builtin_mul_overflow(value, factor, &value);
+// The digits of a number as digits * 10^exponent, `digits` without trailing zeros.
+struct Decimal {
+  uint64_t digits = 0;
+  int64_t exponent = 0;
+  size_t length = 0;  // of the text read
+};
+
+std::optional<Decimal> ParseDigits(std::string_view text) {
+  Decimal number;
+  int64_t zeros = 0;  // read since the last other digit
+  bool seen_digit = false;
+  bool seen_point = false;
+  for (; number.length < text.size(); ++number.length) {
+    const char c = text[number.length];
+    if (c == '.') {
+      if (seen_point) return std::nullopt;
+      seen_point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') break;
+    seen_digit = true;
+    if (seen_point) --number.exponent;
+    ++zeros;
+    if (c == '0') continue;
+    for (; zeros > 0; --zeros) {
+      if (number.digits == 0) zeros = 1;  // leading zeros say nothing
+      if (__builtin_mul_overflow(number.digits, 10, &number.digits)) return std::nullopt;
+    }
+    if (__builtin_add_overflow(number.digits, c - '0', &number.digits)) return std::nullopt;
+  }
+  if (!seen_digit) return std::nullopt;
+  number.exponent += zeros;
+  return number;
 }
 
 }  // namespace
 
 std::optional<int64_t> ParseWholeQuantity(std::string_view text) {
-  bool negative = false;
-  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
-    negative = text[0] == '-';
-    text.remove_prefix(1);
-  }
-  int64_t digits = 0;
-  int fraction_digits = 0;
-  bool seen_digit = false;
-  bool seen_point = false;
-  size_t at = 0;
-  for (; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '.') {
-      if (seen_point) return std::nullopt;
-      seen_point = true;
-    } else if (c >= '0' && c <= '9') {
-      seen_digit = true;
-      if (!Multiply(digits, 10) || __builtin_add_overflow(digits, c - '0', &digits)) {
-        return std::nullopt;
-      }
-      if (seen_point) ++fraction_digits;
-    } else {
-      break;
-    }
-  }
-  if (!seen_digit) return std::nullopt;
-  const auto suffix = ParseSuffix(text.substr(at));
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const auto number = ParseDigits(text);
+  if (!number) return std::nullopt;
+  const auto suffix = ParseSuffix(text.substr(number->length));
   if (!suffix) return std::nullopt;
+  if (number->digits == 0) return 0;
 
-  for (int i = 0; i < suffix->binary_exponent; ++i) {
-    if (!Multiply(digits, 2)) return std::nullopt;
+  // 64 bits of digits and at most 60 of the suffix.
+  unsigned __int128 value = number->digits;
+  value <<= suffix->binary_exponent;
+  int64_t exponent = number->exponent + suffix->decimal_exponent;
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  const uint64_t most = negative ? kMax + 1 : kMax;
+  for (; exponent > 0 && value <= most; --exponent) value *= 10;
+  for (; exponent < 0; ++exponent) {
+    if (value % 10 != 0) return std::nullopt;
+    value /= 10;
   }
-  int exponent = suffix->decimal_exponent - fraction_digits;
-  for (; exponent > 0; --exponent) {
-    if (!Multiply(digits, 10)) return std::nullopt;
-  }
-  for (; exponent < 0 && digits != 0; ++exponent) {
-    if (digits % 10 != 0) return std::nullopt;
-    digits /= 10;
-  }
-  return negative ? -digits : digits;
+  if (value > most) return std::nullopt;
+  const auto whole = static_cast<uint64_t>(value);
+  return static_cast<int64_t>(negative ? 0 - whole : whole);
 }
 
 }  // namespace mindgate

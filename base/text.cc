@@ -15,9 +15,9 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 template <typename Words>
 std::string JoinWords(const Words& words, std::string_view separator) {
   std::string out;
-  for (const auto& word : words) {
-    if (!out.empty()) out += separator;
-    out += word;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += separator;
+    out += words[i];
   }
   return out;
 }
@@ -115,36 +115,61 @@ std::string OneOf(std::span<const std::string_view> values) {
   return out;
 }
 
+// Unicode standard, table 3-7.
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto is_tail = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
+  const unsigned lead = byte(0);
+  const unsigned next = byte(1);
+  if (lead < 0x80) return text.empty() ? 0 : 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return is_tail(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    if (!is_tail(1) || !is_tail(2)) return 0;
+    if ((lead == 0xE0 && next < 0xA0) || (lead == 0xED && next > 0x9F)) return 0;
+    return 3;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    if (!is_tail(1) || !is_tail(2) || !is_tail(3)) return 0;
+    if ((lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next > 0x8F)) return 0;
+    return 4;
+  }
+  return 0;
+}
+
 std::string Quote(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
-  size_t taken = 0;
-  for (char c : text) {
-    if (++taken > kLongestQuote && (c & 0xC0) != 0x80) return out + "...\"";
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          constexpr std::string_view kHex = "0123456789abcdef";
-          out += "\\x";
-          out += kHex[static_cast<unsigned char>(c) >> 4];
-          out += kHex[c & 0xf];
-        } else {
-          out += c;
-        }
+  for (size_t taken = 0; !text.empty(); ++taken) {
+    if (taken == kLongestQuote) return out + "...\"";
+    const size_t length = Utf8Length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    text.remove_prefix(character.size());
+    if (character == "\"" || character == "\\") {
+      out += '\\';
+      out += character;
+    } else if (character == "\n") {
+      out += "\\n";
+    } else if (character == "\t") {
+      out += "\\t";
+    } else if (length == 0 || IsControl(character)) {
+      for (const char c : character) {
+        out += "\\x";
+        out += kHex[static_cast<unsigned char>(c) >> 4];
+        out += kHex[c & 0xf];
+      }
+    } else {
+      out += character;
     }
   }
-  return out + "\"";
+  return out + '"';
+}
+
+bool IsControl(std::string_view character) {
+  if (character.size() == 2) return character[0] == '\xC2' && (character[1] & 0xE0) == 0x80;
+  return character.size() == 1 &&
+         (static_cast<unsigned char>(character[0]) < 0x20 || character[0] == 0x7f);
 }
 
 bool IsDns1123Label(std::string_view text) {

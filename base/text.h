@@ -32,8 +32,14 @@ std::string Join(std::span<const std::string> words, std::string_view separator)
 // "a", "a or b", "a, b or c", each in double quotes.
 std::string OneOf(std::span<const std::string_view> values);
 
-// For messages: the text in double quotes, control characters escaped, cut at 80 characters with
-// "...".
+// Length of the well-formed UTF-8 sequence that the text begins with, 0 when there is none.
+size_t Utf8Length(std::string_view text);
+
+// Whether a character in UTF-8 is a control character (C0, delete or C1): terminals may act on it.
+bool IsControl(std::string_view character);
+
+// For messages: the text in double quotes, control characters and bytes that are not UTF-8 escaped,
+// cut at 80 characters with "...".
 std::string Quote(std::string_view text);
 
 // RFC 1123 label: lower-case alphanumerics and '-', at most 63, alphanumeric at both ends.

@@ -13,6 +13,10 @@ namespace {
 
 namespace dom = simdjson::dom;
 
+// Buffers for a text of this size, 13 bytes for each of its own, are kept; the few larger texts get
+// their own.
+constexpr size_t kLargestKept = 256 * 1024;
+
 // Turns simdjson's document into a tree, up to the limits. Recursion is bounded by limits.depth.
 class TreeBuilder {
  public:
@@ -79,21 +83,39 @@ class TreeBuilder {
 
 }  // namespace
 
-tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits) {
-  if (text.size() > limits.bytes) {
-    return tl::unexpected(Issue{{}, "", internal::TooLarge(limits.bytes), ""});
+struct Decoder::Buffers {
+  dom::parser parser;
+};
+
+Decoder::Decoder(const Limits& limits) : limits_(limits) {}
+Decoder::~Decoder() = default;
+Decoder::Decoder(Decoder&&) noexcept = default;
+Decoder& Decoder::operator=(Decoder&&) noexcept = default;
+
+tl::expected<Json, Issue> Decoder::Decode(std::string_view text) {
+  if (text.size() > limits_.bytes) {
+    return tl::unexpected(Issue{{}, "", internal::TooLarge(limits_.bytes), ""});
   }
   const std::string_view content = internal::WithoutByteOrderMark(text);
-  dom::parser parser;
-  // simdjson counts a scalar's surroundings as a level too; the exact limit is the builder's.
-  simdjson::error_code error = parser.allocate(content.size(), limits.depth + 2);
+  simdjson::error_code error = simdjson::SUCCESS;
+  if (buffers_ == nullptr) {
+    buffers_ = std::make_unique<Buffers>();
+    // simdjson counts a scalar's surroundings as a level too; the exact limit is the builder's.
+    error = buffers_->parser.allocate(content.size(), limits_.depth + 2);
+  }
   dom::element root;
-  if (!error) error = parser.parse(content.data(), content.size()).get(root);
+  if (!error) error = buffers_->parser.parse(content.data(), content.size()).get(root);
   Json value;
-  if (!error && TreeBuilder(limits).Build(root, 0, value)) return value;
-  if (auto issue = internal::Scan(text, limits, nullptr)) return tl::unexpected(*std::move(issue));
+  const bool built = !error && TreeBuilder(limits_).Build(root, 0, value);
+  if (buffers_->parser.capacity() > kLargestKept) buffers_.reset();
+  if (built) return value;
+  if (auto issue = internal::Scan(text, limits_, nullptr)) return tl::unexpected(*std::move(issue));
   const char* reason = error ? simdjson::error_message(error) : "the text was refused";
   return tl::unexpected(Issue{{}, "", reason, ""});
+}
+
+tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits) {
+  return Decoder(limits).Decode(text);
 }
 
 }  // namespace mindgate::json

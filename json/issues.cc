@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "json/text_places.h"
 
 namespace mindgate::json {
@@ -41,12 +42,15 @@ std::string Excerpt(std::string_view line, int column) {
 
   std::string shown;
   std::string caret;
-  for (size_t i = begin; i < end; ++i) {
-    const auto c = static_cast<unsigned char>(line[i]);
-    const bool control = (c < 0x20 && c != '\t') || c == 0x7F;
-    shown += control ? '?' : line[i];
+  for (size_t i = begin; i < end;) {
+    const size_t length = Utf8Length(line.substr(i, end - i));
+    const std::string_view character = line.substr(i, std::max<size_t>(length, 1));
+    const bool tab = character == "\t";
+    const bool printable = length > 0 && (tab || !IsControl(character));
+    shown += printable ? character : "?";
+    i += character.size();
     // A tab under a tab and one space under a character keep the caret in its column.
-    if (i < at && !IsTail(line[i])) caret += c == '\t' ? '\t' : ' ';
+    if (i <= at) caret += tab ? '\t' : ' ';
   }
   return shown + "\n" + caret + "^\n";
 }

@@ -37,7 +37,8 @@ class Issues {
 };
 
 // "a.yaml:3:7: message", then the line of `text` and a caret under the column, then "hint: ...".
-// Lines over 160 bytes are cut around the column; control characters are shown as '?'.
+// Lines over 160 bytes are cut around the column; control characters and bytes that are not UTF-8
+// are shown as '?'.
 std::string Render(const Issue& issue, std::string_view file, std::string_view text);
 std::string Render(const Issues& issues, std::string_view file, std::string_view text);
 

@@ -6,35 +6,9 @@
 #include <cstdint>
 #include <string>
 
+#include "base/text.h"
+
 namespace mindgate::json::internal {
-namespace {
-
-// Length of the well-formed sequence at the start of `text`, 0 when there is none (Unicode, table
-// 3-7).
-size_t SequenceLength(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto is_tail = [&](size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned lead = byte(0);
-  const unsigned next = byte(1);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return is_tail(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    if (!is_tail(1) || !is_tail(2)) return 0;
-    if ((lead == 0xE0 && next < 0xA0) || (lead == 0xED && next > 0x9F)) return 0;
-    return 3;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    if (!is_tail(1) || !is_tail(2) || !is_tail(3)) return 0;
-    if ((lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next > 0x8F)) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-}  // namespace
-
 std::string_view WithoutByteOrderMark(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
@@ -52,7 +26,7 @@ std::string_view ForeignEncoding(std::string_view text) {
 size_t FindBadUtf8(std::string_view text) {
   if (simdjson::validate_utf8(text.data(), text.size())) return std::string_view::npos;
   for (size_t at = 0; at < text.size();) {
-    const size_t length = SequenceLength(text.substr(at));
+    const size_t length = Utf8Length(text.substr(at));
     if (length == 0) return at;
     at += length;
   }

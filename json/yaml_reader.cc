@@ -238,10 +238,24 @@ class YamlReader::Stream {
     if (name != nullptr) anchors_.insert_or_assign(std::string(View(name)), index);
   }
 
+  // The tag "!" makes a string of any scalar; libyaml drops it and says "plain".
+  bool IsMarkedString(const yaml_event_t& event) const {
+    const auto style = event.data.scalar.style;
+    if (style != YAML_PLAIN_SCALAR_STYLE) return true;
+    const size_t begin = offsets_.At(event.start_mark.index);
+    std::string_view written = text_.substr(begin, offsets_.At(event.end_mark.index) - begin);
+    if (written.starts_with('&')) {  // an anchor
+      constexpr std::string_view kSpace = " \t\r\n";
+      written.remove_prefix(std::min(written.find_first_of(kSpace), written.size()));
+      written.remove_prefix(std::min(written.find_first_not_of(kSpace), written.size()));
+    }
+    return written.starts_with('!');
+  }
+
   void Scalar(const yaml_event_t& event) {
     YamlNode* node = Add(event, YamlNode::Kind::kScalar);
     if (node == nullptr || !SetTag(*node, event.data.scalar.tag, YamlTag::kNone)) return;
-    node->plain = event.data.scalar.plain_implicit != 0;
+    node->plain = event.data.scalar.plain_implicit != 0 && !IsMarkedString(event);
     node->text.assign(reinterpret_cast<const char*>(event.data.scalar.value),
                       event.data.scalar.length);
     SetAnchor(event.data.scalar.anchor, static_cast<uint32_t>(nodes_.size() - 1));

@@ -1,5 +1,6 @@
 #include "mutators/edits.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -10,19 +11,32 @@ namespace {
 
 using json::Json;
 
-// The first token of `path` that does not exist (or is null) in `object` ends the returned length;
-// the whole length when everything exists.
-size_t ExistingPrefix(const Json& object, std::string_view path) {
-  const Json* at = &object;
-  size_t begin = 0;
-  while (begin < path.size()) {
-    size_t end = path.find('/', begin + 1);
-    if (end == std::string_view::npos) end = path.size();
-    at = json::Resolve(*at, path.substr(begin, end - begin));
-    if (at == nullptr || at->is_null()) return end;
-    begin = end;
+// How much of a path exists in an object.
+struct Reach {
+  size_t length = 0;              // up to the end of the first token that is missing or null
+  const Json* holder = nullptr;   // what holds that token
+  const Json* present = nullptr;  // null pointer: something is missing
+};
+
+Reach Follow(const Json& object, std::string_view path) {
+  Reach reach{0, nullptr, &object};
+  while (reach.length < path.size()) {
+    const size_t begin = reach.length;
+    reach.length = std::min(path.find('/', begin + 1), path.size());
+    reach.holder = reach.present;
+    reach.present = json::Resolve(*reach.holder, path.substr(begin, reach.length - begin));
+    if (reach.present != nullptr && reach.present->is_null()) reach.present = nullptr;
+    if (reach.present == nullptr) break;
   }
-  return path.size();
+  return reach;
+}
+
+// Whether `value` may stand at `path`: every parent that exists is a map there, and what stands
+// there already (a default of the API server) has the same type.
+bool Fits(const Json& object, std::string_view path, const Json& value) {
+  const Reach reach = Follow(object, path);
+  return reach.present != nullptr ? reach.present->type() == value.type()
+                                  : reach.holder->is_object();
 }
 
 // Puts `value` below `root` at the relative pointer, creating maps and, for "-", lists.
@@ -51,12 +65,13 @@ std::optional<std::string_view> PendingFirst(const Json* pending,
 
 void Edits::Set(const schemas::Place& map, std::string_view key, Json value, std::string reason) {
   if (map.wrong_type) return;
-  writes_.try_emplace(json::Child(map.path, key),
-                      Write{mutator_, std::move(reason), std::move(value)});
+  std::string path = json::Child(map.path, key);
+  if (!Fits(object_, path, value)) return;
+  writes_.try_emplace(std::move(path), Write{mutator_, std::move(reason), std::move(value)});
 }
 
 void Edits::Append(const schemas::Place& list, Json value, std::string reason) {
-  if (list.wrong_type) return;
+  if (list.wrong_type || !Fits(object_, list.path, Json::array())) return;
   writes_.try_emplace(json::Child(list.path, "-"),
                       Write{mutator_, std::move(reason), std::move(value)});
 }
@@ -92,12 +107,11 @@ std::vector<json::Operation> Edits::BuildPatch() const {
   using Kind = json::Operation::Kind;
   std::vector<json::Operation> operations;
   for (const auto& [path, write] : writes_) {
-    const size_t prefix = ExistingPrefix(object_, path);
-    const std::string_view parent = std::string_view(path).substr(0, prefix);
-    const std::string_view rest = std::string_view(path).substr(prefix);
+    const Reach reach = Follow(object_, path);
+    const std::string_view parent = std::string_view(path).substr(0, reach.length);
+    const std::string_view rest = std::string_view(path).substr(reach.length);
     if (rest.empty()) {
-      const Json* present = json::Resolve(object_, path);
-      const bool replace = present != nullptr && !present->is_null();
+      const bool replace = reach.present != nullptr;
       operations.push_back({replace ? Kind::kReplace : Kind::kAdd, path, write.value});
       continue;
     }

@@ -20,35 +20,53 @@ std::string_view OwnScheduler(const PodTemplateView& pod) {
   return json::FindString(pod.pod_spec.value, kKey).value_or("");
 }
 
-void SetOn(const MutationContext& context, const PodTemplateView& pod, std::string reason,
-           Edits& edits) {
-  if (MayEdit(context, pod)) {
-    edits.Set(pod.pod_spec, kKey, context.config.scheduler, std::move(reason));
+// The scheduler that a replica spec names already, when it is Volcano under any of its names.
+std::string_view NamedInTemplate(const MutationContext& context) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const std::string_view own = OwnScheduler(pod);
+    if (own == context.config.scheduler || own == schemas::kVolcanoScheduler) return own;
   }
+  return {};
+}
+
+// The scheduler that the job had before an update that drops it: a client re-applies its original
+// manifest.
+std::string_view OldScheduler(const MutationContext& context) {
+  if (context.old_view == nullptr) return {};
+  const auto old = json::FindString(JobSpec(*context.old_view).value, kKey);
+  return old && (*old == context.config.scheduler || *old == schemas::kVolcanoScheduler)
+             ? *old
+             : std::string_view();
 }
 
 // A job names its scheduler once. Templates follow only where the operator would leave them behind.
 void OfJob(const MutationContext& context, Edits& edits) {
   const WorkloadView& view = context.view;
   const auto& templates = view.templates;
+  const auto injected = [&](const PodTemplateView& pod) { return IsInjected(context, pod); };
   const auto needs = [&](const PodTemplateView& pod) {
-    return IsInjected(context, pod) && OwnScheduler(pod).empty();
+    return injected(pod) && OwnScheduler(pod).empty();
   };
-  const bool some_volcano = std::any_of(
-      templates.begin(), templates.end(),
-      [&](const PodTemplateView& pod) { return OwnScheduler(pod) == context.config.scheduler; });
+  const std::string_view named = NamedInTemplate(context);
+  const std::string_view old = OldScheduler(context);
   const schemas::Place spec = JobSpec(view);
-  if (json::FindString(spec.value, kKey).value_or("").empty() && MayEditJob(context) &&
+  if (json::FindString(spec.value, kKey).value_or("").empty() &&
+      (!old.empty() || MayEditJob(context)) &&
       std::any_of(templates.begin(), templates.end(), needs)) {
-    edits.Set(spec, kKey, context.config.scheduler, std::string(kReason));
+    const std::string_view name = !old.empty() ? old : named;
+    edits.Set(spec, kKey, name.empty() ? context.config.scheduler : name, std::string(kReason));
   }
-  if (view.kind != schemas::Kind::kAscendJob || !some_volcano || !view.RequestsNpus()) return;
+  if (view.kind != schemas::Kind::kAscendJob || named.empty() ||
+      std::none_of(templates.begin(), templates.end(), injected)) {
+    return;
+  }
   for (const PodTemplateView& pod : templates) {
-    if (!OwnScheduler(pod).empty() || pod.pod_spec.value == nullptr) continue;
-    SetOn(context, pod,
-          "another replica spec names the scheduler, so ascend-operator fills in none here and "
-          "these pods fall to the default scheduler",
-          edits);
+    if (!OwnScheduler(pod).empty() || pod.pod_spec.value == nullptr || !MayEdit(context, pod)) {
+      continue;
+    }
+    edits.Set(pod.pod_spec, kKey, named,
+              "another replica spec names the scheduler, so ascend-operator fills in none here and "
+              "these pods fall to the default scheduler");
   }
 }
 
@@ -67,7 +85,9 @@ void SchedulerName(const MutationContext& context, Edits& edits) {
       continue;
     }
     if (!schemas::IsDefaultScheduler(context.view.info(), pod.SchedulerName())) continue;
-    SetOn(context, pod, std::string(kReason), edits);
+    if (MayEdit(context, pod)) {
+      edits.Set(pod.pod_spec, kKey, context.config.scheduler, std::string(kReason));
+    }
   }
 }
 

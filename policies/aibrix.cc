@@ -1,7 +1,341 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/text.h"
+#include "json/pointer.h"
 #include "policies/rule.h"
+#include "schemas/names.h"
 
+// StormServices, RoleSets and PodSets of AIBrix: what MindCluster supports of them and how their
+// pods share PodGroups (aibrix: pkg/controller/{stormservice,roleset,podset}; mind-cluster:
+// docs/en/scheduling/usage/vllm_best_practice).
 namespace mindgate::policies {
+namespace {
 
-std::span<const Rule> AibrixRules() { return {}; }
+using json::Json;
+using schemas::Kind;
+using schemas::KindSet;
+using schemas::Mode;
+using schemas::PodTemplateView;
+
+constexpr KindSet kWithRoles = {Kind::kStormService, Kind::kRoleSet};
+
+// The spec that holds the roles: a RoleSet's own, or the one that a StormService is a template of.
+struct RolesPlace {
+  std::string path;
+  const Json* spec = nullptr;
+};
+
+RolesPlace RolesOf(const RuleContext& context) {
+  if (context.view.kind == Kind::kStormService) {
+    return {"/spec/template/spec",
+            json::FindPath(*context.view.object, {"spec", "template", "spec"})};
+  }
+  return {"/spec", json::Find(*context.view.object, "spec")};
+}
+
+struct Role {
+  std::string path;
+  const Json* value = nullptr;
+  std::string title;  // for messages: "role prefill", "role 2"
+  bool npus = false;
+};
+
+const PodTemplateView* TemplateAt(const RuleContext& context, std::string_view path) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (pod.path == path) return &pod;
+  }
+  return nullptr;
+}
+
+std::vector<Role> Roles(const RuleContext& context) {
+  std::vector<Role> roles;
+  const RolesPlace place = RolesOf(context);
+  const Json* list = json::Find(place.spec, "roles");
+  if (!json::IsArray(list)) return roles;
+  for (size_t i = 0; i < list->size(); ++i) {
+    const Json& value = (*list)[i];
+    if (!value.is_object()) continue;
+    Role role;
+    role.path = json::Child(place.path + "/roles", i);
+    role.value = &value;
+    const auto name = json::FindString(value, "name");
+    role.title = "role " + (name ? Quote(*name) : std::to_string(i));
+    const PodTemplateView* pod = TemplateAt(context, role.path + "/template");
+    role.npus = pod != nullptr && pod->RequestsNpus();
+    roles.push_back(std::move(role));
+  }
+  return roles;
+}
+
+void CheckReplicas(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  if (context.view.kind == Kind::kStormService &&
+      json::FindPath(*context.view.object, {"spec", "replicas"}) == nullptr) {
+    findings.Violate("/spec/replicas",
+                     "spec.replicas is missing: AIBrix counts it as 0 and makes no RoleSet, or its "
+                     "controller crashes",
+                     "write replicas: 1");
+  }
+  for (const Role& role : Roles(context)) {
+    if (json::Find(*role.value, "replicas") != nullptr) continue;
+    findings.Violate(role.path + "/replicas",
+                     role.title +
+                         " has no replicas: AIBrix counts them as 0 and makes no pods, or its "
+                         "controller crashes",
+                     "write replicas: 1, or the number of instances");
+  }
+}
+
+// Each schedulingStrategy that governs pods with NPUs.
+struct Strategy {
+  std::string path;
+  const Json* value = nullptr;
+};
+
+std::vector<Strategy> NpuStrategies(const RuleContext& context) {
+  std::vector<Strategy> strategies;
+  const auto add = [&](const Json* parent, const std::string& path) {
+    const Json* value = json::Find(parent, "schedulingStrategy");
+    if (json::IsObject(value)) strategies.push_back({path + "/schedulingStrategy", value});
+  };
+  if (!context.view.IsNpuWorkload()) return strategies;
+  const RolesPlace place = RolesOf(context);
+  add(place.spec, place.path);
+  for (const Role& role : Roles(context)) {
+    if (role.npus) add(role.value, role.path);
+  }
+  return strategies;
+}
+
+bool CountsNpus(const Json* min_resources) {
+  if (!json::IsObject(min_resources)) return false;
+  for (const auto& [resource, count] : *min_resources->get_ptr<const Json::object_t*>()) {
+    if (resource.starts_with(schemas::kResourcePrefix)) return true;
+  }
+  return false;
+}
+
+constexpr std::string_view kVolcanoStrategy = "volcanoSchedulingStrategy";
+
+void CheckVolcanoStrategy(const RuleContext& context, Findings& findings) {
+  for (const Strategy& strategy : NpuStrategies(context)) {
+    const Json* volcano = json::Find(*strategy.value, kVolcanoStrategy);
+    if (volcano == nullptr || CountsNpus(json::Find(*volcano, "minResources"))) continue;
+    findings.Violate(json::Child(strategy.path, kVolcanoStrategy) + "/minResources",
+                     "the PodGroup names no NPUs in minResources, so Volcano handles these pods as "
+                     "pods without NPUs: no chips are assigned and faults are ignored",
+                     "remove volcanoSchedulingStrategy: Volcano then makes the PodGroups itself");
+  }
+}
+
+void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
+  for (const Strategy& strategy : NpuStrategies(context)) {
+    for (const auto& [name, value] : *strategy.value->get_ptr<const Json::object_t*>()) {
+      if (value.is_null()) continue;
+      // Without NPUs in minResources the rule above speaks.
+      if (name == kVolcanoStrategy && !CountsNpus(json::Find(value, "minResources"))) continue;
+      findings.Violate(json::Child(strategy.path, name),
+                       "MindCluster supports NPU roles only without a schedulingStrategy: gang "
+                       "size and fault labels are not kept in line with this PodGroup",
+                       "remove the schedulingStrategy and keep schedulerName: volcano");
+    }
+  }
+}
+
+void CheckStrategyTwice(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const RolesPlace place = RolesOf(context);
+  if (json::Find(place.spec, "schedulingStrategy") == nullptr) return;
+  for (const Role& role : Roles(context)) {
+    if (json::Find(*role.value, "schedulingStrategy") == nullptr) continue;
+    findings.Violate(role.path + "/schedulingStrategy",
+                     role.title +
+                         " and the RoleSet both have a schedulingStrategy: two PodGroups claim the "
+                         "same pods",
+                     "keep one of the two, for NPUs none");
+  }
+}
+
+void CheckServiceReplicas(const RuleContext& context, Findings& findings) {
+  const auto replicas = json::AsInt(json::FindPath(*context.view.object, {"spec", "replicas"}));
+  if (!replicas || *replicas <= 1 || !context.view.IsNpuWorkload()) return;
+  findings.Violate("/spec/replicas",
+                   "spec.replicas is " + std::to_string(*replicas) +
+                       ", but MindCluster defines NPU services with 1 only",
+                   "write replicas: 1 and scale the roles, or apply one StormService per copy");
+}
+
+void CheckStateful(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const auto stateful = [](const Json* parent) {
+    const Json* value = json::Find(parent, "stateful");
+    // Another type is the API server's to refuse.
+    return value != nullptr && (!value->is_boolean() || json::AsBool(value) == true);
+  };
+  if (context.view.kind == Kind::kStormService &&
+      !stateful(json::Find(*context.view.object, "spec"))) {
+    findings.Violate("/spec/stateful",
+                     "the StormService is not stateful: names and order of its RoleSets change "
+                     "when they are replaced",
+                     "write stateful: true");
+  }
+  for (const Role& role : Roles(context)) {
+    if (!role.npus || stateful(role.value)) continue;
+    findings.Violate(role.path + "/stateful",
+                     role.title +
+                         " is not stateful: a replaced instance gets another index, which the "
+                         "engines use as their rank",
+                     "write stateful: true");
+  }
+}
+
+void CheckCpuRole(const RuleContext& context, Findings& findings) {
+  const auto& templates = context.view.templates;
+  for (const schemas::PodGroupView& group : context.view.pod_groups) {
+    if (group.owner != schemas::PodGroupOwner::kRoleSet) continue;
+    if (std::none_of(group.templates.begin(), group.templates.end(),
+                     [&](size_t index) { return templates[index].RequestsNpus(); })) {
+      continue;
+    }
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = templates[index];
+      if (pod.RequestsNpus() || pod.SchedulerName() != schemas::kVolcanoScheduler) continue;
+      findings.Violate(json::Child(pod.pod_spec.path, "schedulerName"),
+                       "role " + Quote(pod.name) +
+                           " has no NPUs but joins the PodGroup of the NPU roles: when Volcano "
+                           "sees it first, the whole group loses chip topology and rescheduling",
+                       "remove schedulerName from this role");
+    }
+  }
+}
+
+void CheckPodGroupSize(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const auto check = [&](const Json* parent, const std::string& path, int64_t least) {
+    const auto size = json::AsInt(json::Find(parent, "podGroupSize"));
+    if (!size || (*size >= least && *size <= 100)) return;
+    findings.Violate(path + "/podGroupSize",
+                     "podGroupSize is " + std::to_string(*size) + ", AIBrix accepts " +
+                         std::to_string(least) + " to 100",
+                     "write the number of pods of one instance; replicas counts instances");
+  };
+  if (context.view.kind == Kind::kPodSet) {
+    check(json::Find(*context.view.object, "spec"), "/spec", 2);
+    return;
+  }
+  for (const Role& role : Roles(context)) check(role.value, role.path, 1);
+}
+
+constexpr Rule kRules[] = {
+    {.id = "MG120",
+     .name = "aibrix-replicas",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = kWithRoles,
+     .summary = "A StormService with NPUs and each of its roles say how many replicas they have.",
+     .why = "The comments of the API speak of a default, but the code has none: a missing count is "
+            "0, and some releases dereference it and take the controller down with every "
+            "StormService of the cluster.",
+     .fix = "Write replicas at spec and in every role.",
+     .source = "aibrix: pkg/controller/roleset/{utils,sync}.go, "
+               "pkg/controller/stormservice/sync.go",
+     .check = CheckReplicas},
+    {.id = "MG121",
+     .name = "aibrix-volcano-strategy",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kAibrixKinds,
+     .summary = "A volcanoSchedulingStrategy over NPU roles names their NPUs in minResources.",
+     .why = "Volcano's NPU plugin looks at nothing but minResources of the PodGroup to tell an NPU "
+            "job from another. AIBrix copies the field as it stands, empty by default: the group "
+            "then gets no chips assigned, and no fault is ever handled.",
+     .fix = "Remove the strategy. MindCluster supports AIBrix only without it.",
+     .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go; aibrix: "
+               "pkg/controller/roleset/sync.go (syncPodGroup)",
+     .check = CheckVolcanoStrategy},
+    {.id = "MG122",
+     .name = "aibrix-scheduling-strategy",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kAibrixKinds,
+     .summary = "NPU roles have no schedulingStrategy.",
+     .why = "With a strategy AIBrix makes the PodGroup, or another scheduler's, and its size no "
+            "longer follows huawei.com/schedule_minAvailable. MindCluster's documents exclude it; "
+            "a group with the right minResources may work all the same, hence a warning.",
+     .fix = "Remove schedulingStrategy and let Volcano make the PodGroups.",
+     .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
+               "01_deploying_vllm_inference_job.md",
+     .check = CheckAnyStrategy},
+    {.id = "MG123",
+     .name = "aibrix-strategy-twice",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = kWithRoles,
+     .summary = "schedulingStrategy stands at the RoleSet or at its roles, not at both.",
+     .why = "AIBrix makes one PodGroup for the RoleSet and one for each PodSet, and the pods can "
+            "belong to one of them only; the other waits for members for ever.",
+     .fix = "Keep one of the two.",
+     .source = "aibrix: api/orchestration/v1alpha1/roleset_types.go; newer releases refuse it, "
+               "older ones do not, hence a warning",
+     .check = CheckStrategyTwice},
+    {.id = "MG124",
+     .name = "aibrix-service-replicas",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = {Kind::kStormService},
+     .summary = "A StormService with NPUs has one replica.",
+     .why = "Each replica is a RoleSet of its own with PodGroups of its own. MindCluster's "
+            "documents allow one only, and what a fault in one of several leads to is not defined.",
+     .fix = "Write replicas: 1 and scale the roles.",
+     .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
+               "01_deploying_vllm_inference_job.md",
+     .check = CheckServiceReplicas},
+    {.id = "MG125",
+     .name = "aibrix-stateful",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = kWithRoles,
+     .summary = "A StormService with NPUs and its NPU roles are stateful.",
+     .why = "Only stateful roles keep index and name of an instance when it is rescheduled after a "
+            "fault. The start scripts derive ranks and addresses from them.",
+     .fix = "Write stateful: true at spec and in every NPU role.",
+     .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
+               "01_deploying_vllm_inference_job.md; AIBrix itself runs without, hence a warning",
+     .check = CheckStateful},
+    {.id = "MG126",
+     .name = "aibrix-cpu-role-in-group",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = kWithRoles,
+     .summary = "A role without NPUs does not share the PodGroup of NPU roles.",
+     .why = "All roles with podGroupSize 1 that name Volcano share one PodGroup, and Volcano takes "
+            "its resources from whichever pod it sees first. If that is a routing pod, the whole "
+            "group counts as one without NPUs until it is made anew.",
+     .fix = "Leave schedulerName out of roles without NPUs.",
+     .source = "volcano: pkg/controllers/podgroup/pg_controller_handler.go; mind-cluster: "
+               "component/ascend-for-volcano/plugin/job.go. It goes well when an NPU pod comes "
+               "first, hence a warning",
+     .check = CheckCpuRole},
+    {.id = "MG127",
+     .name = "aibrix-pod-group-size",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kAibrixKinds,
+     .summary = "podGroupSize is the number of pods of one instance, 1 to 100 (2 to 100 in a "
+                "PodSet).",
+     .why = "The API server refuses other values with a message about a schema. A role makes "
+            "replicas instances of podGroupSize pods each.",
+     .fix = "Write the number of pods of one instance in podGroupSize and the number of instances "
+            "in replicas.",
+     .source = "aibrix: config/crd/orchestration/orchestration.aibrix.ai_{stormservices,podsets}"
+               ".yaml",
+     .check = CheckPodGroupSize},
+};
+
+}  // namespace
+
+std::span<const Rule> AibrixRules() { return kRules; }
 
 }  // namespace mindgate::policies

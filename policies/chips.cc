@@ -1,7 +1,361 @@
-#include "policies/rule.h"
+#include "policies/chips.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "schemas/names.h"
 
 namespace mindgate::policies {
+namespace internal {
 
-std::span<const Rule> ChipRules() { return {}; }
+using schemas::HandlerChoice;
+using By = HandlerChoice::By;
+
+std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts) {
+  std::vector<Rule> rules;
+  for (std::span<const Rule> part : parts) rules.insert(rules.end(), part.begin(), part.end());
+  return rules;
+}
+
+std::string HowChosen(const HandlerChoice& choice) {
+  const auto named = [](std::string_view key, std::string_view value) {
+    return std::string(key) + " " + std::string(value);
+  };
+  switch (choice.by) {
+    case By::kPolicy:
+      return named("schedule_policy", choice.handler->schedule_policy);
+    case By::kSpBlock:
+      return named("sp-block for", choice.handler->product);
+    case By::kAcceleratorType:
+      return named("accelerator-type", choice.handler->accelerator_type);
+    case By::kStrategyLabel:
+      return std::string(choice.handler->product);
+    case By::kDefault:
+      break;
+  }
+  return "the default policy (no schedule_policy, no accelerator-type)";
+}
+
+std::string Chips(int64_t count) {
+  return std::to_string(count) + (count == 1 ? " chip" : " chips");
+}
+
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
+  const auto nearest = NearestOf(word, candidates);
+  return nearest ? " (did you mean " + Quote(*nearest) + "?)" : "";
+}
+
+}  // namespace internal
+
+namespace {
+
+using internal::Chips;
+using internal::ForEachChipGroup;
+using schemas::ChipCounts;
+using schemas::ChipHandler;
+using schemas::ContainerView;
+using schemas::Framework;
+using schemas::GroupChips;
+using schemas::NpuRequest;
+using schemas::NpuResource;
+using schemas::PodChips;
+using schemas::PodGroupView;
+using schemas::PodTemplateView;
+using By = schemas::HandlerChoice::By;
+
+// Calls visit(pod, chips, count) for each template of the group whose number of chips is known.
+template <typename Visit>
+void ForEachCount(const RuleContext& context, const PodGroupView& group, Visit visit) {
+  for (size_t index : group.templates) {
+    const PodTemplateView& pod = context.view.templates[index];
+    const PodChips chips = schemas::ChipsOf(pod);
+    if (chips.count) visit(pod, chips, *chips.count);
+  }
+}
+
+// "1, 2 or 4", or what one pod and each of several may ask for when it is not known which it will
+// be.
+std::string Accepted(const GroupChips& group, ChipCounts single, ChipCounts distributed) {
+  const std::string one = single.Describe();
+  const std::string each = distributed.Describe();
+  if (one == each || group.IsSingle()) return one;
+  if (group.IsDistributed()) return each + " from each of several pods";
+  return one + " from a single pod, " + each + " from each of several";
+}
+
+std::string Accepted(const GroupChips& group) {
+  return Accepted(group, group.choice.handler->single, group.choice.handler->distributed);
+}
+
+void CheckChipCount(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!chips.choice.handler || !chips.choice.certain) return;
+    ForEachCount(
+        context, group, [&](const PodTemplateView& pod, const PodChips& asked, int64_t count) {
+          if (Accepts(chips, count)) return;
+          const std::string accepted = Accepted(chips);
+          std::string fix = "request " + accepted;
+          if (chips.choice.by == By::kDefault) {
+            fix =
+                "name the servers with the annotation huawei.com/schedule_policy (chip8-node8 on "
+                "Atlas A2, chip2-node16 on Atlas A3), or " +
+                fix;
+          } else if (chips.choice.by == By::kPolicy) {
+            fix += ", or write the huawei.com/schedule_policy of the servers that are meant";
+          }
+          findings.Violate(schemas::ChipsPath(pod, asked),
+                           Chips(count) +
+                               " per pod are refused: " + internal::HowChosen(chips.choice) +
+                               " takes " + accepted + "; the pods stay Pending",
+                           std::move(fix));
+        });
+  });
+}
+
+bool IsDocumented(const GroupChips& group, int64_t count) {
+  const ChipHandler& handler = *group.choice.handler;
+  if (group.IsSingle()) return handler.documented_single.Has(count);
+  if (group.IsDistributed()) return handler.documented_distributed.Has(count);
+  return handler.documented_single.Has(count) || handler.documented_distributed.Has(count);
+}
+
+// Inference services of OME and AIBrix are documented for whole A2 (8 chips) and A3 (16) machines
+// only.
+bool IsPartOfMachine(const RuleContext& context, const GroupChips& group, int64_t count) {
+  if (context.view.framework != Framework::kOme && context.view.framework != Framework::kAibrix) {
+    return false;
+  }
+  if (group.choice.by == By::kDefault) return count != 8 && count != 16;
+  const int64_t whole = group.choice.handler->node_chips;
+  return (whole == 8 || whole == 16) && count != whole;
+}
+
+void CheckDocumentedCount(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!chips.choice.handler || !chips.choice.handler->counts_chips) return;
+    ForEachCount(
+        context, group, [&](const PodTemplateView& pod, const PodChips& asked, int64_t count) {
+          const ChipHandler& handler = *chips.choice.handler;
+          const std::string path = schemas::ChipsPath(pod, asked);
+          const bool stated = chips.choice.by != By::kDefault;
+          if (!Accepts(chips, count)) {
+            if (chips.choice.certain) return;  // chip-count says it
+            if (stated) {
+              findings.Violate(
+                  path,
+                  Chips(count) + " per pod do not fit " + internal::HowChosen(chips.choice) +
+                      " beside it, which takes " + Accepted(chips) +
+                      "; unless something overrides one of them, the pods stay Pending",
+                  "request " + Accepted(chips));
+              return;
+            }
+          } else if (!IsDocumented(chips, count) && (stated || chips.choice.certain)) {
+            const std::string documented =
+                Accepted(chips, handler.documented_single, handler.documented_distributed);
+            findings.Violate(path,
+                             Chips(count) + " per pod work today, but " +
+                                 internal::HowChosen(chips.choice) + " is documented for " +
+                                 documented + " only",
+                             "request " + documented);
+            return;
+          }
+          if (IsPartOfMachine(context, chips, count)) {
+            const std::string whole =
+                stated ? std::to_string(handler.node_chips) : "8 on Atlas A2, 16 on Atlas A3";
+            findings.Violate(path,
+                             Chips(count) +
+                                 " per pod are part of a machine: inference services are "
+                                 "documented for whole machines only (" +
+                                 whole + ")",
+                             "request " + whole);
+          }
+        });
+  });
+}
+
+constexpr std::string_view kTaskSpec = "volcano.sh/task-spec";
+
+// The plugin lets pods without chips pass by their task name, or when they ask to be skipped. The
+// operator and Volcano write the task name themselves: the lower-case replica type, the task's
+// name.
+bool IsExemptFromChips(const RuleContext& context, const PodTemplateView& pod) {
+  if (schemas::AnnotationEntry(pod, schemas::kSkipAscendPlugin).Text() == "enabled") return true;
+  switch (context.view.kind) {
+    case schemas::Kind::kAscendJob:
+      return EqualIgnoreCase(pod.name, "scheduler");
+    case schemas::Kind::kVolcanoJob:
+    case schemas::Kind::kVolcanoCronJob:
+      return pod.name == "scheduler";
+    default:
+      return schemas::AnnotationEntry(pod, kTaskSpec).Text() == "scheduler";
+  }
+}
+
+void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    const auto& choice = chips.choice;
+    if (!choice.handler || !choice.handler->needs_chips || !choice.certain) return;
+    // With one NPU pod versions differ, except under multilevel, where every pod is looked at.
+    if (!chips.npu_pods || !chips.gang_certain) return;
+    if (*chips.npu_pods < 2 && !choice.handler->multilevel) return;
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = context.view.templates[index];
+      if (pod.RequestsNpus() || pod.pods == int64_t{0} || IsExemptFromChips(context, pod)) continue;
+      findings.Violate(
+          json::Child(pod.annotations.path, schemas::kSkipAscendPlugin),
+          "pods without chips beside pods with chips are refused by " +
+              internal::HowChosen(choice) + ": the whole job stays Pending",
+          "write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on this pod template");
+    }
+  });
+}
+
+bool IsProduct(const NpuRequest& npu) {
+  return npu.count != int64_t{0} && schemas::ClassifyResource(npu.resource) != NpuResource::kOther;
+}
+
+void CheckMixedProducts(const RuleContext& context, Findings& findings) {
+  if (!context.view.RequestsNpus()) return;
+  const auto report = [&](const NpuRequest& npu, std::string_view other, std::string_view scope) {
+    findings.Violate(npu.path,
+                     std::string(npu.resource) + " beside " + std::string(other) + " in one " +
+                         std::string(scope) +
+                         ": the scheduler sees one of them at random and never both",
+                     "request one NPU resource per " + std::string(scope));
+  };
+  for (const PodTemplateView& pod : context.view.templates) {
+    std::string_view first;
+    for (const ContainerView& container : pod.containers) {
+      for (const NpuRequest& npu : container.npus) {
+        if (!IsProduct(npu)) continue;
+        if (first.empty()) first = npu.resource;
+        if (npu.resource != first) report(npu, first, "pod");
+      }
+    }
+  }
+  for (const PodGroupView& group : context.view.pod_groups) {
+    std::string_view first;
+    for (size_t index : group.templates) {
+      const PodChips chips = schemas::ChipsOf(context.view.templates[index]);
+      if (chips.resource.empty() || !chips.own) continue;
+      if (first.empty()) first = chips.resource;
+      if (chips.resource != first) report(*chips.request, first, "PodGroup");
+    }
+  }
+}
+
+// What Kubernetes holds against one extended resource, empty when nothing. OME merges requests and
+// limits of runtime and service, so that one half alone proves nothing there.
+std::string QuantityProblem(const NpuRequest& npu, bool fragment) {
+  const auto whole = [](const json::Json* value) {
+    const auto count = schemas::WholeQuantity(value);
+    return count && *count >= 0;
+  };
+  for (const json::Json* value : {npu.request, npu.limit}) {
+    if (value != nullptr && !whole(value)) {
+      return "is no whole number of chips, and Kubernetes refuses the pods";
+    }
+  }
+  if (npu.request == nullptr) return "";
+  if (npu.limit == nullptr) {
+    return fragment ? "" : "is requested without a limit, and Kubernetes refuses the pods";
+  }
+  if (schemas::WholeQuantity(npu.request) == schemas::WholeQuantity(npu.limit)) return "";
+  return "is requested and limited differently, and Kubernetes refuses the pods";
+}
+
+void CheckRequestsEqualLimits(const RuleContext& context, Findings& findings) {
+  const bool fragment = schemas::kOmeKinds.Has(context.view.kind);
+  for (const PodTemplateView& pod : context.view.templates) {
+    for (const ContainerView& container : pod.containers) {
+      for (const NpuRequest& npu : container.npus) {
+        const std::string problem = QuantityProblem(npu, fragment);
+        if (problem.empty()) continue;
+        findings.Violate(
+            npu.path, std::string(npu.resource) + " " + problem,
+            "write the same whole number under limits and requests, or under limits alone");
+      }
+    }
+  }
+}
+
+const Rule kRules[] = {
+    {"MG080", "chip-count", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "A pod asks for a number of chips that the chosen schedule policy accepts.",
+     "The NPU plugin of volcano-scheduler rejects the whole job when one of its pods asks for "
+     "another number: the "
+     "pods stay Pending, and the only trace is a condition on the PodGroup. Which numbers pass "
+     "depends on "
+     "the annotation huawei.com/schedule_policy, else on the annotation sp-block, else on the "
+     "nodeSelector "
+     "accelerator-type; without any of them the plugin assumes Atlas 800 training servers, which "
+     "take 1, 2, 4 or 8.",
+     "Request a number that the policy takes, or name the policy of the servers that are meant.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and the ValidNPUJob "
+     "functions below it. Only what "
+     "this code rejects is enforced; where documents ask for more, see chip-count-documented.",
+     CheckChipCount},
+    {"MG081", "chip-count-documented", Severity::kWarning, schemas::Mode::kWarn,
+     schemas::kWorkloads, "A pod asks for a number of chips that the documents offer.",
+     "The plugin's checks are wider than its documents: it lets a server of two cards be asked for "
+     "eight chips, and "
+     "chip2-node8 for sixteen, which no such node has, so that the pods stay Pending. Inference "
+     "services of "
+     "OME and AIBrix are documented for whole machines only: 8 chips on Atlas A2, 16 on Atlas A3; "
+     "a part of a machine is scheduled, but nobody tests its fault handling.",
+     "Request a documented number of chips.",
+     "mind-cluster: docs/zh/scheduling (affinity scheduling, SGLang and vLLM best practice) "
+     "against "
+     "component/ascend-for-volcano/internal/npu. Code and documents disagree, and the vendor's own "
+     "AIBrix sample asks "
+     "for one chip: therefore a warning.",
+     CheckDocumentedCount},
+    {"MG082", "zero-chip-pods", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "Under A3, super-pod and multi-level policies every pod of a PodGroup with several NPU pods "
+     "asks for chips, or is marked as an exception.",
+     "These policies look at all pods of the PodGroup, and one pod without chips makes the plugin "
+     "reject the whole job. Exceptions are pods "
+     "whose volcano.sh/task-spec is scheduler (the operator writes it for the replica type "
+     "Scheduler, Volcano for a task of that "
+     "name) and pods annotated huawei.com/skip-ascend-plugin: enabled.",
+     "Write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on the pod template without "
+     "chips, or keep it out of the "
+     "PodGroup.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/ascend910/ascend910a3 "
+     "(CheckTaskNPU), policy/multilevelscheduling "
+     "(checkTaskNPU). Older releases know only the scheduler exception.",
+     CheckZeroChipPods},
+    {"MG083", "mixed-npu-products", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
+     "All pods of a PodGroup ask for one NPU resource.",
+     "The plugin takes the first huawei.com resource that it meets in an unordered map as the "
+     "resource of the pod and of the job, "
+     "so that with two of them the policy changes from one scheduling round to the next, and the "
+     "other chips are never chosen.",
+     "Request one NPU resource per PodGroup; run different products as separate workloads.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go (GetVCJobReqNPUTypeFromJobInfo). "
+     "Nothing rejects it, and a round "
+     "may happen to succeed: therefore a warning.",
+     CheckMixedProducts},
+    {"MG084", "request-limit-mismatch", Severity::kError, schemas::Mode::kEnforce,
+     schemas::kWorkloads, "Requests and limits of huawei.com resources are equal whole numbers.",
+     "Chips are extended resources, which cannot be overcommitted or divided. The API server "
+     "refuses every pod that says otherwise; inside a custom "
+     "resource nobody notices until its controller tries to create the pods.",
+     "Write the same whole number under limits and requests, or leave requests out.",
+     "Kubernetes documentation: Extended resources; kubernetes: pkg/apis/core/validation "
+     "(ValidateResourceRequirements).",
+     CheckRequestsEqualLimits},
+};
+
+}  // namespace
+
+std::span<const Rule> ChipRules() {
+  static const std::vector<Rule> rules =
+      internal::Concatenate({kRules, internal::ChipPolicyRules(), internal::SuperPodRules(),
+                             internal::InferenceCardRules()});
+  return rules;
+}
 
 }  // namespace mindgate::policies

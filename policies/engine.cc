@@ -59,6 +59,11 @@ void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findi
                                   json::FieldPath(*context.view.object, violation.path),
                                   violation.message, violation.fix});
   }
+  if (found.dropped() > 0) {
+    judgement.findings.push_back({&rule, false, mode, "", "",
+                                  std::to_string(found.dropped()) + " more places break this rule",
+                                  "correct the places named first and apply again"});
+  }
   for (const std::string& error : found.errors()) {
     judgement.findings.push_back({&rule, true, mode, "", "", error, ""});
   }
@@ -84,6 +89,10 @@ std::string_view SeverityName(Severity severity) {
 void Findings::Violate(std::string path, std::string message, std::string fix) {
   for (const Violation& seen : violations_) {
     if (seen.path == path && seen.message == message) return;
+  }
+  if (violations_.size() == kMost) {
+    ++dropped_;
+    return;
   }
   violations_.push_back({std::move(path), std::move(message), std::move(fix)});
 }

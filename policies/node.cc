@@ -1,7 +1,411 @@
-#include "policies/rule.h"
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/chips.h"
+#include "schemas/container_env.h"
+#include "schemas/names.h"
 
 namespace mindgate::policies {
+namespace {
 
-std::span<const Rule> NodeRules() { return {}; }
+using internal::DidYouMean;
+using json::Json;
+using schemas::ContainerView;
+using schemas::NpuRequest;
+using schemas::NpuResource;
+using schemas::PodTemplateView;
+
+constexpr std::string_view kNodeSelector = "nodeSelector";
+constexpr std::string_view kSchedulerName = "schedulerName";
+
+const Json* SelectorsOf(const PodTemplateView& pod) {
+  return json::Find(pod.pod_spec.value, kNodeSelector);
+}
+
+std::string SelectorPath(const PodTemplateView& pod, std::string_view key) {
+  return json::Child(json::Child(pod.pod_spec.path, kNodeSelector), key);
+}
+
+// Fields of a pod spec that end up in nodeSelector when a line is indented too far.
+constexpr std::array<std::string_view, 16> kPodSpecFields = {"schedulerName",
+                                                             "hostNetwork",
+                                                             "hostPID",
+                                                             "hostIPC",
+                                                             "priorityClassName",
+                                                             "nodeName",
+                                                             "restartPolicy",
+                                                             "serviceAccountName",
+                                                             "terminationGracePeriodSeconds",
+                                                             "dnsPolicy",
+                                                             "runtimeClassName",
+                                                             "automountServiceAccountToken",
+                                                             "enableServiceLinks",
+                                                             "preemptionPolicy",
+                                                             "activeDeadlineSeconds",
+                                                             "shareProcessNamespace"};
+
+void CheckMisplacedFields(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const Json* selectors = SelectorsOf(pod);
+    if (!json::IsObject(selectors) || selectors->empty()) continue;
+    const bool npus = pod.RequestsNpus();
+    for (std::string_view field : kPodSpecFields) {
+      const Json* value = json::Find(*selectors, field);
+      if (value == nullptr) continue;
+      // An InferenceService seldom names chips itself; this pair cannot be a node label in any
+      // case.
+      const auto text = json::AsString(value);
+      const bool scheduler = field == kSchedulerName && (text == schemas::kVolcanoScheduler ||
+                                                         text == context.config.scheduler);
+      if (!npus && !scheduler) continue;
+      findings.Violate(
+          SelectorPath(pod, field),
+          std::string(field) +
+              " under nodeSelector asks for a node label of that name: no node has it, "
+              "and the field itself stays unset",
+          "indent " + std::string(field) + " like nodeSelector, not below it");
+    }
+  }
+}
+
+constexpr std::array<std::string_view, 2> kHostArchs = {"huawei-arm", "huawei-x86"};
+
+std::string_view HostArchMeant(std::string_view value) {
+  for (std::string_view arm : {"arm", "arm64", "aarch64", "huawei-arm64", "huawei-aarch64"}) {
+    if (EqualIgnoreCase(value, arm)) return kHostArchs[0];
+  }
+  for (std::string_view x86 :
+       {"x86", "x86_64", "x86-64", "amd64", "huawei-x86_64", "huawei-amd64"}) {
+    if (EqualIgnoreCase(value, x86)) return kHostArchs[1];
+  }
+  return NearestOf(value, kHostArchs).value_or("");
+}
+
+void CheckHostArch(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const auto value = json::FindString(SelectorsOf(pod), "host-arch");
+    if (!value || value == kHostArchs[0] || value == kHostArchs[1] || !pod.RequestsNpus()) continue;
+    const std::string_view meant = HostArchMeant(*value);
+    findings.Violate(SelectorPath(pod, "host-arch"),
+                     "host-arch " + Quote(*value) +
+                         " is on no node: MindCluster labels them huawei-arm or huawei-x86",
+                     meant.empty() ? "write huawei-arm or huawei-x86, or leave host-arch out"
+                                   : "did you mean " + Quote(meant) + "?");
+  }
+}
+
+struct AcceleratorLabel {
+  std::string_view value;
+  std::string_view resource;
+};
+
+// Written by Ascend Device Plugin on its node.
+constexpr std::array<AcceleratorLabel, 4> kAccelerators = {{
+    {"huawei-Ascend910", "huawei.com/Ascend910"},
+    {"huawei-Ascend310", "huawei.com/Ascend310"},
+    {"huawei-Ascend310P", "huawei.com/Ascend310P"},
+    {"huawei-npu", "huawei.com/npu"},
+}};
+constexpr std::array<std::string_view, 4> kAcceleratorValues = {
+    kAccelerators[0].value, kAccelerators[1].value, kAccelerators[2].value, kAccelerators[3].value};
+
+void CheckAcceleratorLabel(const PodTemplateView& pod, Findings& findings) {
+  const auto value = json::FindString(SelectorsOf(pod), "accelerator");
+  if (!value) return;
+  const auto known =
+      std::find_if(kAccelerators.begin(), kAccelerators.end(),
+                   [&](const AcceleratorLabel& label) { return label.value == *value; });
+  if (known == kAccelerators.end()) {
+    const auto nearest = NearestOf(*value, kAcceleratorValues);
+    if (!nearest) return;  // a label of the site's own
+    findings.Violate(SelectorPath(pod, "accelerator"),
+                     "accelerator " + Quote(*value) +
+                         " is on no node that Ascend Device Plugin labels: the pods stay Pending",
+                     "did you mean " + Quote(*nearest) + "?");
+    return;
+  }
+  const schemas::PodChips chips = schemas::ChipsOf(pod);
+  if (chips.resource.empty() || chips.resource == known->resource) return;
+  findings.Violate(SelectorPath(pod, "accelerator"),
+                   "accelerator " + Quote(*value) + " nodes have no " +
+                       std::string(chips.resource) + ", which the pod asks for: it stays Pending",
+                   "select the nodes that have the resource, or leave accelerator out");
+}
+
+void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (SelectorsOf(pod) == nullptr || !pod.RequestsNpus()) continue;
+    CheckAcceleratorLabel(pod, findings);
+    const auto type = json::FindString(SelectorsOf(pod), "accelerator-type");
+    if (!type) continue;
+    const auto& rows = context.config.accelerators;
+    if (std::any_of(rows.begin(), rows.end(), [&](const schemas::AcceleratorRow& row) {
+          return row.accelerator_type == *type;
+        })) {
+      continue;
+    }
+    const auto nearest = NearestOf(*type, schemas::KnownAcceleratorTypes());
+    if (!nearest) continue;
+    findings.Violate(SelectorPath(pod, "accelerator-type"),
+                     "accelerator-type " + Quote(*type) +
+                         " is no name that MindCluster documents: no node may carry it",
+                     "did you mean " + Quote(*nearest) + "?");
+  }
+}
+
+// The resource whose annotation the variable must read, or why the variable must be absent.
+struct Wanted {
+  std::string_view resource;
+  std::string_view absent_because;
+};
+
+Wanted WantedOf(const std::vector<NpuRequest>& npus) {
+  Wanted wanted;
+  for (const NpuRequest& npu : npus) {
+    if (npu.count == int64_t{0}) continue;
+    switch (schemas::ClassifyResource(npu.resource)) {
+      case NpuResource::kOther:
+        break;
+      case NpuResource::kStaticVnpu:
+      case NpuResource::kDynamicVnpu:
+        return {{}, "a virtual NPU"};
+      case NpuResource::kWholeCard:
+        wanted.resource = npu.resource;
+    }
+  }
+  return wanted;
+}
+
+// The annotation key of metadata.annotations['key'], with either quote; empty when the path is
+// another.
+std::string_view AnnotationOf(std::string_view field_path) {
+  constexpr std::string_view kBefore = "metadata.annotations[";
+  if (!field_path.starts_with(kBefore) || !field_path.ends_with(']')) return {};
+  field_path.remove_prefix(kBefore.size());
+  field_path.remove_suffix(1);
+  if (field_path.size() < 2 || field_path.front() != field_path.back()) return {};
+  if (field_path.front() != '\'' && field_path.front() != '"') return {};
+  return field_path.substr(1, field_path.size() - 2);
+}
+
+void CheckVariable(const std::string& path, const Json& entry, const Wanted& wanted,
+                   Findings& findings) {
+  if (!wanted.absent_because.empty()) {
+    findings.Violate(path,
+                     "ASCEND_VISIBLE_DEVICES must be absent for " +
+                         std::string(wanted.absent_because) +
+                         ": it hides the chips that the device plugin mounts",
+                     "delete ASCEND_VISIBLE_DEVICES");
+    return;
+  }
+  const std::string right = "metadata.annotations['" + std::string(wanted.resource) + "']";
+  const std::string fix = "read it from valueFrom.fieldRef.fieldPath: " + right;
+  const Json* source = json::Find(entry, "valueFrom");
+  if (source == nullptr) {
+    findings.Violate(path,
+                     "ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those chips, not "
+                     "the ones that the scheduler chose",
+                     fix);
+    return;
+  }
+  const auto field_path = json::FindString(json::Find(source, "fieldRef"), "fieldPath");
+  if (!field_path) {
+    if (json::Find(source, "fieldRef") != nullptr)
+      return;  // of a wrong type, or Kubernetes refuses it
+    findings.Violate(
+        path,
+        "ASCEND_VISIBLE_DEVICES does not read the pod's annotation: the container does "
+        "not get the chips that the scheduler chose",
+        fix);
+    return;
+  }
+  if (AnnotationOf(*field_path) == wanted.resource) return;
+  findings.Violate(
+      json::Child(json::Child(json::Child(path, "valueFrom"), "fieldRef"), "fieldPath"),
+      "ASCEND_VISIBLE_DEVICES reads " + Quote(*field_path) + ", but the pod asks for " +
+          std::string(wanted.resource) + ": the container sees no chips",
+      "write " + right);
+}
+
+bool IsSoftShare(const RuleContext& context, const PodTemplateView& pod) {
+  constexpr std::string_view kSoftShare = "chip1-softShareDev";
+  if (!pod.pod_group) {
+    return schemas::AnnotationEntry(pod, schemas::kSchedulePolicy).Text() == kSoftShare;
+  }
+  const auto& group = context.view.pod_groups[*pod.pod_group];
+  return schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy).entry.Text() ==
+         kSoftShare;
+}
+
+void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    for (const ContainerView& container : pod.containers) {
+      const Json* entry = schemas::FindEnv(container.env.value, schemas::kVisibleDevices);
+      if (entry == nullptr) continue;
+      const ContainerView* twin = schemas::RuntimeTwin(pod, container);
+      Wanted wanted =
+          WantedOf(container.RequestsNpus() || twin == nullptr ? container.npus : twin->npus);
+      // Containers without chips may hide or share them as they like.
+      if (wanted.resource.empty() && wanted.absent_because.empty()) continue;
+      if (wanted.absent_because.empty() && IsSoftShare(context, pod)) {
+        wanted.absent_because = "softly shared chips";
+      }
+      const auto index = static_cast<size_t>(entry - &container.env.value->front());
+      CheckVariable(json::Child(container.env.path, index), *entry, wanted, findings);
+    }
+  }
+}
+
+bool HasValue(const Json& entry) { return !json::FindString(entry, "value").value_or("").empty(); }
+bool HasSource(const Json& entry) { return json::Find(entry, "valueFrom") != nullptr; }
+
+void CheckEnvSources(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.RequestsNpus()) continue;
+    for (const ContainerView& container : pod.containers) {
+      if (container.env.value == nullptr) continue;
+      const ContainerView* twin = schemas::RuntimeTwin(pod, container);
+      for (size_t i = 0; i < container.env.value->size(); ++i) {
+        const Json& entry = (*container.env.value)[i];
+        const bool value = HasValue(entry);
+        const bool source = HasSource(entry);
+        if (!value && !source) continue;
+        const std::string_view name = json::FindString(entry, "name").value_or("");
+        if (value && source) {
+          findings.Violate(
+              json::Child(container.env.path, i),
+              "variable " + Quote(name) + " has value and valueFrom: Kubernetes refuses the pods",
+              "keep one of value and valueFrom");
+          continue;
+        }
+        const Json* other = twin == nullptr ? nullptr : schemas::FindEnv(twin->env.value, name);
+        if (other == nullptr || !(value ? HasSource(*other) : HasValue(*other))) continue;
+        findings.Violate(json::Child(container.env.path, i),
+                         "variable " + Quote(name) +
+                             " gets value and valueFrom when OME merges it with the runtime's: "
+                             "Kubernetes refuses the pods",
+                         "set it in one of service and runtime only, or in both the same way");
+      }
+    }
+  }
+}
+
+// Nobody fills in the scheduler of these pods.
+bool IsInjectionOff(const RuleContext& context) {
+  const auto off = [](std::string_view text) { return text == "disabled"; };
+  if (off(context.view.Label(schemas::kInject).value_or(""))) return true;
+  const auto label = context.request.namespace_labels.find(schemas::kInject);
+  if (label != context.request.namespace_labels.end() && off(label->second)) return true;
+  const auto* override_ = context.config.OverrideFor(context.name_space());
+  return (override_ != nullptr && !override_->inject) ||
+         context.config.disabled_mutators.contains("scheduler-name");
+}
+
+std::string SchedulerPath(const RuleContext& context, const PodTemplateView& pod) {
+  if (pod.SchedulerName().empty()) {
+    if (context.view.kind == schemas::Kind::kVolcanoCronJob)
+      return "/spec/jobTemplate/spec/schedulerName";
+    if (context.view.kind == schemas::Kind::kAscendJob ||
+        context.view.kind == schemas::Kind::kVolcanoJob) {
+      return "/spec/schedulerName";
+    }
+  }
+  return json::Child(pod.pod_spec.path, kSchedulerName);
+}
+
+void CheckScheduler(const RuleContext& context, Findings& findings) {
+  if (context.view.controller_injected) return;
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.RequestsNpus()) continue;
+    const std::string_view scheduler = schemas::SchedulerOf(context.view, pod);
+    // Jobs of Volcano and AscendJobs get Volcano by default from their own controllers.
+    const bool unset =
+        context.view.info().built_in && schemas::IsDefaultScheduler(context.view.info(), scheduler);
+    if (schemas::IsPlacedByVolcano(context.view, pod, context.config) &&
+        !(unset && IsInjectionOff(context))) {
+      continue;
+    }
+    const std::string_view shown = scheduler.empty() ? schemas::kDefaultScheduler : scheduler;
+    findings.Violate(SchedulerPath(context, pod),
+                     "scheduler " + Quote(shown) +
+                         " places these NPU pods: no gang, no chip topology, no rescheduling after "
+                         "faults",
+                     "write schedulerName: " + context.config.scheduler);
+  }
+}
+
+const Rule kRules[] = {
+    {"MG100", "node-selector-misplaced-field", Severity::kError, schemas::Mode::kEnforce,
+     schemas::kWorkloads, "nodeSelector holds node labels only, no fields of the pod spec.",
+     "A field that is indented below nodeSelector becomes a node label that the pod insists on. No "
+     "node carries it, so the pod never starts; and the field, "
+     "such as schedulerName, has no effect. Every schema accepts it.",
+     "Move the field out of nodeSelector, to the same indentation.",
+     "Kubernetes documentation: Assigning Pods to Nodes. MindCluster's SGLang best practice has a "
+     "sample with schedulerName below "
+     "nodeSelector.",
+     CheckMisplacedFields},
+    {"MG101", "host-arch", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
+     "A nodeSelector host-arch is huawei-arm or huawei-x86.",
+     "People label nodes with host-arch while installing MindCluster, with one of these two "
+     "values. A pod that selects another finds no node. The selector is "
+     "optional: newer documents no longer ask for it.",
+     "Write huawei-arm or huawei-x86, or leave it out.",
+     "mind-cluster: docs/zh/scheduling. Not read by any component, and a site may label its nodes "
+     "otherwise: therefore a warning.",
+     CheckHostArch},
+    {"MG102", "accelerator-selector", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
+     "The nodeSelectors accelerator and accelerator-type have values that MindCluster's nodes "
+     "carry, and fit the requested resource.",
+     "Ascend Device Plugin labels its node with accelerator after the product. A pod that selects "
+     "a near miss, or another product than it requests, finds no "
+     "node and stays Pending.",
+     "Write the label of the nodes, or leave the selector out: the requested resource already "
+     "chooses the nodes.",
+     "mind-cluster: component/ascend-device-plugin (node labels). A site may add labels of its "
+     "own: therefore a warning.",
+     CheckAcceleratorSelectors},
+    {"MG103", "visible-devices", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
+     "ASCEND_VISIBLE_DEVICES reads the annotation of the resource that the container requests; it "
+     "is absent for virtual NPUs and softly shared chips.",
+     "The scheduler writes the chosen chips to the pod annotation named after the resource, and "
+     "Ascend Docker Runtime mounts what the variable says. An "
+     "annotation of another resource is empty, so the container starts without chips; a fixed "
+     "value takes chips that belong to other pods.",
+     "Write valueFrom.fieldRef.fieldPath: metadata.annotations['<requested resource>'], or leave "
+     "the variable to mindgate.",
+     "mind-cluster: docs/zh/scheduling (whole-card scheduling), component/ascend-docker-runtime. "
+     "Some images handle the variable themselves: therefore a warning.",
+     CheckVisibleDevices},
+    {"MG104", "env-value-and-source", Severity::kError, schemas::Mode::kEnforce,
+     schemas::kWorkloads, "A variable of an NPU container has value or valueFrom, not both.",
+     "Kubernetes refuses a pod whose variable has both. Inside a custom resource nobody notices "
+     "until its controller tries to create the pods. OME merges the variables of a "
+     "service and its runtime by name, so that each half may look right.",
+     "Keep one of the two.",
+     "kubernetes: pkg/apis/core/validation (ValidateEnv); ome: "
+     "pkg/controller/v1beta1/inferenceservice/utils/merging.go.",
+     CheckEnvSources},
+    {"MG105", "scheduler-not-volcano", Severity::kWarning, schemas::Mode::kWarn,
+     schemas::kWorkloads, "Pods that ask for NPUs are placed by Volcano.",
+     "Gangs, chip topology, super pods and rescheduling after faults all live in Volcano's NPU "
+     "plugin. Another scheduler counts chips and nothing else: after a fault "
+     "nobody moves the pods.",
+     "Write schedulerName: volcano, or leave it out for mindgate to fill in.",
+     "mind-cluster: component/ascend-for-volcano. Device plugin and runtime work with other "
+     "schedulers: therefore a warning.",
+     CheckScheduler},
+};
+
+}  // namespace
+
+std::span<const Rule> NodeRules() {
+  static const std::vector<Rule> rules =
+      internal::Concatenate({kRules, internal::VirtualNpuRules()});
+  return rules;
+}
 
 }  // namespace mindgate::policies

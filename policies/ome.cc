@@ -1,7 +1,465 @@
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/text.h"
+#include "json/pointer.h"
 #include "policies/rule.h"
+#include "schemas/names.h"
 
+// How OME joins a runtime and an InferenceService into workloads, and what it silently leaves out
+// (ome: pkg/controller/v1beta1/inferenceservice/utils/{merging,reconciliation,deployment}.go).
 namespace mindgate::policies {
+namespace {
 
-std::span<const Rule> OmeRules() { return {}; }
+using json::Json;
+using schemas::Kind;
+using schemas::KindSet;
+using schemas::Mode;
+
+constexpr KindSet kService = {Kind::kInferenceService};
+
+// The components that serve the model. The router runs on CPUs.
+struct Component {
+  std::string_view name;  // as an InferenceService calls it
+  std::string_view runtime_key;
+};
+constexpr std::array<Component, 2> kComponents = {{
+    {"engine", "engineConfig"},
+    {"decoder", "decoderConfig"},
+}};
+
+const Json* ServiceComponent(const RuleContext& context, std::string_view name) {
+  return json::FindPath(*context.view.object, {"spec", name});
+}
+
+const Json* RuntimeComponent(const RuleContext& context, std::string_view key) {
+  if (context.view.runtime == nullptr) return nullptr;
+  return json::FindPath(*context.view.runtime->object, {"spec", key});
+}
+
+// A component as the object at hand writes it, with what its runtime says about it.
+struct ComponentPlace {
+  std::string_view name;
+  std::string path;
+  const Json* value = nullptr;
+  const Json* runtime = nullptr;
+};
+
+std::vector<ComponentPlace> ComponentsOf(const RuleContext& context) {
+  const bool service = context.view.kind == Kind::kInferenceService;
+  std::vector<ComponentPlace> places;
+  for (const Component& component : kComponents) {
+    const std::string_view key = service ? component.name : component.runtime_key;
+    const Json* value = json::FindPath(*context.view.object, {"spec", key});
+    if (!json::IsObject(value)) continue;
+    places.push_back({component.name, json::Child("/spec", key), value,
+                      service ? RuntimeComponent(context, component.runtime_key) : nullptr});
+  }
+  return places;
+}
+
+// True when the service's runtime is known; otherwise the rule is recorded as skipped.
+bool KnowsRuntime(const RuleContext& context, Findings& findings) {
+  if (context.view.runtime != nullptr) return true;
+  const auto reference = schemas::RuntimeOf(*context.view.object);
+  findings.Skip(reference ? "needs the runtime " + Quote(reference->name) + ", not known here"
+                          : "needs the runtime, which OME picks by the model");
+  return false;
+}
+
+void CheckDecoderWithoutEngine(const RuleContext& context, Findings& findings) {
+  // OME's defaulter makes an engine of a predictor.
+  if (ServiceComponent(context, "decoder") == nullptr ||
+      ServiceComponent(context, "engine") != nullptr ||
+      ServiceComponent(context, "predictor") != nullptr) {
+    return;
+  }
+  findings.Violate("/spec/engine", "spec.decoder stands without spec.engine, which OME refuses",
+                   "add spec.engine, at least `engine: {minReplicas: 1}`");
+}
+
+void CheckDecoderNamed(const RuleContext& context, Findings& findings) {
+  if (ServiceComponent(context, "engine") == nullptr ||
+      ServiceComponent(context, "decoder") != nullptr || !KnowsRuntime(context, findings)) {
+    return;
+  }
+  if (!context.view.IsNpuWorkload() || RuntimeComponent(context, "decoderConfig") == nullptr) {
+    return;
+  }
+  findings.Violate("/spec/decoder",
+                   "no decoder is deployed: the runtime " + Quote(context.view.runtime->name) +
+                       " defines one, but OME makes only components that the service names",
+                   "add spec.decoder, at least `decoder: {minReplicas: 1}`");
+}
+
+void CheckRouterNamed(const RuleContext& context, Findings& findings) {
+  if (ServiceComponent(context, "engine") == nullptr ||
+      ServiceComponent(context, "decoder") == nullptr ||
+      ServiceComponent(context, "router") != nullptr || !KnowsRuntime(context, findings)) {
+    return;
+  }
+  if (!context.view.IsNpuWorkload() || RuntimeComponent(context, "routerConfig") == nullptr) return;
+  findings.Violate("/spec/router",
+                   "no router is deployed, so nothing pairs prefill with decode: the service does "
+                   "not name the router that its runtime " +
+                       Quote(context.view.runtime->name) + " defines",
+                   "add spec.router, at least `router: {minReplicas: 1}`");
+}
+
+// What a component with a leader does not use: the leader and the worker have their own.
+void CheckIgnoredBesideLeader(const ComponentPlace& component, Findings& findings) {
+  const bool own = json::Find(component.value, "leader") != nullptr;
+  if (!own && json::Find(component.runtime, "leader") == nullptr) return;
+  const std::string name(component.name);
+  for (std::string_view key : {"runner", "containers", "schedulerName"}) {
+    if (json::Find(component.value, key) == nullptr) continue;
+    const std::string member(key);
+    findings.Violate(json::Child(component.path, key),
+                     own ? "OME ignores " + member + " beside a leader: the " + name +
+                               " takes it from leader and worker"
+                         : "OME ignores this " + member + ": the runtime makes the " + name +
+                               " a leader with workers, and they have their own",
+                     own ? "move " + member + " into leader and worker"
+                         : "write " + member +
+                               " under leader and worker, or name a runtime whose " + name +
+                               " is a single pod");
+  }
+}
+
+void CheckRuntimeShape(const ComponentPlace& component, Findings& findings) {
+  const Json* runtime = component.runtime;
+  const bool single_pod =
+      json::Find(runtime, "leader") == nullptr && json::Find(runtime, "worker") == nullptr &&
+      (json::Find(runtime, "runner") != nullptr || json::Find(runtime, "containers") != nullptr);
+  if (!single_pod || json::Find(component.value, "leader") == nullptr) return;
+  const std::string name(component.name);
+  findings.Violate(
+      json::Child(component.path, "leader"),
+      "the runtime's " + name + " is a single pod: with a leader OME drops the runtime's runner",
+      "remove leader and worker, or name a runtime whose " + name + " has a leader");
+}
+
+void CheckShape(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  for (const ComponentPlace& component : ComponentsOf(context)) {
+    CheckIgnoredBesideLeader(component, findings);
+    if (context.view.kind != Kind::kInferenceService) continue;
+    CheckRuntimeShape(component, findings);
+    const Json* worker = json::Find(component.value, "worker");
+    const Json* runtime_worker = json::Find(component.runtime, "worker");
+    if (worker == nullptr && runtime_worker == nullptr) {
+      if (json::Find(component.value, "runner") != nullptr) KnowsRuntime(context, findings);
+      continue;
+    }
+    if (json::Find(worker, "size") != nullptr || json::Find(runtime_worker, "size") != nullptr ||
+        !KnowsRuntime(context, findings)) {
+      continue;
+    }
+    findings.Violate(json::Child(json::Child(component.path, "worker"), "size"),
+                     "the worker of the " + std::string(component.name) +
+                         " has no size, so OME makes a leader and no worker pods",
+                     "write the number of worker pods, for example `worker: {size: 1}`");
+  }
+}
+
+void CheckRunnerName(const RuleContext& context, Findings& findings) {
+  for (std::string_view name : {"engine", "decoder", "router"}) {
+    const Json* runner = json::Find(ServiceComponent(context, name), "runner");
+    if (!json::IsObject(runner) || json::Find(*runner, "name") != nullptr) continue;
+    if (!context.view.IsNpuWorkload()) continue;
+    std::string_view wanted = "ome-container";
+    for (const schemas::PodTemplateView& pod : context.view.templates) {
+      if (pod.name != name || pod.runtime == nullptr) continue;
+      for (const schemas::ContainerView& container : pod.runtime->containers) {
+        if (container.role == schemas::ContainerView::Role::kRunner) wanted = container.name;
+      }
+    }
+    findings.Violate(json::Child("/spec", name) + "/runner/name",
+                     "the " + std::string(name) +
+                         " runner has no name: OME makes a container with an empty name, which "
+                         "Kubernetes refuses",
+                     "write the name of the runtime's runner: `name: " + std::string(wanted) + "`");
+  }
+}
+
+void CheckServerless(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  for (const ComponentPlace& component : ComponentsOf(context)) {
+    const std::string name(component.name);
+    if (context.view.kind == Kind::kInferenceService &&
+        json::AsInt(json::Find(component.value, "minReplicas")) == 0) {
+      findings.Violate(json::Child(component.path, "minReplicas"),
+                       "minReplicas 0 lets the " + name +
+                           " go away and come back through Knative or an autoscaler, where neither "
+                           "gangs nor fault rescheduling are defined for NPUs",
+                       "write minReplicas: 1 or more");
+    }
+    const auto mode =
+        json::FindString(json::Find(component.value, "annotations"), schemas::kOmeDeploymentMode);
+    if (mode != "Serverless" && mode != "MultiNodeRayVLLM") continue;
+    findings.Violate(
+        json::Child(json::Child(component.path, "annotations"), schemas::kOmeDeploymentMode),
+        "deployment mode " + Quote(*mode) + " of the " + name +
+            " is not supported with NPUs: MindCluster knows Deployments and LeaderWorkerSets only",
+        "remove the annotation, or write RawDeployment or MultiNode");
+  }
+}
+
+const Json* EnvEntry(const schemas::ContainerView& container, std::string_view name,
+                     std::string* path = nullptr) {
+  if (!json::IsArray(container.env.value)) return nullptr;
+  for (size_t i = 0; i < container.env.value->size(); ++i) {
+    const Json& entry = (*container.env.value)[i];
+    if (json::FindString(entry, "name") != name) continue;
+    if (path != nullptr) *path = json::Child(container.env.path, i);
+    return &entry;
+  }
+  return nullptr;
+}
+
+// Go leaves an empty value out, so it does not collide.
+bool HasValue(const Json& entry) {
+  const Json* value = json::Find(entry, "value");
+  return value != nullptr && json::AsString(value) != "";
+}
+
+void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
+  for (const schemas::PodTemplateView& pod : context.view.templates) {
+    for (const schemas::ContainerView& own : pod.containers) {
+      std::string path;
+      const Json* entry = EnvEntry(own, schemas::kVisibleDevices, &path);
+      if (entry == nullptr || !KnowsRuntime(context, findings) || pod.runtime == nullptr) continue;
+      for (const schemas::ContainerView& base : pod.runtime->containers) {
+        const bool same =
+            base.role == own.role &&
+            (own.role == schemas::ContainerView::Role::kRunner || base.name == own.name);
+        const Json* base_entry = same ? EnvEntry(base, schemas::kVisibleDevices) : nullptr;
+        if (base_entry == nullptr) continue;
+        const bool own_reference = json::Find(*entry, "valueFrom") != nullptr;
+        const bool base_reference = json::Find(*base_entry, "valueFrom") != nullptr;
+        const bool collide =
+            (own_reference && HasValue(*base_entry)) || (base_reference && HasValue(*entry));
+        if (!collide) continue;
+        findings.Violate(path,
+                         "ASCEND_VISIBLE_DEVICES has " +
+                             std::string(own_reference ? "valueFrom here and value"
+                                                       : "value here and valueFrom") +
+                             " in the runtime: OME joins them and Kubernetes refuses the pods",
+                         "remove the variable here, or write it as the runtime does");
+      }
+    }
+  }
+}
+
+constexpr std::array<std::string_view, 5> kFaultLabels = {
+    schemas::kFaultScheduling, schemas::kPodRescheduling, schemas::kFaultRetryTimes,
+    schemas::kProcessRecover, schemas::kSubHealthyStrategy};
+constexpr std::array<std::string_view, 7> kSchedulingAnnotations = {
+    schemas::kMinAvailable,   schemas::kRecoverPolicyPath,
+    schemas::kSchedulePolicy, schemas::kSpBlock,
+    schemas::kSpFit,          schemas::kRaBlock,
+    schemas::kAffinityConfig};
+
+bool LegacyContainersRequestNpus(const Json* spec) {
+  const Json* containers = json::Find(spec, "containers");
+  if (!json::IsArray(containers)) return false;
+  for (const Json& container : *containers) {
+    if (!schemas::ReadNpuRequests(json::Find(container, "resources"), "").empty()) return true;
+  }
+  return false;
+}
+
+void CheckLegacyFields(const RuleContext& context, Findings& findings) {
+  const Json* spec = json::Find(*context.view.object, "spec");
+  const auto report = [&](std::string path, std::string_view what) {
+    findings.Violate(
+        std::move(path),
+        "OME ignores " + std::string(what) + " directly under spec: no pod of this runtime gets it",
+        "move it into spec.engineConfig and spec.decoderConfig");
+  };
+  for (std::string_view key : kFaultLabels) {
+    if (json::Find(json::Find(spec, "labels"), key) == nullptr) continue;
+    report(json::Child("/spec/labels", key), "label " + std::string(key));
+  }
+  for (std::string_view key : kSchedulingAnnotations) {
+    if (json::Find(json::Find(spec, "annotations"), key) == nullptr) continue;
+    report(json::Child("/spec/annotations", key), "annotation " + std::string(key));
+  }
+  if (json::Find(spec, "schedulerName") != nullptr &&
+      (context.view.IsNpuWorkload() || LegacyContainersRequestNpus(spec))) {
+    report("/spec/schedulerName", "schedulerName");
+  }
+}
+
+void CheckVolcanoQueue(const RuleContext& context, Findings& findings) {
+  constexpr std::string_view kOmeQueue = "ome.io/volcano-queue";
+  for (const schemas::PodTemplateView& pod : context.view.templates) {
+    if (!pod.RequestsNpus() && (pod.router || !context.view.IsNpuWorkload())) continue;
+    if (pod.Annotation("scheduling.volcano.sh/queue-name")) continue;
+    for (const schemas::Place* place : {&pod.annotations, &context.view.annotations}) {
+      const auto queue = json::FindString(place->value, kOmeQueue);
+      if (!queue) continue;
+      findings.Violate(json::Child(place->path, kOmeQueue),
+                       "Volcano does not read ome.io/volcano-queue, which only becomes a pod "
+                       "label: the pods go to the default queue",
+                       "write scheduling.volcano.sh/queue-name: " + Quote(*queue) +
+                           " under annotations of engine and decoder");
+    }
+  }
+}
+
+void CheckRuntimeReplicas(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  for (const ComponentPlace& component : ComponentsOf(context)) {
+    if (json::Find(component.value, "minReplicas") == nullptr) continue;
+    findings.Violate(json::Child(component.path, "minReplicas"),
+                     "minReplicas of a runtime has no effect: OME writes its default into each "
+                     "InferenceService, and that wins",
+                     "write minReplicas in the InferenceService");
+  }
+}
+
+constexpr Rule kRules[] = {
+    {.id = "MG110",
+     .name = "ome-decoder-without-engine",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = kService,
+     .summary = "An InferenceService that has a decoder also has an engine.",
+     .why = "OME's own admission refuses a decoder without an engine, and its controller cannot "
+            "reconcile such a service. Offline nobody else says so before the apply.",
+     .fix = "Add spec.engine.",
+     .source = "ome: pkg/webhook/admission/isvc/inference_service_validation.go "
+               "(validateEngineDecoderConfiguration)",
+     .check = CheckDecoderWithoutEngine},
+    {.id = "MG111",
+     .name = "ome-decoder-not-named",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = kService,
+     .summary = "A service whose runtime defines a decoder names the decoder.",
+     .why = "OME makes only the components that the InferenceService itself names. With a runtime "
+            "for separate prefill and decode, a service without spec.decoder comes up with prefill "
+            "instances alone, and no request is ever answered.",
+     .fix = "Add spec.decoder, or name a runtime without decoderConfig. A runtime can serve both "
+            "shapes on purpose, hence a warning.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (MergeDecoderSpec)",
+     .check = CheckDecoderNamed},
+    {.id = "MG112",
+     .name = "ome-router-not-named",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = kService,
+     .summary = "A service with engine and decoder names the router that its runtime defines.",
+     .why = "The router pairs prefill with decode instances and is the entry of the service. OME "
+            "leaves it out, without a word, when the InferenceService does not name it; the "
+            "instances then run and nobody can reach them as one service.",
+     .fix = "Add spec.router. With a router of your own elsewhere, switch the rule off for the "
+            "namespace.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (MergeRouterSpec)",
+     .check = CheckRouterNamed},
+    {.id = "MG113",
+     .name = "ome-component-shape",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOmeKinds,
+     .summary = "A component is either one pod or a leader with workers, and service and runtime "
+                "agree on which.",
+     .why = "As soon as a leader is there, in the service or in the runtime, OME makes a "
+            "LeaderWorkerSet and no longer looks at the component's own runner, containers and "
+            "schedulerName: image, NPU count and scheduler written there are lost. A worker "
+            "without size means no worker pods at all.",
+     .fix = "Write runner and schedulerName once, in the shape that the runtime has, and give the "
+            "worker a size.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/deployment.go and "
+               "components/engine.go; the vendor's deploy tool does not compare the two either",
+     .check = CheckShape},
+    {.id = "MG114",
+     .name = "ome-runner-name",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = kService,
+     .summary = "A runner in an InferenceService repeats the name of its runtime's runner.",
+     .why = "OME serialises a missing name as an empty one, and the merge puts it over the "
+            "runtime's. Kubernetes refuses the Deployment with its nameless container, and no "
+            "instance appears. The message stands only in OME's log.",
+     .fix = "Write the runtime's runner name under runner.name.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (mergeSpec). The CRD "
+               "does not require the name here, so a later OME may keep the runtime's; hence a "
+               "warning",
+     .check = CheckRunnerName},
+    {.id = "MG115",
+     .name = "ome-serverless",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOmeKinds,
+     .summary = "Components with NPUs run as Deployment or LeaderWorkerSet and keep at least one "
+                "instance.",
+     .why = "minReplicas 0 and the modes Serverless and MultiNodeRayVLLM bring in Knative or Ray, "
+            "whose pods MindCluster does not know: neither gang scheduling nor rescheduling after "
+            "a fault is defined for them.",
+     .fix = "Write minReplicas: 1 or more and leave ome.io/deploymentMode out.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/deployment.go; MindCluster's "
+               "documents describe Deployment and LeaderWorkerSet only",
+     .check = CheckServerless},
+    {.id = "MG116",
+     .name = "ome-visible-devices-conflict",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = kService,
+     .summary = "Service and runtime write ASCEND_VISIBLE_DEVICES in the same way.",
+     .why = "OME merges variables of one name field by field: value on one side and valueFrom on "
+            "the other give a variable with both, which Kubernetes refuses. No pod is made.",
+     .fix = "Leave the variable to the runtime.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go; Kubernetes API "
+               "reference, EnvVar",
+     .check = CheckVisibleDevices},
+    {.id = "MG117",
+     .name = "ome-legacy-runtime-fields",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOmeRuntimes,
+     .summary = "Scheduling and fault settings of a runtime stand in its components.",
+     .why = "labels, annotations and schedulerName directly under spec belong to an older shape of "
+            "the runtime. OME still accepts them and renders none of them: the pods go to the "
+            "default scheduler, and no fault label reaches Volcano.",
+     .fix = "Move them into spec.engineConfig and spec.decoderConfig, with several nodes into "
+            "leader and worker.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (only resources and "
+               "nodeSelector of the old shape are read)",
+     .check = CheckLegacyFields},
+    {.id = "MG118",
+     .name = "ome-volcano-queue",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOmeKinds,
+     .summary = "The queue of NPU components is named where Volcano reads it.",
+     .why = "ome.io/volcano-queue only becomes a label of the pods. Volcano and the "
+            "LeaderWorkerSet controller read the annotation scheduling.volcano.sh/queue-name; "
+            "without it everything lands in the default queue and its quota.",
+     .fix = "Write scheduling.volcano.sh/queue-name under annotations of engine and decoder.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/components/base.go; volcano: "
+               "pkg/controllers/podgroup/pg_controller_handler.go",
+     .check = CheckVolcanoQueue},
+    {.id = "MG119",
+     .name = "ome-runtime-replicas",
+     .severity = Severity::kInfo,
+     .default_mode = Mode::kAudit,
+     .kinds = schemas::kOmeRuntimes,
+     .summary = "Replica counts stand in the InferenceService.",
+     .why = "OME's defaulter writes minReplicas 1 into every component of an InferenceService that "
+            "has none, and the service's value wins over the runtime's. A count in the runtime "
+            "looks as if it meant something.",
+     .fix = "Write minReplicas in the InferenceService.",
+     .source =
+         "ome: pkg/webhook/admission/isvc/inference_service_defaults.go; harmless, and common "
+         "in samples, hence only recorded",
+     .check = CheckRuntimeReplicas},
+};
+
+}  // namespace
+
+std::span<const Rule> OmeRules() { return kRules; }
 
 }  // namespace mindgate::policies

@@ -29,7 +29,12 @@ class Findings {
     std::string fix;      // what to write instead
   };
 
-  // A second violation of the same place with the same message is dropped.
+  // More than anybody corrects at once; keeps the cost of an object with 100,000 bad labels
+  // bounded.
+  static constexpr size_t kMost = 64;
+
+  // A second violation of the same place with the same message is dropped, and so is what comes
+  // after kMost.
   void Violate(std::string path, std::string message, std::string fix);
   // The rule could not be evaluated though it applies; never a pass.
   void Error(std::string message) { errors_.push_back(std::move(message)); }
@@ -37,11 +42,13 @@ class Findings {
   void Skip(std::string reason) { skipped_.push_back(std::move(reason)); }
 
   const std::vector<Violation>& violations() const { return violations_; }
+  size_t dropped() const { return dropped_; }
   const std::vector<std::string>& errors() const { return errors_; }
   const std::vector<std::string>& skipped() const { return skipped_; }
 
  private:
   std::vector<Violation> violations_;
+  size_t dropped_ = 0;
   std::vector<std::string> errors_;
   std::vector<std::string> skipped_;
 };

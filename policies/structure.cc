@@ -1,7 +1,134 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
 #include "policies/rule.h"
+#include "schemas/names.h"
 
 namespace mindgate::policies {
+namespace {
 
-std::span<const Rule> StructureRules() { return {}; }
+using json::Json;
+using schemas::KindSet;
+using schemas::Mode;
+using schemas::WrongType;
+
+// One object can hold hundreds of thousands of them; nobody reads more.
+constexpr size_t kMostReported = 50;
+
+constexpr std::array<std::string_view, 2> kInjectValues = {"enabled", "disabled"};
+
+std::string_view Article(std::string_view noun) {
+  return noun == "integer" || noun == "object" ? "an" : "a";
+}
+
+bool IsScalar(const Json& value) { return value.is_number() || value.is_boolean(); }
+
+std::string LastToken(const std::string& path) {
+  const auto tokens = json::Tokens(path);
+  return tokens && !tokens->empty() ? tokens->back() : path;
+}
+
+std::string FixFor(const WrongType& wrong, const std::string& name) {
+  const Json& value = *wrong.value;
+  if (wrong.wanted == "string") {
+    if (value.is_boolean()) {
+      // YAML 1.1, which kubectl reads, takes all of on, yes and true for the same value.
+      return value.get<bool>() ? "quote the value: write " + name + R"(: "on" (or "yes", "true"))"
+                               : "quote the value: write " + name + R"(: "off" (or "no", "false"))";
+    }
+    if (IsScalar(value)) return "write " + name + ": " + Quote(value.dump());
+    return "write one quoted text as the value of " + name;
+  }
+  if (wrong.wanted == "integer") {
+    const auto text = json::AsString(&value);
+    const auto number = text ? ParseGoInt(*text) : std::nullopt;
+    if (number) return "write " + name + ": " + std::to_string(*number);
+    return "write a whole number without quotes as the value of " + name;
+  }
+  return "write " + std::string(Article(wrong.wanted)) + " " + std::string(wrong.wanted) + " for " +
+         name + ", or leave it out";
+}
+
+void CheckWrongTypes(const RuleContext& context, Findings& findings) {
+  const auto& all = context.view.wrong_types;
+  for (size_t i = 0; i < std::min(all.size(), kMostReported); ++i) {
+    const WrongType& wrong = all[i];
+    const std::string name = LastToken(wrong.path);
+    const std::string_view type = json::TypeName(*wrong.value);
+    std::string message =
+        name + " is " +
+        (type == "null" ? "null" : std::string(Article(type)) + " " + std::string(type)) +
+        ", must be " + std::string(Article(wrong.wanted)) + " " + std::string(wrong.wanted);
+    if (wrong.wanted == "string" && wrong.value->is_boolean()) {
+      message += ": an unquoted on, off, yes or no is a boolean in YAML, and the object is refused";
+    } else if (wrong.wanted == "string" && IsScalar(*wrong.value)) {
+      message += ": without quotes the object is refused or its controller cannot read it";
+    } else {
+      message += ": the object is refused or its controller cannot read it";
+    }
+    findings.Violate(wrong.path, std::move(message), FixFor(wrong, name));
+  }
+  if (all.size() > kMostReported) {
+    findings.Violate("",
+                     std::to_string(all.size() - kMostReported) + " more members have a wrong type",
+                     "correct the members named first and apply again");
+  }
+}
+
+void CheckInjectLabel(const RuleContext& context, Findings& findings) {
+  const auto& view = context.view;
+  if (const auto value = view.Label(schemas::kInject)) {
+    if (std::find(kInjectValues.begin(), kInjectValues.end(), *value) == kInjectValues.end()) {
+      const auto nearest = NearestOf(*value, kInjectValues);
+      findings.Violate(
+          json::Child(view.labels.path, schemas::kInject),
+          std::string(schemas::kInject) + " is " + Quote(*value) +
+              ", which counts as absent: only \"enabled\" and \"disabled\" do something" +
+              (nearest ? ", did you mean " + Quote(*nearest) + "?" : ""),
+          R"(write mindgate.io/inject: "enabled" to inject without a visible NPU request, "disabled" to inject nothing)");
+    }
+  }
+  if (json::Find(view.annotations.value, schemas::kInject) != nullptr) {
+    findings.Violate(json::Child(view.annotations.path, schemas::kInject),
+                     std::string(schemas::kInject) +
+                         " is an annotation here and does nothing: mindgate reads the label",
+                     "move it to metadata.labels");
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"MG001", "wrong-type", Severity::kError, Mode::kEnforce,
+     schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
+     "Every member has the type that its API gives it; label and annotation values are strings.",
+     "Kubernetes refuses the object with a message that names a Go type and no line. Where a kind "
+     "keeps its templates "
+     "untyped (AscendJob metadata, infer-operator roles) the object is stored, and its controller "
+     "then fails to decode it: "
+     "no pod is ever made, or a label such as pod-rescheduling: on silently becomes the text "
+     "\"true\", which matches nothing.",
+     "Quote label and annotation values, above all numbers and on, off, yes, no, true and false. "
+     "Write counts without quotes.",
+     "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural schemas. "
+     "mindcluster-deploy: "
+     "k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on turns into.",
+     CheckWrongTypes},
+    {"MG002", "inject-label", Severity::kWarning, Mode::kWarn,
+     schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
+     "The label mindgate.io/inject is \"enabled\" or \"disabled\".",
+     "Any other value counts as absent. Somebody who meant to switch injection off still gets it, "
+     "or a service whose NPUs cannot "
+     "be seen in its own manifest stays without fault labels and is not rescheduled when a card "
+     "dies.",
+     "Write mindgate.io/inject: \"enabled\" or \"disabled\" in metadata.labels of the object, or "
+     "remove the label.",
+     "mindgate: the label is its own.", CheckInjectLabel},
+};
+
+}  // namespace
+
+std::span<const Rule> StructureRules() { return kRules; }
 
 }  // namespace mindgate::policies

@@ -1,7 +1,380 @@
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "base/text.h"
+#include "json/pointer.h"
 #include "policies/rule.h"
+#include "schemas/names.h"
 
+// vcjobs, batch Jobs and LeaderWorkerSets under Volcano. MindCluster ships Volcano without its
+// admission, so nothing else checks or completes a vcjob there (mind-cluster:
+// component/ascend-for-volcano/build/volcano-v*.yaml).
 namespace mindgate::policies {
+namespace {
 
-std::span<const Rule> VolcanoRules() { return {}; }
+using json::Json;
+using schemas::Kind;
+using schemas::KindSet;
+using schemas::Mode;
+using schemas::PodTemplateView;
+
+// The JobSpec of a vcjob, or the one in a CronJob's template.
+struct JobPlace {
+  std::string path = "/spec";
+  const Json* spec = nullptr;
+};
+
+JobPlace JobOf(const RuleContext& context) {
+  JobPlace place;
+  place.spec = json::Find(*context.view.object, "spec");
+  if (context.view.kind == Kind::kVolcanoCronJob) {
+    place.spec = json::FindPath(place.spec, {"jobTemplate", "spec"});
+    place.path = "/spec/jobTemplate/spec";
+  }
+  return place;
+}
+
+struct Task {
+  std::string path;
+  const Json* value = nullptr;
+  std::string title;  // for messages: "task "worker"", "task 0"
+};
+
+std::vector<Task> TasksOf(const JobPlace& job) {
+  std::vector<Task> tasks;
+  const Json* list = json::Find(job.spec, "tasks");
+  if (!json::IsArray(list)) return tasks;
+  for (size_t i = 0; i < list->size(); ++i) {
+    const Json& value = (*list)[i];
+    if (!value.is_object()) continue;
+    const auto name = json::FindString(value, "name");
+    tasks.push_back({json::Child(job.path + "/tasks", i), &value,
+                     "task " + (name ? Quote(*name) : std::to_string(i))});
+  }
+  return tasks;
+}
+
+// Pods of a task; nothing when `replicas` is no integer. Absent is 0, as in Go.
+std::optional<int64_t> ReplicasOf(const Task& task) {
+  const Json* replicas = json::Find(*task.value, "replicas");
+  return replicas == nullptr ? std::optional<int64_t>(0) : json::AsInt(replicas);
+}
+
+std::optional<int64_t> TotalReplicas(const std::vector<Task>& tasks) {
+  int64_t total = 0;
+  for (const Task& task : tasks) {
+    const auto replicas = ReplicasOf(task);
+    if (!replicas || __builtin_add_overflow(total, *replicas, &total)) return std::nullopt;
+  }
+  return total;
+}
+
+void CheckGangSize(const RuleContext& context, Findings& findings) {
+  const JobPlace job = JobOf(context);
+  const std::vector<Task> tasks = TasksOf(job);
+  for (const Task& task : tasks) {
+    const auto least = json::AsInt(json::Find(*task.value, "minAvailable"));
+    const auto replicas = ReplicasOf(task);
+    if (!least || !replicas || *least <= *replicas) continue;
+    findings.Violate(task.path + "/minAvailable",
+                     "minAvailable " + std::to_string(*least) + " is more than the " +
+                         std::to_string(*replicas) + " replicas of " + task.title +
+                         ": the job never starts",
+                     "write minAvailable: " + std::to_string(*replicas) + " or less");
+  }
+  const auto least = json::AsInt(json::Find(job.spec, "minAvailable"));
+  const auto total = TotalReplicas(tasks);
+  if (!least || !total || *least <= *total) return;
+  findings.Violate(job.path + "/minAvailable",
+                   "minAvailable " + std::to_string(*least) + " is more than the " +
+                       std::to_string(*total) + " pods of all tasks: the job never starts",
+                   "write minAvailable: " + std::to_string(*total) + " or less");
+}
+
+void CheckQueue(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const JobPlace job = JobOf(context);
+  const Json* queue = json::Find(job.spec, "queue");
+  if (job.spec == nullptr || (queue != nullptr && json::AsString(queue) != "")) return;
+  findings.Violate(job.path + "/queue",
+                   "the job names no queue: without Volcano's admission its PodGroup has an empty "
+                   "queue before Volcano 1.15 and is never scheduled",
+                   "write queue: default");
+}
+
+void CheckMinAvailable(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const JobPlace job = JobOf(context);
+  const Json* least = json::Find(job.spec, "minAvailable");
+  if (job.spec == nullptr || (least != nullptr && json::AsInt(least) != 0)) return;
+  const int64_t total = TotalReplicas(TasksOf(job)).value_or(1);
+  findings.Violate(job.path + "/minAvailable",
+                   std::string(least == nullptr ? "minAvailable is missing" : "minAvailable is 0") +
+                       ": the job is no gang, and its pods take NPUs one by one while the others "
+                       "wait",
+                   "write minAvailable: " + std::to_string(std::max<int64_t>(total, 1)) +
+                       " for one gang, or 1 for independent pods");
+}
+
+void CheckTaskNames(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  std::set<std::string_view> seen;
+  for (const Task& task : TasksOf(JobOf(context))) {
+    const Json* raw = json::Find(*task.value, "name");
+    if (raw != nullptr && !raw->is_string()) continue;
+    const std::string_view name = json::AsString(raw).value_or("");
+    const bool again = !seen.insert(name).second;
+    if (name.empty()) {
+      findings.Violate(task.path + "/name",
+                       task.title +
+                           " has no name: without Volcano's admission its pods have none "
+                           "to be told apart by" +
+                           (again ? ", and two such tasks share their pods' names" : ""),
+                       "write a name, for example `name: worker`");
+    } else if (again) {
+      findings.Violate(task.path + "/name",
+                       "another task is named " + Quote(name) +
+                           " too: both make pods of the same names, and the second gets none",
+                       "write another name");
+    }
+  }
+}
+
+bool Names(const Json& policy, std::string_view event) {
+  if (json::FindString(policy, "event") == event) return true;
+  const Json* events = json::Find(policy, "events");
+  return json::IsArray(events) &&
+         std::any_of(events->begin(), events->end(),
+                     [&](const Json& each) { return json::AsString(&each) == event; });
+}
+
+// What the first policy for failed pods does; nothing when there is none. "*" is any event.
+std::optional<std::string_view> ActionOnPodFailed(const Json* policies) {
+  if (!json::IsArray(policies)) return std::nullopt;
+  for (const Json& policy : *policies) {
+    if (Names(policy, "PodFailed") || Names(policy, "*")) return json::FindString(policy, "action");
+  }
+  return std::nullopt;
+}
+
+// Actions that leave the other tasks alone. Ignore is MindCluster's own addition.
+bool KeepsTheJob(std::optional<std::string_view> action) {
+  return action == "RestartTask" || action == "RestartPod" || action == "Ignore";
+}
+
+void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
+  const auto& groups = context.view.pod_groups;
+  if (groups.empty()) return;
+  const auto any = [](const std::vector<schemas::Carried>& carried, std::string_view value) {
+    return std::any_of(carried.begin(), carried.end(), [&](const schemas::Carried& each) {
+      return json::AsString(each.value) == value;
+    });
+  };
+  const bool label = any(context.view.GroupLabels(groups.front(), schemas::kPodRescheduling), "on");
+  if (!label &&
+      !any(context.view.GroupAnnotations(groups.front(), schemas::kRecoverPolicyPath), "pod")) {
+    return;
+  }
+  const std::string asked = label ? "pod-rescheduling: on" : "huawei.com/recover_policy_path: pod";
+  const JobPlace job = JobOf(context);
+  const auto of_job = ActionOnPodFailed(json::Find(job.spec, "policies"));
+  for (const Task& task : TasksOf(job)) {
+    const auto own = ActionOnPodFailed(json::Find(*task.value, "policies"));
+    if (KeepsTheJob(own ? own : of_job)) continue;
+    const PodTemplateView* pod = nullptr;
+    for (const PodTemplateView& each : context.view.templates) {
+      if (each.path == task.path + "/template") pod = &each;
+    }
+    if (pod == nullptr || !pod->RequestsNpus()) continue;
+    findings.Violate((own ? task.path : job.path) + "/policies",
+                     asked + " has no effect for " + task.title + ": " +
+                         (own || of_job ? "PodFailed leads to " + std::string(*(own ? own : of_job))
+                                        : "no policy handles PodFailed") +
+                         ", so a failed pod takes the whole job down",
+                     "add `{event: PodFailed, action: RestartTask}` to policies");
+  }
+}
+
+void CheckBatchJob(const RuleContext& context, Findings& findings) {
+  // The Jobs of a CronJob were judged with it.
+  if (!context.view.RequestsNpus() || context.view.controller_injected) return;
+  findings.Violate("/kind",
+                   "no MindCluster component handles a batch " +
+                       std::string(schemas::KindName(context.view.kind)) +
+                       ": its NPUs get no rank table and no job summary, only scheduling",
+                   "use an AscendJob, or a Job of batch.volcano.sh/v1alpha1");
+}
+
+std::string_view SchedulerOf(const PodTemplateView& pod) {
+  const std::string_view name = pod.SchedulerName();
+  return name.empty() ? schemas::kDefaultScheduler : name;
+}
+
+void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
+  const auto& templates = context.view.templates;
+  for (const schemas::PodGroupView& group : context.view.pod_groups) {
+    if (group.owner != schemas::PodGroupOwner::kLeaderWorkerSetGroup ||
+        group.templates.size() < 2) {
+      continue;
+    }
+    const auto npus = [&](size_t index) { return templates[index].RequestsNpus(); };
+    if (std::none_of(group.templates.begin(), group.templates.end(), npus)) continue;
+    const auto unknown = [&](size_t index) {
+      return !templates[index].has_pod_spec && templates[index].runtime == nullptr;
+    };
+    if (std::any_of(group.templates.begin(), group.templates.end(), unknown)) {
+      findings.Skip("needs the runtime, not known here");
+      continue;
+    }
+    const PodTemplateView& first = templates[group.templates.front()];
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = templates[index];
+      if (SchedulerOf(pod) == SchedulerOf(first)) continue;
+      findings.Violate(json::Child(pod.pod_spec.path, "schedulerName"),
+                       pod.name + " is scheduled by " + Quote(SchedulerOf(pod)) + ", " +
+                           first.name + " by " + Quote(SchedulerOf(first)) +
+                           ": they share one gang, which waits for pods that Volcano does not see",
+                       "write schedulerName: volcano in both");
+    }
+  }
+}
+
+void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
+  const Json* group = json::FindPath(*context.view.object, {"spec", "leaderWorkerTemplate"});
+  const auto policy = json::FindString(group, "restartPolicy");
+  // LWS reads Default, the old name, as None.
+  if (policy != "None" && policy != "Default") return;
+  const Json* size = json::Find(group, "size");
+  if (!context.view.RequestsNpus() || size == nullptr || json::AsInt(size).value_or(1) <= 1) return;
+  if (context.view.pod_groups.empty()) return;
+  const auto carried =
+      context.view.GroupLabels(context.view.pod_groups.front(), schemas::kFaultScheduling);
+  const bool on = std::any_of(carried.begin(), carried.end(), [](const schemas::Carried& label) {
+    const auto value = json::AsString(label.value);
+    return value && *value != "off";
+  });
+  if (!on) return;
+  findings.Violate("/spec/leaderWorkerTemplate/restartPolicy",
+                   "restartPolicy " + std::string(*policy) +
+                       " keeps the rest of a group running when one of its pods is replaced after "
+                       "a fault, and the new pod cannot join it",
+                   "write restartPolicy: RecreateGroupOnPodRestart, or leave it out");
+}
+
+constexpr Rule kRules[] = {
+    {.id = "MG130",
+     .name = "vcjob-gang-size",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "minAvailable of a vcjob, and of each task, is at most the number of its pods.",
+     .why = "The gang waits for more pods than the job ever makes. Volcano's own admission refuses "
+            "such a job, but MindCluster ships Volcano without it: there the job stays Pending for "
+            "ever. The rule holds with and without NPUs.",
+     .fix = "Write minAvailable no larger than the sum of the tasks' replicas.",
+     .source = "volcano: pkg/webhooks/admission/jobs/validate/admit_job.go",
+     .check = CheckGangSize},
+    {.id = "MG131",
+     .name = "vcjob-queue",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A vcjob with NPUs names its queue.",
+     .why = "Volcano's admission, and from 1.15 on its CRD, fill in \"default\". MindCluster's "
+            "Volcano has no admission: on 1.9 and 1.12 the PodGroup has an empty queue.",
+     .fix = "Write queue: default, or the name of an open queue.",
+     .source = "mind-cluster: component/ascend-for-volcano/build/volcano-v*.yaml; volcano: "
+               "config/crd/volcano/bases/batch.volcano.sh_jobs.yaml. Newer versions fill it in, "
+               "hence a warning",
+     .check = CheckQueue},
+    {.id = "MG132",
+     .name = "vcjob-min-available",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A vcjob with NPUs says how many pods make its gang.",
+     .why = "Without Volcano's admission a missing minAvailable is 0: pods bind one by one, two "
+            "jobs can hold half of each other's cards, and after a fault the job counts as "
+            "complete with pods missing, so recovery is not widened.",
+     .fix = "Write minAvailable: all pods for a distributed job, 1 for independent replicas.",
+     .source = "volcano: pkg/controllers/job/job_controller_actions.go; Volcano's admission, where "
+               "it runs, fills in the sum, hence a warning",
+     .check = CheckMinAvailable},
+    {.id = "MG133",
+     .name = "vcjob-task-name",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "Each task of a vcjob with NPUs has a name of its own.",
+     .why = "Pods are named job-task-index. Volcano's admission makes up missing names and refuses "
+            "repeated ones; without it pods of two tasks collide, and policies and rank tables "
+            "cannot tell the tasks apart.",
+     .fix = "Write a distinct name in every task.",
+     .source = "volcano: pkg/controllers/job/job_controller_util.go; Volcano's admission, where it "
+               "runs, fills names in, hence a warning",
+     .check = CheckTaskNames},
+    {.id = "MG134",
+     .name = "vcjob-failure-policy",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A vcjob with pod-level recovery restarts the task, not the job, when a pod fails.",
+     .why = "pod-rescheduling: on and huawei.com/recover_policy_path: pod make the scheduler "
+            "delete only the pod at fault. Volcano's job controller sees a failed pod and, without "
+            "a policy that says otherwise, restarts the whole job.",
+     .fix = "Add `{event: PodFailed, action: RestartTask}` to spec.policies or to the task's.",
+     .source = "mind-cluster: docs/en/scheduling/usage (pod-level rescheduling of vcjobs); "
+               "volcano: pkg/controllers/job/job_controller_util.go. The action Ignore exists in "
+               "MindCluster's Volcano only and is accepted too",
+     .check = CheckFailurePolicy},
+    {.id = "MG135",
+     .name = "batch-job-npus",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kBatchJobs,
+     .summary = "NPU jobs are AscendJobs or vcjobs, not Jobs of batch/v1.",
+     .why = "ascend-operator makes rank tables for AscendJobs, vcjobs, Deployments and "
+            "StatefulSets, and ClusterD reports those. A batch/v1 Job gets nothing but generic "
+            "scheduling: distributed training has no rank table, and retries after a fault are the "
+            "Job controller's.",
+     .fix = "Use an AscendJob or a vcjob. For a single pod that needs no rank table a Job works, "
+            "hence a warning.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1",
+     .check = CheckBatchJob},
+    {.id = "MG136",
+     .name = "group-scheduler",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOmeKinds | KindSet{Kind::kLeaderWorkerSet},
+     .summary = "Leader and workers of one group are placed by the same scheduler.",
+     .why = "With gang scheduling the LeaderWorkerSet controller puts leader and workers into one "
+            "PodGroup whatever their scheduler. Volcano counts only its own pods, so the group "
+            "never reaches its size and none of its pods starts.",
+     .fix = "Write schedulerName: volcano in the leader and in the worker template.",
+     .source = "lws: pkg/schedulerprovider/volcano_provider.go. Gang scheduling is a setting of "
+               "the controller that the object does not show, hence a warning",
+     .check = CheckGroupScheduler},
+    {.id = "MG137",
+     .name = "lws-restart-policy",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = {Kind::kLeaderWorkerSet},
+     .summary = "A group of several NPU pods with fault rescheduling is recreated as a whole.",
+     .why = "The pods of a group form one distributed engine. With restartPolicy None only the "
+            "failed pod comes back, and the others hang in a collective operation with a rank "
+            "that is gone. RecreateGroupOnPodRestart, the default, replaces all of them.",
+     .fix = "Leave restartPolicy out or write RecreateGroupOnPodRestart.",
+     .source = "lws: pkg/controllers/pod_controller.go; mind-cluster: "
+               "docs/en/scheduling/usage/sglang_best_practice. An engine that rejoins by itself "
+               "works, hence a warning",
+     .check = CheckRestartPolicy},
+};
+
+}  // namespace
+
+std::span<const Rule> VolcanoRules() { return kRules; }
 
 }  // namespace mindgate::policies

@@ -35,6 +35,24 @@ inline constexpr std::string_view kScalingRuleKey =
 inline constexpr std::string_view kRankTablePrefix =
     "rings-config-";  // name prefix of rank-table ConfigMaps
 
+// The values of `app` that MindCluster compares; any other is a plain label to it.
+inline constexpr std::string_view kMindieServer = "mindie-ms-server";
+inline constexpr std::string_view kMindieController = "mindie-ms-controller";
+inline constexpr std::string_view kMindieCoordinator = "mindie-ms-coordinator";
+
+// Rank-table ConfigMaps (component/clusterd/pkg/domain/epranktable).
+inline constexpr std::string_view kRankTableKey = "hccl.json";            // data key
+inline constexpr std::string_view kRankTableConsumer = "mx-consumer-cim";  // label, "true": clusterd watches it
+inline constexpr std::string_view kDeployServerStandalone = "grt-server/deploy-server";
+inline constexpr std::string_view kDeployServerDistributed = "grt-group/deploy-server";
+inline constexpr std::string_view kRingController = "ring-controller.atlas";
+
+// AscendJob (component/ascend-operator/pkg/controllers/v1).
+inline constexpr std::string_view kFramework = "framework";
+inline constexpr std::string_view kScaleOutType = "scaleout-type";
+inline constexpr std::string_view kRecoverStrategy = "recover-strategy";
+inline constexpr std::string_view kAscendContainer = "ascend";  // name of the main container
+
 // Volcano.
 inline constexpr std::string_view kVolcanoScheduler = "volcano";
 inline constexpr std::string_view kDefaultScheduler = "default-scheduler";

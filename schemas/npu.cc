@@ -19,18 +19,6 @@ bool IsVnpuSuffix(std::string_view text) {
   return digits > 0 && digits < text.size() && text[digits] == 'c';
 }
 
-// Quantities may be written as numbers or as text.
-std::optional<int64_t> WholeCount(const Json* value) {
-  if (const auto number = json::AsInt(value)) return number;
-  if (const auto text = json::AsString(value)) return ParseWholeQuantity(*text);
-  if (value != nullptr && value->is_number_float()) {
-    const double number = value->get<double>();
-    const auto whole = static_cast<int64_t>(std::clamp(number, -1e15, 1e15));
-    if (static_cast<double>(whole) == number) return whole;
-  }
-  return std::nullopt;
-}
-
 void Collect(const Json* map, std::string_view path, bool is_request,
              std::vector<NpuRequest>& requests) {
   const auto* object = map == nullptr ? nullptr : map->get_ptr<const Json::object_t*>();
@@ -65,6 +53,17 @@ NpuResource ClassifyResource(std::string_view resource) {
   return NpuResource::kOther;
 }
 
+std::optional<int64_t> WholeQuantity(const Json* value) {
+  if (const auto number = json::AsInt(value)) return number;
+  if (const auto text = json::AsString(value)) return ParseWholeQuantity(*text);
+  if (value != nullptr && value->is_number_float()) {
+    const double number = value->get<double>();
+    const auto whole = static_cast<int64_t>(std::clamp(number, -1e15, 1e15));
+    if (static_cast<double>(whole) == number) return whole;
+  }
+  return std::nullopt;
+}
+
 std::vector<NpuRequest> ReadNpuRequests(const Json* resources, std::string_view path) {
   std::vector<NpuRequest> requests;
   if (!json::IsObject(resources)) return requests;
@@ -74,7 +73,7 @@ std::vector<NpuRequest> ReadNpuRequests(const Json* resources, std::string_view 
   Collect(wanted, json::Child(path, "requests"), true, requests);
   Collect(limits, json::Child(path, "limits"), false, requests);
   for (NpuRequest& request : requests) {
-    request.count = WholeCount(request.request != nullptr ? request.request : request.limit);
+    request.count = WholeQuantity(request.request != nullptr ? request.request : request.limit);
   }
   return requests;
 }

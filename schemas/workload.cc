@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -21,12 +22,27 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
   return std::nullopt;
 }
 
-void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& carried) {
+void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& carried,
+                bool in_runtime = false) {
   const Json* value = json::Find(map.value, key);
   if (value == nullptr) return;
-  const bool seen = std::any_of(carried.begin(), carried.end(),
-                                [&](const Carried& other) { return other.value == value; });
-  if (!seen) carried.push_back({json::Child(map.path, key), value});
+  // Only neighbours share a map: the leader and worker of one OME component.
+  if (carried.empty() || carried.back().value != value)
+    carried.push_back({json::Child(map.path, key), value, in_runtime});
+}
+
+// An inherited entry reaches the pods only where nothing nearer sets it.
+void AddEffective(const PodTemplateView& pod, Place PodTemplateView::* own,
+                  const std::vector<Place>& inherited, std::string_view key,
+                  std::vector<Carried>& carried) {
+  AddCarried(pod.*own, key, carried);
+  if (json::Find((pod.*own).value, key) != nullptr) return;
+  for (const Place& place : inherited) {
+    if (json::Find(place.value, key) == nullptr) continue;
+    const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*own).value;
+    AddCarried(place, key, carried, in_runtime);
+    return;
+  }
 }
 
 // Kinds whose pods or children were injected where their owner was admitted (design section 4).
@@ -46,8 +62,8 @@ void ReadMetadata(const Json& object, views::Builder& builder) {
   view.labels = builder.StringMap(metadata, "/metadata", "labels");
   view.annotations = builder.StringMap(metadata, "/metadata", "annotations");
 
-  const Json* owners = json::Find(metadata, "ownerReferences");
-  if (!json::IsArray(owners)) return;
+  const Json* owners = builder.List(metadata, "/metadata", "ownerReferences");
+  if (owners == nullptr) return;
   for (const Json& owner : *owners) {
     if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
     view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
@@ -55,6 +71,32 @@ void ReadMetadata(const Json& object, views::Builder& builder) {
                                 json::FindString(owner, "name").value_or("")};
     view.controller_injected = IsInjectedAtSource(*view.controller);
     return;
+  }
+}
+
+// A place at or below something of the wrong type cannot be written: a patch there would not apply.
+void MarkUnwritable(WorkloadView& view) {
+  std::set<std::string_view> wrong;
+  for (const WrongType& type : view.wrong_types) wrong.insert(type.path);
+  const auto mark = [&wrong](Place& place) {
+    for (size_t end = 0; end != std::string::npos && !place.wrong_type;) {
+      end = place.path.find('/', end + 1);
+      place.wrong_type = wrong.contains(std::string_view(place.path).substr(0, end));
+    }
+  };
+  mark(view.labels);
+  mark(view.annotations);
+  for (PodTemplateView& pod : view.templates) {
+    mark(pod.labels);
+    mark(pod.annotations);
+    mark(pod.pod_spec);
+    for (Place& place : pod.inherited_labels) mark(place);
+    for (Place& place : pod.inherited_annotations) mark(place);
+    for (ContainerView& container : pod.containers) mark(container.env);
+  }
+  for (PodGroupView& group : view.pod_groups) {
+    if (group.labels) mark(*group.labels);
+    if (group.annotations) mark(*group.annotations);
   }
 }
 
@@ -81,12 +123,18 @@ std::optional<std::string_view> PodTemplateView::Annotation(std::string_view key
 
 std::string_view PodTemplateView::SchedulerName() const {
   const std::string_view own = json::FindString(pod_spec.value, "schedulerName").value_or("");
-  return own.empty() && runtime != nullptr ? runtime->SchedulerName() : own;
+  if (!own.empty()) return own;
+  return runtime != nullptr ? runtime->SchedulerName() : job_scheduler;
 }
 
 bool WorkloadView::RequestsNpus() const {
   return std::any_of(templates.begin(), templates.end(),
                      [](const PodTemplateView& pod) { return pod.RequestsNpus(); });
+}
+
+bool WorkloadView::IsNpuWorkload() const {
+  return RequestsNpus() || (runtime != nullptr && runtime->RequestsNpus()) ||
+         Label(kInject) == "enabled";
 }
 
 std::optional<std::string_view> WorkloadView::Label(std::string_view key) const {
@@ -103,14 +151,7 @@ std::vector<Carried> WorkloadView::GroupLabels(const PodGroupView& group,
   if (group.labels) AddCarried(*group.labels, key, carried);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
-    AddCarried(pod.labels, key, carried);
-    // An inherited entry reaches the pods only where nothing nearer sets it.
-    if (json::Find(pod.labels.value, key) != nullptr) continue;
-    for (const Place& place : pod.inherited_labels) {
-      if (json::Find(place.value, key) == nullptr) continue;
-      AddCarried(place, key, carried);
-      break;
-    }
+    AddEffective(pod, &PodTemplateView::labels, pod.inherited_labels, key, carried);
   }
   return carried;
 }
@@ -121,13 +162,7 @@ std::vector<Carried> WorkloadView::GroupAnnotations(const PodGroupView& group,
   if (group.annotations) AddCarried(*group.annotations, key, carried);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
-    AddCarried(pod.annotations, key, carried);
-    if (json::Find(pod.annotations.value, key) != nullptr) continue;
-    for (const Place& place : pod.inherited_annotations) {
-      if (json::Find(place.value, key) == nullptr) continue;
-      AddCarried(place, key, carried);
-      break;
-    }
+    AddEffective(pod, &PodTemplateView::annotations, pod.inherited_annotations, key, carried);
   }
   return carried;
 }
@@ -177,8 +212,10 @@ std::optional<WorkloadView> BuildView(const Json& object,
       break;
     case Kind::kConfigMap:
       if (!views::IsOurConfigMap(object, view.name)) return std::nullopt;
+      builder.StringMap(&object, "", "data");
       break;
   }
+  if (!view.wrong_types.empty()) MarkUnwritable(view);
   return view;
 }
 

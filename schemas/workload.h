@@ -70,12 +70,16 @@ struct PodTemplateView {
                                     // does not group these pods
   const PodTemplateView* runtime =
       nullptr;  // OME service: the same template of its runtime, when that is known
+  // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods;
+  // else empty.
+  std::string_view job_scheduler;
 
   bool RequestsNpus() const;  // any huawei.com/* of count other than 0, its runtime's included
   // The effective value among own and inherited maps; nothing when absent or no string.
   std::optional<std::string_view> Label(std::string_view key) const;
   std::optional<std::string_view> Annotation(std::string_view key) const;
-  // spec.schedulerName as the object (or its runtime) says; empty when missing.
+  // The scheduler of these pods as the object (template, else job or runtime) says; empty when
+  // missing.
   std::string_view SchedulerName() const;
 };
 
@@ -108,6 +112,8 @@ struct PodGroupView {
 struct Carried {
   std::string path;  // pointer of the entry
   const json::Json* value = nullptr;
+  bool in_runtime =
+      false;  // stands in the runtime of an InferenceService: the path is that object's
 };
 
 struct OwnerView {
@@ -135,6 +141,8 @@ struct WorkloadView {
 
   const KindInfo& info() const { return InfoOf(kind); }
   bool RequestsNpus() const;
+  // Requests NPUs, names an OME runtime that does, or says so with mindgate.io/inject: enabled.
+  bool IsNpuWorkload() const;
   std::optional<std::string_view> Label(std::string_view key) const;  // of the object itself
   std::optional<std::string_view> Annotation(std::string_view key) const;
 
@@ -159,8 +167,8 @@ struct RuntimeReference {
 };
 std::optional<RuntimeReference> RuntimeOf(const json::Json& inference_service);
 
-// True when `name` makes a PodGroup of Volcano: "volcano" itself or missing (which injection
-// fills).
+// True when `scheduler` counts as unset: missing, or what the API server writes into built-in
+// kinds.
 inline bool IsDefaultScheduler(const KindInfo& kind, std::string_view scheduler) {
   return scheduler.empty() || (kind.built_in && scheduler == "default-scheduler");
 }

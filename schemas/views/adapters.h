@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "schemas/workload.h"
 
@@ -23,6 +24,10 @@ class Builder {
   const json::Json* Object(const json::Json* parent, std::string_view path, std::string_view key);
   const json::Json* List(const json::Json* parent, std::string_view path, std::string_view key);
   std::optional<int64_t> Int(const json::Json* parent, std::string_view path, std::string_view key);
+  // An integer for which the kind's controller or schema takes `by_default` when it is absent.
+  // Nothing only when it is there and no integer.
+  std::optional<int64_t> Count(const json::Json* parent, std::string_view path,
+                               std::string_view key, int64_t by_default);
   std::string_view String(const json::Json* parent, std::string_view path, std::string_view key);
   // A map of strings (labels, annotations, nodeSelector): also checks each value.
   Place StringMap(const json::Json* parent, std::string_view path, std::string_view key);
@@ -35,6 +40,9 @@ class Builder {
   // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.
   void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Json* spec);
 
+  // Records one member of the wrong type, once.
+  void AddWrongType(std::string path, std::string_view wanted, const json::Json& value);
+
   // Groups the templates (indexes); sets their pod_group.
   PodGroupView& AddGroup(PodGroupOwner owner, std::string name, std::vector<size_t> templates);
 
@@ -43,10 +51,12 @@ class Builder {
                           bool (*has_type)(const json::Json&), std::string_view wanted);
   void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Json* spec,
                       std::string_view key, ContainerView::Role role);
+  void ReadEnv(const Place& env);
   void AddContainer(PodTemplateView& pod, std::string path, const json::Json& container,
                     ContainerView::Role role);
 
   WorkloadView& view_;
+  std::unordered_set<const json::Json*> wrong_;
 };
 
 void ReadNative(Builder& builder);

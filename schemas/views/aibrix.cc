@@ -16,6 +16,23 @@ bool IsRoutingName(std::string_view name) {
   return name == "routing" || name == "router" || name == "proxy";
 }
 
+// The scheduler makes PodGroups only for pods that name it; injection fills an empty name, but not
+// a router's.
+bool IsGrouped(const PodTemplateView& pod) {
+  const std::string_view scheduler = pod.SchedulerName();
+  return scheduler == kVolcanoScheduler || (scheduler.empty() && !pod.router);
+}
+
+// With a Volcano strategy AIBrix makes the PodGroup itself, from these numbers; else Volcano does,
+// with minMember 1.
+std::optional<int64_t> MinMember(Builder& builder, const Json* parent, std::string_view path) {
+  const std::string strategy = json::Child(path, "schedulingStrategy");
+  const Json* volcano = builder.Object(builder.Object(parent, path, "schedulingStrategy"), strategy,
+                                       "volcanoSchedulingStrategy");
+  if (volcano == nullptr) return 1;
+  return builder.Count(volcano, strategy + "/volcanoSchedulingStrategy", "minMember", 0);
+}
+
 void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
   WorkloadView& view = builder.view();
   const Json* roles = builder.List(spec, path, "roles");
@@ -23,24 +40,26 @@ void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
   struct Role {
     size_t index;
     int64_t group_size;
+    std::optional<int64_t> min_member;
   };
   std::vector<Role> read;
   for (size_t i = 0; i < roles->size(); ++i) {
     const Json& role = (*roles)[i];
     const std::string role_path = json::Child(path + "/roles", i);
     if (!role.is_object()) {
-      view.wrong_types.push_back({role_path, "object", &role});
+      builder.AddWrongType(role_path, "object", role);
       continue;
     }
     const std::string_view name = builder.String(&role, role_path, "name");
     const auto replicas = builder.Int(&role, role_path, "replicas");
-    const int64_t size = builder.Int(&role, role_path, "podGroupSize").value_or(1);
+    const auto size = builder.Count(&role, role_path, "podGroupSize", 1);
     const Json* pod_template = builder.Object(&role, role_path, "template");
     PodTemplateView& pod =
         builder.AddTemplate(name.empty() ? "role " + std::to_string(i) : std::string(name),
                             role_path + "/template", pod_template);
-    pod.pods = size > 1 ? std::optional(size) : replicas;
-    read.push_back({view.templates.size() - 1, size});
+    if (size) pod.pods = *size > 1 ? size : replicas;
+    read.push_back(
+        {view.templates.size() - 1, size.value_or(1), MinMember(builder, &role, role_path)});
   }
 
   const bool any_npus = view.RequestsNpus();
@@ -49,19 +68,17 @@ void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
     PodTemplateView& pod = view.templates[role.index];
     const bool npus = pod.RequestsNpus();
     pod.router = !npus && (any_npus || IsRoutingName(pod.name));
-    const std::string_view scheduler = pod.SchedulerName();
-    const bool grouped = scheduler == kVolcanoScheduler || (scheduler.empty() && !pod.router);
-    if (!grouped) continue;
+    if (!IsGrouped(pod)) continue;
     if (role.group_size > 1) {
       builder.AddGroup(PodGroupOwner::kPodSet, "one PodSet of role " + pod.name, {role.index})
-          .min_member = 1;
+          .min_member = role.min_member;
     } else {
       shared.push_back(role.index);
     }
   }
   if (!shared.empty()) {
     builder.AddGroup(PodGroupOwner::kRoleSet, "the roles with podGroupSize 1", std::move(shared))
-        .min_member = 1;
+        .min_member = MinMember(builder, spec, path);
   }
 }
 
@@ -78,15 +95,20 @@ void ReadAibrix(Builder& builder) {
   const Json* pod_template = builder.Object(spec, "/spec", "template");
   if (view.kind == Kind::kStormService) {
     builder.Int(spec, "/spec", "replicas");
+    const Json* metadata = builder.Object(pod_template, "/spec/template", "metadata");
+    builder.StringMap(metadata, "/spec/template/metadata", "labels");
+    builder.StringMap(metadata, "/spec/template/metadata", "annotations");
     ReadRoles(builder, builder.Object(pod_template, "/spec/template", "spec"),
               "/spec/template/spec");
     return;
   }
   PodTemplateView& pod = builder.AddTemplate("", "/spec/template", pod_template);
-  pod.pods = builder.Int(spec, "/spec", "podGroupSize").value_or(1);
+  pod.pods = builder.Count(spec, "/spec", "podGroupSize", 1);
   pod.inherited_labels.push_back(view.labels);
   pod.inherited_annotations.push_back(view.annotations);
-  builder.AddGroup(PodGroupOwner::kPodSet, "the PodSet", {0}).min_member = 1;
+  if (!IsGrouped(pod)) return;
+  builder.AddGroup(PodGroupOwner::kPodSet, "the PodSet", {0}).min_member =
+      MinMember(builder, spec, "/spec");
 }
 
 }  // namespace mindgate::schemas::views

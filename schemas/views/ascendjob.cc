@@ -10,6 +10,17 @@ namespace mindgate::schemas::views {
 
 using json::Json;
 
+namespace {
+
+// Nothing when either is unknown; stays in range.
+std::optional<int64_t> Sum(std::optional<int64_t> a, std::optional<int64_t> b) {
+  if (!a || !b) return std::nullopt;
+  int64_t sum = 0;
+  return __builtin_add_overflow(*a, *b, &sum) ? INT64_MAX : sum;
+}
+
+}  // namespace
+
 void ReadAscendJob(Builder& builder) {
   WorkloadView& view = builder.view();
   // Presence of both labels is what the operator looks at, whatever their values.
@@ -18,37 +29,46 @@ void ReadAscendJob(Builder& builder) {
   view.framework = mindie ? Framework::kMindIE : Framework::kAscendJob;
 
   const Json* spec = builder.Object(&builder.object(), "", "spec");
-  builder.String(spec, "/spec", "schedulerName");
+  const std::string_view job_scheduler = builder.String(spec, "/spec", "schedulerName");
   const Json* run_policy = builder.Object(spec, "/spec", "runPolicy");
   builder.Int(run_policy, "/spec/runPolicy", "backoffLimit");
   const Json* scheduling = builder.Object(run_policy, "/spec/runPolicy", "schedulingPolicy");
   const std::string scheduling_path = "/spec/runPolicy/schedulingPolicy";
   builder.String(scheduling, scheduling_path, "queue");
-  auto min_member = builder.Int(scheduling, scheduling_path, "minAvailable");
 
   std::vector<size_t> all;
-  int64_t total = 0;
+  std::optional<int64_t> total = 0;
+  bool templates_name_scheduler = false;
   if (const Json* replica_specs = builder.Object(spec, "/spec", "replicaSpecs")) {
     for (const auto& [type, replica_spec] : *replica_specs->get_ptr<const Json::object_t*>()) {
       const std::string path = json::Child("/spec/replicaSpecs", type);
       if (!replica_spec.is_object()) {
         if (!replica_spec.is_null()) {
-          view.wrong_types.push_back({path, "object", &replica_spec});
+          builder.AddWrongType(path, "object", replica_spec);
         }
         continue;
       }
-      const int64_t replicas = builder.Int(&replica_spec, path, "replicas").value_or(1);
+      const auto replicas = builder.Count(&replica_spec, path, "replicas", 1);
       builder.String(&replica_spec, path, "restartPolicy");
       const Json* pod_template = builder.Object(&replica_spec, path, "template");
-      builder.AddTemplate(type, path + "/template", pod_template).pods = replicas;
+      PodTemplateView& pod = builder.AddTemplate(type, path + "/template", pod_template);
+      pod.pods = replicas;
+      templates_name_scheduler = templates_name_scheduler || !pod.SchedulerName().empty();
       all.push_back(view.templates.size() - 1);
-      if (__builtin_add_overflow(total, replicas, &total)) total = INT64_MAX;
+      total = Sum(total, replicas);
     }
+  }
+  // The operator gives its own choice to the pods only when no template names a scheduler at all
+  // (setGangScheduleInfo).
+  if (!templates_name_scheduler) {
+    for (PodTemplateView& pod : view.templates) pod.job_scheduler = job_scheduler;
   }
   PodGroupView& group = builder.AddGroup(PodGroupOwner::kAscendJob, "the job", std::move(all));
   group.labels = view.labels;
   group.annotations = view.annotations;
-  group.min_member = min_member ? min_member : total;
+  group.min_member = json::Find(scheduling, "minAvailable") == nullptr
+                         ? total
+                         : builder.Int(scheduling, scheduling_path, "minAvailable");
 }
 
 }  // namespace mindgate::schemas::views

@@ -12,8 +12,13 @@ const Json* Builder::Typed(const Json* parent, std::string_view path, std::strin
                            bool (*has_type)(const Json&), std::string_view wanted) {
   const Json* value = json::Find(parent, key);
   if (value == nullptr || has_type(*value)) return value;
-  view_.wrong_types.push_back({json::Child(path, key), wanted, value});
+  AddWrongType(json::Child(path, key), wanted, *value);
   return nullptr;
+}
+
+void Builder::AddWrongType(std::string path, std::string_view wanted, const Json& value) {
+  // A bare pod's metadata is read twice: as the object's and as its template's.
+  if (wrong_.insert(&value).second) view_.wrong_types.push_back({std::move(path), wanted, &value});
 }
 
 const Json* Builder::Object(const Json* parent, std::string_view path, std::string_view key) {
@@ -30,6 +35,12 @@ std::optional<int64_t> Builder::Int(const Json* parent, std::string_view path,
   return json::AsInt(Typed(parent, path, key, is_integer, "integer"));
 }
 
+std::optional<int64_t> Builder::Count(const Json* parent, std::string_view path,
+                                      std::string_view key, int64_t by_default) {
+  if (json::Find(parent, key) == nullptr) return by_default;
+  return Int(parent, path, key);
+}
+
 std::string_view Builder::String(const Json* parent, std::string_view path, std::string_view key) {
   const auto is_string = [](const Json& value) { return value.is_string(); };
   return json::AsString(Typed(parent, path, key, is_string, "string")).value_or("");
@@ -38,13 +49,11 @@ std::string_view Builder::String(const Json* parent, std::string_view path, std:
 Place Builder::StringMap(const Json* parent, std::string_view path, std::string_view key) {
   Place place;
   place.path = json::Child(path, key);
-  const Json* raw = json::Find(parent, key);
   place.value = Object(parent, path, key);
-  place.wrong_type = raw != nullptr && place.value == nullptr;
   if (place.value == nullptr) return place;
   for (const auto& [name, value] : *place.value->get_ptr<const Json::object_t*>()) {
     if (!value.is_string() && !value.is_null()) {
-      view_.wrong_types.push_back({json::Child(place.path, name), "string", &value});
+      AddWrongType(json::Child(place.path, name), "string", value);
     }
   }
   return place;
@@ -59,13 +68,7 @@ PodTemplateView& Builder::AddTemplate(std::string name, std::string path,
   const std::string metadata_path = json::Child(pod.path, "metadata");
   pod.labels = StringMap(metadata, metadata_path, "labels");
   pod.annotations = StringMap(metadata, metadata_path, "annotations");
-  if (pod_template != nullptr && json::Find(*pod_template, "metadata") != nullptr &&
-      metadata == nullptr) {
-    pod.labels.wrong_type = pod.annotations.wrong_type = true;
-  }
-  const Json* spec = Object(pod_template, pod.path, "spec");
-  ReadPodSpec(pod, json::Child(pod.path, "spec"), spec);
-  pod.pod_spec.wrong_type = spec == nullptr && json::Find(pod_template, "spec") != nullptr;
+  ReadPodSpec(pod, json::Child(pod.path, "spec"), Object(pod_template, pod.path, "spec"));
   return pod;
 }
 
@@ -74,6 +77,8 @@ void Builder::ReadPodSpec(PodTemplateView& pod, std::string path, const Json* sp
   pod.pod_spec.path = std::move(path);
   if (spec == nullptr) return;
   String(spec, pod.pod_spec.path, "schedulerName");
+  String(spec, pod.pod_spec.path, "restartPolicy");
+  StringMap(spec, pod.pod_spec.path, "nodeSelector");
   if (const Json* runner =
           kOmeKinds.Has(view_.kind) ? Object(spec, pod.pod_spec.path, "runner") : nullptr) {
     AddContainer(pod, json::Child(pod.pod_spec.path, "runner"), *runner,
@@ -96,7 +101,7 @@ void Builder::ReadContainers(PodTemplateView& pod, std::string_view path, const 
 void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& container,
                            ContainerView::Role role) {
   if (!container.is_object()) {
-    view_.wrong_types.push_back({std::move(path), "object", &container});
+    AddWrongType(std::move(path), "object", container);
     return;
   }
   ContainerView& added = pod.containers.emplace_back();
@@ -104,8 +109,8 @@ void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& c
   added.value = &container;
   added.name = String(&container, path, "name");
   added.env.value = List(&container, path, "env");
-  added.env.wrong_type = added.env.value == nullptr && json::Find(container, "env") != nullptr;
   added.env.path = json::Child(path, "env");
+  ReadEnv(added.env);
   const Json* resources = Object(&container, path, "resources");
   if (resources != nullptr) {
     const std::string resources_path = json::Child(path, "resources");
@@ -114,6 +119,25 @@ void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& c
     added.npus = ReadNpuRequests(resources, resources_path);
   }
   added.path = std::move(path);
+}
+
+void Builder::ReadEnv(const Place& env) {
+  if (env.value == nullptr) return;
+  for (size_t i = 0; i < env.value->size(); ++i) {
+    const Json& entry = (*env.value)[i];
+    // Built only for what is wrong: an object of many variables is the common case.
+    const auto at = [&](std::string_view key) {
+      return json::Child(json::Child(env.path, i), key);
+    };
+    if (!entry.is_object()) {
+      AddWrongType(json::Child(env.path, i), "object", entry);
+      continue;
+    }
+    for (std::string_view key : {"name", "value"}) {
+      const Json* text = json::Find(entry, key);
+      if (text != nullptr && !text->is_string()) AddWrongType(at(key), "string", *text);
+    }
+  }
 }
 
 PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string name,

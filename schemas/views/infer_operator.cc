@@ -5,7 +5,7 @@
 
 // infer-operator: a role holds a raw Deployment or StatefulSet spec; with the gang label each
 // instance gets a PodGroup that copies the role's metadata (mind-cluster:
-// component/infer-operator/pkg/controller/workload/podgroup_manager.go).
+// component/infer-operator/pkg/controller/workload/{workload_reconciler,podgroup_manager}.go).
 namespace mindgate::schemas::views {
 namespace {
 
@@ -20,13 +20,18 @@ void ReadRole(Builder& builder, const Json& role, const std::string& path, size_
   const Json* metadata = builder.Object(&role, path, "metadata");
   Place labels = builder.StringMap(metadata, path + "/metadata", "labels");
   Place annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
+  if (view.kind == Kind::kInstanceSet) {
+    // The operator copies a role's metadata to the InstanceSet and from then on reads only that.
+    labels = view.labels;
+    annotations = view.annotations;
+  }
   const std::string_view workload =
       builder.String(builder.Object(&role, path, "workload"), path + "/workload", "kind");
 
   const Json* spec = builder.Object(&role, path, "spec");
   if (spec == nullptr) return;
   const std::string spec_path = path + "/spec";
-  const int64_t pods = builder.Int(spec, spec_path, "replicas").value_or(1);
+  const auto pods = builder.Count(spec, spec_path, "replicas", 1);
   const Json* pod_template = builder.Object(spec, spec_path, "template");
   if (pod_template == nullptr) return;
   builder
@@ -40,7 +45,7 @@ void ReadRole(Builder& builder, const Json& role, const std::string& path, size_
                                                           : PodGroupOwner::kReplicaSet;
   PodGroupView& group = builder.AddGroup(
       owner, "one instance of role " + view.templates.back().name, {view.templates.size() - 1});
-  group.min_member = gang ? pods : 1;
+  group.min_member = gang ? pods : std::optional<int64_t>(1);
   if (gang) {
     group.labels = std::move(labels);
     group.annotations = std::move(annotations);
@@ -70,7 +75,7 @@ void ReadInferOperator(Builder& builder) {
     if ((*roles)[i].is_object()) {
       ReadRole(builder, (*roles)[i], role_path, i);
     } else {
-      view.wrong_types.push_back({role_path, "object", &(*roles)[i]});
+      builder.AddWrongType(role_path, "object", (*roles)[i]);
     }
   }
 }

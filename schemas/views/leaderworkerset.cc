@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "schemas/views/adapters.h"
 
 // LeaderWorkerSet: one PodGroup per group when gang scheduling is on in its controller, which the
@@ -13,7 +15,8 @@ void ReadLeaderWorkerSet(Builder& builder) {
   builder.Int(spec, "/spec", "replicas");
   const std::string path = "/spec/leaderWorkerTemplate";
   const Json* group = builder.Object(spec, "/spec", "leaderWorkerTemplate");
-  const int64_t size = builder.Int(group, path, "size").value_or(1);
+  const auto size = builder.Count(group, path, "size", 1);
+  builder.String(spec, "/spec", "startupPolicy");
   std::vector<size_t> all;
   // A missing leader template means that the leader uses the worker's: never create one.
   const Json* leader = builder.Object(group, path, "leaderTemplate");
@@ -23,8 +26,9 @@ void ReadLeaderWorkerSet(Builder& builder) {
   }
   const Json* worker = builder.Object(group, path, "workerTemplate");
   if (worker != nullptr) {
-    builder.AddTemplate("worker", path + "/workerTemplate", worker).pods =
-        leader != nullptr ? size - 1 : size;
+    PodTemplateView& pod = builder.AddTemplate("worker", path + "/workerTemplate", worker);
+    pod.pods = size;
+    if (leader != nullptr && size) pod.pods = std::max<int64_t>(*size, 1) - 1;
     all.push_back(all.size());
   }
   builder.AddGroup(PodGroupOwner::kLeaderWorkerSetGroup, "one group", std::move(all));

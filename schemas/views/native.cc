@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "json/pointer.h"
+#include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
 // Kinds of Kubernetes itself. Volcano's pg-controller makes one PodGroup per ReplicaSet,
@@ -10,12 +11,13 @@ namespace {
 
 using json::Json;
 
-// Pods of a Job that exist together. The API server fills both with 1 when both are absent.
-int64_t PodsOfJob(Builder& builder, const Json* spec, std::string_view path) {
-  const auto parallelism = builder.Int(spec, path, "parallelism");
-  const auto completions = builder.Int(spec, path, "completions");
-  if (!completions) return parallelism.value_or(1);
-  return std::min(parallelism.value_or(1), *completions);
+// Pods of a Job that exist together. Without completions it is a work queue: as many as run in
+// parallel.
+std::optional<int64_t> PodsOfJob(Builder& builder, const Json* spec, std::string_view path) {
+  const auto parallelism = builder.Count(spec, path, "parallelism", 1);
+  const auto completions = builder.Count(spec, path, "completions", INT64_MAX);
+  if (!parallelism || !completions) return std::nullopt;
+  return std::min(*parallelism, *completions);
 }
 
 void AddOnly(Builder& builder, std::string path, const Json* spec, std::optional<int64_t> pods,
@@ -23,7 +25,11 @@ void AddOnly(Builder& builder, std::string path, const Json* spec, std::optional
   builder.view().framework = framework;
   const Json* pod_template = builder.Object(spec, path, "template");
   builder.AddTemplate("", json::Child(path, "template"), pod_template).pods = pods;
-  builder.AddGroup(owner, std::string(KindName(builder.view().kind)), {0}).min_member = 1;
+  PodGroupView& group = builder.AddGroup(owner, std::string(KindName(builder.view().kind)), {0});
+  // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it.
+  if (json::Find(builder.view().annotations.value, kGroupMinMember) == nullptr) {
+    group.min_member = 1;
+  }
 }
 
 }  // namespace
@@ -39,11 +45,11 @@ void ReadNative(Builder& builder) {
   const Json* spec = builder.Object(&builder.object(), "", "spec");
   switch (kind) {
     case Kind::kDeployment:
-      AddOnly(builder, "/spec", spec, builder.Int(spec, "/spec", "replicas").value_or(1),
+      AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
               PodGroupOwner::kReplicaSet, Framework::kDeployment);
       break;
     case Kind::kStatefulSet:
-      AddOnly(builder, "/spec", spec, builder.Int(spec, "/spec", "replicas").value_or(1),
+      AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
               PodGroupOwner::kStatefulSet, Framework::kStatefulSet);
       break;
     case Kind::kCronJob: {

@@ -27,6 +27,10 @@ constexpr std::array<Component, 3> kComponents = {{
     {"router", "router", "routerConfig", true},
 }};
 
+// The deprecated way to write an engine; OME's defaulter moves it there when neither engine nor
+// model is set.
+constexpr Component kPredictor = {"predictor", "predictor", "", false};
+
 const PodTemplateView* TemplateNamed(const WorkloadView* view, std::string_view name) {
   if (view == nullptr) return nullptr;
   for (const PodTemplateView& pod : view->templates) {
@@ -44,15 +48,17 @@ class ComponentReader {
     labels_ = builder_.StringMap(&value_, path_, "labels");
     annotations_ = builder_.StringMap(&value_, path_, "annotations");
     const std::string name(component_.name);
+    const std::string in_runtime(component_.name == kPredictor.name ? "engine" : component_.name);
     const WorkloadView* runtime = builder_.view().runtime.get();
-    const auto* runtime_leader = TemplateNamed(runtime, name + ".leader");
-    const auto* runtime_worker = TemplateNamed(runtime, name + ".worker");
+    const auto* runtime_single = TemplateNamed(runtime, in_runtime);
+    const auto* runtime_leader = TemplateNamed(runtime, in_runtime + ".leader");
+    const auto* runtime_worker = TemplateNamed(runtime, in_runtime + ".worker");
     const Json* leader = builder_.Object(&value_, path_, "leader");
     const Json* worker = builder_.Object(&value_, path_, "worker");
     const bool multi_node = leader != nullptr || worker != nullptr || runtime_leader != nullptr ||
                             runtime_worker != nullptr;
-    if (!multi_node) {
-      Add(name, path_, &value_, TemplateNamed(runtime, name)).pods = Replicas();
+    if (!IsMultiNode(multi_node, runtime_single != nullptr ? runtime_single : runtime_leader)) {
+      Add(name, path_, &value_, runtime_single).pods = Replicas();
       Group(PodGroupOwner::kReplicaSet);
       return;
     }
@@ -60,20 +66,38 @@ class ComponentReader {
       Add(name + ".leader", path_ + "/leader", leader, runtime_leader).pods = 1;
     } else {
       // The leader comes from the runtime, or the component's own pod fields serve as the leader.
-      PodTemplateView& pod = Add(name, path_, &value_, runtime_leader);
+      PodTemplateView& pod =
+          Add(name, path_, &value_, runtime_leader != nullptr ? runtime_leader : runtime_single);
       pod.pods = 1;
       if (runtime_leader != nullptr) pod.has_pod_spec = false;
     }
-    if (worker != nullptr) {
-      const auto size = builder_.Int(worker, path_ + "/worker", "size");
-      const bool from_runtime = !size && runtime_worker != nullptr;
-      Add(name + ".worker", path_ + "/worker", worker, runtime_worker).pods =
-          from_runtime ? runtime_worker->pods : size.value_or(0);
+    if (worker != nullptr || runtime_worker != nullptr) {
+      const std::string path = path_ + "/worker";
+      auto size = builder_.Count(worker, path, "size", 0);
+      if (json::Find(worker, "size") == nullptr && runtime_worker != nullptr) {
+        size = runtime_worker->pods;
+      }
+      PodTemplateView& pod = Add(name + ".worker", path, worker, runtime_worker);
+      pod.pods = size;
+      // Writing a worker that the service does not have would turn others of its fields off.
+      if (worker == nullptr) pod.has_pod_spec = false;
     }
     Group(PodGroupOwner::kLeaderWorkerSetGroup);
   }
 
  private:
+  // OME looks at the shape, and for the engine first at an annotation of the merged component.
+  bool IsMultiNode(bool by_shape, const PodTemplateView* runtime) const {
+    if (component_.name != "engine") return by_shape;
+    const Json* mode = json::Find(annotations_.value, kOmeDeploymentMode);
+    if (mode == nullptr && runtime != nullptr) {
+      mode = json::Find(runtime->annotations.value, kOmeDeploymentMode);
+    }
+    const auto text = json::AsString(mode);
+    if (text == "RawDeployment") return false;
+    return text == "MultiNode" || by_shape;
+  }
+
   PodTemplateView& Add(std::string name, std::string path, const Json* spec,
                        const PodTemplateView* runtime) {
     WorkloadView& view = builder_.view();
@@ -84,8 +108,9 @@ class ComponentReader {
     pod.annotations = annotations_;
     pod.router = component_.router;
     pod.runtime = runtime;
-    pod.has_pod_spec =
-        json::Find(spec, "runner") != nullptr || json::Find(spec, "containers") != nullptr;
+    pod.has_pod_spec = json::Find(spec, "runner") != nullptr ||
+                       json::Find(spec, "containers") != nullptr ||
+                       json::Find(spec, "schedulerName") != nullptr;
     if (view.kind == Kind::kInferenceService) {
       if (runtime != nullptr) {
         pod.inherited_labels.push_back(runtime->labels);
@@ -102,9 +127,9 @@ class ComponentReader {
   // OME's defaulter writes minReplicas 1 into every service component that lacks it, so a runtime's
   // value is dead.
   std::optional<int64_t> Replicas() {
-    const auto replicas = builder_.Int(&value_, path_, "minReplicas");
+    const auto replicas = builder_.Count(&value_, path_, "minReplicas", 1);
     if (builder_.view().kind != Kind::kInferenceService) return std::nullopt;
-    return replicas.value_or(1);
+    return replicas;
   }
 
   void Group(PodGroupOwner owner) {
@@ -135,6 +160,11 @@ void ReadOme(Builder& builder) {
     const Json* value = builder.Object(spec, "/spec", key);
     if (value == nullptr) continue;
     ComponentReader(builder, component, *value, json::Child("/spec", key)).Read();
+  }
+  if (service && json::Find(spec, "engine") == nullptr && json::Find(spec, "model") == nullptr) {
+    if (const Json* value = builder.Object(spec, "/spec", "predictor")) {
+      ComponentReader(builder, kPredictor, *value, "/spec/predictor").Read();
+    }
   }
 }
 

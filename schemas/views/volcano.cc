@@ -25,7 +25,7 @@ void ReadVolcanoJob(Builder& builder) {
     spec = builder.Object(job, path, "spec");
     path += "/spec";
   }
-  builder.String(spec, path, "schedulerName");
+  const std::string_view job_scheduler = builder.String(spec, path, "schedulerName");
   builder.String(spec, path, "queue");
   std::vector<size_t> all;
   if (const Json* tasks = builder.List(spec, path, "tasks")) {
@@ -33,17 +33,18 @@ void ReadVolcanoJob(Builder& builder) {
       const Json& task = (*tasks)[i];
       const std::string task_path = json::Child(path + "/tasks", i);
       if (!task.is_object()) {
-        view.wrong_types.push_back({task_path, "object", &task});
+        builder.AddWrongType(task_path, "object", task);
         continue;
       }
       const std::string_view name = builder.String(&task, task_path, "name");
-      const auto replicas = builder.Int(&task, task_path, "replicas");
+      // Go's zero value: a task without replicas makes no pods.
+      const auto replicas = builder.Count(&task, task_path, "replicas", 0);
       const Json* pod_template = builder.Object(&task, task_path, "template");
       PodTemplateView& pod =
           builder.AddTemplate(name.empty() ? "task " + std::to_string(i) : std::string(name),
                               task_path + "/template", pod_template);
-      // Go's zero value: a task without replicas makes no pods.
-      pod.pods = replicas.value_or(0);
+      pod.pods = replicas;
+      pod.job_scheduler = job_scheduler;
       all.push_back(view.templates.size() - 1);
     }
   }

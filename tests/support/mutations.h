@@ -2,12 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "admission/admit.h"
+#include "mutators/mutator.h"
+#include "schemas/kinds.h"
 #include "support/objects.h"
+#include "support/workloads.h"
 
 // How mutator tests read: a manifest, and every line of the patch it must get.
 //
@@ -22,6 +27,8 @@ struct MutationCase {
   std::vector<std::string> others = {};  // objects that references resolve to
   std::string namespace_label = {};      // value of mindgate.io/inject on the namespace
   schemas::Config config = {};
+  // "path: reason" of what was looked at and left alone; not compared when absent.
+  std::optional<std::vector<std::string>> withheld = {};
 };
 
 inline std::vector<std::string> Lines(const admission::Verdict& verdict, const json::Json& object) {
@@ -40,8 +47,40 @@ inline std::vector<std::string> Lines(const admission::Verdict& verdict, const j
   return lines;
 }
 
-// Mutates, compares, and checks what holds for every mutation: its own output yields an empty
-// patch.
+inline admission::Verdict MutateOnly(const schemas::AdmissionRequest& request,
+                                     const schemas::Config& config) {
+  admission::Options options;
+  options.judge = false;
+  options.explain = true;
+  return admission::Admit(request, config, options);
+}
+
+// What holds for every mutation: nlohmann's own patch gives the same object, the output yields an
+// empty patch on CREATE and as an unchanged UPDATE, and a client that puts its original manifest
+// back gets the same output again.
+inline void ExpectStable(const admission::Verdict& verdict, schemas::AdmissionRequest request,
+                         const schemas::Config& config) {
+  const json::Json& original = *request.object;
+  const json::Json& mutated = *verdict.mutated;
+  EXPECT_EQ(original.patch(json::ToJsonPatch(verdict.patch)), mutated);
+
+  request.object = &mutated;
+  EXPECT_EQ(json::ToJsonPatch(MutateOnly(request, config).patch).dump(), "[]")
+      << "the second run must change nothing";
+  const bool create = request.operation == schemas::Operation::kCreate;
+  request.operation = schemas::Operation::kUpdate;
+  request.old_object = &mutated;
+  EXPECT_EQ(json::ToJsonPatch(MutateOnly(request, config).patch).dump(), "[]")
+      << "an update of nothing must change nothing";
+
+  const auto kind = schemas::KindOf(original);
+  if (!create || !kind || schemas::InfoOf(*kind).template_frozen) return;
+  request.object = &original;
+  const auto again = MutateOnly(request, config);
+  EXPECT_EQ(again.mutated ? *again.mutated : original, mutated)
+      << "re-applying the original manifest must give the same object";
+}
+
 inline void ExpectMutations(const std::vector<MutationCase>& cases) {
   for (const MutationCase& c : cases) {
     SCOPED_TRACE(c.name);
@@ -55,19 +94,47 @@ inline void ExpectMutations(const std::vector<MutationCase>& cases) {
       request.operation = schemas::Operation::kUpdate;
       request.old_object = &old_object;
     }
-    if (!c.namespace_label.empty())
+    if (!c.namespace_label.empty()) {
       request.namespace_labels["mindgate.io/inject"] = c.namespace_label;
-    admission::Options options;
-    options.judge = false;
-    const auto verdict = admission::Admit(request, c.config, options);
+    }
+    const auto verdict = MutateOnly(request, c.config);
     EXPECT_EQ(Lines(verdict, object), c.want);
     for (const auto& finding : verdict.findings) ADD_FAILURE() << finding.message;
-
-    if (!verdict.mutated) continue;
-    request.object = verdict.mutated.get();
-    EXPECT_EQ(json::ToJsonPatch(admission::Admit(request, c.config, options).patch).dump(), "[]")
-        << "the second run must change nothing";
+    if (c.withheld) {
+      std::vector<std::string> withheld;
+      for (const auto& w : verdict.withheld) withheld.push_back(w.path + ": " + w.reason);
+      EXPECT_EQ(withheld, *c.withheld);
+    }
+    if (verdict.mutated) ExpectStable(verdict, request, c.config);
   }
+}
+
+// The same with all other mutators switched off; `want` is then written without the mutator.
+inline void ExpectMutationsBy(std::string_view mutator, std::vector<MutationCase> cases) {
+  for (MutationCase& c : cases) {
+    for (const mutators::Mutator& other : mutators::Mutators()) {
+      if (other.name != mutator) c.config.disabled_mutators.emplace(other.name);
+    }
+    for (std::string& line : c.want) line += "  (" + std::string(mutator) + ")";
+  }
+  ExpectMutations(cases);
+}
+
+// Two cases for every kind there is: its one template requests NPUs and gets `want` of its kind
+// (nothing when the kind is not listed), and the same without NPUs is left alone.
+inline std::vector<MutationCase> EveryKind(
+    const std::map<schemas::Kind, std::vector<std::string>>& want) {
+  std::vector<MutationCase> cases;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const auto kind = static_cast<schemas::Kind>(i);
+    const auto& info = schemas::InfoOf(kind);
+    const std::string name = std::string(info.name) + " of " + std::string(info.group);
+    const auto found = want.find(kind);
+    cases.push_back({name + " with NPUs", Workload(kind, {NpuContainer()}).dump(),
+                     found == want.end() ? std::vector<std::string>() : found->second});
+    cases.push_back({name + " without NPUs", Workload(kind, {CpuContainer()}).dump(), {}});
+  }
+  return cases;
 }
 
 }  // namespace mindgate::testing

@@ -37,6 +37,13 @@ class FakeObjects : public schemas::ObjectLookup {
     for (const std::string& text : yaml)
       objects_.push_back(std::make_unique<json::Json>(Yaml(text)));
   }
+  // The documents of one file, as `apply` knows them.
+  explicit FakeObjects(const std::vector<json::YamlDocument>& documents, bool complete)
+      : complete_(complete) {
+    for (const json::YamlDocument& document : documents) {
+      objects_.push_back(std::make_unique<json::Json>(document.value));
+    }
+  }
 
   const json::Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,
                          std::string_view name) const override {

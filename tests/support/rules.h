@@ -31,6 +31,21 @@ struct RuleCase {
   bool want_skipped = false;             // the rule must say that it was skipped
 };
 
+// The runtime that an InferenceService names, when it is among the others.
+inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjects& others,
+                                                                 const json::Json& object) {
+  if (schemas::KindOf(object) != schemas::Kind::kInferenceService) return nullptr;
+  const auto reference = schemas::RuntimeOf(object);
+  if (!reference) return nullptr;
+  const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
+  const auto name_space =
+      json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
+  const json::Json* runtime = others.Find("ome.io", schemas::KindName(reference->kind),
+                                          namespaced ? name_space : "", reference->name);
+  auto view = runtime == nullptr ? std::nullopt : schemas::BuildView(*runtime);
+  return view ? std::make_shared<const schemas::WorkloadView>(*std::move(view)) : nullptr;
+}
+
 inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>& cases) {
   const policies::Rule* rule = policies::FindRule(rule_id);
   ASSERT_NE(rule, nullptr) << rule_id;
@@ -46,7 +61,7 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       request.old_object = &old_object;
     }
     if (c.know_cluster || !c.others.empty()) request.objects = &others;
-    const auto view = schemas::BuildView(object);
+    const auto view = schemas::BuildView(object, RuntimeAmong(others, object));
     ASSERT_TRUE(view) << "no view";
     ASSERT_TRUE(rule->kinds.Has(view->kind)) << "the rule does not look at this kind";
     const auto old_view = schemas::BuildView(old_object);

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/ascendjob_checks.h"
+#include "policies/references.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies::ascendjob {
+namespace {
+
+using json::Child;
+using json::Json;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+// Kubernetes' default for pods that do not say.
+constexpr int64_t kDefaultGracePeriod = 30;
+
+// What the scheduler plugin, the operator and ClusterD read from the PodGroup, or from the job at
+// creation only.
+constexpr std::array<std::string_view, 9> kFrozenLabels = {
+    schemas::kFaultScheduling,
+    schemas::kPodRescheduling,
+    schemas::kFaultRetryTimes,
+    schemas::kProcessRecover,
+    schemas::kSubHealthyStrategy,
+    schemas::kScalingRule,
+    schemas::kGroupName,
+    schemas::kJobId,
+    schemas::kApp,
+};
+constexpr std::array<std::string_view, 9> kFrozenAnnotations = {
+    schemas::kMinAvailable,    schemas::kRecoverPolicyPath,
+    schemas::kSchedulePolicy,  schemas::kSpBlock,
+    schemas::kSpFit,           schemas::kRaBlock,
+    schemas::kAffinityConfig,  schemas::kRecoverStrategy,
+    "wait-reschedule-timeout",
+};
+constexpr std::array<std::string_view, 4> kFrozenScheduling = {"minAvailable", "minResources",
+                                                               "priorityClass", "queue"};
+
+// What a value was, for a message.
+std::string Shown(const Json* value) {
+  if (value == nullptr) return "nothing";
+  if (const auto text = json::AsString(value)) return Quote(*text);
+  return value->is_structured() ? "something else" : value->dump();
+}
+
+bool Same(const Json* a, const Json* b) { return a == nullptr || b == nullptr ? a == b : *a == *b; }
+
+// A label that injection adds to a job made before mindgate was there; nobody changed anything.
+bool IsInjectedDefault(const RuleContext& context, std::string_view key, const Json* before,
+                       const Json* now) {
+  if (before != nullptr) return false;
+  const auto& profile = context.config.profile(context.view.framework);
+  const auto value = json::AsString(now).value_or("");
+  return (key == schemas::kFaultScheduling && value == profile.fault_scheduling) ||
+         (key == schemas::kPodRescheduling && value == profile.pod_rescheduling) ||
+         (key == schemas::kFaultRetryTimes && value == profile.fault_retry_times);
+}
+
+void CompareMember(std::string_view what, std::string_view key, const Json* before, const Json* now,
+                   std::string path, Findings& findings) {
+  if (Same(before, now)) return;
+  findings.Violate(std::move(path),
+                   std::string(what) + std::string(key) + " changes from " + Shown(before) +
+                       " to " + Shown(now) + ", but the PodGroup of the job keeps the old one",
+                   "delete the job and create it again with the new value");
+}
+
+// The value of fault-scheduling that all of a PodGroup agrees on; nothing when it does not.
+std::optional<std::string_view> FaultScheduling(const WorkloadView& view,
+                                                const schemas::PodGroupView& group) {
+  std::optional<std::string_view> agreed;
+  for (const schemas::Carried& carried : view.GroupLabels(group, schemas::kFaultScheduling)) {
+    const auto value = json::AsString(carried.value);
+    if (!value || (agreed && *agreed != *value)) return std::nullopt;
+    agreed = value;
+  }
+  return agreed;
+}
+
+}  // namespace
+
+void CheckNameShadowed(const RuleContext& context, Findings& findings) {
+  // On UPDATE the job is there already and nothing in it can be changed to help.
+  if (context.request.operation != schemas::Operation::kCreate || context.view.name.empty()) return;
+  struct Shadow {
+    std::string_view group, kind;
+  };
+  constexpr std::array<Shadow, 3> kShadows = {
+      {{"apps", "Deployment"}, {"apps", "StatefulSet"}, {"batch.volcano.sh", "Job"}}};
+  for (const Shadow& shadow : kShadows) {
+    const Reference found = LookUp(context, findings, shadow.group, shadow.kind,
+                                   context.name_space(), context.view.name);
+    if (found.object == nullptr) continue;
+    findings.Violate("/metadata/name",
+                     "a " + std::string(shadow.kind) + " is named " + Quote(context.view.name) +
+                         " too, so the operator never looks at this AscendJob",
+                     "give the AscendJob another name");
+  }
+}
+
+void CheckFrozenFields(const RuleContext& context, Findings& findings) {
+  if (context.request.operation != schemas::Operation::kUpdate) return;
+  if (context.old_view == nullptr) {
+    findings.Skip("needs the job as it was before the update, which is not known here");
+    return;
+  }
+  const WorkloadView& now = context.view;
+  const WorkloadView& before = *context.old_view;
+  for (std::string_view key : kFrozenLabels) {
+    const Json* old_value = json::Find(before.labels.value, key);
+    const Json* value = json::Find(now.labels.value, key);
+    if (IsInjectedDefault(context, key, old_value, value)) continue;
+    CompareMember("label ", key, old_value, value, Child(now.labels.path, key), findings);
+  }
+  for (std::string_view key : kFrozenAnnotations) {
+    CompareMember("annotation ", key, json::Find(before.annotations.value, key),
+                  json::Find(now.annotations.value, key), Child(now.annotations.path, key),
+                  findings);
+  }
+  const Json* old_scheduling = SchedulingPolicy(before);
+  const Json* scheduling = SchedulingPolicy(now);
+  for (std::string_view key : kFrozenScheduling) {
+    CompareMember("", key, json::Find(old_scheduling, key), json::Find(scheduling, key),
+                  Child(kSchedulingPath, key), findings);
+  }
+  for (const PodTemplateView& pod : now.templates) {
+    const Json* old_replicas = json::Find(ReplicaSpecOf(before, pod), "replicas");
+    const Json* replicas = json::Find(ReplicaSpecOf(now, pod), "replicas");
+    if (json::AsInt(old_replicas).value_or(1) == json::AsInt(replicas).value_or(1)) continue;
+    CompareMember("replicas of ", pod.name, old_replicas, replicas,
+                  Child(ReplicaSpecPath(pod), "replicas"), findings);
+  }
+}
+
+void CheckGracePeriod(const RuleContext& context, Findings& findings) {
+  const int64_t timeout = context.config.grace_over_time;
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.RequestsNpus() || !pod.pod_group || !pod.has_pod_spec) continue;
+    const auto& group = context.view.pod_groups[*pod.pod_group];
+    if (FaultScheduling(context.view, group) != "grace") continue;
+    const Json* written = json::Find(pod.pod_spec.value, "terminationGracePeriodSeconds");
+    if (written != nullptr && !written->is_number_integer()) continue;
+    const int64_t period =
+        written == nullptr ? kDefaultGracePeriod : json::AsInt(written).value_or(INT64_MAX);
+    // A period equal to the timeout ends with it, as in the vendor's own samples (900 and 900).
+    if (period > 0 && period <= timeout) continue;
+    const std::string path = Child(pod.pod_spec.path, "terminationGracePeriodSeconds");
+    const std::string shown = written == nullptr ? "unset, so 30" : written->dump();
+    const std::string fix = "write more than 0 and at most " + std::to_string(timeout) +
+                            " seconds, or fault-scheduling: force";
+    if (period <= 0) {
+      findings.Violate(path,
+                       "terminationGracePeriodSeconds is " + shown +
+                           ", so pods are killed at once although fault-scheduling is grace",
+                       fix);
+    } else {
+      findings.Violate(path,
+                       "terminationGracePeriodSeconds is " + shown + ", more than the " +
+                           std::to_string(timeout) +
+                           " seconds after which fault-scheduling grace kills the pods",
+                       fix);
+    }
+  }
+}
+
+}  // namespace mindgate::policies::ascendjob

@@ -1,0 +1,268 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/ascendjob_checks.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies::ascendjob {
+namespace {
+
+using json::Child;
+using json::Json;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+constexpr std::array<FrameworkTypes, 3> kFrameworks = {{
+    {"mindspore", "Scheduler"},
+    {"pytorch", "Master"},
+    {"tensorflow", "Chief"},
+}};
+constexpr std::array<std::string_view, 3> kFrameworkNames = {"mindspore", "pytorch", "tensorflow"};
+
+constexpr int64_t kMostReplicas = 20000;  // ascendjob_validate.go, maxReplicas
+constexpr std::string_view kFails = ", so the operator fails the job for good";
+
+// The leader type that a person meant by `type`, in any case; empty when none.
+std::string_view LeaderNamed(std::string_view type) {
+  for (const FrameworkTypes& types : kFrameworks) {
+    if (EqualIgnoreCase(types.leader, type)) return types.leader;
+  }
+  return {};
+}
+
+// Chips that one Worker pod asks for as the operator counts them: requests of the container
+// `ascend`.
+int64_t WorkerChips(const PodTemplateView& worker) {
+  int64_t chips = 0;
+  for (const auto& container : worker.containers) {
+    if (container.role != schemas::ContainerView::Role::kMain ||
+        container.name != schemas::kAscendContainer) {
+      continue;
+    }
+    for (const schemas::NpuRequest& npu : container.npus) {
+      if (npu.request == nullptr) continue;
+      if (__builtin_add_overflow(chips, npu.count.value_or(0), &chips)) return INT64_MAX;
+    }
+  }
+  return chips;
+}
+
+// A MindSpore job without Scheduler is a stand-alone one: a single chip.
+void CheckStandaloneMindSpore(const WorkloadView& view, Findings& findings) {
+  for (const PodTemplateView& pod : view.templates) {
+    if (pod.name != kWorker) continue;
+    const int64_t chips = WorkerChips(pod);
+    const int64_t replicas = pod.pods.value_or(1);
+    if (replicas < 1 || chips < 1 || (chips == 1 && replicas == 1)) continue;
+    findings.Violate(Child(kReplicaSpecsPath, "Scheduler"),
+                     "replica type Scheduler is missing, but Worker requests " +
+                         std::to_string(chips) + " chips in " + std::to_string(replicas) +
+                         " pods and only 1 chip runs without it" + std::string(kFails),
+                     "add replica type Scheduler with 1 replica, or request 1 chip in 1 Worker");
+  }
+}
+
+bool HasUnreadableName(const Json& containers) {
+  return std::any_of(containers.begin(), containers.end(), [](const Json& container) {
+    const Json* name = json::Find(container, "name");
+    return !container.is_object() || (name != nullptr && !name->is_string());
+  });
+}
+
+void CheckContainersOf(const PodTemplateView& pod, Findings& findings) {
+  if (pod.pod_spec.wrong_type || pod.labels.wrong_type) return;
+  const std::string path = Child(pod.pod_spec.path, "containers");
+  const Json* containers = json::Find(pod.pod_spec.value, "containers");
+  if (containers == nullptr || (containers->is_array() && containers->empty())) {
+    findings.Violate(path, "replica type " + pod.name + " has no containers" + std::string(kFails),
+                     "add a container named ascend with an image");
+    return;
+  }
+  if (!containers->is_array() || HasUnreadableName(*containers)) return;
+
+  bool found = false;
+  const schemas::ContainerView* only = containers->size() == 1 ? &pod.containers.front() : nullptr;
+  for (const auto& container : pod.containers) {
+    if (container.role != schemas::ContainerView::Role::kMain ||
+        container.name != schemas::kAscendContainer) {
+      continue;
+    }
+    found = true;
+    const Json* image = json::Find(*container.value, "image");
+    if (image != nullptr && json::AsString(image) != "") continue;
+    findings.Violate(Child(container.path, "image"),
+                     "container ascend of " + pod.name + " has no image" + std::string(kFails),
+                     "write the image of the container");
+  }
+  if (found) return;
+  const std::string message =
+      "no container of " + pod.name + " is named \"ascend\"" + std::string(kFails);
+  if (only != nullptr) {
+    findings.Violate(Child(only->path, "name"), message,
+                     "write name: ascend instead of " + Quote(only->name));
+  } else {
+    findings.Violate(path, message, "name the main container ascend");
+  }
+}
+
+}  // namespace
+
+std::span<const FrameworkTypes> Frameworks() { return kFrameworks; }
+
+const FrameworkTypes* FrameworkOf(const WorkloadView& view) {
+  const auto label = view.Label(schemas::kFramework);
+  for (const FrameworkTypes& types : kFrameworks) {
+    if (types.framework == label) return &types;
+  }
+  return nullptr;
+}
+
+const Json* ReplicaSpecs(const WorkloadView& view) {
+  const Json* specs = json::FindPath(*view.object, {"spec", "replicaSpecs"});
+  return json::IsObject(specs) ? specs : nullptr;
+}
+
+const Json* SchedulingPolicy(const WorkloadView& view) {
+  return json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy"});
+}
+
+const Json* ReplicaSpecOf(const WorkloadView& view, const PodTemplateView& pod) {
+  return json::Find(ReplicaSpecs(view), pod.name);
+}
+
+std::string_view ReplicaSpecPath(const PodTemplateView& pod) {
+  std::string_view path = pod.path;
+  path.remove_suffix(std::string_view("/template").size());
+  return path;
+}
+
+std::optional<int64_t> TotalReplicas(const WorkloadView& view) {
+  if (view.templates.empty()) return std::nullopt;
+  int64_t total = 0;
+  for (const PodTemplateView& pod : view.templates) {
+    const Json* replicas = json::Find(ReplicaSpecOf(view, pod), "replicas");
+    const int64_t count = replicas == nullptr ? 1 : json::AsInt(replicas).value_or(-1);
+    if (count < 0 || __builtin_add_overflow(total, count, &total)) return std::nullopt;
+  }
+  return total;
+}
+
+void CheckReplicaSpecs(const RuleContext& context, Findings& findings) {
+  const Json* spec = json::Find(*context.view.object, "spec");
+  if (spec != nullptr && !spec->is_object()) return;
+  const Json* specs = json::Find(spec, "replicaSpecs");
+  const FrameworkTypes* types = FrameworkOf(context.view);
+  const std::string fix = "add replica type " + std::string(types ? types->leader : "Master") +
+                          " with 1 replica, and Worker for the rest";
+  if (specs == nullptr) {
+    findings.Violate(std::string(kReplicaSpecsPath),
+                     "replicaSpecs is missing" + std::string(kFails), fix);
+    return;
+  }
+  const auto* members = specs->get_ptr<const Json::object_t*>();
+  if (members == nullptr) return;
+  if (members->empty()) {
+    findings.Violate(std::string(kReplicaSpecsPath),
+                     "replicaSpecs is empty, so the job makes no pods", fix);
+  }
+  for (const auto& [type, replica_spec] : *members) {
+    if (!replica_spec.is_null()) continue;
+    findings.Violate(Child(kReplicaSpecsPath, type),
+                     "replica type " + Quote(type) + " is null" + std::string(kFails),
+                     "write its template, or remove the type");
+  }
+}
+
+void CheckFramework(const RuleContext& context, Findings& findings) {
+  if (context.view.labels.wrong_type) return;
+  const std::string path = Child(context.view.labels.path, schemas::kFramework);
+  const Json* label = json::Find(context.view.labels.value, schemas::kFramework);
+  if (label == nullptr) {
+    findings.Violate(path, "label framework is missing" + std::string(kFails),
+                     "write framework: pytorch (or mindspore, tensorflow)");
+    return;
+  }
+  const auto value = json::AsString(label);
+  if (!value || FrameworkOf(context.view) != nullptr) return;
+  const auto near = NearestOf(*value, kFrameworkNames);
+  findings.Violate(
+      path, "framework " + Quote(*value) + " is not known to the operator, which fails the job",
+      near ? "write framework: " + std::string(*near) + " (did you mean that?)"
+           : "write framework: " + OneOf(kFrameworkNames));
+}
+
+void CheckReplicaTypes(const RuleContext& context, Findings& findings) {
+  const Json* specs = ReplicaSpecs(context.view);
+  if (specs == nullptr) return;
+  const FrameworkTypes* types = FrameworkOf(context.view);
+  // While the framework is unknown, a type of any framework may be right.
+  std::vector<std::string_view> allowed;
+  for (const FrameworkTypes& known : kFrameworks) {
+    if (types == nullptr || types == &known) allowed.push_back(known.leader);
+  }
+  allowed.push_back(kWorker);
+  for (const auto& [type, replica_spec] : *specs->get_ptr<const Json::object_t*>()) {
+    if (std::find(allowed.begin(), allowed.end(), type) != allowed.end()) continue;
+    const auto near = NearestOf(type, allowed);
+    findings.Violate(Child(kReplicaSpecsPath, type),
+                     "replica type " + Quote(type) + " is not " + OneOf(allowed) +
+                         (types ? " of " + std::string(types->framework) : "") +
+                         std::string(kFails),
+                     near ? "write " + std::string(*near) + " (did you mean that?)"
+                          : "write " + OneOf(allowed) + ", spelled exactly so");
+  }
+}
+
+void CheckReplicas(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const Json* replicas = json::Find(ReplicaSpecOf(context.view, pod), "replicas");
+    if (replicas == nullptr || !replicas->is_number_integer()) continue;
+    const std::string path = Child(ReplicaSpecPath(pod), "replicas");
+    const int64_t count = json::AsInt(replicas).value_or(INT64_MAX);
+    if (!LeaderNamed(pod.name).empty()) {
+      if (count == 1) continue;
+      findings.Violate(
+          path,
+          "replicas of " + pod.name + " is " + replicas->dump() + ", but a leader has exactly 1" +
+              std::string(kFails),
+          count > 1 ? "write replicas: 1 and put the others under Worker" : "write replicas: 1");
+    } else if (count < 0 || count > kMostReplicas) {
+      findings.Violate(path,
+                       "replicas of " + pod.name + " is " + replicas->dump() +
+                           ", outside 0 to 20000" + std::string(kFails),
+                       "write a number from 0 to 20000");
+    }
+  }
+}
+
+void CheckLeader(const RuleContext& context, Findings& findings) {
+  const FrameworkTypes* types = FrameworkOf(context.view);
+  const Json* specs = ReplicaSpecs(context.view);
+  if (types == nullptr || specs == nullptr || specs->empty()) return;
+  for (const auto& [type, replica_spec] : *specs->get_ptr<const Json::object_t*>()) {
+    // A misspelled leader is reported as such.
+    if (type == types->leader || NearestOf(type, std::span(&types->leader, 1))) return;
+  }
+  if (types->framework == "mindspore") {
+    CheckStandaloneMindSpore(context.view, findings);
+    return;
+  }
+  findings.Violate(
+      Child(kReplicaSpecsPath, types->leader),
+      "replica type " + std::string(types->leader) + " is missing, the leader of " +
+          std::string(types->framework) + " jobs" + std::string(kFails),
+      "add replica type " + std::string(types->leader) + " with 1 replica, one less under Worker");
+}
+
+void CheckContainer(const RuleContext& context, Findings& findings) {
+  for (const PodTemplateView& pod : context.view.templates) {
+    const Json* pod_template = json::Find(ReplicaSpecOf(context.view, pod), "template");
+    if (pod_template != nullptr && !pod_template->is_object()) continue;
+    CheckContainersOf(pod, findings);
+  }
+}
+
+}  // namespace mindgate::policies::ascendjob

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "policies/rule.h"
+#include "schemas/accelerator.h"
+
+// What the files of the chip and node families share.
+namespace mindgate::policies::internal {
+
+// The parts of ChipRules() and NodeRules() in other files, in the order of their ids.
+std::span<const Rule> ChipPolicyRules();     // chip_policy.cc: MG085..MG089
+std::span<const Rule> SuperPodRules();       // super_pod.cc: MG090..MG096
+std::span<const Rule> InferenceCardRules();  // inference_cards.cc: MG097..MG099
+std::span<const Rule> VirtualNpuRules();     // virtual_npu.cc: MG106..MG109
+
+std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts);
+
+// Calls visit(group, chips) for each PodGroup whose pods ask for whole cards and are placed by
+// Volcano. What a controller made that is judged itself is left alone.
+template <typename Visit>
+void ForEachChipGroup(const RuleContext& context, Visit visit) {
+  const schemas::WorkloadView& view = context.view;
+  if (view.controller_injected || !view.RequestsNpus()) return;
+  for (const schemas::PodGroupView& group : view.pod_groups) {
+    const auto chips = schemas::ReadGroupChips(view, group, context.config);
+    if (chips) visit(group, *chips);
+  }
+}
+
+// How the handler came to be chosen: "schedule_policy chip8-node8", "accelerator-type half".
+std::string HowChosen(const schemas::HandlerChoice& choice);
+
+// "1 chip", "16 chips".
+std::string Chips(int64_t count);
+
+// " (did you mean "x"?)", or nothing.
+std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates);
+
+}  // namespace mindgate::policies::internal

@@ -1,0 +1,387 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/fault_checks.h"
+#include "policies/places.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies {
+namespace {
+
+using json::Json;
+using schemas::Kind;
+using schemas::Place;
+using schemas::PodGroupOwner;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+// --- annotations that components write
+// ------------------------------------------------------------------------------
+
+constexpr std::array<std::string_view, 16> kSchedulerOwned = {
+    "huawei.com/AscendReal",
+    "huawei.com/kltDev",
+    "huawei.com/pod-status",
+    "hccl/rankIndex",
+    "predicate-time",
+    "distributed-job",
+    "super-pod-rank",
+    "super-pod-id",
+    "ascend.kubectl.kubernetes.io/ascend-910-configuration",
+    "ascend.kubectl.kubernetes.io/ascend-npu-configuration",
+    "inHotSwitchFlow",
+    "backupNewPodName",
+    "backupSourcePodName",
+    "needOperatorOpe",
+    "needVolcanoOpe",
+    schemas::kPodGroupAnnotation,
+};
+
+std::string EffectOf(std::string_view key) {
+  if (key == schemas::kPodGroupAnnotation) {
+    return " is written by the controller that makes the PodGroup: with it Volcano makes none for "
+           "these pods, and they wait for the one it names";
+  }
+  if (schemas::ClassifyResource(key) != schemas::NpuResource::kOther) {
+    return " is where the scheduler writes the chips it chose: until then containers would see "
+           "chips that are not theirs";
+  }
+  return " is written by MindCluster while the pod runs: a value given beforehand is overwritten "
+         "or misleads rescheduling and rank tables";
+}
+
+void CheckOwnedIn(const Place& annotations, Findings& findings) {
+  const auto report = [&](std::string_view key) {
+    findings.Violate(json::Child(annotations.path, key), std::string(key) + EffectOf(key),
+                     "remove the annotation " + std::string(key));
+  };
+  for (std::string_view key : kSchedulerOwned) {
+    if (json::Find(annotations.value, key) != nullptr) report(key);
+  }
+  const auto* map =
+      annotations.value == nullptr ? nullptr : annotations.value->get_ptr<const Json::object_t*>();
+  if (map == nullptr) return;
+  for (auto entry = map->lower_bound(schemas::kResourcePrefix);
+       entry != map->end() && entry->first.starts_with(schemas::kResourcePrefix); ++entry) {
+    if (schemas::ClassifyResource(entry->first) != schemas::NpuResource::kOther) {
+      report(entry->first);
+    }
+  }
+}
+
+// --- keys that only resemble one
+// -------------------------------------------------------------------------------------
+
+enum class Where { kLabel, kAnnotation };
+
+struct KnownKey {
+  std::string_view key;
+  Where where;
+  int typos;          // this many are taken for the same word
+  bool needs_prefix;  // too common a word without huawei.com/
+};
+
+// Short keys (app, jobID, sp-block) are left out: too many other words are near them.
+constexpr std::array<KnownKey, 10> kKnownKeys = {{
+    {schemas::kFaultScheduling, Where::kLabel, 3, false},  // 3: "fault-schedule"
+    {schemas::kPodRescheduling, Where::kLabel, 2, false},
+    {schemas::kFaultRetryTimes, Where::kLabel, 2, false},
+    {schemas::kProcessRecover, Where::kLabel, 2, false},
+    {schemas::kSubHealthyStrategy, Where::kLabel, 2, false},
+    {schemas::kMinAvailable, Where::kAnnotation, 2, false},
+    {schemas::kRecoverPolicyPath, Where::kAnnotation, 2, false},
+    {schemas::kSchedulePolicy, Where::kAnnotation, 2, true},
+    {schemas::kAffinityConfig, Where::kAnnotation, 2, true},
+    {"wait-reschedule-timeout", Where::kAnnotation, 2, false},
+}};
+
+// Bounds what an object with 100,000 labels may cost; real ones have a few dozen.
+constexpr size_t kMostKeys = 4096;
+constexpr size_t kLongestWord = 40;
+
+// Letters and digits only, in lower case, so that "fault_Scheduling" is fault-scheduling.
+struct Word {
+  std::string text;
+  uint64_t letters = 0;  // which of them occur; rules most pairs out without comparing them
+
+  explicit Word(std::string_view key) {
+    for (char c : key) {
+      const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      const bool digit = lower >= '0' && lower <= '9';
+      if (!digit && !(lower >= 'a' && lower <= 'z')) continue;
+      text += lower;
+      letters |= uint64_t{1} << (digit ? 26 + lower - '0' : lower - 'a');
+    }
+  }
+};
+
+struct SplitKey {
+  std::string_view prefix;  // without the slash
+  std::string_view name;
+};
+
+SplitKey SplitOf(std::string_view key) {
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return {"", key};
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+bool Resembles(const Word& a, const Word& b, int typos) {
+  if (a.text == b.text) return true;
+  const size_t longer = std::max(a.text.size(), b.text.size());
+  const size_t shorter = std::min(a.text.size(), b.text.size());
+  if (longer - shorter > static_cast<size_t>(typos)) return false;
+  // One typo changes at most one letter into another.
+  if (std::popcount(a.letters ^ b.letters) > 2 * typos) return false;
+  return EditDistance(a.text, b.text) <= typos;
+}
+
+// The known key that was meant; null pointer when none is near, or the key is right as it is.
+const KnownKey* MeantBy(std::string_view key, Where where) {
+  static const std::vector<Word> known = [] {
+    std::vector<Word> words;
+    for (const KnownKey& candidate : kKnownKeys) words.emplace_back(SplitOf(candidate.key).name);
+    return words;
+  }();
+  const SplitKey split = SplitOf(key);
+  if (split.name.size() > kLongestWord) return nullptr;
+  // A key of somebody else's domain is theirs.
+  if (!split.prefix.empty() && EditDistance(split.prefix, "huawei.com") > 2) return nullptr;
+  const Word word(split.name);
+  for (size_t i = 0; i < kKnownKeys.size(); ++i) {
+    const KnownKey& candidate = kKnownKeys[i];
+    if (candidate.key == key) return candidate.where == where ? nullptr : &candidate;
+    if (candidate.needs_prefix && split.prefix.empty()) continue;
+    if (Resembles(word, known[i], candidate.typos)) return &candidate;
+  }
+  return nullptr;
+}
+
+std::string_view NameOf(Where where) { return where == Where::kLabel ? "label" : "annotation"; }
+
+void CheckKeysOf(const Place& map, Where where, size_t& budget, Findings& findings) {
+  const auto* entries =
+      map.value == nullptr ? nullptr : map.value->get_ptr<const Json::object_t*>();
+  if (entries == nullptr) return;
+  for (const auto& [key, value] : *entries) {
+    if (budget == 0) return;
+    --budget;
+    const KnownKey* meant = MeantBy(key, where);
+    if (meant == nullptr) continue;
+    const bool misplaced = meant->key == key;
+    findings.Violate(
+        json::Child(map.path, key),
+        misplaced ? key + " is " + (where == Where::kLabel ? "a label" : "an annotation") +
+                        " here, but it is read as " +
+                        (meant->where == Where::kLabel ? "a label" : "an annotation") +
+                        ": it has no effect"
+                  : "no component reads " + Quote(key) + ", did you mean " + Quote(meant->key) +
+                        "? As it is, it has no effect",
+        misplaced
+            ? "move it to the " + std::string(NameOf(meant->where)) + "s"
+            : "write the " + std::string(NameOf(meant->where)) + " " + std::string(meant->key));
+  }
+}
+
+// --- metadata that reaches neither pods nor PodGroup
+// ----------------------------------------------------------------
+
+constexpr std::array<std::string_view, 5> kFaultLabels = {
+    schemas::kFaultScheduling, schemas::kPodRescheduling, schemas::kFaultRetryTimes,
+    schemas::kSubHealthyStrategy, schemas::kProcessRecover};
+constexpr std::array<std::string_view, 7> kPlacementAnnotations = {
+    schemas::kMinAvailable,   schemas::kRecoverPolicyPath,
+    schemas::kSchedulePolicy, schemas::kSpBlock,
+    schemas::kSpFit,          schemas::kRaBlock,
+    schemas::kAffinityConfig};
+
+// Labels and annotations that stand side by side and go nowhere.
+struct DeadEnd {
+  Place labels;
+  Place annotations;
+};
+
+DeadEnd Below(const WorkloadView& view, const std::string& path) {
+  const Json* holder = json::Resolve(*view.object, path);
+  return {{path + "/labels", json::Find(holder, "labels")},
+          {path + "/annotations", json::Find(holder, "annotations")}};
+}
+
+std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
+  const DeadEnd metadata = {view.labels, view.annotations};
+  std::vector<DeadEnd> found;
+  switch (view.kind) {
+    case Kind::kDeployment:
+    case Kind::kStatefulSet:
+    case Kind::kJob:
+    case Kind::kLeaderWorkerSet:
+    case Kind::kRoleSet:
+    case Kind::kVolcanoCronJob:
+    case Kind::kInferServiceSet:
+    case Kind::kInferService:
+      found.push_back(metadata);
+      break;
+    case Kind::kCronJob:
+      found = {metadata, Below(view, "/spec/jobTemplate/metadata")};
+      break;
+    case Kind::kStormService:
+      found = {metadata, Below(view, "/spec/template/metadata")};
+      break;
+    case Kind::kServingRuntime:
+    case Kind::kClusterServingRuntime:
+      found = {metadata, Below(view, "/spec")};
+      break;
+    case Kind::kInstanceSet:
+      found.push_back(Below(view, "/spec/metadata"));
+      break;
+    default:
+      break;
+  }
+  for (const PodTemplateView& pod : view.templates) {
+    // OME prunes labels of a leader or worker; only the component's count.
+    if (schemas::kOmeKinds.Has(view.kind) && pod.name.find('.') != std::string::npos) {
+      found.push_back(Below(view, pod.pod_spec.path));
+    }
+    // infer-operator gives a role's metadata to the workload, and only with a gang to a PodGroup.
+    if (schemas::kInferOperatorKinds.Has(view.kind) && pod.pod_group &&
+        view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kInstance) {
+      const std::string role =
+          pod.path.substr(0, pod.path.size() - std::string_view("/spec/template").size());
+      found.push_back(view.kind == Kind::kInstanceSet ? metadata : Below(view, role + "/metadata"));
+    }
+  }
+  return found;
+}
+
+// Where the kind's pods take these from, as people write field paths.
+std::string_view LivePlaceOf(Kind kind, Where where) {
+  const bool label = where == Where::kLabel;
+  switch (kind) {
+    case Kind::kCronJob:
+      return label ? "spec.jobTemplate.spec.template.metadata.labels"
+                   : "spec.jobTemplate.spec.template.metadata.annotations";
+    case Kind::kVolcanoCronJob:
+      return label ? "spec.jobTemplate.metadata.labels" : "spec.jobTemplate.metadata.annotations";
+    case Kind::kLeaderWorkerSet:
+      return label ? "metadata.labels of the leader and worker template"
+                   : "metadata.annotations of the leader and worker template";
+    case Kind::kServingRuntime:
+    case Kind::kClusterServingRuntime:
+      return label ? "labels of spec.engineConfig and spec.decoderConfig"
+                   : "annotations of spec.engineConfig and spec.decoderConfig";
+    case Kind::kInferenceService:
+      return label ? "labels of spec.engine and spec.decoder"
+                   : "annotations of spec.engine and spec.decoder";
+    case Kind::kStormService:
+      return label ? "spec.template.spec.roles[].template.metadata.labels"
+                   : "spec.template.spec.roles[].template.metadata.annotations";
+    case Kind::kRoleSet:
+      return label ? "spec.roles[].template.metadata.labels"
+                   : "spec.roles[].template.metadata.annotations";
+    case Kind::kInferServiceSet:
+    case Kind::kInferService:
+    case Kind::kInstanceSet:
+      return label ? "metadata.labels of the role's pod template"
+                   : "metadata.annotations of the role's pod template";
+    default:
+      return label ? "spec.template.metadata.labels" : "spec.template.metadata.annotations";
+  }
+}
+
+// " (copied to spec.engineConfig.labels and spec.decoderConfig.labels)" for what already stands
+// where it counts, with the same value; what the pods carry instead when that differs.
+std::string Elsewhere(const WorkloadView& view, Where where, std::string_view key,
+                      const Json& value) {
+  std::vector<std::string> copies;
+  for (const PodTemplateView& pod : view.templates) {
+    const Place& map = where == Where::kLabel ? pod.labels : pod.annotations;
+    const Json* carried = json::Find(map.value, key);
+    if (carried == nullptr) continue;
+    const std::string field = json::FieldPath(*view.object, map.path);
+    if (*carried != value) {
+      const auto text = json::AsString(carried);
+      return "; its pods carry " + (text ? Quote(*text) : "another value") + " from " + field;
+    }
+    if (copies.empty() || copies.back() != field) copies.push_back(field);
+    if (copies.size() == 3) break;  // enough to see where it went
+  }
+  return copies.empty() ? "" : "; a copy stands in " + Join(copies, " and ");
+}
+
+void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
+                  std::span<const std::string_view> keys, Findings& findings) {
+  for (std::string_view key : keys) {
+    const Json* value = json::Find(map.value, key);
+    if (value == nullptr) continue;
+    findings.Violate(json::Child(map.path, key),
+                     std::string(key) +
+                         " is read by nobody here: " + json::FieldPath(*view.object, map.path) +
+                         " of " + std::string(schemas::KindName(view.kind)) +
+                         " reaches neither pods nor PodGroup" + Elsewhere(view, where, key, *value),
+                     "move it to " + std::string(LivePlaceOf(view.kind, where)));
+  }
+}
+
+// The operator decides on retries by the job's own label, the scheduler also by those of the pods.
+void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
+  if (json::Find(view.labels.value, schemas::kFaultRetryTimes) != nullptr) return;
+  for (const PodTemplateView& pod : view.templates) {
+    if (json::Find(pod.labels.value, schemas::kFaultRetryTimes) == nullptr) continue;
+    findings.Violate(json::Child(pod.labels.path, schemas::kFaultRetryTimes),
+                     "fault-retry-times stands on the pod template only: ascend-operator reads it "
+                     "on the AscendJob and fails the job at the first failed pod",
+                     "write fault-retry-times in metadata.labels of the AscendJob");
+  }
+}
+
+bool MayMisspell(const WorkloadView& view) {
+  return view.RequestsNpus() || schemas::kOmeKinds.Has(view.kind) ||
+         view.kind == Kind::kAscendJob || view.Label(schemas::kInject) == "enabled";
+}
+
+}  // namespace
+
+void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // Once a pod is bound it carries them rightly, and so do the pods that an operator makes.
+  const bool created = context.request.operation == schemas::Operation::kCreate;
+  if (view.kind == Kind::kPod && (view.controller || !created)) return;
+  const Json* last = nullptr;
+  for (const PodTemplateView& pod : view.templates) {
+    if (pod.annotations.value == nullptr || pod.annotations.value == last) continue;
+    last = pod.annotations.value;
+    CheckOwnedIn(pod.annotations, findings);
+  }
+}
+
+void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  if (!MayMisspell(view)) return;
+  size_t budget = kMostKeys;
+  const auto check = [&](std::vector<const Place*> maps, const Place& own, Where where) {
+    const bool has_own = std::any_of(maps.begin(), maps.end(),
+                                     [&](const Place* map) { return map->value == own.value; });
+    if (!has_own) maps.push_back(&own);
+    for (const Place* map : maps) CheckKeysOf(*map, where, budget, findings);
+  };
+  check(ReachingLabelMaps(view), view.labels, Where::kLabel);
+  check(ReachingAnnotationMaps(view), view.annotations, Where::kAnnotation);
+}
+
+void CheckUnreachable(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // Controllers copy labels to the metadata of what they make as well as to its template.
+  if (view.controller_injected) return;
+  for (const DeadEnd& dead_end : DeadEndsOf(view)) {
+    CheckDeadMap(view, dead_end.labels, Where::kLabel, kFaultLabels, findings);
+    CheckDeadMap(view, dead_end.annotations, Where::kAnnotation, kPlacementAnnotations, findings);
+  }
+  if (view.kind == Kind::kAscendJob) CheckRetriesOnTemplateOnly(view, findings);
+}
+
+}  // namespace mindgate::policies

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "base/text.h"
+#include "policies/fault_checks.h"
+#include "policies/places.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies {
+namespace {
+
+using Values = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 5> kFaultSchedulingValues = {
+    "force", "grace", "external-force", "external-grace", "off"};
+constexpr std::array<std::string_view, 2> kOnOff = {"on", "off"};
+// ClusterD itself writes "pause" when a recovery in process failed.
+constexpr std::array<std::string_view, 3> kProcessRecoverValues = {"on", "off", "pause"};
+constexpr std::array<std::string_view, 4> kSubHealthyStrategies = {"ignore", "graceExit",
+                                                                   "forceExit", "hotSwitch"};
+constexpr std::array<std::string_view, 3> kTorAffinities = {"large-model-schema", "normal-schema",
+                                                            "null"};
+constexpr std::array<std::string_view, 6> kRecoverStrategies = {
+    "retry", "recover", "recover-in-place", "elastic-training", "dump", "exit"};
+
+// clusterd: pkg/application/recover/controller.go; anything else silently becomes 270 s.
+constexpr int64_t kShortestRescheduleWait = 30;
+constexpr int64_t kLongestRescheduleWait = 270;
+constexpr int64_t kLongestFilterSeconds = 86400;  // clusterd accepts 0..86400
+
+constexpr std::string_view kWaitRescheduleTimeout = "wait-reschedule-timeout";
+constexpr std::string_view kRecoverStrategy = "recover-strategy";
+constexpr std::string_view kTorAffinity = "tor-affinity";
+constexpr std::string_view kFilterKeys[] = {"huawei.com/schedule.filter.faultCode",
+                                            "huawei.com/schedule.filter.faultLevel"};
+
+bool Contains(Values values, std::string_view value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+std::string DidYouMean(std::string_view value, Values values) {
+  const auto nearest = NearestOf(value, values);
+  return nearest ? ", did you mean " + Quote(*nearest) + "?" : "";
+}
+
+// Reports every value of the label that is none of `values`; `effect` continues "fault-scheduling
+// is "x", ".
+void CheckValues(const RuleContext& context, std::string_view key, Values values,
+                 std::string_view effect, Findings& findings) {
+  for (const TextEntry& entry : ReachingLabels(context.view, key)) {
+    if (Contains(values, entry.value)) continue;
+    findings.Violate(entry.path,
+                     std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
+                         DidYouMean(entry.value, values),
+                     "write " + std::string(key) + ": " + OneOf(values));
+  }
+}
+
+// Filters may be separated by ASCII or full-width commas and colons.
+std::string WithAsciiPunctuation(std::string_view text) {
+  constexpr std::string_view kWideComma = "\xEF\xBC\x8C";
+  constexpr std::string_view kWideColon = "\xEF\xBC\x9A";
+  std::string out;
+  while (!text.empty()) {
+    if (text.starts_with(kWideComma) || text.starts_with(kWideColon)) {
+      out += text.starts_with(kWideComma) ? ',' : ':';
+      text.remove_prefix(kWideComma.size());
+    } else {
+      out += text.front();
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+// What is wrong with one "code[:seconds]"; empty when nothing.
+std::string FaultOfFilter(std::string_view entry) {
+  const auto parts = Split(entry, ':');
+  if (Trim(parts[0]).empty()) return "it names no fault";
+  if (parts.size() == 1) return "";
+  if (parts.size() > 2) return "it has more than one colon";
+  const auto seconds = ParseGoInt(Trim(parts[1]));
+  if (seconds && *seconds >= 0 && *seconds <= kLongestFilterSeconds) return "";
+  return Quote(Trim(parts[1])) + " is no number of seconds from 0 to 86400";
+}
+
+}  // namespace
+
+void CheckFaultSchedulingValue(const RuleContext& context, Findings& findings) {
+  CheckValues(context, schemas::kFaultScheduling, kFaultSchedulingValues,
+              "which no scheduler knows: on a fault the job hangs in its fault cache", findings);
+}
+
+void CheckPodReschedulingValue(const RuleContext& context, Findings& findings) {
+  CheckValues(context, schemas::kPodRescheduling, kOnOff,
+              "which counts as off: one fault deletes every pod of the group", findings);
+}
+
+void CheckSubHealthyStrategyValue(const RuleContext& context, Findings& findings) {
+  CheckValues(context, schemas::kSubHealthyStrategy, kSubHealthyStrategies,
+              "which counts as ignore: pods stay on a sub-healthy card", findings);
+}
+
+void CheckProcessRecoverValue(const RuleContext& context, Findings& findings) {
+  CheckValues(context, schemas::kProcessRecover, kProcessRecoverValues,
+              "which counts as off: healthy pods are deleted along with the faulty one", findings);
+}
+
+void CheckTorAffinityValue(const RuleContext& context, Findings& findings) {
+  CheckValues(context, kTorAffinity, kTorAffinities,
+              "which no scheduler knows: switch affinity does not apply", findings);
+}
+
+void CheckFaultRetryTimesValue(const RuleContext& context, Findings& findings) {
+  const bool ascend_job = context.view.kind == schemas::Kind::kAscendJob;
+  for (const TextEntry& entry : ReachingLabels(context.view, schemas::kFaultRetryTimes)) {
+    const auto times = ParseGoInt(entry.value);
+    if (times && *times >= 0) continue;
+    std::string message = "fault-retry-times is " + Quote(entry.value);
+    if (times) {
+      message += ": with a negative budget failed pods are noticed and never restarted";
+    } else {
+      message += ", not a whole number, and counts as 0: failed pods are never restarted";
+      if (ascend_job) message += "; the operator may not start the AscendJob at all";
+    }
+    findings.Violate(
+        entry.path, std::move(message),
+        R"(write a whole number of at least 0 in quotes, such as fault-retry-times: "3")");
+  }
+}
+
+void CheckRecoverPolicyValue(const RuleContext& context, Findings& findings) {
+  for (const TextEntry& entry : ReachingAnnotations(context.view, schemas::kRecoverPolicyPath)) {
+    if (entry.value == "pod") continue;
+    findings.Violate(
+        entry.path,
+        "huawei.com/recover_policy_path is " + Quote(entry.value) +
+            ", which does nothing: only \"pod\" keeps a fault from taking the whole group",
+        R"(write huawei.com/recover_policy_path: "pod", or remove the annotation)");
+  }
+}
+
+void CheckWaitRescheduleTimeout(const RuleContext& context, Findings& findings) {
+  for (const TextEntry& entry : ReachingAnnotations(context.view, kWaitRescheduleTimeout)) {
+    const auto seconds = ParseGoInt(entry.value);
+    if (seconds && *seconds >= kShortestRescheduleWait && *seconds <= kLongestRescheduleWait) {
+      continue;
+    }
+    findings.Violate(
+        entry.path,
+        "wait-reschedule-timeout is " + Quote(entry.value) +
+            ", not seconds from 30 to 270: 270 is used instead",
+        R"(write a whole number from 30 to 270 in quotes, such as wait-reschedule-timeout: "120")");
+  }
+}
+
+void CheckFaultFilters(const RuleContext& context, Findings& findings) {
+  for (std::string_view key : kFilterKeys) {
+    for (const TextEntry& entry : ReachingAnnotations(context.view, key)) {
+      // Switch fault codes are bracketed lists with commas of their own.
+      if (entry.value.find('[') != std::string_view::npos) continue;
+      const std::string text = WithAsciiPunctuation(entry.value);
+      for (std::string_view filter : Split(text, ',')) {
+        const std::string fault = FaultOfFilter(filter);
+        if (fault.empty()) continue;
+        findings.Violate(entry.path, "the filter " + Quote(filter) + " cannot be read: " + fault,
+                         "write FAULT:SECONDS pairs separated by commas, such as "
+                         "\"80E01801:60,RestartRequest:30\"");
+      }
+    }
+  }
+}
+
+void CheckRecoverStrategy(const RuleContext& context, Findings& findings) {
+  for (const TextEntry& entry : ReachingAnnotations(context.view, kRecoverStrategy)) {
+    for (std::string_view strategy : Split(entry.value, ',')) {
+      strategy = Trim(strategy);
+      if (Contains(kRecoverStrategies, strategy)) continue;
+      findings.Violate(entry.path,
+                       "recover-strategy names " + Quote(strategy) + ", which no operator knows" +
+                           DidYouMean(strategy, kRecoverStrategies),
+                       "write a comma-separated list of " + OneOf(kRecoverStrategies));
+    }
+  }
+}
+
+}  // namespace mindgate::policies

@@ -1,0 +1,196 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/infer_operator.h"
+
+// The service as a whole: counts, names, strategy and priorities of roles
+// (component/infer-operator/pkg/controller/v1/{inferserviceset,inferservice}_controller.go).
+namespace mindgate::policies::infer {
+namespace {
+
+using json::Json;
+using schemas::Kind;
+
+constexpr int64_t kMostServices = 64;
+constexpr size_t kMostRoles = 32;
+// The operator uses 33 for "every role is ready", so a role of that number or more never has its
+// turn.
+constexpr int64_t kLastPriority = 32;
+constexpr int64_t kLastAcceptedPriority = 256;
+
+// Where the InferService's own fields stand: in an InferServiceSet they are a template.
+std::string ServicePath(const RuleContext& context) {
+  return context.view.kind == Kind::kInferServiceSet ? "/spec/template" : "/spec";
+}
+
+const Json* ServiceSpec(const RuleContext& context) {
+  const Json* spec = json::Find(*context.view.object, "spec");
+  return context.view.kind == Kind::kInferServiceSet ? json::Find(spec, "template") : spec;
+}
+
+std::optional<std::string_view> StrategyOf(const RuleContext& context) {
+  return json::FindString(json::FindPath(ServiceSpec(context), {"schedulingStrategy"}), "type");
+}
+
+}  // namespace
+
+std::vector<Role> Roles(const RuleContext& context) {
+  std::vector<Role> roles;
+  if (context.view.kind == Kind::kInstanceSet) {
+    const Json* spec = json::Find(*context.view.object, "spec");
+    if (json::IsObject(spec)) roles.push_back({"/spec", spec, "the InstanceSet"});
+    return roles;
+  }
+  const Json* list = json::Find(ServiceSpec(context), "roles");
+  if (!json::IsArray(list)) return roles;
+  for (size_t i = 0; i < list->size(); ++i) {
+    const Json& value = (*list)[i];
+    if (!value.is_object()) continue;
+    const auto name = json::FindString(value, "name");
+    roles.push_back({json::Child(ServicePath(context) + "/roles", i), &value,
+                     "role " + (name ? Quote(*name) : std::to_string(i))});
+  }
+  return roles;
+}
+
+int64_t ServiceCount(const RuleContext& context) {
+  if (context.view.kind != Kind::kInferServiceSet) return 1;
+  const auto replicas = json::AsInt(json::FindPath(*context.view.object, {"spec", "replicas"}));
+  return std::clamp<int64_t>(replicas.value_or(1), 1, kMostServices);
+}
+
+void CheckSetReplicas(const RuleContext& context, Findings& findings) {
+  const auto replicas = json::AsInt(json::FindPath(*context.view.object, {"spec", "replicas"}));
+  if (!replicas || (*replicas >= 1 && *replicas <= kMostServices)) return;
+  findings.Violate("/spec/replicas",
+                   "replicas is " + std::to_string(*replicas) +
+                       ", infer-operator accepts 1 to 64: it makes no InferService at all",
+                   "write replicas: 1 to 64; delete the InferServiceSet to stop it");
+}
+
+void CheckRoleCount(const RuleContext& context, Findings& findings) {
+  const Json* roles = json::Find(ServiceSpec(context), "roles");
+  if (!json::IsArray(roles) || roles->size() <= kMostRoles) return;
+  findings.Violate(ServicePath(context) + "/roles",
+                   std::to_string(roles->size()) +
+                       " roles, infer-operator accepts at most 32: none of them is made",
+                   "split the service into several");
+}
+
+void CheckRoleNames(const RuleContext& context, Findings& findings) {
+  std::set<std::string_view> seen;
+  for (const Role& role : Roles(context)) {
+    const Json* raw = json::Find(*role.value, "name");
+    if (raw != nullptr && !raw->is_string()) continue;
+    const std::string_view name = json::AsString(raw).value_or("");
+    const std::string path = role.path + "/name";
+    if (name.empty()) {
+      findings.Violate(path, "a role has no name: infer-operator makes none of the roles",
+                       "write a name, for example `name: prefill`");
+    } else if (!IsDns1123Label(name)) {
+      findings.Violate(
+          path,
+          "role name " + Quote(name) + " is no DNS label: infer-operator makes none of the roles",
+          "use at most 63 lower-case letters, digits and '-', such as `prefill-0`");
+    } else if (!seen.insert(name).second) {
+      findings.Violate(
+          path, "two roles are named " + Quote(name) + ": infer-operator makes none of the roles",
+          "give each role a name of its own");
+    }
+  }
+}
+
+void CheckStrategy(const RuleContext& context, Findings& findings) {
+  constexpr std::array<std::string_view, 2> kTypes = {"Parallel", "Priority"};
+  const auto type = StrategyOf(context);
+  if (!type || type->empty() || *type == "Sequential" ||
+      std::find(kTypes.begin(), kTypes.end(), *type) != kTypes.end()) {
+    return;
+  }
+  const auto near = NearestOf(*type, kTypes);
+  findings.Violate(ServicePath(context) + "/schedulingStrategy/type",
+                   "scheduling strategy " + Quote(*type) +
+                       " is unknown to infer-operator, which then starts no instance",
+                   near ? "did you mean " + Quote(*near) + "?" : "write " + OneOf(kTypes));
+}
+
+void CheckStrategySequential(const RuleContext& context, Findings& findings) {
+  if (StrategyOf(context) != "Sequential") return;
+  findings.Violate(ServicePath(context) + "/schedulingStrategy/type",
+                   "scheduling strategy Sequential is of early releases only: others start no "
+                   "instance",
+                   "write Parallel, or leave schedulingStrategy out");
+}
+
+void CheckPriority(const RuleContext& context, Findings& findings) {
+  if (StrategyOf(context) != "Priority") return;
+  for (const Role& role : Roles(context)) {
+    const auto priority = json::AsInt(json::Find(*role.value, "priority"));
+    if (!priority || (*priority >= 1 && *priority <= kLastPriority)) continue;
+    const bool accepted = *priority > kLastPriority && *priority <= kLastAcceptedPriority;
+    findings.Violate(role.path + "/priority",
+                     "priority " + std::to_string(*priority) + " of " + role.title +
+                         (accepted ? " is accepted but never scheduled: the operator stops at 32"
+                                   : " is refused by infer-operator, which makes no role at all"),
+                     "write a priority from 1 (first) to 32");
+  }
+}
+
+void CheckInstanceSetLabels(const RuleContext& context, Findings& findings) {
+  for (std::string_view label : {kServiceNameLabel, kSetNameLabel}) {
+    if (json::Find(context.view.labels.value, label) != nullptr) continue;
+    findings.Violate(
+        json::Child("/metadata/labels", label),
+        "label " + std::string(label) + " is missing: infer-operator ignores the InstanceSet",
+        "add the label, or let an InferService make the InstanceSet");
+  }
+}
+
+void CheckDerivedNames(const RuleContext& context, Findings& findings) {
+  // The name of a StatefulSet plus a hash of 11 characters is a label value of its pods, at
+  // most 63.
+  constexpr size_t kLongestStatefulSet = 52;
+  constexpr size_t kLongestService = 63;
+  std::string service(context.view.name);
+  if (context.view.kind == Kind::kInferServiceSet) service += "-0";
+  if (context.view.kind == Kind::kInstanceSet) {
+    service = context.view.Label(kServiceNameLabel).value_or("");
+  }
+  if (context.view.name.empty() || service.empty()) return;
+  for (const Role& role : Roles(context)) {
+    const auto name = context.view.kind == Kind::kInstanceSet
+                          ? context.view.Label(kSetNameLabel)
+                          : json::FindString(*role.value, "name");
+    if (!name || name->empty()) continue;
+    const std::string base = service + "-" + std::string(*name);
+    const auto report = [&](std::string_view what, const std::string& derived, size_t most) {
+      if (derived.size() <= most) return;
+      findings.Violate(
+          context.view.kind == Kind::kInstanceSet ? "/metadata/labels" : role.path + "/name",
+          "the " + std::string(what) + " of " + role.title + " would have a name of " +
+              std::to_string(derived.size()) + " characters, at most " + std::to_string(most) +
+              " work: " + Quote(derived),
+          "shorten the names of service and role by " + std::to_string(derived.size() - most) +
+              " characters");
+    };
+    const auto kind = json::FindString(json::Find(*role.value, "workload"), "kind");
+    const Json* services = json::Find(*role.value, "services");
+    const bool own_services = json::IsArray(services) && !services->empty();
+    if (kind == "StatefulSet") {
+      report("StatefulSet", base + "-0", kLongestStatefulSet);
+    } else if (kind == "Deployment" && !own_services) {
+      report("Service", "service-" + base + "-0", kLongestService);
+    }
+    if (!own_services) continue;
+    for (const Json& each : *services) {
+      const auto own = json::FindString(each, "name");
+      if (own) report("Service", std::string(*own) + "-" + base, kLongestService);
+    }
+  }
+}
+
+}  // namespace mindgate::policies::infer

@@ -1,0 +1,119 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "policies/chips.h"
+
+// Labels that choose how Ascend310 and Ascend310P cards are shared out.
+namespace mindgate::policies::internal {
+namespace {
+
+using schemas::GroupChips;
+using schemas::Merged;
+using schemas::PodGroupView;
+
+constexpr std::string_view kStrategy = "npu-310-strategy";
+constexpr std::string_view kDuo = "duo";
+constexpr std::string_view kDistributed = "distributed";
+constexpr std::string_view kAscend310P = "huawei.com/Ascend310P";
+constexpr std::array<std::string_view, 2> kStrategies = {"chip", "card"};
+constexpr std::array<std::string_view, 2> kBooleans = {"true", "false"};
+
+void CheckStrategy(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (chips.choice.problem != schemas::HandlerChoice::Problem::kUnknownStrategy ||
+        !chips.choice.certain) {
+      return;
+    }
+    const Merged strategy = schemas::GroupLabel(context.view, group, kStrategy);
+    if (!strategy.first.Text()) return;
+    const std::string value = strategy.Joined();
+    findings.Violate((strategy.joined() ? strategy.other : strategy.first).Path(),
+                     "npu-310-strategy " + Quote(value) +
+                         " is neither chip nor card: no handler takes the job and it stays Pending",
+                     "write npu-310-strategy: chip or card, the same on all pods" +
+                         DidYouMean(value, kStrategies));
+  });
+}
+
+// A label that must be one of `known`, or the plugin acts as if `instead`.
+void CheckWord(const RuleContext& context, const PodGroupView& group, std::string_view key,
+               std::span<const std::string_view> known, std::string_view instead,
+               Findings& findings) {
+  const Merged label = schemas::GroupLabel(context.view, group, key);
+  if (!label || !label.first.Text()) return;
+  for (std::string_view word : known) {
+    if (label.Text() == word) return;
+  }
+  const std::string value = label.Joined();
+  findings.Violate((label.joined() ? label.other : label.first).Path(),
+                   std::string(key) + " " + Quote(value) + " is not " + OneOf(known) + ": " +
+                       std::string(instead),
+                   "write " + std::string(key) + ": " + OneOf(known) + DidYouMean(value, known));
+}
+
+void Check310PLabels(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (chips.resource != kAscend310P) return;
+    CheckWord(context, group, kStrategy, kStrategies, "chips are picked without regard to cards",
+              findings);
+    CheckWord(context, group, kDuo, kBooleans, "the job is not placed as one for Atlas 300I Duo",
+              findings);
+    CheckWord(context, group, kDistributed, kBooleans, "it counts as false", findings);
+  });
+}
+
+void CheckDuoDistributed(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (chips.resource != kAscend310P || !chips.IsDistributed() || !chips.choice.certain) return;
+    const Merged distributed = schemas::GroupLabel(context.view, group, kDistributed);
+    if (distributed.Text() != "true" ||
+        schemas::GroupLabel(context.view, group, kDuo).Text() != "true") {
+      return;
+    }
+    findings.Violate(
+        distributed.first.Path(),
+        "distributed: true with duo: true allows one NPU pod per job, and this one has " +
+            std::to_string(*chips.npu_pods) + "; it stays Pending",
+        "write distributed: \"false\", or run one pod per workload");
+  });
+}
+
+const Rule kRules[] = {
+    {"MG097", "npu-310-strategy", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "For Ascend310 the label npu-310-strategy is chip or card, the same on all pods of a "
+     "PodGroup.",
+     "The label chooses the plugin's handler: by chip, or by cards of four chips. With another "
+     "value there is no handler, and the job stays "
+     "Pending. Without the label it is chip.",
+     "Write chip or card.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go "
+     "(init310CardPolicyHandler).",
+     CheckStrategy},
+    {"MG098", "npu-310p-labels", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
+     "For Ascend310P the labels npu-310-strategy (chip, card), duo and distributed (true, false) "
+     "have known values.",
+     "An unknown value is not rejected: the plugin falls back to its plain handler, which knows "
+     "nothing of cards, of Atlas 300I Duo or of "
+     "distributed inference.",
+     "Write chip or card, and true or false in quotes.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go (get310PCardHandlerName). "
+     "The job is scheduled all the same: "
+     "therefore a warning.",
+     Check310PLabels},
+    {"MG099", "duo-distributed", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "A job labelled duo: true and distributed: true has one NPU pod.",
+     "Distributed inference on Atlas 300I Duo means several cards of one server in one pod. The "
+     "plugin rejects such a job with more pods, "
+     "replicas of a Deployment included.",
+     "Write distributed: \"false\" for independent replicas, or one workload per pod.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/ascend310p (ValidNPUJob of "
+     "chip310px2 and card310px2).",
+     CheckDuoDistributed},
+};
+
+}  // namespace
+
+std::span<const Rule> InferenceCardRules() { return kRules; }
+
+}  // namespace mindgate::policies::internal

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schemas/workload.h"
+
+// Where the labels and annotations stand that reach pods or PodGroups, for rules that judge them
+// wherever they are.
+namespace mindgate::policies {
+
+// The label maps of this object that reach its pods or PodGroups, each once; metadata that reaches
+// neither is not among them.
+std::vector<const schemas::Place*> ReachingLabelMaps(const schemas::WorkloadView& view);
+std::vector<const schemas::Place*> ReachingAnnotationMaps(const schemas::WorkloadView& view);
+
+// One entry whose value is text; others are the wrong-type rule's business.
+struct TextEntry {
+  std::string path;
+  std::string_view key;
+  std::string_view value;
+};
+
+// The entries of `key` in those maps.
+std::vector<TextEntry> ReachingLabels(const schemas::WorkloadView& view, std::string_view key);
+std::vector<TextEntry> ReachingAnnotations(const schemas::WorkloadView& view, std::string_view key);
+
+// The pointer of the entry from which the template takes the key, or where it would be written when
+// it has none or has it from its runtime, which is another object.
+std::string LabelPath(const schemas::WorkloadView& view, const schemas::PodTemplateView& pod,
+                      std::string_view key);
+std::string AnnotationPath(const schemas::WorkloadView& view, const schemas::PodTemplateView& pod,
+                           std::string_view key);
+
+// The label as the scheduler sees it for one template: of the template, else of its PodGroup's own
+// metadata.
+std::optional<std::string_view> SeenLabel(const schemas::WorkloadView& view,
+                                          const schemas::PodTemplateView& pod,
+                                          std::string_view key);
+
+// The pointer of that entry, or where it would be written: a PodGroup that copies its job's
+// metadata takes it from there.
+std::string SeenLabelPath(const schemas::WorkloadView& view, const schemas::PodTemplateView& pod,
+                          std::string_view key);
+
+// An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a
+// whole.
+bool IsMindieManager(const schemas::WorkloadView& view);
+
+}  // namespace mindgate::policies

@@ -1,0 +1,106 @@
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/mindie_checks.h"
+#include "schemas/names.h"
+#include "schemas/rank_table.h"
+
+namespace mindgate::policies::mindie {
+namespace {
+
+using json::Child;
+using json::Json;
+using schemas::RankTable;
+
+// The rank table of a MindIE service; nothing for other ConfigMaps and for the tables of training
+// jobs.
+std::optional<RankTable> MindieTable(const RuleContext& context) {
+  if (context.view.labels.wrong_type) return std::nullopt;
+  auto table = schemas::ReadRankTable(*context.view.object);
+  if (!table || !table->OfMindie()) return std::nullopt;
+  return table;
+}
+
+// True when the object has been stored before, so that the operator may have filled it.
+bool IsStored(const RuleContext& context) {
+  return context.request.operation == schemas::Operation::kUpdate ||
+         json::FindPath(*context.view.object, {"metadata", "resourceVersion"}) != nullptr;
+}
+
+}  // namespace
+
+void CheckBothDeployServers(const RuleContext& context, Findings& findings) {
+  const auto table = MindieTable(context);
+  if (!table || table->standalone == nullptr || table->distributed == nullptr) return;
+  findings.Violate(
+      Child(context.view.labels.path, schemas::kDeployServerStandalone),
+      "grt-server/deploy-server and grt-group/deploy-server are both set, so the whole "
+      "service gets no rank table",
+      "remove one: keep grt-group/deploy-server for distributed instances, "
+      "grt-server/deploy-server for others");
+}
+
+void CheckDeployServer(const RuleContext& context, Findings& findings) {
+  const auto table = MindieTable(context);
+  if (!table || table->standalone != nullptr || table->distributed != nullptr) return;
+  findings.Violate(
+      Child(context.view.labels.path, schemas::kDeployServerDistributed),
+      "neither grt-group/deploy-server nor grt-server/deploy-server is set, so ClusterD "
+      "makes no rank table for the service",
+      "write grt-group/deploy-server: \"1\" (or grt-server/deploy-server) on the "
+      "ConfigMap of every server job");
+}
+
+void CheckRankTableLabels(const RuleContext& context, Findings& findings) {
+  const auto table = MindieTable(context);
+  if (!table) return;
+  const std::string& labels = context.view.labels.path;
+  if (table->job_id == nullptr || json::AsString(table->job_id) == "") {
+    findings.Violate(Child(labels, schemas::kJobId),
+                     std::string("label jobID is ") + (table->job_id ? "empty" : "missing") +
+                         ", so the table belongs to no service",
+                     "write the jobID of AscendJob " + Quote(table->job_name));
+  }
+  const auto consumer = json::AsString(table->consumer);
+  if (table->consumer == nullptr || (consumer && *consumer != "true")) {
+    findings.Violate(Child(labels, schemas::kRankTableConsumer),
+                     "label mx-consumer-cim is " +
+                         (consumer ? Quote(*consumer) + " instead of \"true\"" : "missing") +
+                         ", so ClusterD does not see the table change",
+                     "write mx-consumer-cim: \"true\"");
+  }
+  if (table->ring_controller == nullptr) {
+    findings.Violate(Child(labels, schemas::kRingController),
+                     "label ring-controller.atlas is missing; some releases ignore rank tables "
+                     "without it",
+                     "write ring-controller.atlas: ascend-910b, as on the job");
+  }
+}
+
+void CheckRankTableContent(const RuleContext& context, Findings& findings) {
+  const auto table = schemas::ReadRankTable(*context.view.object);
+  if (!table) return;
+  const std::string path = Child("/data", schemas::kRankTableKey);
+  const std::string fix = "write hccl.json: '{\"status\":\"initializing\"}'";
+  if (table->content == nullptr) {
+    findings.Violate(path,
+                     "hccl.json is missing, so pods that start before the table is filled find no "
+                     "file to wait for",
+                     fix);
+  } else if (table->fault) {
+    findings.Violate(path,
+                     "hccl.json is no JSON object (line " + std::to_string(table->fault->at.line) +
+                         ", column " + std::to_string(table->fault->at.column) + ": " +
+                         table->fault->message + "), so pods that read it early fail",
+                     fix);
+  } else if (table->content->is_string() && table->status != schemas::kRankTableInitializing &&
+             !(IsStored(context) && table->status == schemas::kRankTableCompleted)) {
+    findings.Violate(path,
+                     "hccl.json has status " + (table->status ? Quote(*table->status) : "missing") +
+                         " instead of \"initializing\", so its devices may be taken for the job's",
+                     fix);
+  }
+}
+
+}  // namespace mindgate::policies::mindie

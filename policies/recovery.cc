@@ -1,0 +1,215 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/fault_checks.h"
+#include "policies/places.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies {
+namespace {
+
+using schemas::Carried;
+using schemas::Kind;
+using schemas::PodGroupOwner;
+using schemas::PodGroupView;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+struct RestartPolicy {
+  std::string path;
+  std::string_view value;
+};
+
+// What the pods of the template get. The operator overwrites a template's own by that of the
+// replica spec.
+RestartPolicy RestartPolicyOf(const WorkloadView& view, const PodTemplateView& pod) {
+  if (view.kind == Kind::kAscendJob) {
+    const std::string replica_spec = pod.path.substr(0, pod.path.rfind('/'));
+    const auto value = json::FindString(json::Resolve(*view.object, replica_spec), "restartPolicy");
+    return {json::Child(replica_spec, "restartPolicy"), value.value_or("Never")};
+  }
+  const auto value = json::FindString(pod.pod_spec.value, "restartPolicy");
+  return {json::Child(pod.pod_spec.path, "restartPolicy"), value.value_or("Always")};
+}
+
+bool HasRetries(const WorkloadView& view, const PodTemplateView& pod) {
+  const auto retries = SeenLabel(view, pod, schemas::kFaultRetryTimes);
+  return retries && ParseGoInt(*retries).value_or(0) > 0;
+}
+
+struct JoinedLabel {
+  std::string_view key;
+  std::string_view effect;  // of a value that matches nothing
+};
+
+constexpr std::array<JoinedLabel, 5> kJoinedLabels = {{
+    {schemas::kFaultScheduling, "nothing is rescheduled on a fault"},
+    {schemas::kPodRescheduling, "it counts as off"},
+    {schemas::kFaultRetryTimes, "it counts as 0 retries"},
+    {schemas::kSubHealthyStrategy, "it counts as ignore"},
+    {schemas::kProcessRecover, "it counts as off"},
+}};
+
+void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const JoinedLabel& label,
+                     Findings& findings) {
+  const Carried* first = nullptr;
+  const std::vector<Carried> carried = view.GroupLabels(group, label.key);
+  for (const Carried& place : carried) {
+    const auto text = json::AsString(place.value);
+    if (!text || place.in_runtime) continue;
+    if (first == nullptr) {
+      first = &place;
+      continue;
+    }
+    const std::string_view other = *json::AsString(first->value);
+    if (EqualIgnoreCase(other, *text)) continue;
+    findings.Violate(place.path,
+                     std::string(label.key) + " is " + Quote(*text) + " here and " + Quote(other) +
+                         " at " + json::FieldPath(*view.object, first->path) +
+                         ": the scheduler joins them to " +
+                         Quote(std::string(other) + "|" + std::string(*text)) + ", so " +
+                         std::string(label.effect),
+                     "write one value of " + std::string(label.key) +
+                         " for all pods of the PodGroup, such as " + Quote(other));
+    return;
+  }
+}
+
+// The annotation as the plugin sees it: the PodGroup's own wins over that of the pods.
+std::optional<std::string_view> SeenAnnotation(const WorkloadView& view, const PodTemplateView& pod,
+                                               std::string_view key) {
+  if (pod.pod_group) {
+    const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
+    if (annotations) {
+      if (const auto value = json::FindString(annotations->value, key)) return value;
+    }
+  }
+  return pod.Annotation(key);
+}
+
+}  // namespace
+
+void CheckRetryRestartPolicy(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // Pods of a controller have what its template says; the controller's kind may not let them
+  // choose.
+  if (view.kind == Kind::kPod && view.controller) return;
+  if (IsMindieManager(view)) return;
+  for (const PodTemplateView& pod : view.templates) {
+    if (!pod.RequestsNpus() || !HasRetries(view, pod)) continue;
+    const RestartPolicy policy = RestartPolicyOf(view, pod);
+    if (policy.value == "Never") continue;
+    // The API server refuses a batch/v1 Job without one; there is no default to speak of.
+    const bool missing = json::Find(pod.pod_spec.value, "restartPolicy") == nullptr;
+    if (missing && schemas::kBatchJobs.Has(view.kind)) continue;
+    // The operator itself gives such pods Never and counts by exit code.
+    if (view.kind == Kind::kAscendJob && policy.value == "ExitCode") continue;
+    findings.Violate(policy.path,
+                     "restartPolicy is " + Quote(policy.value) +
+                         " but fault-retry-times counts failed pods: containers restart in place "
+                         "instead, on the same cards, and their pod stays marked as failed",
+                     R"(write restartPolicy: "Never", or remove fault-retry-times)");
+  }
+}
+
+void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  const bool may_be_in_runtime = view.kind == Kind::kInferenceService && view.runtime == nullptr;
+  for (const PodTemplateView& pod : view.templates) {
+    if (pod.router || SeenLabel(view, pod, schemas::kFaultScheduling)) continue;
+    if (!may_be_in_runtime && !pod.RequestsNpus()) continue;
+    for (std::string_view key :
+         {schemas::kFaultRetryTimes, schemas::kPodRescheduling, schemas::kSubHealthyStrategy}) {
+      const auto value = SeenLabel(view, pod, key);
+      const bool inert = !value || *value == "0" || *value == "off" || *value == "ignore";
+      if (inert) continue;
+      if (may_be_in_runtime) {
+        findings.Skip(
+            "needs the runtime of the service, which is not known here: "
+            "fault-scheduling may stand there");
+        return;
+      }
+      findings.Violate(SeenLabelPath(view, pod, key),
+                       std::string(key) +
+                           " does nothing without fault-scheduling: the pods are not rescheduled, "
+                           "neither when they fail nor when a card breaks",
+                       R"(add the label fault-scheduling: "force" (or "grace") beside it)");
+    }
+  }
+}
+
+void CheckConflictingLabels(const RuleContext& context, Findings& findings) {
+  for (const PodGroupView& group : context.view.pod_groups) {
+    for (const JoinedLabel& label : kJoinedLabels) {
+      CheckConflictOf(context.view, group, label, findings);
+    }
+  }
+}
+
+void CheckPodReschedulingPlacement(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // OME puts it on the LeaderWorkerSets that it makes; there the scheduler knows what to do.
+  if (view.kind == Kind::kLeaderWorkerSet && view.controller_injected) return;
+  for (const PodTemplateView& pod : view.templates) {
+    if (!pod.pod_group || SeenLabel(view, pod, schemas::kPodRescheduling) != "on") continue;
+    const PodGroupOwner owner = view.pod_groups[*pod.pod_group].owner;
+    std::string message;
+    if (owner == PodGroupOwner::kLeaderWorkerSetGroup && view.kind == Kind::kLeaderWorkerSet) {
+      message =
+          "pod-rescheduling does not suit a LeaderWorkerSet: it recreates the whole group when one "
+          "pod goes, while the scheduler waits for that pod alone";
+    } else if (owner == PodGroupOwner::kPodSet) {
+      message =
+          "pod-rescheduling does not suit a podGroupSize above 1: its pods are one instance and "
+          "only work again when all of them restart";
+    } else {
+      continue;
+    }
+    findings.Violate(SeenLabelPath(view, pod, schemas::kPodRescheduling), std::move(message),
+                     "remove the label pod-rescheduling here; fault-scheduling alone moves the "
+                     "whole group");
+  }
+}
+
+void CheckRecoverPolicyAlone(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodTemplateView& pod : view.templates) {
+    if (!pod.RequestsNpus()) continue;
+    if (SeenAnnotation(view, pod, schemas::kRecoverPolicyPath) != "pod") continue;
+    if (SeenLabel(view, pod, schemas::kPodRescheduling) == "on") continue;
+    findings.Violate(
+        SeenLabelPath(view, pod, schemas::kPodRescheduling),
+        "huawei.com/recover_policy_path: \"pod\" stands without pod-rescheduling: \"on\", which "
+        "the documents ask for beside it",
+        R"(add the label pod-rescheduling: "on")");
+  }
+}
+
+void CheckExternalScheduling(const RuleContext& context, Findings& findings) {
+  // What infer-operator makes carries the value of its role.
+  if (context.view.controller_injected) return;
+  for (const TextEntry& entry : ReachingLabels(context.view, schemas::kFaultScheduling)) {
+    if (entry.value != "external-force" && entry.value != "external-grace") continue;
+    const std::string plain(entry.value.substr(std::string_view("external-").size()));
+    findings.Violate(entry.path,
+                     "fault-scheduling is " + Quote(entry.value) +
+                         ", but only infer-operator acts on it: a faulty pod here is marked and "
+                         "never deleted",
+                     "write fault-scheduling: " + Quote(plain));
+  }
+}
+
+void CheckRedundantPodRescheduling(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  if (!IsMindieManager(view)) return;
+  for (const TextEntry& entry : ReachingLabels(view, schemas::kPodRescheduling)) {
+    findings.Violate(entry.path,
+                     "pod-rescheduling changes nothing for " + Quote(*view.Label(schemas::kApp)) +
+                         ": the scheduler always deletes only its faulty pod",
+                     "remove the label, or leave it as a note to readers");
+  }
+}
+
+}  // namespace mindgate::policies

@@ -1,0 +1,125 @@
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/scaling_checks.h"
+#include "schemas/names.h"
+#include "schemas/scaling_rule.h"
+
+namespace mindgate::policies::scaling {
+namespace {
+
+using json::Json;
+using schemas::ScalingRuleReading;
+
+std::string RulePath() { return json::Child("/data", schemas::kScalingRuleKey); }
+
+// Each issue at the ConfigMap's entry, its place inside the text in front.
+void Report(const json::Issues& issues, Findings& findings) {
+  for (const json::Issue& issue : issues.items()) {
+    findings.Violate(RulePath(),
+                     "line " + std::to_string(issue.at.line) + ", column " +
+                         std::to_string(issue.at.column) + ": " + issue.message,
+                     issue.hint);
+  }
+  if (issues.dropped() > 0) {
+    findings.Violate(RulePath(), "and " + std::to_string(issues.dropped()) + " more faults",
+                     "correct the faults above first");
+  }
+}
+
+// Nothing when the ConfigMap holds no text of a rule.
+std::optional<ScalingRuleReading> Read(const Json& config_map) {
+  const auto text = schemas::ScalingRuleText(config_map);
+  if (!text) return std::nullopt;
+  return schemas::ReadScalingRule(*text);
+}
+
+// "a", "b" and 3 more
+std::string SomeOf(const std::vector<std::string>& names) {
+  constexpr size_t kMostNames = 3;
+  std::string out;
+  for (size_t i = 0; i < names.size() && i < kMostNames; ++i) {
+    out += (i == 0 ? "" : ", ") + Quote(names[i]);
+  }
+  if (names.size() > kMostNames)
+    out += " and " + std::to_string(names.size() - kMostNames) + " more";
+  return out;
+}
+
+}  // namespace
+
+void CheckReadable(const RuleContext& context, Findings& findings) {
+  const Json* data = json::Find(*context.view.object, "data");
+  const Json* value = json::Find(data, schemas::kScalingRuleKey);
+  if (value == nullptr) return;  // a rank table
+  if (!value->is_string()) {
+    findings.Violate(
+        RulePath(),
+        "elastic_scaling.json is of type " + std::string(json::TypeName(*value)) +
+            ", but a ConfigMap holds text only, so the API server refuses it",
+        "write the rule as a block of text: elastic_scaling.json: | and the JSON below");
+    return;
+  }
+  Report(Read(*context.view.object)->refused, findings);
+}
+
+void CheckWorkable(const RuleContext& context, Findings& findings) {
+  if (const auto reading = Read(*context.view.object)) Report(reading->unworkable, findings);
+}
+
+void CheckDocumented(const RuleContext& context, Findings& findings) {
+  if (const auto reading = Read(*context.view.object)) Report(reading->doubtful, findings);
+}
+
+void CheckJobsOfRule(const RuleContext& context, Findings& findings) {
+  const auto reading = Read(*context.view.object);
+  if (!reading || !reading->rule) return;
+  constexpr std::string_view kGroup = "mindxdl.gitee.com";
+  constexpr std::string_view kKind = "AscendJob";
+  const schemas::ObjectLookup* objects = context.request.objects;
+  std::map<std::string, std::vector<std::string>, std::less<>> jobs_by_lost_group;
+  if (objects != nullptr) {
+    objects->ForEach(kGroup, kKind, context.name_space(), [&](const Json& job) {
+      const Json* metadata = json::Find(job, "metadata");
+      const Json* labels = json::Find(metadata, "labels");
+      if (json::FindString(labels, schemas::kScalingRule) != context.view.name ||
+          json::Find(metadata, "deletionTimestamp") != nullptr) {
+        return;
+      }
+      const auto group = json::FindString(labels, schemas::kGroupName);
+      if (!group || reading->rule->HasGroup(*group)) return;
+      jobs_by_lost_group[std::string(*group)].emplace_back(
+          json::FindString(metadata, "name").value_or(""));
+    });
+  }
+  for (const auto& [group, jobs] : jobs_by_lost_group) {
+    findings.Violate(RulePath(),
+                     "group " + Quote(group) + " is in no tier, but AscendJob " + SomeOf(jobs) +
+                         " belongs to it and would crash the operator when it asks for pods",
+                     "keep the group in every tier, or delete its jobs first");
+  }
+  if (jobs_by_lost_group.empty() && (objects == nullptr || !objects->IsComplete(kGroup, kKind))) {
+    findings.Skip("needs the AscendJobs under the rule, which are not all known here");
+  }
+}
+
+void CheckRunningController(const RuleContext& context, Findings& findings) {
+  if (context.request.operation != schemas::Operation::kUpdate) return;
+  const auto reading = Read(*context.view.object);
+  if (!reading || !reading->rule) return;
+  if (context.old_view == nullptr) {
+    findings.Skip("needs the ConfigMap as it was before the update, which is not known here");
+    return;
+  }
+  const auto before = Read(*context.old_view->object);
+  if (!before || before->rule == reading->rule) return;
+  findings.Violate(RulePath(),
+                   "the rule changes, but a running MindIE controller keeps the old one until it "
+                   "restarts",
+                   "restart the controller's pod after this change");
+}
+
+}  // namespace mindgate::policies::scaling

@@ -1,0 +1,422 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/chips.h"
+#include "schemas/names.h"
+
+// Annotations and labels that lay jobs out over super pods, racks and network levels.
+namespace mindgate::policies::internal {
+namespace {
+
+using schemas::ChipHandler;
+using schemas::Entry;
+using schemas::GroupAnnotation;
+using schemas::GroupChips;
+using schemas::Merged;
+using schemas::PodGroupView;
+using By = schemas::HandlerChoice::By;
+
+constexpr std::string_view kTpBlock = "tp-block";
+constexpr std::string_view kSuperPodAffinity = "super-pod-affinity";
+constexpr std::string_view kStaysPending = "; the job stays Pending";
+// Chips of one rack, the most that ra-block may name (policy/chip8node8ra64sp/const.go).
+constexpr int64_t kRackChips = 64;
+
+bool IsSuperPod(const GroupChips& chips) {
+  return chips.choice.handler && chips.choice.handler->super_pod;
+}
+
+// The handler follows from what this object says, not from what it leaves out.
+bool IsSettled(const GroupChips& chips) {
+  return chips.choice.handler && (chips.choice.certain || chips.choice.by == By::kPolicy);
+}
+
+Entry AnnotationOf(const RuleContext& context, const PodGroupView& group, std::string_view key) {
+  return schemas::ReadGroupAnnotation(context.view, group, key).entry;
+}
+
+int64_t NodesOf(int64_t block, int64_t node_chips) {
+  return node_chips < 1 ? 1 : std::max<int64_t>(1, block / node_chips);
+}
+
+// What is wrong with a positive sp-block, message and fix; nothing when the plugin takes it.
+struct Problem {
+  std::string message;
+  std::string fix;
+};
+
+std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
+                                      int64_t super_pod_size) {
+  const int64_t node = chips.choice.handler->node_chips;
+  const std::string name = "sp-block " + std::to_string(block);
+  if (node >= 1 && block >= node && block % node != 0) {
+    return Problem{name + " is no multiple of the " + Chips(node) + " of a node",
+                   "write a multiple of " + std::to_string(node)};
+  }
+  if (NodesOf(block, node) > super_pod_size) {
+    return Problem{name + " spans " + std::to_string(NodesOf(block, node)) +
+                       " nodes, more than the " + std::to_string(super_pod_size) +
+                       " of a super pod",
+                   "write at most " + std::to_string(super_pod_size * node) +
+                       ", or set the super-pod size in mindgate.yaml to the scheduler's"};
+  }
+  if (chips.IsSingle()) {
+    if (!chips.uniform || *chips.uniform == block) return std::nullopt;
+    return Problem{name + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
+                   "write sp-block: \"" + std::to_string(*chips.uniform) + "\", or leave it out"};
+  }
+  // A LeaderWorkerSet without gang scheduling is judged pod by pod; equal pods fail there as well.
+  const bool sure = chips.gang_certain || chips.uniform;
+  if (!sure || !chips.total || *chips.total % block == 0) return std::nullopt;
+  return Problem{name + " does not divide the " + Chips(*chips.total) + " of the job",
+                 "write a divisor of " + std::to_string(*chips.total) +
+                     (node > 1 ? " that is a multiple of " + std::to_string(node) : "")};
+}
+
+std::optional<int64_t> PositiveBlock(const Entry& entry) {
+  const auto text = entry.Text();
+  const auto block = text ? ParseGoInt(*text) : std::nullopt;
+  return block && *block > 0 ? block : std::nullopt;
+}
+
+void CheckSpBlock(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!IsSuperPod(chips)) return;
+    const GroupAnnotation annotation =
+        schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock);
+    const auto text = annotation.entry.Text();
+    if (!text) return;
+    const auto block = PositiveBlock(annotation.entry);
+    if (!block) {
+      findings.Violate(annotation.entry.Path(),
+                       "sp-block " + Quote(*text) + " is no positive number of chips" +
+                           std::string(kStaysPending),
+                       "write the chips of one logical super pod, as a string of digits");
+      return;
+    }
+    if (!chips.choice.certain || !annotation.agreed) return;
+    auto problem = ProblemOfBlock(chips, *block, context.config.super_pod_size);
+    if (!problem) return;
+    findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
+                     std::move(problem->fix));
+  });
+}
+
+void CheckDocumentedSpBlock(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!IsSuperPod(chips) || !chips.choice.certain || chips.IsSingle()) return;
+    const Entry entry = AnnotationOf(context, group, schemas::kSpBlock);
+    const auto block = PositiveBlock(entry);
+    if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
+    const int64_t node = chips.choice.handler->node_chips;
+    if (chips.one_pod_counts && chips.uniform && *chips.uniform % *block != 0) {
+      findings.Violate(
+          entry.Path(),
+          "sp-block " + std::to_string(*block) +
+              " never fits: without huawei.com/schedule_minAvailable the plugin counts "
+              "one pod's " +
+              Chips(*chips.uniform) + " as the whole job",
+          "write the annotation huawei.com/schedule_minAvailable with the number of "
+          "pods beside it");
+    } else if (*block < node && chips.npu_pods) {
+      findings.Violate(entry.Path(),
+                       "sp-block " + std::to_string(*block) + " is less than the " + Chips(node) +
+                           " of a node; releases differ on whether several pods may have that",
+                       "write a multiple of " + std::to_string(node));
+    }
+  });
+}
+
+// The super-pod policy of the same servers; empty when they have none.
+std::string_view SuperPodPolicyOf(const GroupChips& chips) {
+  const std::string_view policy = chips.choice.handler->schedule_policy;
+  if (policy == "chip2-node16" || policy == "module-a3-16") return "chip2-node16-sp";
+  if (policy == "chip2-node8") return "chip2-node8-sp";
+  if (policy == "chip8-node8" && chips.resource == "huawei.com/npu") return "chip8-node8-sp";
+  return {};
+}
+
+// The plugin picks a super pod for MindIE in a path of its own.
+bool IsMindieJob(const RuleContext& context, const PodGroupView& group) {
+  return schemas::GroupLabel(context.view, group, schemas::kApp) &&
+         schemas::GroupLabel(context.view, group, schemas::kJobId);
+}
+
+void CheckUnusedSpBlock(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!IsSettled(chips)) return;
+    const Entry block = AnnotationOf(context, group, schemas::kSpBlock);
+    const Entry fit = AnnotationOf(context, group, schemas::kSpFit);
+    if (!block && !fit) return;
+    const std::string_view wanted = SuperPodPolicyOf(chips);
+    const std::string leave_out = "leave it out: these servers form no super pods";
+    const std::string fix =
+        wanted.empty() ? leave_out : "write huawei.com/schedule_policy: " + std::string(wanted);
+    const std::string how = HowChosen(chips.choice);
+    if (block && !chips.choice.handler->super_pod) {
+      findings.Violate(block.Path(),
+                       "sp-block does nothing under " + how +
+                           ", which is no super-pod policy: pods may be spread over super pods",
+                       fix);
+    }
+    if (!fit) return;
+    if (!chips.choice.handler->sp_fit) {
+      findings.Violate(fit.Path(),
+                       "sp-fit does nothing under " + how + ": only A3 super-pod policies read it",
+                       fix);
+    } else if (chips.choice.certain && !IsMindieJob(context, group)) {
+      findings.Violate(fit.Path(),
+                       "sp-fit does nothing here: the plugin reads it for MindIE jobs only",
+                       "leave it out, or label the job with app and jobID when it is a MindIE job");
+    } else if (fit.Text() && fit.Text() != "idlest") {
+      findings.Violate(
+          fit.Path(),
+          "sp-fit " + Quote(*fit.Text()) + " does nothing: only idlest changes the choice",
+          "write sp-fit: \"idlest\", or leave it out");
+    }
+  });
+}
+
+std::optional<Problem> ProblemOfRack(const GroupChips& chips, int64_t racks_chips, int64_t block) {
+  const std::string name = "ra-block " + std::to_string(racks_chips);
+  const int64_t node = chips.choice.handler->node_chips;
+  const int64_t rack_nodes = (racks_chips + node - 1) / node;
+  const int64_t block_nodes = NodesOf(block, node);
+  if (rack_nodes > block_nodes || block_nodes % rack_nodes != 0) {
+    return Problem{name + " does not divide sp-block " + std::to_string(block),
+                   "write a ra-block that divides sp-block"};
+  }
+  if (chips.npu_pods && *chips.npu_pods % rack_nodes != 0) {
+    return Problem{name + " is " + std::to_string(rack_nodes) +
+                       " nodes, which does not divide the job's " +
+                       std::to_string(*chips.npu_pods) + " NPU pods",
+                   "write a ra-block whose nodes divide the number of pods"};
+  }
+  return std::nullopt;
+}
+
+void CheckRaBlock(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!chips.choice.handler || !chips.choice.handler->rack_block) return;
+    const GroupAnnotation annotation =
+        schemas::ReadGroupAnnotation(context.view, group, schemas::kRaBlock);
+    const auto text = annotation.entry.Text();
+    if (!text) return;
+    const auto rack = ParseGoInt(*text);
+    if (!rack || *rack < 1 || *rack > kRackChips || (*rack & (*rack - 1)) != 0) {
+      findings.Violate(annotation.entry.Path(),
+                       "ra-block " + Quote(*text) + " is none of 1, 2, 4, 8, 16, 32 and 64" +
+                           std::string(kStaysPending),
+                       "write a power of two from 1 to 64, or leave it out for 8");
+      return;
+    }
+    if (!chips.choice.certain || !annotation.agreed || !chips.gang_certain) return;
+    const Entry sp_block = AnnotationOf(context, group, schemas::kSpBlock);
+    const auto block = sp_block ? PositiveBlock(sp_block) : chips.total;
+    if (!block) return;
+    auto problem = ProblemOfRack(chips, *rack, *block);
+    if (!problem) return;
+    findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
+                     std::move(problem->fix));
+  });
+}
+
+// Trap 48 among them.
+void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (const Entry old = AnnotationOf(context, group, kTpBlock)) {
+      findings.Violate(old.Path(),
+                       "tp-block is not read any more: the annotation is called ra-block",
+                       "write ra-block instead");
+    }
+    if (!IsSettled(chips)) return;
+    const ChipHandler& handler = *chips.choice.handler;
+    const Entry rack = AnnotationOf(context, group, schemas::kRaBlock);
+    if (rack && !handler.rack_block) {
+      findings.Violate(rack.Path(),
+                       "ra-block does nothing under " + HowChosen(chips.choice) +
+                           ": only chip8-node8-ra64-sp reads it",
+                       "leave it out, or write huawei.com/schedule_policy: chip8-node8-ra64-sp");
+    }
+    const Entry levels = AnnotationOf(context, group, schemas::kAffinityConfig);
+    if (levels && !handler.multilevel) {
+      findings.Violate(levels.Path(),
+                       "huawei.com/affinity-config does nothing under " + HowChosen(chips.choice) +
+                           ": only the policy multilevel reads it",
+                       "leave it out, or write huawei.com/schedule_policy: multilevel");
+    }
+  });
+}
+
+constexpr std::string_view kLevelFix =
+    "write pods per unit, lowest level first, such as level1=2,level2=4";
+
+// The levels of an affinity-config, or why the plugin does not take it.
+std::optional<Problem> ProblemOfLevels(std::string_view text, std::optional<int64_t> npu_pods) {
+  std::map<std::string_view, int64_t> levels;
+  for (std::string_view pair : Split(text, ',')) {
+    const size_t equals = pair.find('=');
+    if (equals == std::string_view::npos || pair.find('=', equals + 1) != std::string_view::npos) {
+      return Problem{Quote(pair) + " in huawei.com/affinity-config is no pair level=number",
+                     std::string(kLevelFix)};
+    }
+    const auto value = ParseGoInt(pair.substr(equals + 1));
+    if (!value || *value < 1) {
+      return Problem{Quote(pair) + " in huawei.com/affinity-config has no positive number",
+                     std::string(kLevelFix)};
+    }
+    levels[pair.substr(0, equals)] = *value;
+  }
+  std::optional<int64_t> upper = npu_pods;
+  std::string upper_name = "the job's number of NPU pods";
+  for (size_t n = levels.size(); n >= 1; --n) {
+    const std::string name = "level" + std::to_string(n);
+    const auto level = levels.find(name);
+    if (level == levels.end()) {
+      return Problem{
+          "huawei.com/affinity-config lacks " + name + ": levels must run from level1 on",
+          std::string(kLevelFix)};
+    }
+    if (upper && *upper % level->second != 0) {
+      return Problem{name + "=" + std::to_string(level->second) + " does not divide " + upper_name +
+                         " (" + std::to_string(*upper) + ")",
+                     "write a divisor of " + std::to_string(*upper) + " for " + name};
+    }
+    upper = level->second;
+    upper_name = name;
+  }
+  return std::nullopt;
+}
+
+void CheckAffinityConfig(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!chips.choice.handler || !chips.choice.handler->multilevel) return;
+    const GroupAnnotation annotation =
+        schemas::ReadGroupAnnotation(context.view, group, schemas::kAffinityConfig);
+    if (!annotation.entry) {
+      if (!chips.choice.certain ||
+          schemas::VisibilityOf(context.view, group) != schemas::Visibility::kAll) {
+        return;
+      }
+      findings.Violate(
+          schemas::GroupAnnotationPath(context.view, group, schemas::kAffinityConfig),
+          "the policy multilevel needs huawei.com/affinity-config with at least level1" +
+              std::string(kStaysPending),
+          std::string(kLevelFix));
+      return;
+    }
+    const auto text = annotation.entry.Text();
+    if (!text) return;
+    const bool sure = chips.choice.certain && chips.gang_certain;
+    auto problem = ProblemOfLevels(*text, sure ? chips.npu_pods : std::nullopt);
+    if (!problem) return;
+    findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
+                     std::move(problem->fix));
+  });
+}
+
+void CheckSuperPodAffinity(const RuleContext& context, Findings& findings) {
+  if (context.view.controller_injected) return;
+  for (const PodGroupView& group : context.view.pod_groups) {
+    const Merged label = schemas::GroupLabel(context.view, group, kSuperPodAffinity);
+    if (!label || label.Text() == "soft" || label.Text() == "hard" || !label.first.Text()) continue;
+    const std::string value = label.Joined();
+    findings.Violate((label.joined() ? label.other : label.first).Path(),
+                     "super-pod-affinity " + Quote(value) +
+                         " counts as hard: pods wait until a whole super pod is free",
+                     "write super-pod-affinity: soft or hard, the same on all pods");
+  }
+}
+
+const Rule kRules[] = {
+    {"MG090", "sp-block", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "Under a super-pod policy sp-block is a positive multiple of the chips of a node that divides "
+     "the chips of the job and "
+     "fits into a super pod; for a single pod it is that pod's chips.",
+     "sp-block is the size of one logical super pod in chips. The plugin rejects a job whose "
+     "sp-block it cannot lay out, and the pods stay "
+     "Pending. When sp-block is missing it takes all chips of the job.",
+     "Write the chips of one prefill or decode instance, or of one training block, as a string of "
+     "digits.",
+     "mind-cluster: "
+     "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go "
+     "(checkSpBlock, "
+     "checkRequireNPU), policy/chip8node8sp, policy/chip8node8ra64sp.",
+     CheckSpBlock},
+    {"MG091", "sp-block-documented", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
+     "sp-block is at least one node, and the plugin can see all chips that it refers to.",
+     "For StatefulSets, Jobs and AIBrix roles the PodGroup asks for one pod, and without "
+     "huawei.com/schedule_minAvailable the plugin takes that "
+     "pod's chips for the whole job: a larger sp-block never divides them. For jobs of several "
+     "pods a block smaller than a node is accepted by some "
+     "releases and refused by others.",
+     "Write huawei.com/schedule_minAvailable with the number of pods, and a multiple of the node's "
+     "chips.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and the handlers' "
+     "checkSpBlock. Depends on the release and on how "
+     "Volcano fills minResources: therefore a warning.",
+     CheckDocumentedSpBlock},
+    {"MG092", "sp-block-unused", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
+     "sp-block and sp-fit stand beside a super-pod policy.",
+     "schedule_policy decides before sp-block. With a policy that is no super-pod policy the job "
+     "is placed without regard to super pods, its fault handling "
+     "does not know logical super pods either, and both annotations do nothing.",
+     "Write the super-pod policy of the servers (chip2-node16-sp, chip2-node8-sp, chip8-node8-sp, "
+     "chip8-node8-ra64-sp), or leave the "
+     "annotations out.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go. The documents' MindIE "
+     "sample combines chip2-node16 with sp-block and sp-fit: "
+     "therefore a warning.",
+     CheckUnusedSpBlock},
+    {"MG093", "ra-block", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "Under chip8-node8-ra64-sp, ra-block is a power of two from 1 to 64 that divides sp-block and "
+     "the job.",
+     "ra-block is the number of chips that must share a rack. The plugin rejects a job with any "
+     "other value; also 0, which some documents offer.",
+     "Write 8, 16, 32 or 64, or leave it out for 8.",
+     "mind-cluster: component/ascend-for-volcano/internal/npu/policy/chip8node8ra64sp/job.go "
+     "(checkTpBlockNum, calculateTpBlockAndCheck).",
+     CheckRaBlock},
+    {"MG094", "topology-annotation-unused", Severity::kWarning, schemas::Mode::kWarn,
+     schemas::kWorkloads,
+     "ra-block and huawei.com/affinity-config stand beside the policy that reads them, and the old "
+     "name tp-block is not used.",
+     "Each of these annotations is read by one policy: ra-block by chip8-node8-ra64-sp, "
+     "affinity-config by multilevel. Elsewhere they do nothing, and the "
+     "pods are spread more widely than was meant.",
+     "Write the policy that reads the annotation, or leave the annotation out.",
+     "mind-cluster: component/ascend-for-volcano/plugin/type.go and internal/npu/factory.go. Older "
+     "releases read tp-block: therefore a warning.",
+     CheckUnusedTopology},
+    {"MG095", "affinity-config", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
+     "Under the policy multilevel, huawei.com/affinity-config lists level1, level2 and so on with "
+     "positive numbers, each dividing the next "
+     "and the highest dividing the number of NPU pods.",
+     "The plugin builds its tree of network units from this list. A bad pair, a gap between levels "
+     "or a remainder makes it reject the job; a zero makes it "
+     "divide by zero, which stops the scheduler for everybody.",
+     "Write pods per unit without spaces, such as level1=2,level2=4.",
+     "mind-cluster: component/ascend-for-volcano/common/util (GetTaskTreeLevels), plugin/job.go "
+     "(affinity blocks).",
+     CheckAffinityConfig},
+    {"MG096", "super-pod-affinity", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
+     "The label super-pod-affinity is soft or hard, and the same on all pods of a PodGroup.",
+     "Only the exact word soft lets a job be spread over super pods. Everything else means hard, "
+     "also no label at all, and values that differ "
+     "between pods: the job then waits for a super pod with enough free nodes.",
+     "Write soft or hard.",
+     "mind-cluster: "
+     "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go "
+     "(selectSuperPodForJob). The job runs all the "
+     "same: therefore a warning.",
+     CheckSuperPodAffinity},
+};
+
+}  // namespace
+
+std::span<const Rule> SuperPodRules() { return kRules; }
+
+}  // namespace mindgate::policies::internal

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "schemas/config.h"
+#include "schemas/job_attributes.h"
+#include "schemas/workload.h"
+
+// Which handler of the NPU plugin judges a job, and what it accepts (mind-cluster:
+// component/ascend-for-volcano/internal/npu/factory.go and the handlers' ValidNPUJob). The handlers
+// are a table.
+namespace mindgate::schemas {
+
+// A set of chip counts: of 1..64, the most that a handler of the plugin takes, or the list of a
+// site's own row.
+class ChipCounts {
+ public:
+  constexpr ChipCounts() = default;
+  explicit ChipCounts(const std::set<int64_t>& listed) : listed_(&listed) {}  // not owned
+
+  static constexpr ChipCounts UpTo(int most) {
+    ChipCounts counts;
+    counts.bits_ = most >= kMost ? ~uint64_t{0} : (uint64_t{1} << most) - 1;
+    return counts;
+  }
+  constexpr ChipCounts With(std::initializer_list<int> more) const {
+    ChipCounts counts = *this;
+    for (int n : more) counts.bits_ |= uint64_t{1} << (n - 1);
+    return counts;
+  }
+  constexpr ChipCounts Without(std::initializer_list<int> fewer) const {
+    ChipCounts counts = *this;
+    for (int n : fewer) counts.bits_ &= ~(uint64_t{1} << (n - 1));
+    return counts;
+  }
+  static constexpr ChipCounts Of(std::initializer_list<int> all) { return ChipCounts().With(all); }
+  static constexpr ChipCounts EvenUpTo(int most) {
+    ChipCounts counts;
+    for (int n = 2; n <= most; n += 2) counts.bits_ |= uint64_t{1} << (n - 1);
+    return counts;
+  }
+
+  bool Has(int64_t count) const {
+    if (listed_ != nullptr) return listed_->contains(count);
+    return count >= 1 && count <= kMost && (bits_ >> (count - 1) & 1) != 0;
+  }
+  std::string Describe() const;  // "1, 2 or 4", "1 to 8", "1 to 8, 10, 12, 14 or 16"
+
+ private:
+  static constexpr int kMost = 64;
+  uint64_t bits_ = 0;
+  const std::set<int64_t>* listed_ = nullptr;
+};
+
+// One way in which the plugin judges and places a job.
+struct ChipHandler {
+  std::string_view schedule_policy;   // the annotation value that names it; empty when none does
+  std::string_view accelerator_type;  // the nodeSelector value that names it; empty when none does
+  std::string_view product;           // "Atlas A2 servers"
+  int64_t node_chips = 0;
+  ChipCounts single;             // accepted from the only pod of a job that asks for chips
+  ChipCounts distributed;        // accepted from each of several
+  ChipCounts documented_single;  // what the documents offer of these
+  ChipCounts documented_distributed;
+  bool counts_chips = true;  // false: `single` and `distributed` say nothing
+  bool super_pod = false;    // reads sp-block
+  bool rack_block = false;   // reads ra-block
+  bool sp_fit = false;       // reads sp-fit, for MindIE jobs
+  bool multilevel = false;   // reads affinity-config
+  bool soft_share = false;   // reads the softShareDev labels
+  bool needs_chips = false;  // refuses pods without chips beside several with
+};
+
+// Schedule policies of the plugin and of the site, for hints.
+std::span<const std::string_view> KnownSchedulePolicies();
+// Values that nodes carry in the label accelerator-type: those that choose a handler, and those
+// that only name hardware.
+std::span<const std::string_view> KnownAcceleratorTypes();
+
+const ChipHandler* HandlerOfPolicy(
+    std::string_view schedule_policy);  // of the plugin; null pointer when unknown
+bool IsKnownPolicy(std::string_view schedule_policy,
+                   const Config& config);  // the site's rows included
+
+struct HandlerChoice {
+  enum class By { kPolicy, kSpBlock, kAcceleratorType, kDefault, kStrategyLabel };
+  enum class Problem {
+    kNone,
+    kMissingPolicy,           // huawei.com/npu without schedule_policy
+    kUnknownAcceleratorType,  // also when the group's selectors contradict each other
+    kUnknownStrategy,         // npu-310-strategy on Ascend310
+    kUnreadable,              // a deciding value is no string: somebody else's finding
+  };
+  std::optional<ChipHandler> handler;  // nothing with a problem
+  By by = By::kDefault;
+  Problem problem = Problem::kNone;
+  bool certain = true;  // false: the plugin may see more, or other values, than this object shows
+};
+
+// The choice for a group whose pods ask for the whole-card `resource`.
+HandlerChoice ChooseHandler(const WorkloadView& view, const PodGroupView& group,
+                            std::string_view resource, const Config& config);
+
+// One PodGroup as the plugin counts it.
+struct GroupChips {
+  std::string_view resource;  // of the first template that asks for whole cards
+  HandlerChoice choice;
+  // Pods that ask for chips. Nothing when the object does not say.
+  std::optional<int64_t> npu_pods;
+  // Chips of the whole job, for sp-block (frameworks: PodGroup minResources times the gang size).
+  std::optional<int64_t> total;
+  std::optional<int64_t> uniform;  // chips of every such pod, when all ask for the same number
+  bool one_pod_counts =
+      false;  // several pods, but without schedule_minAvailable only one pod's chips are counted
+  // False for groups that exist only when a gang scheduler is switched on elsewhere
+  // (LeaderWorkerSet): then each StatefulSet of the set is a job of its own.
+  bool gang_certain = true;
+
+  bool IsSingle() const { return npu_pods == int64_t{1}; }
+  bool IsDistributed() const { return npu_pods && *npu_pods > 1 && gang_certain; }
+};
+
+// Nothing when no pod of the group asks for whole cards, or Volcano does not place them.
+std::optional<GroupChips> ReadGroupChips(const WorkloadView& view, const PodGroupView& group,
+                                         const Config& config);
+
+// What the handler accepts from one pod of this group: of `single` and `distributed` the one that
+// applies, both when that is not known.
+bool Accepts(const GroupChips& group, int64_t chips);
+
+}  // namespace mindgate::schemas

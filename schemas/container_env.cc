@@ -1,0 +1,26 @@
+#include "schemas/container_env.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mindgate::schemas {
+
+const json::Json* FindEnv(const json::Json* env, std::string_view name) {
+  if (!json::IsArray(env)) return nullptr;
+  for (const json::Json& entry : *env) {
+    if (json::FindString(entry, "name") == name) return &entry;
+  }
+  return nullptr;
+}
+
+const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container) {
+  if (pod.runtime == nullptr) return nullptr;
+  for (const ContainerView& other : pod.runtime->containers) {
+    if (other.role != container.role) continue;
+    if (container.role == ContainerView::Role::kRunner || other.name == container.name) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace mindgate::schemas

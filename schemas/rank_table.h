@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/issues.h"
+#include "json/json.h"
+
+// A rank-table ConfigMap: rings-config-<job>, which ascend-operator fills with the job's devices
+// and from whose labels and content ClusterD makes the global rank table of a MindIE service
+// (mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go,
+// component/clusterd/pkg/domain/epranktable).
+namespace mindgate::schemas {
+
+// What hccl.json says about itself. The operator writes "completed" (mindcluster.md D.8).
+inline constexpr std::string_view kRankTableInitializing = "initializing";
+inline constexpr std::string_view kRankTableCompleted = "completed";
+
+// Views into the ConfigMap; lives no longer than it.
+struct RankTable {
+  std::string_view job_name;           // what follows the prefix
+  const json::Json* job_id = nullptr;  // labels as written, of any type; null pointer when missing
+  const json::Json* consumer = nullptr;
+  const json::Json* ring_controller = nullptr;
+  const json::Json* standalone = nullptr;   // grt-server/deploy-server
+  const json::Json* distributed = nullptr;  // grt-group/deploy-server
+
+  const json::Json* content = nullptr;  // data[hccl.json]
+  std::optional<json::Issue>
+      fault;  // why the content is no JSON object; placed in the content's text
+  std::optional<std::string> status;  // its status, when it is a string
+
+  // True when it belongs to a MindIE service. Training jobs have rank tables without any of these
+  // labels.
+  bool OfMindie() const {
+    return job_id != nullptr || consumer != nullptr || standalone != nullptr ||
+           distributed != nullptr;
+  }
+};
+
+// Nothing when the ConfigMap's name lacks the prefix.
+std::optional<RankTable> ReadRankTable(const json::Json& config_map);
+
+}  // namespace mindgate::schemas

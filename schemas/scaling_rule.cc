@@ -1,0 +1,480 @@
+#include "schemas/scaling_rule.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "json/decode.h"
+#include "json/pointer.h"
+#include "schemas/json_comments.h"
+#include "schemas/names.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using json::Child;
+using json::Json;
+
+constexpr std::string_view kVersion = "version";
+constexpr std::string_view kTiers = "elastic_scaling_list";
+constexpr std::string_view kGroups = "group_list";
+constexpr std::string_view kName = "group_name";
+constexpr std::string_view kNum = "group_num";
+constexpr std::string_view kServers = "server_num_per_group";
+constexpr std::string_view kRefuses = ", so the operator refuses the whole rule";
+
+// What a job's label can hold: a group of any other name can have no jobs.
+bool IsLabelValue(std::string_view text) {
+  const auto is_alphanumeric = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  return !text.empty() && text.size() <= 63 && is_alphanumeric(text.front()) &&
+         is_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [&](char c) {
+           return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
+         });
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return ToLower(text).find(part) != std::string::npos;
+}
+
+// One group as far as it could be read.
+struct Entry {
+  std::string path;
+  std::string name;
+  std::optional<int64_t> num;
+  std::optional<int64_t> servers;
+};
+
+struct Tier {
+  std::string path;
+  std::vector<Entry> entries;
+  std::map<std::string_view, const Entry*> by_name;  // the last of each name
+
+  bool CanBeAimedAt() const {
+    return std::any_of(by_name.begin(), by_name.end(),
+                       [](const auto& entry) { return entry.second->num.value_or(1) > 0; });
+  }
+};
+
+class Reader {
+ public:
+  ScalingRuleReading Read(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) {
+      reading_.refused.Add({{1, 1},
+                            "",
+                            "the text begins with a byte order mark" + std::string(kRefuses),
+                            "save the text without a byte order mark"});
+    }
+    const CommentedJson commented = BlankComments(text);
+    if (!commented.comments.empty()) ReportComments(commented.comments);
+    auto root = json::Decode(commented.text);
+    if (!root) {
+      json::Issue issue = std::move(root).error();
+      issue.message = "this is no JSON: " + issue.message + std::string(kRefuses);
+      if (issue.hint.empty()) issue.hint = "correct the JSON text";
+      reading_.refused.Add(std::move(issue));
+      return std::move(reading_);
+    }
+    root_ = &*root;
+    ReadRoot();
+    CompareTiers();
+    Doubt();
+    PlaceFaults(commented.text);
+    if (reading_.refused.empty()) reading_.rule = Rule();
+    return std::move(reading_);
+  }
+
+ private:
+  enum class Gravity { kRefused, kUnworkable, kDoubtful };
+  struct Fault {
+    Gravity gravity;
+    std::string path;
+    std::string message;
+    std::string hint;
+  };
+
+  void Refuse(std::string path, std::string message, std::string hint) {
+    message += kRefuses;
+    faults_.push_back({Gravity::kRefused, std::move(path), std::move(message), std::move(hint)});
+  }
+  void Unworkable(std::string path, std::string message, std::string hint) {
+    faults_.push_back({Gravity::kUnworkable, std::move(path), std::move(message), std::move(hint)});
+  }
+  void Doubtful(std::string path, std::string message, std::string hint) {
+    faults_.push_back({Gravity::kDoubtful, std::move(path), std::move(message), std::move(hint)});
+  }
+
+  void ReportComments(const std::vector<json::Position>& comments) {
+    constexpr size_t kMostLines = 8;
+    std::vector<std::string> lines;
+    for (const json::Position& at : comments) {
+      if (lines.empty() || lines.back() != std::to_string(at.line)) {
+        lines.push_back(std::to_string(at.line));
+      }
+    }
+    const bool more = lines.size() > kMostLines;
+    if (more) lines.resize(kMostLines);
+    std::string message = "JSON allows no comments, and there are some on line" +
+                          std::string(lines.size() > 1 ? "s " : " ") + Join(lines, ", ") +
+                          (more ? " and more" : "");
+    message += kRefuses;
+    reading_.refused.Add({comments.front(), "", std::move(message),
+                          "delete every comment, from its \"#\" or \"//\" to the end of the line"});
+  }
+
+  // Member `key` as Go's decoder finds it: in any case. Null counts as missing, as it leaves Go's
+  // field at its zero value.
+  const Json* Member(const Json& object, std::string_view path, std::string_view key,
+                     std::string& member_path) {
+    member_path = Child(path, key);
+    const Json* found = json::Find(object, key);
+    const auto* members = object.get_ptr<const Json::object_t*>();
+    if (members == nullptr) return found;
+    for (const auto& [name, value] : *members) {
+      if (name == key || !EqualIgnoreCase(name, key)) continue;
+      Doubtful(Child(path, name),
+               "the key is " + Quote(name) + " instead of " + Quote(key) +
+                   ", which the operator reads but MindIE's controller does not",
+               "write " + Quote(key));
+      if (found == nullptr && !value.is_null()) {
+        found = &value;
+        member_path = Child(path, name);
+      }
+    }
+    return found;
+  }
+
+  // True when the value is a map that can be read; null is Go's zero value and reads as empty.
+  bool IsReadableObject(const Json& value, const std::string& path, std::string_view what) {
+    if (value.is_object()) return true;
+    if (!value.is_null()) {
+      Refuse(path, std::string(what) + " is " + WithArticle(value) + " instead of an object",
+             "write an object in braces");
+    }
+    return false;
+  }
+
+  static std::string WithArticle(const Json& value) {
+    const std::string_view type = value.is_number() ? "number" : json::TypeName(value);
+    return (type == "object" ? "an " : "a ") + std::string(type);
+  }
+
+  const Json* List(const Json& object, std::string_view path, std::string_view key,
+                   std::string& list_path) {
+    const Json* list = Member(object, path, key, list_path);
+    if (list == nullptr || list->is_array()) return list;
+    Refuse(list_path, std::string(key) + " is " + WithArticle(*list) + " instead of a list",
+           "write a list in brackets");
+    return nullptr;
+  }
+
+  std::optional<std::string_view> String(const Json& object, std::string_view path,
+                                         std::string_view key, std::string_view example,
+                                         std::string& member_path) {
+    const Json* value = Member(object, path, key, member_path);
+    if (value == nullptr) return std::string_view();
+    if (const auto text = json::AsString(value)) return text;
+    // The user's own number in quotes is what was meant.
+    const std::string meant = value->is_number() ? value->dump() : std::string(example);
+    Refuse(member_path,
+           std::string(key) + " is " + WithArticle(*value) + " instead of a string in quotes",
+           "write " + Quote(key) + ": " + Quote(meant));
+    return std::nullopt;
+  }
+
+  std::optional<int64_t> Number(const Json& object, const std::string& path, std::string_view key) {
+    std::string at;
+    const auto text = String(object, path, key, "1", at);
+    if (!text) return std::nullopt;
+    const std::string hint = "write " + Quote(key) + ": " + Quote("1") + " with your number";
+    if (text->empty()) {
+      Refuse(at, std::string(key) + " is missing or empty", hint);
+      return std::nullopt;
+    }
+    const auto number = ParseGoInt(*text);
+    if (!number) {
+      Refuse(at, std::string(key) + " " + Quote(*text) + " is no whole number in decimal digits",
+             hint);
+    } else if (*number < 0) {
+      Unworkable(at, std::string(key) + " is " + std::to_string(*number) + ", less than 0",
+                 "write a number of 0 or more");
+    }
+    return number;
+  }
+
+  void ReadRoot() {
+    list_path_ = Child("", kTiers);
+    if (!root_->is_object()) {
+      if (!root_->is_null()) {
+        IsReadableObject(*root_, "", "the rule");
+        return;
+      }
+      ReportNoTiers();
+      return;
+    }
+    std::string at;
+    const auto version = String(*root_, "", kVersion, "1.0", at);
+    if (version && !version->empty() && version != "1.0") {
+      Doubtful(at,
+               "version is " + Quote(*version) +
+                   ", while \"1.0\" is the only one documented; the operator does not look at it",
+               "write \"version\": \"1.0\"");
+    }
+    const size_t before = faults_.size();
+    const Json* list = List(*root_, "", kTiers, list_path_);
+    if (list == nullptr && faults_.size() > before) return;
+    if (list == nullptr || list->empty()) {
+      ReportNoTiers();
+      return;
+    }
+    for (size_t i = 0; i < list->size(); ++i) ReadTier((*list)[i], Child(list_path_, i));
+  }
+
+  void ReportNoTiers() {
+    Unworkable(list_path_,
+               "elastic_scaling_list is missing or empty, so no job under this rule gets pods",
+               "list at least one shape of the service");
+  }
+
+  void ReadTier(const Json& item, std::string path) {
+    Tier& tier = tiers_.emplace_back();
+    tier.path = path;
+    if (!IsReadableObject(item, path, "the tier")) return;
+    std::string list_path;
+    const Json* list = List(item, path, kGroups, list_path);
+    if (list == nullptr) return;
+    tier.path = list_path;
+    tier.entries.reserve(list->size());
+    for (size_t i = 0; i < list->size(); ++i) {
+      ReadGroup((*list)[i], Child(list_path, i), tier);
+    }
+    for (const Entry& entry : tier.entries) {
+      if (entry.name.empty()) continue;
+      const auto [slot, fresh] = tier.by_name.insert_or_assign(entry.name, &entry);
+      if (!fresh) {
+        Unworkable(entry.path,
+                   "group " + Quote(entry.name) +
+                       " is written twice in one group_list, and the last silently wins",
+                   "keep one of them");
+      }
+    }
+  }
+
+  void ReadGroup(const Json& group, std::string path, Tier& tier) {
+    static const Json kNothing = Json::object();
+    if (!IsReadableObject(group, path, "the group") && !group.is_null()) return;
+    const Json& members = group.is_null() ? kNothing : group;
+    Entry entry;
+    entry.path = path;
+    std::string at;
+    const auto name = String(members, path, kName, "group0", at);
+    if (name && !IsLabelValue(*name)) {
+      Unworkable(at,
+                 name->empty() ? "group_name is missing or empty, so no job can belong to the group"
+                               : "group_name " + Quote(*name) +
+                                     " is no label value, so no job can belong to it",
+                 "write a name of letters, digits, '-', '_' and '.', at most 63 characters");
+    }
+    entry.name = name.value_or("");
+    entry.num = Number(members, path, kNum);
+    entry.servers = Number(members, path, kServers);
+    tier.entries.push_back(std::move(entry));
+  }
+
+  void CompareTiers() {
+    for (size_t i = 1; i < tiers_.size(); ++i) {
+      const Tier& before = tiers_[i - 1];
+      const Tier& tier = tiers_[i];
+      for (const auto& [name, entry] : tier.by_name) {
+        const auto earlier = before.by_name.find(name);
+        if (earlier == before.by_name.end()) {
+          Refuse(entry->path, "group " + Quote(name) + " is not in the tier before this one",
+                 "list the fullest shape first and every group in each tier");
+          continue;
+        }
+        CompareServers(name, *earlier->second, *entry);
+        if (entry->num && earlier->second->num && *entry->num > *earlier->second->num) {
+          Refuse(Child(entry->path, kNum), Grows(kNum, name, *earlier->second->num, *entry->num),
+                 "list the fullest shape first; a number may only stay or shrink down the list");
+        }
+      }
+      if (!tier.CanBeAimedAt()) continue;
+      for (const auto& [name, entry] : before.by_name) {
+        if (tier.by_name.contains(name)) continue;
+        Unworkable(tier.path,
+                   "group " + Quote(name) +
+                       " is missing from this tier, and a job of it crashes the operator when the "
+                       "service has shrunk to here",
+                   "add the group with \"group_num\": \"0\" if the tier wants none of it");
+      }
+    }
+  }
+
+  static std::string Grows(std::string_view key, std::string_view name, int64_t from, int64_t to) {
+    return std::string(key) + " of " + Quote(name) + " grows from " + std::to_string(from) +
+           " to " + std::to_string(to);
+  }
+
+  void CompareServers(std::string_view name, const Entry& before, const Entry& now) {
+    if (!before.servers || !now.servers || *before.servers == *now.servers) return;
+    const std::string at = Child(now.path, kServers);
+    const std::string hint = "write " + Quote(std::to_string(*before.servers)) + " in every tier";
+    if (*now.servers > *before.servers) {
+      Refuse(at, Grows(kServers, name, *before.servers, *now.servers), hint);
+    } else {
+      Doubtful(at,
+               "server_num_per_group of " + Quote(name) + " is " + std::to_string(*now.servers) +
+                   " after " + std::to_string(*before.servers) +
+                   "; the documents want one number in all tiers, the operator only forbids growth",
+               hint);
+    }
+  }
+
+  // What works for the operator and yet is not what the documents or MindIE's controller expect.
+  void Doubt() {
+    if (tiers_.empty()) return;
+    const bool aims = std::any_of(tiers_.begin(), tiers_.end(),
+                                  [](const Tier& tier) { return tier.CanBeAimedAt(); });
+    if (!aims) {
+      Unworkable(list_path_, "no tier wants any job, so no job under this rule gets pods",
+                 "write a \"group_num\" of at least \"1\" in the first tier");
+      return;
+    }
+    for (const Tier& tier : tiers_) {
+      if (tier.entries.empty()) {
+        Doubtful(tier.path, "the tier has no groups, so it is never aimed at",
+                 "remove the tier or list its groups");
+      }
+      for (const Entry& entry : tier.entries) {
+        if (entry.servers != 0) continue;
+        Doubtful(Child(entry.path, kServers), "server_num_per_group is 0, but a job has pods",
+                 "write the number of pods of one job of the group");
+      }
+    }
+    DoubtZeros();
+    DoubtPositions(tiers_.front());
+  }
+
+  void DoubtZeros() {
+    const Tier& fullest = tiers_.front();
+    for (const auto& [name, entry] : fullest.by_name) {
+      if (entry->num != 0) continue;
+      Doubtful(Child(entry->path, kNum),
+               "no tier wants a job of group " + Quote(name) + ", so none of its jobs gets pods",
+               "write at least \"1\", or remove the group");
+    }
+    for (const auto& [name, entry] : tiers_.back().by_name) {
+      const auto full = fullest.by_name.find(name);
+      if (entry->num != 0 || full == fullest.by_name.end() || full->second->num == 0) continue;
+      Doubtful(Child(entry->path, kNum),
+               "the minimal shape wants no job of group " + Quote(name) +
+                   ", so one starts only when the rest of this tier runs",
+               "write \"1\" if the service needs the group to serve at all");
+    }
+  }
+
+  // MindIE Motor's controller takes group_list[0] of the first tier for prefill and [1] for decode,
+  // whatever the names (mindie_motor/src/controller/fault_manager/FaultManager.cpp).
+  void DoubtPositions(const Tier& fullest) {
+    const auto& entries = fullest.entries;
+    if (entries.size() < 2) {
+      Doubtful(fullest.path,
+               "the first tier has " + std::string(entries.empty() ? "no group" : "one group") +
+                   ", but MindIE's controller reads two: prefill first, then decode",
+               "list the prefill group and then the decode group");
+      return;
+    }
+    const bool swapped =
+        (Contains(entries[0].name, "decode") && Contains(entries[1].name, "prefill")) ||
+        (entries[0].name == "group1" && entries[1].name == "group0");
+    if (!swapped) return;
+    Doubtful(entries[0].path,
+             "group " + Quote(entries[0].name) + " stands before " + Quote(entries[1].name) +
+                 ", but MindIE's controller takes the first group for prefill and the second for "
+                 "decode",
+             "put the prefill group first");
+  }
+
+  void PlaceFaults(const std::string& text) {
+    if (faults_.empty()) return;
+    const json::Positions places = json::Locate(text);
+    std::vector<std::pair<json::Position, const Fault*>> placed;
+    placed.reserve(faults_.size());
+    for (const Fault& fault : faults_) placed.emplace_back(places.At(fault.path), &fault);
+    std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
+    });
+    for (const auto& [at, fault] : placed) {
+      json::Issue issue{at, json::FieldPath(*root_, fault->path), fault->message, fault->hint};
+      switch (fault->gravity) {
+        case Gravity::kRefused:
+          reading_.refused.Add(std::move(issue));
+          break;
+        case Gravity::kUnworkable:
+          reading_.unworkable.Add(std::move(issue));
+          break;
+        case Gravity::kDoubtful:
+          reading_.doubtful.Add(std::move(issue));
+          break;
+      }
+    }
+  }
+
+  ScalingRule Rule() const {
+    ScalingRule rule;
+    rule.tiers.reserve(tiers_.size());
+    for (const Tier& tier : tiers_) {
+      ScalingTier& out = rule.tiers.emplace_back();
+      for (const Entry& entry : tier.entries) {
+        // A nameless group has no jobs, but its number still holds the service at this tier.
+        const auto last = tier.by_name.find(entry.name);
+        if (last != tier.by_name.end() && last->second != &entry) continue;
+        out.groups.push_back({entry.name, entry.num.value_or(0), entry.servers.value_or(0)});
+      }
+    }
+    return rule;
+  }
+
+  ScalingRuleReading reading_;
+  const Json* root_ = nullptr;
+  std::string list_path_;
+  std::deque<Tier> tiers_;  // by_name points into its own tier, which must not be copied
+  std::vector<Fault> faults_;
+};
+
+}  // namespace
+
+const ScalingGroup* ScalingTier::Find(std::string_view group_name) const {
+  for (const ScalingGroup& group : groups) {
+    if (group.group_name == group_name) return &group;
+  }
+  return nullptr;
+}
+
+bool ScalingTier::CanBeAimedAt() const {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const ScalingGroup& group) { return group.group_num > 0; });
+}
+
+bool ScalingRule::HasGroup(std::string_view group_name) const {
+  return !tiers.empty() && tiers.front().Find(group_name) != nullptr;
+}
+
+std::optional<size_t> ScalingRule::TierWithout(std::string_view group_name) const {
+  for (size_t i = 0; i < tiers.size(); ++i) {
+    if (tiers[i].CanBeAimedAt() && tiers[i].Find(group_name) == nullptr) return i;
+  }
+  return std::nullopt;
+}
+
+ScalingRuleReading ReadScalingRule(std::string_view text) { return Reader().Read(text); }
+
+std::optional<std::string_view> ScalingRuleText(const Json& config_map) {
+  return json::FindString(json::Find(config_map, "data"), kScalingRuleKey);
+}
+
+}  // namespace mindgate::schemas

@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "admission/admit.h"
+#include "support/mutations.h"
+#include "support/objects.h"
+
+// Admission over the samples of tests/fixtures, as their users would apply them. What it answers is
+// recorded in tests/golden/<project>/<file>.want; MINDGATE_REWRITE_GOLDEN=1 records it anew, and
+// the difference is reviewed like code.
+namespace mindgate {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kTests = fs::path(MINDGATE_SOURCE_DIR) / "tests";
+const fs::path kGoldens = kTests / "golden";
+
+struct Sample {
+  std::string name;  // "ome/doc-inferenceservice-187.yaml"
+  fs::path path;
+};
+
+std::ostream& operator<<(std::ostream& out, const Sample& sample) { return out << sample.name; }
+
+std::vector<Sample> Samples() {
+  const fs::path fixtures = kTests / "fixtures";
+  std::vector<Sample> samples;
+  for (const fs::path& root : {fixtures / "manifests", fixtures / "seeds"}) {
+    const fs::path names_from = root.filename() == "seeds" ? fixtures : root;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+      if (entry.path().extension() != ".yaml") continue;
+      samples.push_back({entry.path().lexically_relative(names_from).string(), entry.path()});
+    }
+  }
+  std::sort(samples.begin(), samples.end(),
+            [](const Sample& a, const Sample& b) { return a.name < b.name; });
+  return samples;
+}
+
+std::string Read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+fs::path GoldenOf(const Sample& sample) { return kGoldens / (sample.name + ".want"); }
+
+std::string NameOf(const json::Json& object) {
+  return std::string(json::FindString(object, "kind").value_or("?")) + "/" +
+         std::string(json::FindString(json::Find(object, "metadata"), "name").value_or("?"));
+}
+
+// One document's answer, every line of it stable from run to run.
+std::string Describe(const json::Json& object, const admission::Verdict& verdict) {
+  std::string text =
+      "== " + NameOf(object) + ": " + std::string(admission::OutcomeName(verdict.outcome));
+  if (!verdict.ignored_because.empty()) text += " (" + verdict.ignored_because + ")";
+  text += "\n";
+  for (const std::string& line : testing::Lines(verdict, object)) text += "+ " + line + "\n";
+  for (const policies::Finding& finding : verdict.findings) {
+    text += std::string(finding.rule != nullptr ? finding.rule->id : "-") + " " +
+            std::string(schemas::ModeName(finding.mode)) + " " +
+            (finding.error ? "error" : finding.field) + ": " + finding.message + "\n";
+  }
+  for (const std::string& warning : verdict.warnings) text += "Warning: " + warning + "\n";
+  return text;
+}
+
+class Golden : public ::testing::TestWithParam<Sample> {
+ protected:
+  void SetUp() override {
+    auto documents = json::DecodeYaml(Read(GetParam().path));
+    ASSERT_TRUE(documents) << documents.error().message << " at line " << documents.error().at.line;
+    documents_ = *std::move(documents);
+    // Known are the documents of the file; the cluster may have more.
+    objects_ = std::make_unique<testing::FakeObjects>(documents_, false);
+  }
+
+  admission::Verdict Admit(const json::Json& object) const {
+    schemas::AdmissionRequest request;
+    request.object = &object;
+    request.objects = objects_.get();
+    request.name_space = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
+    return admission::Admit(request, schemas::Config());
+  }
+
+  std::vector<json::YamlDocument> documents_;
+  std::unique_ptr<testing::FakeObjects> objects_;
+};
+
+TEST_P(Golden, SameAnswer) {
+  std::string got;
+  for (const json::YamlDocument& document : documents_) {
+    got += Describe(document.value, Admit(document.value));
+  }
+  const fs::path golden = GoldenOf(GetParam());
+  if (std::getenv("MINDGATE_REWRITE_GOLDEN") != nullptr) {
+    fs::create_directories(golden.parent_path());
+    std::ofstream(golden, std::ios::binary) << got;
+    return;
+  }
+  if (!fs::exists(kGoldens)) GTEST_SKIP() << "no answers are recorded yet";
+  ASSERT_TRUE(fs::exists(golden)) << "no recorded answer; run with MINDGATE_REWRITE_GOLDEN=1";
+  EXPECT_EQ(got, Read(golden));
+}
+
+// frameworks trap 13: what we write ourselves needs no second round, whatever the sample.
+TEST_P(Golden, OwnOutputYieldsAnEmptyPatch) {
+  for (const json::YamlDocument& document : documents_) {
+    const admission::Verdict first = Admit(document.value);
+    if (!first.mutated) continue;
+    const admission::Verdict second = Admit(*first.mutated);
+    EXPECT_EQ(json::ToJsonPatch(second.patch).dump(), "[]") << NameOf(document.value);
+    EXPECT_EQ(second.findings.size(), first.findings.size()) << NameOf(document.value);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, Golden, ::testing::ValuesIn(Samples()),
+                         [](const ::testing::TestParamInfo<Sample>& sample) {
+                           std::string name = sample.param.name;
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+TEST(Goldens, EachHasItsSample) {
+  std::set<fs::path> wanted;
+  for (const Sample& sample : Samples()) wanted.insert(GoldenOf(sample));
+  EXPECT_FALSE(wanted.empty());
+  if (!fs::exists(kGoldens)) GTEST_SKIP() << "no answers are recorded yet";
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kGoldens)) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_TRUE(wanted.contains(entry.path())) << entry.path() << " has no sample";
+  }
+}
+
+}  // namespace
+}  // namespace mindgate

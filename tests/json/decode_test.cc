@@ -1,0 +1,310 @@
+#include "json/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "json/any_json.h"
+#include "json/issues.h"
+
+namespace mindgate::json {
+namespace {
+
+using namespace std::string_literals;
+using ::mindgate::testing::AnyJson;
+using ::mindgate::testing::Identical;
+
+std::string Repeat(std::string_view text, size_t times) {
+  std::string out;
+  for (size_t i = 0; i < times; ++i) out += text;
+  return out;
+}
+
+// "line:column: message" or "line:column: message (hint)"; "fine" when there is no fault.
+std::string FaultOf(std::string_view text, const Limits& limits = {}) {
+  const auto value = Decode(text, limits);
+  if (value) return "fine";
+  const Issue& issue = value.error();
+  std::string out =
+      std::to_string(issue.at.line) + ":" + std::to_string(issue.at.column) + ": " + issue.message;
+  if (!issue.hint.empty()) out += " (" + issue.hint + ")";
+  return out;
+}
+
+TEST(Decode, KeepsValuesAndTheirKinds) {
+  struct Case {
+    std::string text;
+    Json want;
+  };
+  const Case cases[] = {
+      {"null", nullptr},
+      {" \t\r\n true \n", true},
+      {"false", false},
+      {"0", 0},
+      {"-0", 0},
+      {"1", 1},
+      {"9223372036854775807", INT64_MAX},
+      {"-9223372036854775808", INT64_MIN},
+      {"9223372036854775808", 9223372036854775808u},
+      {"18446744073709551615", UINT64_MAX},
+      {"1.0", 1.0},
+      {"-0.0", -0.0},
+      {"1e2", 100.0},
+      {"1E+2", 100.0},
+      {"1.5e-3", 0.0015},
+      {"1e-999", 0.0},
+      {"123456789012345678901234567890.0", 123456789012345678901234567890.0},
+      {"1.7976931348623157e308", 1.7976931348623157e308},
+      {R"("")", ""},
+      {R"("\"\\\/\b\f\n\r\t")", "\"\\/\b\f\n\r\t"},
+      {R"("\u0041\u00e9\u6545\ud83d\ude00")", "Aé故😀"},
+      {R"("\u0000")", std::string(1, '\0')},
+      {"\"\x7f é 故 😀\"", "\x7f é 故 😀"},
+      {"{}", Json::object()},
+      {"[]", Json::array()},
+      {"[1, [], {}]", Json::array({1, Json::array(), Json::object()})},
+      {R"({"b": 1, "a": {"": null}})", {{"a", {{"", nullptr}}}, {"b", 1}}},
+      {"\xEF\xBB\xBF{}", Json::object()},
+  };
+  for (const auto& [text, want] : cases) {
+    const auto value = Decode(text);
+    ASSERT_TRUE(value) << text << ": " << value.error().message;
+    EXPECT_TRUE(Identical(*value, want)) << text << " became " << value->dump();
+  }
+}
+
+TEST(Decode, SaysWhatIsWrongAndWhere) {
+  struct Case {
+    std::string text;
+    std::string want;
+  };
+  const Case cases[] = {
+      {"", "1:1: expected a JSON value, but the text is empty"},
+      {" \n ", "1:1: expected a JSON value, but the text is empty"},
+      {"\xEF\xBB\xBF", "1:1: expected a JSON value, but the text is empty"},
+      {"{} {}", "1:4: text after the end of the value, found \"{\""},
+      {"[1]]", "1:4: text after the end of the value, found \"]\""},
+      {"1 2", "1:3: text after the end of the value, found \"2\""},
+      {"{}\n#", "2:1: JSON allows no comments (remove the comment)"},
+      {"{// x\n}", "1:2: JSON allows no comments (remove the comment)"},
+      {"[1, /* x */ 2]", "1:5: JSON allows no comments (remove the comment)"},
+      {"nul", "1:1: expected a value, found \"n\""},
+      {"nulll", "1:5: text after the end of the value, found \"l\""},
+      {"True", "1:1: expected a value, found \"T\""},
+      {"故", "1:1: expected a value, found \"故\""},
+      {"'a'", "1:1: expected a value, found \"'\" (JSON strings stand in double quotes)"},
+      {"[", "1:2: expected a value, found the end of the text"},
+      {"[1", "1:3: expected ',' or ']' after an item, found the end of the text"},
+      {"[1 2]", "1:4: expected ',' or ']' after an item, found \"2\""},
+      {"[1}", "1:3: expected ',' or ']' after an item, found \"}\""},
+      {"[1,]", "1:4: expected an item after ',' (remove the comma before it)"},
+      {"[,1]", "1:2: expected a value, found \",\""},
+      {"[1,,2]", "1:4: expected a value, found \",\""},
+      {"{", "1:2: expected a key in double quotes, found the end of the text"},
+      {"{\"a\"", "1:5: expected ':' after a key, found the end of the text"},
+      {"{\"a\" 1}", "1:6: expected ':' after a key, found \"1\""},
+      {"{\"a\":", "1:6: expected a value, found the end of the text"},
+      {"{\"a\":}", "1:6: expected a value, found \"}\""},
+      {"{\"a\":1", "1:7: expected ',' or '}' after a member, found the end of the text"},
+      {"{\"a\":1,}", "1:8: expected a member after ',' (remove the comma before it)"},
+      {"{\"a\":1 \"b\":2}", "1:8: expected ',' or '}' after a member, found \"\\\"\""},
+      {"{a: 1}", "1:2: expected a key in double quotes, found \"a\""},
+      {"{'a': 1}",
+       "1:2: expected a key in double quotes, found \"'\" (JSON strings stand in double quotes)"},
+      {"{1: 1}", "1:2: expected a key in double quotes, found \"1\""},
+      {"\"abc", "1:1: a string has no closing quote"},
+      {"\"abc\\",
+       "1:5: a backslash in a string begins no known escape "
+       "(write a backslash as \\\\)"},
+      {"[\"abc\n\"]", "1:2: a string has no closing quote on its line"},
+      {"\"a\tb\"",
+       "1:3: a control character stands in a string "
+       "(write it as an escape such as \\t)"},
+      {"\""s + '\0' + "\"",
+       "1:2: a control character stands in a string "
+       "(write it as an escape such as \\t)"},
+      {"[]"s + '\0', "1:3: text after the end of the value, found \"\\x00\""},
+      {R"("C:\x")",
+       "1:4: a backslash in a string begins no known escape "
+       "(write a backslash as \\\\)"},
+      {R"("\u12g4")", "1:2: \\u takes four hexadecimal digits"},
+      {R"("\u12")", "1:2: \\u takes four hexadecimal digits"},
+      {R"("\ud800")",
+       "1:2: this escape is half of a surrogate pair and no character "
+       "(write both halves, or the character itself)"},
+      {R"("\udc00")",
+       "1:2: this escape is half of a surrogate pair and no character "
+       "(write both halves, or the character itself)"},
+      {R"("\ud800\u0041")",
+       "1:2: this escape is half of a surrogate pair and no character "
+       "(write both halves, or the character itself)"},
+      {R"("a\ud800\n")",
+       "1:3: this escape is half of a surrogate pair and no character "
+       "(write both halves, or the character itself)"},
+      {"-", "1:1: expected a digit after '-'"},
+      {"+1", "1:1: expected a value, found \"+\""},
+      {".5", "1:1: expected a value, found \".\""},
+      {"01", "1:1: a number does not begin with 0 (remove the leading zeros)"},
+      {"-01", "1:1: a number does not begin with 0 (remove the leading zeros)"},
+      {"1.", "1:1: expected a digit after the point of a number"},
+      {"1.e1", "1:1: expected a digit after the point of a number"},
+      {"1e", "1:1: expected a digit in the exponent of a number"},
+      {"1e+", "1:1: expected a digit in the exponent of a number"},
+      {"0x1F", "1:2: text after the end of the value, found \"x\""},
+      {"NaN", "1:1: expected a value, found \"N\""},
+      {"1e999", "1:1: number \"1e999\" is out of range"},
+      {"[-1e999]", "1:2: number \"-1e999\" is out of range"},
+      {"18446744073709551616", "1:1: integer \"18446744073709551616\" does not fit in 64 bits"},
+      {"-9223372036854775809", "1:1: integer \"-9223372036854775809\" does not fit in 64 bits"},
+      {"{\"a\": 1,\n \"b\": 2,\n \"a\": 3}",
+       "3:2: key \"a\" is written twice (remove one; the first is on line 1)"},
+      {R"({"a": 1, "\u0061": 1})",
+       "1:10: key \"a\" is written twice (remove one; the first is on line 1)"},
+      {R"([{"x": {"": 1, "": 2}}])",
+       "1:16: key \"\" is written twice (remove one; the first is on line 1)"},
+      {"{\"é\": 1, x}", "1:11: expected a key in double quotes, found \"x\""},
+  };
+  for (const auto& [text, want] : cases) EXPECT_EQ(FaultOf(text), want) << text;
+}
+
+TEST(Decode, RefusesWhatIsNotUtf8) {
+  struct Case {
+    std::string text;
+    std::string want;
+  };
+  const Case cases[] = {
+      {"\"\xff\"", "1:2: byte 0xFF is not UTF-8 text (save the file as UTF-8)"},
+      {"[\n\"a\x80\"]", "2:3: byte 0x80 is not UTF-8 text (save the file as UTF-8)"},
+      {"\"\xC3\"", "1:2: byte 0xC3 is not UTF-8 text (save the file as UTF-8)"},
+      {"\"\xC0\xAF\"", "1:2: byte 0xC0 is not UTF-8 text (save the file as UTF-8)"},
+      {"\"\xE0\x80\x80\"", "1:2: byte 0xE0 is not UTF-8 text (save the file as UTF-8)"},
+      {"\"\xED\xA0\x80\"", "1:2: byte 0xED is not UTF-8 text (save the file as UTF-8)"},
+      {"\"\xF4\x90\x80\x80\"", "1:2: byte 0xF4 is not UTF-8 text (save the file as UTF-8)"},
+      {"\"\xF0\x9F\x98", "1:2: byte 0xF0 is not UTF-8 text (save the file as UTF-8)"},
+      {"\xEF\xBB\xBF\"\xff\"", "1:2: byte 0xFF is not UTF-8 text (save the file as UTF-8)"},
+      {"\xFF\xFE{\0}\0"s, "1:1: the text is UTF-16 (save the file as UTF-8)"},
+      {"\xFE\xFF\0{\0}"s, "1:1: the text is UTF-16 (save the file as UTF-8)"},
+      {"\xFF\xFE\0\0{\0\0\0}\0\0\0"s, "1:1: the text is UTF-32 (save the file as UTF-8)"},
+      {"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"s,
+       "1:1: byte 0x89 is not UTF-8 text (save the file as UTF-8)"},
+      {"\x7f"
+       "ELF\x02\x01\x01"s,
+       "1:1: expected a value, found \"\\x7f\""},
+  };
+  for (const auto& [text, want] : cases) EXPECT_EQ(FaultOf(text), want) << text;
+}
+
+TEST(Decode, HoldsToTheLimitOfBytes) {
+  const Limits limits{.bytes = 10};
+  EXPECT_EQ(FaultOf("[12345678]", limits), "fine");
+  EXPECT_EQ(FaultOf("[123456789]", limits), "0:0: the document is larger than 10 bytes");
+  const std::string gigantic(Limits{}.bytes + 1, ' ');
+  EXPECT_EQ(FaultOf(gigantic), "0:0: the document is larger than 7340032 bytes");
+}
+
+TEST(Decode, HoldsToTheLimitOfDepth) {
+  const Limits limits{.depth = 3};
+  EXPECT_EQ(FaultOf("[[[1]]]", limits), "fine");
+  EXPECT_EQ(FaultOf("[[[]]]", limits), "fine");
+  EXPECT_EQ(FaultOf("[[[[]]]]", limits), "1:4: objects and lists are nested deeper than 3 levels");
+  EXPECT_EQ(FaultOf(R"({"a":{"b":{"c":1}}})", limits), "fine");
+  EXPECT_EQ(FaultOf(R"({"a":{"b":{"c":{}}}})", limits),
+            "1:16: objects and lists are nested deeper than 3 levels");
+  for (const size_t depth : {127u, 128u}) {
+    EXPECT_EQ(FaultOf(Repeat("[", depth) + Repeat("]", depth)), "fine") << depth;
+    EXPECT_EQ(FaultOf(Repeat("{\"a\":", depth) + "1" + Repeat("}", depth)), "fine") << depth;
+  }
+  EXPECT_EQ(FaultOf(Repeat("[", 129) + Repeat("]", 129)),
+            "1:129: objects and lists are nested deeper than 128 levels");
+  EXPECT_EQ(FaultOf(Repeat("[", 150'000)),
+            "1:129: objects and lists are nested deeper than 128 levels");
+  EXPECT_EQ(FaultOf(Repeat("{\"a\":", 150'000) + "1" + Repeat("}", 150'000)),
+            "1:641: objects and lists are nested deeper than 128 levels");
+  EXPECT_EQ(FaultOf("1", {.depth = 0}), "fine");
+  EXPECT_EQ(FaultOf("[]", {.depth = 0}), "1:1: objects and lists are nested deeper than 0 levels");
+}
+
+TEST(Decode, HoldsToTheLimitOfValues) {
+  const Limits limits{.elements = 4};
+  EXPECT_EQ(FaultOf("[1,2,3]", limits), "fine");
+  EXPECT_EQ(FaultOf("[1,2,3,4]", limits), "1:8: the document has more than 4 values");
+  EXPECT_EQ(FaultOf(R"({"a":{"b":1,"c":2}})", limits), "fine");
+  EXPECT_EQ(FaultOf(R"({"a":{"b":1,"c":[{}]}})", limits),
+            "1:18: the document has more than 4 values");
+  const std::string many = "[" + Repeat("0,", 499'999) + "0]";
+  EXPECT_EQ(FaultOf(many), "1:1000000: the document has more than 500000 values");
+}
+
+TEST(Decode, RefusesEveryPrefixOfADocument) {
+  const std::string text =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"推理-\u00e9","labels":{"a":"b"}},)"
+      R"("spec":{"containers":[{"name":"c","resources":{"limits":{"huawei.com/Ascend910":8}},)"
+      R"("env":[{"name":"A","value":"-1.5e3"},{"name":"B","value":null}],"tty":true,"x":-1.5e3}]}})";
+  ASSERT_EQ(FaultOf(text), "fine");
+  for (size_t length = 0; length < text.size(); ++length) {
+    const auto value = Decode(text.substr(0, length));
+    ASSERT_FALSE(value) << length;
+    EXPECT_GT(value.error().at.line, 0) << length;
+    EXPECT_FALSE(value.error().message.empty()) << length;
+  }
+}
+
+TEST(Decode, AnswersWhateverAByteBecomes) {
+  const std::string text = R"({"a":[1,-2.5,"\u00e9",true,null,{"b":{}}],"c":"é"})";
+  for (size_t at = 0; at < text.size(); ++at) {
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(byte);
+      const auto value = Decode(changed);
+      EXPECT_TRUE(value || value.error().at.line > 0) << at << " " << byte;
+      EXPECT_TRUE(!value || Json::accept(changed)) << at << " " << byte;
+    }
+  }
+}
+
+TEST(Decoder, GivesTheSameForManyTextsInTurn) {
+  Decoder decoder;
+  const std::string large = "[" + Repeat("\"0123456789\",", 40'000) + "1]";
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(decoder.Decode(R"({"a":[1,2]})"), Json({{"a", {1, 2}}}));
+    EXPECT_EQ(decoder.Decode("[1,").error().message, "expected a value, found the end of the text");
+    EXPECT_EQ(decoder.Decode(large)->size(), 40'001u);
+    EXPECT_EQ(decoder.Decode(Repeat("[", 129)).error().message,
+              "objects and lists are nested deeper than 128 levels");
+    EXPECT_EQ(decoder.Decode("").error().message, "expected a JSON value, but the text is empty");
+  }
+  Decoder moved = std::move(decoder);
+  EXPECT_EQ(moved.Decode("[]"), Json::array());
+}
+
+RC_GTEST_PROP(DecodeProperty, ReadsBackWhatNlohmannPrints, ()) {
+  const Json value = *AnyJson();
+  const auto plain = Decode(value.dump());
+  RC_ASSERT(plain && Identical(*plain, value));
+  const auto ascii = Decode(value.dump(2, ' ', true));
+  RC_ASSERT(ascii && Identical(*ascii, value));
+}
+
+RC_GTEST_PROP(DecodeProperty, TakesAnyBytes, (const std::string& text)) {
+  const auto value = Decode(text);
+  if (!value) RC_ASSERT(!value.error().message.empty());
+}
+
+RC_GTEST_PROP(DecodeProperty, TakesAnyMixOfTokens, ()) {
+  const auto tokens = *rc::gen::container<std::vector<std::string>>(
+      rc::gen::element<std::string>("{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "1", "-", "1.5",
+                                    "null", " ", "\n", "\\", "\""));
+  std::string text;
+  for (const std::string& token : tokens) text += token;
+  const auto value = Decode(text);
+  if (value) {
+    RC_ASSERT(Identical(*value, Json::parse(text)));
+  } else {
+    RC_ASSERT(value.error().at.line > 0);
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::json

@@ -1,0 +1,135 @@
+#include "mutators/edits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "json/pointer.h"
+#include "support/objects.h"
+
+namespace mindgate::mutators {
+namespace {
+
+using json::Json;
+using testing::Yaml;
+
+// A place in `object` as an adapter would give it.
+schemas::Place PlaceAt(const Json& object, std::string path) {
+  const Json* value = json::Resolve(object, path);
+  return {std::move(path), value == nullptr || value->is_null() ? nullptr : value, false};
+}
+
+struct PatchCase {
+  std::string name;
+  std::string object;
+  std::vector<std::pair<std::string, std::string>> sets;  // map path, key; the value is always "v"
+  std::vector<std::string> appends;                       // list paths; the item is always {"name":"e"}
+  std::string want;
+};
+
+TEST(Edits, BuildsTheSmallestPatch) {
+  const std::vector<PatchCase> cases = {
+      {"a missing member", "{labels: {b: x}}", {{"/labels", "a"}}, {},
+       R"([{"op":"add","path":"/labels/a","value":"v"}])"},
+      {"frameworks trap 15: a key with a slash in a map that is absent",
+       "{}", {{"/annotations", "huawei.com/schedule_minAvailable"}}, {},
+       R"([{"op":"add","path":"/annotations","value":{"huawei.com/schedule_minAvailable":"v"}}])"},
+      {"frameworks trap 15: a key with a slash and a tilde in a map that exists",
+       "{annotations: {}}", {{"/annotations", "a~b/c"}}, {},
+       R"([{"op":"add","path":"/annotations/a~0b~1c","value":"v"}])"},
+      {"a parent that is null counts as absent",
+       "{metadata: null}", {{"/metadata/labels", "a"}, {"/metadata/labels", "b"}}, {},
+       R"([{"op":"add","path":"/metadata","value":{"labels":{"a":"v","b":"v"}}}])"},
+      {"a member that is null is added, not replaced",
+       "{labels: {a: null}}", {{"/labels", "a"}}, {},
+       R"([{"op":"add","path":"/labels/a","value":"v"}])"},
+      {"one missing parent is added once, whatever the order",
+       "{spec: {}}",
+       {{"/spec/metadata/labels", "b"}, {"/spec/x", "k"}, {"/spec/metadata/annotations", "a"}}, {},
+       R"([{"op":"add","path":"/spec/metadata","value":{"annotations":{"a":"v"},"labels":{"b":"v"}}},)"
+       R"({"op":"add","path":"/spec/x","value":{"k":"v"}}])"},
+      {"siblings whose names begin alike are not mixed up",
+       "{a: {}, a-b: {}}", {{"/a/m", "k"}, {"/a-b/m", "k"}, {"/a/m", "l"}}, {},
+       R"([{"op":"add","path":"/a-b/m","value":{"k":"v"}},{"op":"add","path":"/a/m","value":{"k":"v","l":"v"}}])"},
+      {"a present string is replaced", "{schedulerName: default-scheduler}", {{"", "schedulerName"}}, {},
+       R"([{"op":"replace","path":"/schedulerName","value":"v"}])"},
+      {"an item is appended to the list that exists", "{env: [{name: x}]}", {}, {"/env"},
+       R"([{"op":"add","path":"/env/-","value":{"name":"e"}}])"},
+      {"an item of a missing list", "{containers: [{}]}", {}, {"/containers/0/env"},
+       R"([{"op":"add","path":"/containers/0/env","value":[{"name":"e"}]}])"},
+      {"an item of a list that is null", "{env: null}", {}, {"/env"},
+       R"([{"op":"add","path":"/env","value":[{"name":"e"}]}])"},
+      {"a present value of another type stays",
+       "{labels: {a: 3, b: true, c: {}}}",
+       {{"/labels", "a"}, {"/labels", "b"}, {"/labels", "c"}}, {}, "[]"},
+      {"nothing is written below a parent of another type",
+       "{metadata: text, spec: [1], a: {b: 5}}",
+       {{"/metadata/labels", "k"}, {"/spec/labels", "k"}, {"/a/b/c", "k"}}, {"/metadata", "/a"}, "[]"},
+  };
+  for (const PatchCase& c : cases) {
+    SCOPED_TRACE(c.name);
+    Json object = Yaml(c.object);
+    Edits edits(object);
+    edits.Begin("test");
+    for (const auto& [path, key] : c.sets) edits.Set(PlaceAt(object, path), key, "v", "why");
+    for (const std::string& path : c.appends) {
+      edits.Append(PlaceAt(object, path), {{"name", "e"}}, "why");
+    }
+    EXPECT_EQ(json::ToJsonPatch(edits.BuildPatch()).dump(), c.want);
+    EXPECT_TRUE(json::ApplyPatch(object, edits.BuildPatch()));
+    EXPECT_EQ(edits.empty(), c.want == "[]");
+  }
+}
+
+TEST(Edits, TheFirstWriterOfAPlaceWins) {
+  const Json object = Json::object();
+  Edits edits(object);
+  edits.Begin("first");
+  edits.Set(PlaceAt(object, "/labels"), "a", "1", "one");
+  edits.Begin("second");
+  edits.Set(PlaceAt(object, "/labels"), "a", "2", "two");
+  edits.Set(PlaceAt(object, "/labels"), "b", "3", "three");
+  EXPECT_THAT(edits.Changes(), ::testing::ElementsAre(Change{"first", "/labels/a", "one"},
+                                                      Change{"second", "/labels/b", "three"}));
+  EXPECT_EQ(edits.BuildPatch().front().value, Yaml("{a: '1', b: '3'}"));
+}
+
+TEST(Edits, PlacesOfAnotherTypeAreIgnored) {
+  const Json object = Json::object();
+  Edits edits(object);
+  edits.Set({"/labels", nullptr, true}, "a", "1", "");
+  edits.Append({"/env", nullptr, true}, "1", "");
+  EXPECT_TRUE(edits.empty());
+}
+
+TEST(Edits, LaterMutatorsSeeEarlierOnes) {
+  const Json object = Yaml("{spec: {template: {metadata: {labels: {stored: x, number: 3}}}}}");
+  schemas::PodTemplateView pod;
+  pod.labels = PlaceAt(object, "/spec/template/metadata/labels");
+  pod.annotations = PlaceAt(object, "/spec/template/metadata/annotations");
+  Edits edits(object);
+  EXPECT_EQ(edits.Label(pod, "stored"), "x");
+  EXPECT_EQ(edits.Label(pod, "number"), std::nullopt);
+  EXPECT_EQ(edits.Label(pod, "new"), std::nullopt);
+  edits.Set(pod.labels, "new", "y", "");
+  edits.Set(pod.annotations, "a/b", "z", "");
+  EXPECT_EQ(edits.Label(pod, "new"), "y");
+  EXPECT_EQ(edits.Annotation(pod, "a/b"), "z");
+  EXPECT_EQ(edits.Annotation(pod, "new"), std::nullopt);
+  EXPECT_EQ(*edits.Pending("/spec/template/metadata/labels", "new"), "y");
+  EXPECT_EQ(edits.Pending("/spec/template/metadata/labels", "stored"), nullptr);
+}
+
+TEST(Edits, WithheldNamesItsMutator) {
+  const Json object = Json::object();
+  Edits edits(object);
+  edits.Begin("min-available");
+  edits.Withhold("/spec", "no");
+  ASSERT_EQ(edits.withheld().size(), 1u);
+  EXPECT_EQ(edits.withheld()[0].mutator, "min-available");
+  EXPECT_EQ(edits.withheld()[0].path, "/spec");
+  EXPECT_EQ(edits.withheld()[0].reason, "no");
+  EXPECT_TRUE(edits.empty());
+}
+
+}  // namespace
+}  // namespace mindgate::mutators

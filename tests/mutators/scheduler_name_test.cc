@@ -1,0 +1,241 @@
+#include "support/mutations.h"
+
+namespace mindgate::testing {
+namespace {
+
+using schemas::Kind;
+
+void Expect(std::vector<MutationCase> cases) {
+  ExpectMutationsBy("scheduler-name", std::move(cases));
+}
+
+TEST(SchedulerName, EveryKind) {
+  Expect(EveryKind({
+      {Kind::kAscendJob, {R"(/spec/schedulerName = "volcano")"}},
+      {Kind::kVolcanoJob, {R"(/spec/schedulerName = "volcano")"}},
+      {Kind::kVolcanoCronJob, {R"(/spec/jobTemplate/spec/schedulerName = "volcano")"}},
+      {Kind::kJob, {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kCronJob, {R"(/spec/jobTemplate/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kDeployment, {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kStatefulSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kLeaderWorkerSet,
+       {R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
+      {Kind::kServingRuntime, {R"(/spec/engineConfig/schedulerName = "volcano")"}},
+      {Kind::kClusterServingRuntime, {R"(/spec/engineConfig/schedulerName = "volcano")"}},
+      {Kind::kInferenceService, {R"(/spec/engine/schedulerName = "volcano")"}},
+      {Kind::kStormService,
+       {R"(/spec/template/spec/roles/0/template/spec/schedulerName = "volcano")"}},
+      {Kind::kRoleSet, {R"(/spec/roles/0/template/spec/schedulerName = "volcano")"}},
+      {Kind::kPodSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kInferServiceSet,
+       {R"(/spec/template/roles/0/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kInferService, {R"(/spec/roles/0/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kInstanceSet, {R"(/spec/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kPod, {R"(/spec/schedulerName = "volcano")"}},
+  }));
+}
+
+TEST(SchedulerName, WhatTheUserNamedStays) {
+  std::vector<MutationCase> cases;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const auto kind = static_cast<Kind>(i);
+    if (kind == Kind::kConfigMap) continue;
+    for (const char* scheduler : {"volcano", "my-scheduler"}) {
+      const TemplateParts parts{NpuContainer(), {{"schedulerName", scheduler}}};
+      cases.push_back({std::string(schemas::KindName(kind)) + " with " + scheduler,
+                       Workload(kind, parts).dump(), {}});
+    }
+  }
+  Expect(std::move(cases));
+}
+
+TEST(SchedulerName, DefaultScheduler) {
+  // The API server fills it in before any webhook runs, and only for its own kinds.
+  const std::string replaced = R"(/spec/template/spec/schedulerName = "volcano")";
+  const std::vector<std::pair<Kind, std::vector<std::string>>> rows = {
+      {Kind::kDeployment, {replaced}},
+      {Kind::kStatefulSet, {replaced}},
+      {Kind::kJob, {replaced}},
+      {Kind::kCronJob, {R"(/spec/jobTemplate/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kPod, {R"(/spec/schedulerName = "volcano")"}},
+      {Kind::kPodSet, {}},
+      {Kind::kLeaderWorkerSet, {}},
+      {Kind::kStormService, {}},
+      {Kind::kInstanceSet, {}},
+      {Kind::kInferenceService, {}},
+      {Kind::kClusterServingRuntime, {}},
+      {Kind::kAscendJob, {}},
+      {Kind::kVolcanoJob, {}},
+  };
+  std::vector<MutationCase> cases;
+  for (const auto& [kind, want] : rows) {
+    cases.push_back({"frameworks trap 1: default-scheduler on a " + std::string(KindName(kind)),
+                     Workload(kind, {NpuContainer(), {{"schedulerName", "default-scheduler"}}}).dump(),
+                     want});
+  }
+  Expect(std::move(cases));
+}
+
+TEST(SchedulerName, Table) {
+  const std::string ascend_job = R"(
+apiVersion: mindxdl.gitee.com/v1
+kind: AscendJob
+metadata: {name: train}
+)";
+  Expect({
+      {"an empty name counts as missing",
+       Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", ""}}}).dump(),
+       {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {"a null counts as missing",
+       Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", nullptr}}}).dump(),
+       {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {"a value of another type is not ours to repair",
+       Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", 5}}}).dump(), {}},
+      {"a job's value of another type is not ours to repair",
+       ascend_job + "spec: {schedulerName: true, replicaSpecs: {Worker: {template: {spec: "
+                    "{containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}", {}},
+      {"the scheduler of the configuration",
+       Workload(Kind::kDeployment, {NpuContainer()}).dump(),
+       {R"(/spec/template/spec/schedulerName = "volcano-npu")"},
+       "", {}, "", [] { schemas::Config c; c.scheduler = "volcano-npu"; return c; }()},
+      {"frameworks trap 3: AscendJob with schedulerName in one replica spec only",
+       ascend_job + R"(
+spec:
+  replicaSpecs:
+    Master:
+      template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+    Worker:
+      template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)",
+       {R"(/spec/replicaSpecs/Worker/template/spec/schedulerName = "volcano")",
+        R"(/spec/schedulerName = "volcano")"}},
+      {"frameworks trap 3: also when the other one requests no NPUs",
+       ascend_job + R"(
+spec:
+  schedulerName: volcano
+  replicaSpecs:
+    Scheduler:
+      template: {spec: {containers: [{name: ascend}]}}
+    Worker:
+      template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)",
+       {R"(/spec/replicaSpecs/Scheduler/template/spec/schedulerName = "volcano")"}},
+      {"frameworks trap 3: also in a job that is opted in",
+       R"(
+apiVersion: mindxdl.gitee.com/v1
+kind: AscendJob
+metadata: {name: train, labels: {mindgate.io/inject: enabled}}
+spec:
+  schedulerName: volcano
+  replicaSpecs:
+    Master: {template: {spec: {schedulerName: volcano, containers: [{name: ascend}]}}}
+    Worker: {template: {spec: {containers: [{name: ascend}]}}}
+)",
+       {R"(/spec/replicaSpecs/Worker/template/spec/schedulerName = "volcano")"}},
+      {"frameworks trap 3: the others follow the name that one replica spec gives",
+       ascend_job + R"(
+spec:
+  replicaSpecs:
+    Master:
+      template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+    Worker:
+      template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)",
+       {R"(/spec/replicaSpecs/Worker/template/spec/schedulerName = "volcano")",
+        R"(/spec/schedulerName = "volcano")"},
+       "", {}, "", [] { schemas::Config c; c.scheduler = "volcano-npu"; return c; }()},
+      {"an AscendJob whose replica specs all name it needs nothing",
+       ascend_job + R"(
+spec:
+  replicaSpecs:
+    Master:
+      template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+    Worker:
+      template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)", {}},
+      {"replica types that need escaping in a pointer",
+       ascend_job + R"(
+spec:
+  schedulerName: volcano
+  replicaSpecs:
+    a/b~c:
+      template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+    Worker:
+      template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)",
+       {R"(/spec/replicaSpecs/a~1b~0c/template/spec/schedulerName = "volcano")"}},
+      {"a vcjob task that names another scheduler keeps it, the job gets volcano for the rest", R"(
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+spec:
+  tasks:
+  - {name: a, template: {spec: {schedulerName: mine, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}
+  - {name: b, template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}
+)",
+       {R"(/spec/schedulerName = "volcano")"}},
+      {"frameworks trap 5: LWS without leaderTemplate stays without it", R"(
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+spec:
+  leaderWorkerTemplate:
+    size: 2
+    workerTemplate: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)",
+       {R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
+      {"an LWS leader that only coordinates goes with its workers", R"(
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+spec:
+  leaderWorkerTemplate:
+    leaderTemplate: {spec: {containers: [{name: leader}]}}
+    workerTemplate: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
+)",
+       {R"(/spec/leaderWorkerTemplate/leaderTemplate/spec/schedulerName = "volcano")",
+        R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
+      {"frameworks trap 8: OME MultiNode: leader and worker, not only the component", R"(
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+spec:
+  engineConfig:
+    leader: {runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}}
+    worker: {size: 1, runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}}
+  routerConfig: {runner: {name: router}}
+)",
+       {R"(/spec/engineConfig/leader/schedulerName = "volcano")",
+        R"(/spec/engineConfig/worker/schedulerName = "volcano")"}},
+      {"frameworks trap 8: without a leader the component's own fields make the leader", R"(
+apiVersion: ome.io/v1beta1
+kind: ServingRuntime
+spec:
+  decoderConfig:
+    runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}
+    worker: {size: 1, runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}}
+)",
+       {R"(/spec/decoderConfig/schedulerName = "volcano")",
+        R"(/spec/decoderConfig/worker/schedulerName = "volcano")"}},
+      {"frameworks trap 10: an AIBrix routing role without NPUs stays with its scheduler", R"(
+apiVersion: orchestration.aibrix.ai/v1alpha1
+kind: StormService
+spec:
+  template:
+    spec:
+      roles:
+      - {name: routing, replicas: 1, template: {spec: {containers: [{name: r}]}}}
+      - {name: prefill, replicas: 1, template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}
+)",
+       {R"(/spec/template/spec/roles/1/template/spec/schedulerName = "volcano")"}},
+      {"NPUs of an init container count",
+       Workload(Kind::kDeployment, {CpuContainer(), {{"initContainers", Yaml(
+           "[{name: check, resources: {limits: {huawei.com/Ascend910: 1}}}]")}}}).dump(),
+       {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {"a request of zero is none",
+       Workload(Kind::kDeployment, {Yaml("{name: a, resources: {limits: {huawei.com/Ascend910: 0}}}")})
+           .dump(), {}},
+      {"GPUs are not ours",
+       Workload(Kind::kDeployment, {Yaml("{name: a, resources: {limits: {nvidia.com/gpu: 8}}}")})
+           .dump(), {}},
+  });
+}
+
+}  // namespace
+}  // namespace mindgate::testing
