@@ -11,13 +11,14 @@ constexpr int kAcceptBurst = 64;
 
 }  // namespace
 
-Result<std::unique_ptr<FrontEnd>> FrontEnd::Start(Options options) {
+Result<std::unique_ptr<FrontEnd>> FrontEnd::Open(Options options) {
   auto listener = Listener::Open(options.listen);
   if (!listener) return tl::unexpected(std::move(listener).error());
-  auto front_end =
-      std::unique_ptr<FrontEnd>(new FrontEnd(std::move(options), *std::move(listener)));
-  for (const auto& loop : front_end->loops_) loop->Start();
-  return front_end;
+  return std::unique_ptr<FrontEnd>(new FrontEnd(std::move(options), *std::move(listener)));
+}
+
+void FrontEnd::Serve() {
+  for (const auto& loop : loops_) loop->Start();
 }
 
 FrontEnd::FrontEnd(Options options, Listener listener)

@@ -30,8 +30,9 @@ class FrontEnd {
     EventLoop::Handler handler;
   };
 
-  // Listens and serves from here on.
-  static Result<std::unique_ptr<FrontEnd>> Start(Options options);
+  // Listens: who connects waits until Serve.
+  static Result<std::unique_ptr<FrontEnd>> Open(Options options);
+  void Serve();
   ~FrontEnd();  // closes everything at once
 
   uint16_t port() const { return port_; }

@@ -79,13 +79,19 @@ HttpResponse RefusalResponse(Refusal refusal, std::string_view detail) {
 
 class HttpLayer::Impl final : public httplib::Server {
  public:
-  explicit Impl(std::function<void(std::string_view)> on_bug) : on_bug_(std::move(on_bug)) {
+  Impl(std::function<void(std::string_view)> on_bug, std::function<void()> on_not_found)
+      : on_bug_(std::move(on_bug)), on_not_found_(std::move(on_not_found)) {
     set_payload_max_length(FramingLimits{}.body_bytes);
-    set_error_handler([](const httplib::Request&, httplib::Response& response) {
-      if (!response.body.empty()) return;  // a handler's own refusal
-      const int status = response.status;
-      Fill(RefusalResponse(status == 404 ? Refusal::kNotFound : Refusal::kInternal), response);
-      if (status != 404) response.status = 500;
+    // Called for every answer of 400 and more, those of handlers included.
+    set_error_handler([this](const httplib::Request&, httplib::Response& response) {
+      if (!response.body.empty()) return;
+      const bool not_found = response.status == 404;
+      if (not_found) {
+        on_not_found_();
+      } else {
+        on_bug_("the HTTP layer refused what the framing let through");
+      }
+      Fill(RefusalResponse(not_found ? Refusal::kNotFound : Refusal::kInternal), response);
     });
     // Without one the library puts the exception's text into a header, EXCEPTION_WHAT.
     set_exception_handler([this](const httplib::Request&, httplib::Response& response,
@@ -125,10 +131,12 @@ class HttpLayer::Impl final : public httplib::Server {
 
  private:
   const std::function<void(std::string_view)> on_bug_;
+  const std::function<void()> on_not_found_;
 };
 
-HttpLayer::HttpLayer(std::function<void(std::string_view what)> on_bug)
-    : impl_(std::make_unique<Impl>(std::move(on_bug))) {}
+HttpLayer::HttpLayer(std::function<void(std::string_view what)> on_bug,
+                     std::function<void()> on_not_found)
+    : impl_(std::make_unique<Impl>(std::move(on_bug), std::move(on_not_found))) {}
 
 HttpLayer::~HttpLayer() = default;
 

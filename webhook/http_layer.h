@@ -34,8 +34,9 @@ class HttpLayer {
  public:
   using Handler = std::function<HttpResponse(const HttpRequest& request)>;
 
-  // Told of what a handler threw, which never reaches the client.
-  explicit HttpLayer(std::function<void(std::string_view what)> on_bug);
+  // Told of what a handler threw, which never reaches the client, and of requests for paths that
+  // nobody handles.
+  HttpLayer(std::function<void(std::string_view what)> on_bug, std::function<void()> on_not_found);
   ~HttpLayer();
 
   // `path` without characters that mean something to a regular expression.

@@ -37,6 +37,7 @@ constexpr std::array<RefusalInfo, kRefusalCount> kInfos = {{
     {503, "too_late", "the caller's timeout left no room for a decision, try again",
      "Retry-After: 1"},
     {503, "draining", "shutting down, try another replica", "Retry-After: 0"},
+    {503, "not_ready", "no configuration or certificate loaded yet, try again", "Retry-After: 1"},
     {404, "not_found", "no such path", ""},
     {400, "empty_body", "empty body: want an AdmissionReview", ""},
     {400, "undecodable", "the body is not valid JSON", ""},

@@ -36,6 +36,7 @@ enum class Refusal {
   kQueueFull,
   kTooLate,
   kDraining,
+  kNotReady,
   // What the routes and the AdmissionReview codec find in a complete request.
   kNotFound,
   kEmptyBody,

@@ -83,7 +83,8 @@ TEST(Framing, WhatTheHttpLayerGetsIsOurs) {
   const Request want = {
       .head =
           "POST /mutate?timeout=5s HTTP/1.1\r\nContent-Type: application/json\r\n"
-          "Content-Length: 2\r\n\r\n",
+          "Content-Length: 2\r\n"
+          "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n\r\n",
       .body = "{}",
       .target = "/mutate?timeout=5s",
       .traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",

@@ -72,7 +72,8 @@ class Server {
     front_end.budget = &budget;
     front_end.clock = &clock;
     front_end.handler = options.handler ? options.handler : Echo;
-    layer = FrontEnd::Start(std::move(front_end)).value();
+    layer = FrontEnd::Open(std::move(front_end)).value();
+    layer->Serve();
   }
 
   static void Echo(Request request, Clock::Instant, Responder responder) {

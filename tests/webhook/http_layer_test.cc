@@ -24,7 +24,8 @@ Request Framed(std::string_view bytes, Port port = Port::kAdmission) {
 }
 
 struct Layer {
-  Layer() : http([this](std::string_view what) { bugs.emplace_back(what); }) {
+  Layer()
+      : http([this](std::string_view what) { bugs.emplace_back(what); }, [this] { ++not_found; }) {
     http.Post("/echo", [](const HttpRequest& request) {
       return HttpResponse{.body = std::string(request.path) + "|" +
                                   std::string(request.traceparent) + "|" +
@@ -47,6 +48,7 @@ struct Layer {
   }
 
   std::vector<std::string> bugs;
+  int not_found = 0;
   HttpLayer http;
 };
 
@@ -103,7 +105,9 @@ TEST(HttpLayer, LongAndEncodedPathsAreJustNotFound) {
         std::string("/../echo"), std::string("/echo/")}) {
     EXPECT_EQ(testing::StatusOf(layer.Serve(Framed(Post("{}", "", path)))), 404) << path;
   }
+  EXPECT_EQ(layer.not_found, 5);
   EXPECT_EQ(testing::StatusOf(layer.Serve(Framed(Post("{}", "", "/%65cho")))), 200);
+  EXPECT_TRUE(layer.bugs.empty());
 }
 
 TEST(HttpLayer, BodyOfSevenMebibytes) {
