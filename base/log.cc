@@ -6,6 +6,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -40,32 +41,41 @@ spdlog::level::level_enum SpdlogLevel(Level level) {
   return spdlog::level::err;
 }
 
-// In double quotes. What is not printable ASCII, and what ends a string or a line, is escaped;
-// UTF-8 goes through when it is whole, else byte by byte as U+FFFD.
+// Bytes of the UTF-8 character at the start of `text`, 0 when there is no well-formed one (RFC
+// 3629, section 4).
+size_t Utf8Size(std::string_view text) {
+  const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  const size_t size = first < 0x80                    ? 1
+                      : first >= 0xc2 && first < 0xe0 ? 2
+                      : first >= 0xe0 && first < 0xf0 ? 3
+                      : first >= 0xf0 && first < 0xf5 ? 4
+                                                      : 0;
+  if (size == 0 || size > text.size()) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
+  const bool bad = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
+                   (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
+  return bad ? 0 : size;
+}
+
+// In double quotes, as JSON has it; a byte that is no UTF-8 becomes U+FFFD.
 void AppendQuoted(std::string& line, std::string_view text) {
   line += '"';
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte == '"' || byte == '\\') {
-      line += '\\';
-      line += text[i];
+  while (!text.empty()) {
+    const size_t size = Utf8Size(text);
+    const auto byte = static_cast<unsigned char>(text.front());
+    if (size == 0) {
+      line += "\\ufffd";
     } else if (byte < 0x20 || byte == 0x7f) {
       line += fmt::format("\\u{:04x}", byte);
-    } else if (byte < 0x80) {
-      line += text[i];
     } else {
-      const size_t size = byte >= 0xf0 && byte < 0xf5 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc2 ? 2 : 0;
-      bool whole = size > 0 && byte < 0xf5 && i + size <= text.size();
-      for (size_t k = 1; whole && k < size; ++k) {
-        whole = (static_cast<unsigned char>(text[i + k]) & 0xc0) == 0x80;
-      }
-      if (whole) {
-        line += text.substr(i, size);
-        i += size - 1;
-      } else {
-        line += "\\ufffd";
-      }
+      if (byte == '"' || byte == '\\') line += '\\';
+      line += text.substr(0, size);
     }
+    text.remove_prefix(std::max<size_t>(size, 1));
   }
   line += '"';
 }

@@ -128,7 +128,9 @@ void EventLoop::Loop() {
       const uint64_t id = again_.front();
       again_.pop_front();
       const auto entry = entries_.find(id);
-      if (entry != entries_.end()) Follow(entry, entry->second.connection->Drive(now_));
+      if (entry == entries_.end()) continue;
+      entry->second.queued = false;
+      Follow(entry, entry->second.connection->Drive(now_));
     }
     FireTimers();
   }
@@ -199,7 +201,7 @@ void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
     case Connection::Next::kWait:
       return;
     case Connection::Next::kAgain:
-      again_.push_back(id);
+      if (!std::exchange(entry->second.queued, true)) again_.push_back(id);
       return;
     case Connection::Next::kDispatch:
       options_.handler(connection.TakeRequest(), connection.deadline(),

@@ -89,7 +89,8 @@ class EventLoop {
 
   struct Entry {
     std::unique_ptr<Connection> connection;
-    Instant timer;  // where timers_ has it; never later than its deadline
+    Instant timer;        // where timers_ has it; never later than its deadline
+    bool queued = false;  // in again_
   };
   using Entries = std::unordered_map<uint64_t, Entry>;
 

@@ -40,7 +40,7 @@ FrontEnd::FrontEnd(Options options, Listener listener)
   }
   // One loop accepts and hands out, so that connections spread evenly: were all loops to accept,
   // the API server's 25 could end up in one of them.
-  loops_.front()->Watch(listener_.fd(), [this] { OnListenerReady(); });
+  loops_.front()->Watch(listener_.fd(), [this] { AcceptSome(); });
 }
 
 FrontEnd::~FrontEnd() { Stop(); }
@@ -56,7 +56,7 @@ void FrontEnd::Distribute(FileDescriptor socket) {
   (*least)->Adopt(std::move(socket));
 }
 
-void FrontEnd::OnListenerReady() {
+bool FrontEnd::AcceptSome() {
   for (int i = 0; i < kAcceptBurst; ++i) {
     Listener::Accepted accepted = listener_.Accept();
     switch (accepted.status) {
@@ -64,7 +64,7 @@ void FrontEnd::OnListenerReady() {
         Distribute(std::move(accepted.socket));
         break;
       case Listener::Status::kNothing:
-        return;
+        return false;
       case Listener::Status::kNoDescriptor:
         // Someone who waits for nothing makes room. When nobody does here, someone of another loop
         // may, later.
@@ -74,15 +74,17 @@ void FrontEnd::OnListenerReady() {
         }
         stats_.Add(Drop::kNoDescriptor);
         listener_.RefuseOne();
-        return;
+        return false;
     }
   }
+  return true;
 }
 
 void FrontEnd::StopAccepting() {
   loops_.front()->Run([this] {
     // What is left in the backlog would be reset.
-    if (listener_.fd() >= 0) OnListenerReady();
+    while (listener_.fd() >= 0 && AcceptSome()) {
+    }
     listener_.Close();
   });
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -50,7 +49,8 @@ class FrontEnd {
 
  private:
   explicit FrontEnd(Options options, Listener listener);
-  void OnListenerReady();
+  // True when more may be waiting.
+  bool AcceptSome();
   void Distribute(FileDescriptor socket);
 
   const Options options_;

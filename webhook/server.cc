@@ -103,7 +103,9 @@ class Server::Impl {
       admission_->StopAccepting();
       phase_ = DrainPhase::kLate;
     }
-    admission_->CloseIdle(std::chrono::milliseconds(0));
+    // Not those of the last second even now: who has just connected is about to send, and reads an
+    // answer of 503 as "elsewhere, please" but an end of the connection as a failure.
+    admission_->CloseIdle(kSurelyIdle);
     return admission_->Empty() || elapsed >= options_.drain_time;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -68,10 +69,10 @@ class Server {
 
   // Not ready from here on, every answer closes its connection.
   void BeginDrain();
-  // Takes the drain further, to be called now and then; true when it is over. In order: serve on
-  // for drain_delay while connections that have been idle for a second end; then take no more
-  // connections, answer those requests that still come with 503 and `Retry-After: 0`, end all idle
-  // connections; over when none is left or drain_time has passed.
+  // Takes the drain further, to be called now and then; true when it is over. All the while
+  // connections that have been idle for a second end. First it serves on for drain_delay; then it
+  // takes no more connections and answers those requests that still come with 503 and
+  // `Retry-After: 0`. Over when no connection is left or drain_time has passed.
   bool DrainStep();
 
   // Makes the loops look at the clock: for tests that move it.

@@ -25,6 +25,7 @@ class Client {
     const Identity* identity = nullptr;  // client certificate
     const TestCa* trust = nullptr;       // verify the server by this CA
     std::string server_name = {};        // verify this name too
+    Client* like = nullptr;  // take its settings: making them takes longer than a handshake
   };
 
   // TCP only; Handshake or plain bytes follow.
@@ -53,7 +54,7 @@ class Client {
 
  private:
   FileDescriptor socket_;
-  std::unique_ptr<SSL_CTX, certs::Deleter<SSL_CTX_free>> context_;
+  std::shared_ptr<SSL_CTX> context_;
   std::unique_ptr<SSL, certs::Deleter<SSL_free>> ssl_;
   std::string buffer_;
   bool ok_ = false;

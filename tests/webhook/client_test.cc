@@ -29,19 +29,28 @@ Client::Client(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLO
 
 Client::Client(uint16_t port, const Tls& tls) : Client(port) { Handshake(tls); }
 
-bool Client::Handshake(const Tls& tls) {
-  context_.reset(SSL_CTX_new(TLS_client_method()));
+namespace {
+
+std::shared_ptr<SSL_CTX> NewContext(const Client::Tls& tls) {
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_client_method()), SSL_CTX_free);
   // TLS 1.0 and 1.1 need this even to be offered.
-  SSL_CTX_set_security_level(context_.get(), tls.min_version < TLS1_2_VERSION ? 0 : 1);
-  SSL_CTX_set_min_proto_version(context_.get(), tls.min_version);
-  SSL_CTX_set_max_proto_version(context_.get(), tls.max_version);
+  SSL_CTX_set_security_level(context.get(), tls.min_version < TLS1_2_VERSION ? 0 : 1);
+  SSL_CTX_set_min_proto_version(context.get(), tls.min_version);
+  SSL_CTX_set_max_proto_version(context.get(), tls.max_version);
   if (tls.trust != nullptr) {
     const std::unique_ptr<BIO, certs::Deleter<BIO_free>> bio(BIO_new_mem_buf(
         tls.trust->certificate().data(), static_cast<int>(tls.trust->certificate().size())));
     const certs::CertificatePtr ca(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
-    X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), ca.get());
-    SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), ca.get());
+    SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
   }
+  return context;
+}
+
+}  // namespace
+
+bool Client::Handshake(const Tls& tls) {
+  context_ = tls.like != nullptr ? tls.like->context_ : NewContext(tls);
   ssl_.reset(SSL_new(context_.get()));
   if (!tls.server_name.empty()) SSL_set1_host(ssl(), tls.server_name.c_str());
   if (tls.identity != nullptr) {

@@ -27,6 +27,7 @@ struct Wire {
   IoStatus handshake = IoStatus::kDone;
   IoStatus at_end = IoStatus::kWait;
   bool ended = false;
+  int writes = 0;
 };
 
 class FakeTransport final : public Transport {
@@ -46,6 +47,7 @@ class FakeTransport final : public Transport {
   IoResult Write(std::string_view bytes) override {
     const size_t count = std::min(bytes.size(), wire_.out_room);
     if (count == 0) return {IoStatus::kWait, 0};
+    ++wire_.writes;
     wire_.out_room -= count;
     wire_.out += bytes.substr(0, count);
     return {IoStatus::kDone, count};
@@ -270,6 +272,13 @@ TEST(Connection, RefusedBodyIsReadAndDroppedSoThatTheAnswerIsNotReset) {
   for (int i = 0; i < 1024; ++i) fixture.wire.in.emplace_back(16 * 1024, ' ');
   EXPECT_EQ(fixture.Settle(), Next::kClose);
   EXPECT_FALSE(fixture.wire.in.empty());
+}
+
+TEST(Connection, AnAnswerGoesOutInOneWrite) {
+  Fixture fixture;
+  fixture.wire.in = {Post("{}")};
+  fixture.Settle();
+  EXPECT_EQ(fixture.wire.writes, 1) << "a head and a body written apart meet Nagle and cost 40 ms";
 }
 
 TEST(Connection, CloseAfterAnAnswerDropsWhatFollows) {

@@ -589,7 +589,8 @@ class RunTest : public ::testing::Test {
 TEST_F(RunTest, StopsWithZeroAfterADrain) {
   options.drain_delay = 0ms;
   std::atomic<int> result{-1};
-  std::jthread runner([&] { result = webhook::Run(options, inputs, stop_read.get(), [](int) {}).value(); });
+  std::jthread runner(
+      [&] { result = webhook::Run(options, inputs, stop_read.get(), [](int) {}).value(); });
   ASSERT_TRUE(Eventually([&] { return Logged("serving"); }));
   Stop();
   runner.join();
@@ -601,7 +602,9 @@ TEST_F(RunTest, SecondStopEndsAtOnce) {
   options.drain_delay = std::chrono::hours(1);
   std::atomic<int> exited{-1};
   std::jthread runner([&] {
-    EXPECT_EQ(webhook::Run(options, inputs, stop_read.get(), [&](int code) { exited = code; }).value(), 1);
+    EXPECT_EQ(
+        webhook::Run(options, inputs, stop_read.get(), [&](int code) { exited = code; }).value(),
+        1);
   });
   ASSERT_TRUE(Eventually([&] { return Logged("serving"); }));
   Stop();
