@@ -12,6 +12,7 @@
 
 #include <thread>
 
+#include "support/eventually.h"
 #include "support/fake_clock.h"
 #include "webhook/client.h"
 #include "webhook/raw_requests.h"
@@ -21,6 +22,7 @@ namespace mindgate::webhook {
 namespace {
 
 using namespace std::chrono_literals;
+using mindgate::testing::Eventually;
 using testing::BodyOf;
 using testing::Client;
 using testing::Head;
@@ -33,16 +35,6 @@ using testing::RawRequests;
 using ::testing::StartsWith;
 using testing::StatusOf;
 using testing::TestCa;
-
-// Asks again and again, without a clock, for what another thread is about to bring about.
-template <typename Condition>
-bool Eventually(Condition condition) {
-  for (int i = 0; i < 30'000'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::yield();
-  }
-  return false;
-}
 
 // A port whose requests are answered at once with what they are: "POST /mutate|{}".
 class Server {

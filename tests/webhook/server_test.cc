@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "json/decode.h"
+#include "support/eventually.h"
 #include "support/fake_clock.h"
 #include "webhook/client.h"
 #include "webhook/metrics.h"
@@ -27,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using json::Json;
 using ::testing::AllOf;
+using mindgate::testing::Eventually;
 using testing::BodyOf;
 using testing::Client;
 using ::testing::ContainsRegex;
@@ -41,15 +43,6 @@ using testing::ReviewOf;
 using ::testing::StartsWith;
 using testing::StatusOf;
 using testing::TestCa;
-
-template <typename Condition>
-bool Eventually(Condition condition) {
-  for (int i = 0; i < 30'000'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::yield();
-  }
-  return false;
-}
 
 std::string Review() { return ReviewOf(Deployment()).dump(); }
 
