@@ -115,6 +115,12 @@ std::string OneOf(std::span<const std::string_view> values) {
   return out;
 }
 
+std::string WithArticle(std::string_view noun) {
+  if (noun.empty() || noun == "null") return std::string(noun);
+  const bool vowel = std::string_view("aeiou").find(noun[0]) != std::string_view::npos;
+  return (vowel ? "an " : "a ") + std::string(noun);
+}
+
 // Unicode standard, table 3-7.
 size_t Utf8Length(std::string_view text) {
   const auto byte = [&](size_t i) {

@@ -32,6 +32,9 @@ std::string Join(std::span<const std::string> words, std::string_view separator)
 // "a", "a or b", "a, b or c", each in double quotes.
 std::string OneOf(std::span<const std::string_view> values);
 
+// "a string", "an object"; "null" stays as it is.
+std::string WithArticle(std::string_view noun);
+
 // Length of the well-formed UTF-8 sequence that the text begins with, 0 when there is none.
 size_t Utf8Length(std::string_view text);
 

@@ -25,6 +25,7 @@ struct Profile {
   std::string fault_scheduling = "force";
   std::string pod_rescheduling;
   std::string fault_retry_times;
+  bool operator==(const Profile&) const = default;
 };
 
 // Modes by rule id ("MG001").
@@ -34,6 +35,7 @@ struct NamespaceOverride {
   std::string name;  // exact, or with a trailing '*' a prefix
   bool inject = true;
   RuleModes rules;
+  bool operator==(const NamespaceOverride&) const = default;
 };
 
 // Lets named objects break named rules for a while. Fields are exact, or with a trailing '*' a
@@ -46,6 +48,7 @@ struct Exception {
   std::string owner;   // who answers for it; never empty
   std::string reason;  // never empty
   Time expires{};
+  bool operator==(const Exception&) const = default;
 };
 
 // One row of the chip-count table (mindcluster.md E.3) that a site adds or replaces.
@@ -56,6 +59,7 @@ struct AcceleratorRow {
   std::set<int64_t> pod_chips;  // allowed counts of one pod
   bool super_pod = false;       // sp-block applies
   bool whole_nodes_when_distributed = false;
+  bool operator==(const AcceleratorRow&) const = default;
 };
 
 // mindgate.yaml, loaded. Immutable once made; shared by all who decide.
@@ -82,6 +86,8 @@ struct Config {
   std::vector<AcceleratorRow> accelerators;
 
   const NamespaceOverride* OverrideFor(std::string_view name_space) const;
+
+  bool operator==(const Config&) const = default;
 };
 
 // True when `pattern` (exact, or a prefix with a trailing '*') matches.

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/apply.h"
+#include "cli/streams.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace mindgate::cli {
+
+// The whole program: parses arguments (without the name it was called by), runs one command and
+// returns its exit code. Nothing depends on that name, so that kubectl-mindgate is the same
+// program.
+int Run(const std::vector<std::string>& arguments, Streams& io);
+
+// Each adds one subcommand; when it was chosen, parsing runs it and sets `exit_code`.
+void AddApply(CLI::App& parent, Streams& io, int& exit_code);
+void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
+void AddTest(CLI::App& parent, Streams& io, int& exit_code);
+void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
+void AddVersion(CLI::App& parent, Streams& io, int& exit_code);
+void AddCompletion(CLI::App& parent, Streams& io,
+                   int& exit_code);  // of `parent` and all its commands
+
+// Limits an option to some words; help and completion show them.
+void SetChoices(CLI::Option& option, std::vector<std::string> words);
+
+// Options that several commands share.
+void AddInputOptions(CLI::App& command, InputOptions& options);
+void AddColorOption(CLI::App& command, ColorMode& color);
+
+}  // namespace mindgate::cli

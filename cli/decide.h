@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "admission/admit.h"
+#include "base/time.h"
+#include "cli/documents.h"
+#include "schemas/config.h"
+#include "schemas/request.h"
+
+namespace mindgate::cli {
+
+// One input object and what was decided about it.
+struct Decision {
+  InputObject input;
+  schemas::Operation operation = schemas::Operation::kCreate;
+  std::string api_version;
+  std::string kind;
+  std::string name_space;
+  std::string name;
+  // kError without findings when the input has a fault.
+  admission::Verdict verdict;
+
+  // After mutation; null pointer when there is none.
+  const json::Json* ObjectAfter() const;
+  // In the user's file; 0 when unknown.
+  json::Position Place(std::string_view path) const;
+  // "Deployment default/llama".
+  std::string Title() const;
+};
+
+// What the user said about requests that objects in files do not say themselves.
+struct RequestOptions {
+  std::optional<schemas::Operation> operation;
+  std::string name_space;  // empty: "default", as kubectl has it
+  std::map<std::string, std::string, std::less<>> namespace_labels;
+  Time now{};
+};
+
+// Takes every object through admission. They resolve references among themselves; `old_objects` are
+// the states before an update, matched by kind, namespace and name.
+std::vector<Decision> Decide(const std::vector<InputObject>& inputs,
+                             const std::vector<const json::Json*>& old_objects,
+                             const RequestOptions& request, const schemas::Config& config,
+                             const admission::Options& options);
+
+// The namespace an object without one is in: empty for kinds of cluster scope and kinds we do not
+// know.
+std::string EffectiveNamespace(const json::Json& object, const std::string& default_namespace);
+
+// kExitUnusable when an input has a fault, else kExitDenied when something was denied or failed.
+int ExitCode(const std::vector<Decision>& decisions);
+
+}  // namespace mindgate::cli

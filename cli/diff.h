@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/paint.h"
+
+namespace mindgate::cli {
+
+// The unified difference of two texts, three lines of context, without the two header lines; empty
+// when they are equal. Very different texts are shown as all lines removed and all added.
+std::string UnifiedDiff(std::string_view before, std::string_view after, const Paint& paint);
+
+}  // namespace mindgate::cli

@@ -1,0 +1,351 @@
+#include "cli/documents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "json/decode.h"
+#include "json/pointer.h"
+#include "json/yaml.h"
+
+namespace mindgate::cli {
+
+using json::Json;
+
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// Bad documents of one text after which the rest is not looked at: each may have cost as much as
+// the limits on aliases allow.
+constexpr int kMostBadDocuments = 50;
+
+bool LooksLikeJson(const InputText& input) {
+  if (input.name.ends_with(".json")) return true;
+  if (input.name != kStdin) return false;
+  std::string_view text = input.text;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+int FirstLineWithContent(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return 1 + static_cast<int>(
+                 std::count(text.begin(), text.begin() + std::min(first, text.size()), '\n'));
+}
+
+struct Part {
+  std::string_view text;
+  int lines_before;
+};
+
+// Where a line of three dashes begins a document; in YAML no scalar can hold such a line at its
+// beginning.
+std::vector<Part> SplitAtSeparators(std::string_view text) {
+  std::vector<Part> parts;
+  size_t begin = 0;
+  int lines = 0;
+  int lines_before = 0;
+  for (size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at);
+    const bool separator =
+        rest.starts_with("---") &&
+        (rest.size() == 3 || std::string_view(" \t\r\n").find(rest[3]) != std::string_view::npos);
+    if (separator && at > begin) {
+      parts.push_back({text.substr(begin, at - begin), lines_before});
+      begin = at;
+      lines_before = lines;
+    }
+    const size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) break;
+    at = end + 1;
+    ++lines;
+  }
+  parts.push_back({text.substr(begin), lines_before});
+  return parts;
+}
+
+}  // namespace
+
+json::Position Document::At(std::string_view pointer) {
+  if (!json_text.empty()) {
+    positions = json::Locate(json_text);
+    json_text = {};
+  }
+  json::Position at = positions.At(pointer);
+  if (at.line > 0) at.line += lines_before;
+  return at;
+}
+
+namespace {
+
+class DocumentReader {
+ public:
+  explicit DocumentReader(Source& source) : source_(source) {}
+
+  void Read() {
+    const std::string_view text = source_.input.text;
+    if (LooksLikeJson(source_.input)) {
+      ReadJson(text);
+      return;
+    }
+    if (auto documents = json::DecodeYaml(text)) {
+      Add(*std::move(documents), 0);
+      return;
+    } else if (const auto parts = SplitAtSeparators(text); parts.size() > 1) {
+      ReadParts(parts);
+    } else {
+      AddFault(std::move(documents.error()), 1, 0);
+    }
+  }
+
+ private:
+  void ReadJson(std::string_view text) {
+    auto value = json::Decode(text);
+    if (!value) {
+      AddFault(std::move(value.error()), 1, 0);
+    } else if (!value->is_null()) {
+      Document& document = source_.documents.emplace_back();
+      document.number = 1;
+      document.line = FirstLineWithContent(text);
+      document.value = *std::move(value);
+      document.json_text = text;
+    }
+  }
+
+  void ReadParts(const std::vector<Part>& parts) {
+    int bad = 0;
+    for (const Part& part : parts) {
+      auto documents = json::DecodeYaml(part.text);
+      if (documents) {
+        Add(*std::move(documents), part.lines_before);
+        continue;
+      }
+      AddFault(std::move(documents.error()), ++number_, part.lines_before);
+      if (++bad < kMostBadDocuments) continue;
+      AddFault({{}, "", "too many bad documents; the rest is not read", ""}, ++number_, 0);
+      return;
+    }
+  }
+
+  void Add(std::vector<json::YamlDocument> documents, int lines_before) {
+    for (json::YamlDocument& decoded : documents) {
+      ++number_;
+      if (decoded.value.is_null()) continue;
+      Document& document = source_.documents.emplace_back();
+      document.number = number_;
+      document.line = decoded.line + lines_before;
+      document.value = std::move(decoded.value);
+      document.positions = std::move(decoded.positions);
+      document.lines_before = lines_before;
+    }
+  }
+
+  void AddFault(json::Issue fault, int number, int lines_before) {
+    if (fault.at.line > 0) fault.at.line += lines_before;
+    Document& document = source_.documents.emplace_back();
+    document.number = number;
+    document.line = fault.at.line;
+    document.fault = std::move(fault);
+  }
+
+  Source& source_;
+  int number_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> Decode(InputText input) {
+  auto source = std::make_unique<Source>();
+  source->input = std::move(input);
+  if (source->input.fault.empty()) DocumentReader(*source).Read();
+  return source;
+}
+
+namespace {
+
+// Unwraps Lists and AdmissionReviews.
+class Unwrapper {
+ public:
+  Unwrapper(Source& source, Document& document, std::vector<InputObject>& out)
+      : source_(source), document_(document), out_(out) {}
+
+  // Recursion is bounded by the depth of a decoded document.
+  void Unwrap(const Json& value, const std::string& path) {
+    if (!value.is_object()) {
+      Fault(path, "must be an object of Kubernetes, not " + WithArticle(json::TypeName(value)),
+            "write apiVersion, kind and metadata");
+      return;
+    }
+    for (const char* key : {"apiVersion", "kind"}) {
+      const Json* member = json::Find(value, key);
+      const auto text = json::AsString(member);
+      if (text && !text->empty()) continue;
+      Fault(
+          json::Child(path, key),
+          member == nullptr || text
+              ? std::string("this is no object of Kubernetes: ") + key + " is missing"
+              : std::string(key) + " must be a string, not " + std::string(json::TypeName(*member)),
+          std::string("write ") + key + ": and its value");
+      return;
+    }
+    const std::string kind = KindOf(value);
+    if (kind == "AdmissionReview" && schemas::GroupOf(ApiVersionOf(value)) == "admission.k8s.io") {
+      Review(value, path);
+    } else if (const Json* list = json::Find(value, "items");
+               kind.ends_with("List") && json::IsArray(list) && !list->empty()) {
+      const Json& items = *list;
+      const std::string items_path = json::Child(path, "items");
+      for (size_t i = 0; i < items.size(); ++i) Unwrap(items[i], json::Child(items_path, i));
+    } else {
+      InputObject& object = Add(path);
+      object.object = &value;
+    }
+  }
+
+ private:
+  InputObject& Add(std::string path) {
+    InputObject& object = out_.emplace_back();
+    object.source = &source_;
+    object.document = &document_;
+    object.path = std::move(path);
+    return object;
+  }
+
+  void Fault(const std::string& path, std::string message, std::string hint) {
+    InputObject& object = Add(path);
+    object.fault = json::Issue{document_.At(path), json::FieldPath(document_.value, path),
+                               std::move(message), std::move(hint)};
+  }
+
+  void Review(const Json& review, const std::string& path) {
+    const Json* request = json::Find(review, "request");
+    const std::string request_path = json::Child(path, "request");
+    if (!json::IsObject(request)) {
+      Fault(request_path, "an AdmissionReview without a request",
+            "record the review that the API server sends, not the answer");
+      return;
+    }
+    const auto written = json::FindString(request, "operation");
+    const auto operation = schemas::OperationNamed(written.value_or(""));
+    if (!operation) {
+      Fault(json::Child(request_path, "operation"),
+            written ? Quote(*written) + " is no operation" : "\"operation\" is missing",
+            "write CREATE, UPDATE, DELETE or CONNECT");
+      return;
+    }
+    for (const char* key : {"object", "oldObject"}) {
+      const Json* value = json::Find(request, key);
+      if (value != nullptr && !value->is_object()) {
+        Fault(json::Child(request_path, key),
+              std::string(key) + " must be an object, not " + WithArticle(json::TypeName(*value)),
+              "");
+        return;
+      }
+    }
+    InputObject& object = Add(json::Child(request_path, "object"));
+    object.from_review = true;
+    object.operation = *operation;
+    object.object = json::Find(request, "object");
+    object.old_object = json::Find(request, "oldObject");
+    object.name_space = json::FindString(request, "namespace").value_or("");
+    object.subresource = json::FindString(request, "subResource").value_or("");
+  }
+
+  Source& source_;
+  Document& document_;
+  std::vector<InputObject>& out_;
+};
+
+}  // namespace
+
+std::vector<InputObject> ObjectsIn(Source& source, Document& document, const Json& value,
+                                   const std::string& path) {
+  std::vector<InputObject> objects;
+  Unwrapper(source, document, objects).Unwrap(value, path);
+  return objects;
+}
+
+std::vector<InputObject> ObjectsIn(Source& source) {
+  std::vector<InputObject> objects;
+  if (!source.input.fault.empty()) {
+    InputObject& object = objects.emplace_back();
+    object.source = &source;
+    object.fault = json::Issue{{}, "", source.input.fault, ""};
+  }
+  for (Document& document : source.documents) {
+    if (document.fault) {
+      InputObject& object = objects.emplace_back();
+      object.source = &source;
+      object.document = &document;
+      object.fault = document.fault;
+    } else {
+      Unwrapper(source, document, objects).Unwrap(document.value, "");
+    }
+  }
+  return objects;
+}
+
+std::vector<InputObject> ObjectsOf(const std::vector<std::unique_ptr<Source>>& sources) {
+  std::vector<InputObject> objects;
+  for (const auto& source : sources) {
+    auto found = ObjectsIn(*source);
+    std::move(found.begin(), found.end(), std::back_inserter(objects));
+  }
+  return objects;
+}
+
+std::string ApiVersionOf(const Json& object) {
+  return std::string(json::FindString(object, "apiVersion").value_or(""));
+}
+
+std::string KindOf(const Json& object) {
+  return std::string(json::FindString(object, "kind").value_or(""));
+}
+
+std::string NameOf(const Json& object) {
+  return std::string(json::FindString(json::Find(object, "metadata"), "name").value_or(""));
+}
+
+std::string NamespaceOf(const Json& object) {
+  return std::string(json::FindString(json::Find(object, "metadata"), "namespace").value_or(""));
+}
+
+KnownObjects::KnownObjects(const std::vector<const Json*>& objects, std::string default_namespace)
+    : default_namespace_(std::move(default_namespace)) {
+  for (const Json* object : objects) {
+    entries_.push_back({std::string(schemas::GroupOf(ApiVersionOf(*object))), KindOf(*object),
+                        NamespaceOf(*object), NameOf(*object), object});
+  }
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return a.name < b.name; });
+}
+
+bool KnownObjects::Matches(const Entry& entry, std::string_view group, std::string_view kind,
+                           std::string_view name_space) const {
+  return entry.group == group && entry.kind == kind &&
+         (entry.name_space == name_space ||
+          (entry.name_space.empty() && name_space == default_namespace_));
+}
+
+const Json* KnownObjects::Find(std::string_view group, std::string_view kind,
+                               std::string_view name_space, std::string_view name) const {
+  auto entry = std::lower_bound(
+      entries_.begin(), entries_.end(), name,
+      [](const Entry& candidate, std::string_view wanted) { return candidate.name < wanted; });
+  for (; entry != entries_.end() && entry->name == name; ++entry) {
+    if (Matches(*entry, group, kind, name_space)) return entry->object;
+  }
+  return nullptr;
+}
+
+void KnownObjects::ForEach(std::string_view group, std::string_view kind,
+                           std::string_view name_space,
+                           const std::function<void(const Json&)>& visit) const {
+  for (const Entry& entry : entries_) {
+    if (Matches(entry, group, kind, name_space)) visit(*entry.object);
+  }
+}
+
+}  // namespace mindgate::cli

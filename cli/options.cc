@@ -1,0 +1,65 @@
+#include <CLI/CLI.hpp>
+
+#include "base/text.h"
+#include "cli/commands.h"
+
+namespace mindgate::cli {
+
+void SetChoices(CLI::Option& option, std::vector<std::string> words) {
+  option.type_name(Join(words, "|"));
+  option.check(
+      [words = std::move(words)](const std::string& word) {
+        const std::vector<std::string_view> known(words.begin(), words.end());
+        if (std::find(known.begin(), known.end(), word) != known.end()) return std::string();
+        const auto near = NearestOf(word, known);
+        return Quote(word) + " is not known: write " + OneOf(known) +
+               (near ? "; did you mean " + Quote(*near) + "?" : "");
+      },
+      "");
+}
+
+void AddInputOptions(CLI::App& command, InputOptions& options) {
+  command
+      .add_option("-f,--filename", options.files,
+                  "Files, folders (read recursively), globs, or - for standard input")
+      ->type_name("PATH")
+      ->envname("MINDGATE_FILENAME");
+  SetChoices(*command
+                  .add_option("--operation", options.operation,
+                              "By default UPDATE for objects that --old holds, else CREATE")
+                  ->envname("MINDGATE_OPERATION"),
+             {"CREATE", "UPDATE"});
+  command.add_option("--old", options.old_file, "The objects as they were before an update")
+      ->type_name("PATH")
+      ->envname("MINDGATE_OLD");
+  command
+      .add_option("-n,--namespace", options.name_space,
+                  "The namespace of objects that name none (default: default)")
+      ->type_name("NAME")
+      ->envname("MINDGATE_NAMESPACE");
+  command
+      .add_option("--namespace-labels", options.namespace_labels,
+                  "Labels of the namespace: mindgate.io/inject=disabled switches injection off")
+      ->type_name("KEY=VALUE,...")
+      ->envname("MINDGATE_NAMESPACE_LABELS");
+  command
+      .add_option("--config", options.config_file,
+                  "Configuration file (mindgate.yaml); without one the defaults hold")
+      ->type_name("FILE")
+      ->envname("MINDGATE_CONFIG");
+}
+
+void AddColorOption(CLI::App& command, ColorMode& color) {
+  CLI::Option* option = command.add_option_function<std::string>(
+      "--color",
+      [&color](const std::string& word) {
+        color = word == "always"  ? ColorMode::kAlways
+                : word == "never" ? ColorMode::kNever
+                                  : ColorMode::kAuto;
+      },
+      "auto paints on a terminal unless NO_COLOR is set");
+  option->envname("MINDGATE_COLOR");
+  SetChoices(*option, {"auto", "always", "never"});
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,41 @@
+#include "cli/paint.h"
+
+#include <cstdlib>
+
+namespace mindgate::cli {
+namespace {
+
+bool NoColorIsSet() {
+  // Read before any thread is started.
+  const char* value = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr && *value != '\0';
+}
+
+std::string_view CodeOf(Color color) {
+  switch (color) {
+    case Color::kRed:
+      return "\033[31m";
+    case Color::kGreen:
+      return "\033[32m";
+    case Color::kYellow:
+      return "\033[33m";
+    case Color::kCyan:
+      return "\033[36m";
+    case Color::kBold:
+      return "\033[1m";
+  }
+  return "";
+}
+
+}  // namespace
+
+Paint::Paint(ColorMode mode, bool is_terminal)
+    : on_(mode == ColorMode::kAlways ||
+          (mode == ColorMode::kAuto && is_terminal && !NoColorIsSet())) {}
+
+std::string Paint::operator()(Color color, std::string_view text) const {
+  if (!on_ || text.empty()) return std::string(text);
+  return std::string(CodeOf(color)) + std::string(text) + "\033[0m";
+}
+
+}  // namespace mindgate::cli

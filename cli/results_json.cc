@@ -1,0 +1,98 @@
+#include "cli/results_json.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "json/patch.h"
+
+namespace mindgate::cli {
+
+using OrderedJson = nlohmann::ordered_json;
+
+std::string Dump(const OrderedJson& value, int indent) {
+  return value.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+OrderedJson HeaderJson(const Decision& decision) {
+  const Document* document = decision.input.document;
+  int line = document == nullptr ? 0 : document->line;
+  // An item of a List has a line of its own.
+  if (!decision.input.path.empty() && !decision.input.from_review) line = decision.Place("").line;
+  return {{"file", decision.input.source->input.name},
+          {"document", document == nullptr ? 0 : document->number},
+          {"line", line},
+          {"apiVersion", decision.api_version},
+          {"kind", decision.kind},
+          {"namespace", decision.name_space},
+          {"name", decision.name},
+          {"operation", schemas::OperationName(decision.operation)},
+          {"outcome", admission::OutcomeName(decision.verdict.outcome)}};
+}
+
+OrderedJson FindingsJson(const Decision& decision) {
+  OrderedJson findings = OrderedJson::array();
+  if (const auto& fault = decision.input.fault) {
+    findings.push_back({{"rule", ""},
+                        {"name", ""},
+                        {"outcome", "error"},
+                        {"mode", "enforce"},
+                        {"field", fault->field},
+                        {"message", fault->message},
+                        {"fix", fault->hint},
+                        {"line", fault->at.line},
+                        {"column", fault->at.column}});
+  }
+  for (const policies::Finding& finding : decision.verdict.findings) {
+    const json::Position at = decision.Place(finding.path);
+    findings.push_back({{"rule", finding.rule == nullptr ? "" : finding.rule->id},
+                        {"name", finding.rule == nullptr ? "" : finding.rule->name},
+                        {"outcome", finding.error ? "error" : "violation"},
+                        {"mode", schemas::ModeName(finding.mode)},
+                        {"field", finding.field},
+                        {"message", finding.message},
+                        {"fix", finding.fix},
+                        {"line", at.line},
+                        {"column", at.column}});
+  }
+  return findings;
+}
+
+OrderedJson ChangesJson(const Decision& decision) {
+  OrderedJson changes = OrderedJson::array();
+  for (const mutators::Change& change : decision.verdict.changes) {
+    changes.push_back(
+        {{"mutator", change.mutator}, {"path", change.path}, {"reason", change.reason}});
+  }
+  return changes;
+}
+
+OrderedJson ResultsJson(const std::vector<Decision>& decisions) {
+  OrderedJson results = OrderedJson::array();
+  for (const Decision& decision : decisions) {
+    OrderedJson result = HeaderJson(decision);
+    const json::Json* after = decision.ObjectAfter();
+    result["patch"] = OrderedJson(json::ToJsonPatch(decision.verdict.patch));
+    result["object"] = after == nullptr ? OrderedJson() : OrderedJson(*after);
+    result["changes"] = ChangesJson(decision);
+    result["findings"] = FindingsJson(decision);
+    result["warnings"] = decision.verdict.warnings;
+    results.push_back(std::move(result));
+  }
+  return {{"results", std::move(results)}, {"summary", SummaryJson(decisions)}};
+}
+
+OrderedJson SummaryJson(const std::vector<Decision>& decisions) {
+  std::array<int, 4> counts{};
+  for (const Decision& decision : decisions) {
+    ++counts[static_cast<size_t>(decision.verdict.outcome)];
+  }
+  const auto count = [&counts](admission::Outcome outcome) {
+    return counts[static_cast<size_t>(outcome)];
+  };
+  return {{"admitted", count(admission::Outcome::kAdmitted)},
+          {"denied", count(admission::Outcome::kDenied)},
+          {"errors", count(admission::Outcome::kError)},
+          {"ignored", count(admission::Outcome::kIgnored)}};
+}
+
+}  // namespace mindgate::cli

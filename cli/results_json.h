@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/decide.h"
+
+namespace mindgate::cli {
+
+// What all JSON outputs share. Bytes that are no UTF-8 (in names of files) are replaced.
+std::string Dump(const nlohmann::ordered_json& value, int indent = 2);
+
+// file, document, line, apiVersion, kind, namespace, name, operation, outcome.
+nlohmann::ordered_json HeaderJson(const Decision& decision);
+
+// The findings of a decision; the fault of an input that cannot be used is one too.
+nlohmann::ordered_json FindingsJson(const Decision& decision);
+
+nlohmann::ordered_json ChangesJson(const Decision& decision);
+
+// The one object that `apply -o json` prints.
+nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions);
+
+// {"admitted": 0, "denied": 0, "errors": 0, "ignored": 0}
+nlohmann::ordered_json SummaryJson(const std::vector<Decision>& decisions);
+
+}  // namespace mindgate::cli

@@ -1,0 +1,116 @@
+#include "cli/rule_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+
+namespace mindgate::cli {
+namespace {
+
+using policies::Rule;
+
+constexpr size_t kWidth = 100;
+
+std::string Sentence(std::string_view text) {
+  std::string out(text);
+  if (!out.empty() && !out.ends_with('.')) out += '.';
+  return out;
+}
+
+// A '|' would end a table's cell.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Wrapped(std::string_view text, size_t width, std::string_view margin) {
+  std::string out;
+  std::string line;
+  for (std::string_view word : Split(text, ' ')) {
+    if (!line.empty() && margin.size() + line.size() + 1 + word.size() > width) {
+      out += std::string(margin) + line + "\n";
+      line.clear();
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+  }
+  return out + std::string(margin) + line + "\n";
+}
+
+std::string KindsOf(const Rule& rule) {
+  std::vector<std::string> kinds;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const auto kind = static_cast<schemas::Kind>(i);
+    if (!rule.kinds.Has(kind)) continue;
+    const schemas::KindInfo& info = schemas::InfoOf(kind);
+    std::string name(info.name);
+    // Kubernetes and Volcano have kinds of the same name.
+    if (name == "Job" || name == "CronJob") name += " (" + std::string(info.group) + ")";
+    kinds.push_back(std::move(name));
+  }
+  return Join(kinds, ", ");
+}
+
+std::string RuleDocument(const Rule& rule, const schemas::Config& config) {
+  const schemas::Mode mode = policies::ModeFor(rule, config, "");
+  std::string out = std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
+  out += Wrapped(Sentence(rule.summary), kWidth, "  ") + "\n";
+  const auto part = [&out](std::string_view title, std::string_view text) {
+    out += std::string(title) + "\n" + Wrapped(text, kWidth, "  ");
+  };
+  part("Why", Sentence(rule.why));
+  part("What to write", Sentence(rule.fix));
+  part("Kinds", KindsOf(rule));
+  std::string modes(schemas::ModeName(mode));
+  if (mode != rule.default_mode) {
+    modes += " (by default " + std::string(schemas::ModeName(rule.default_mode)) + ")";
+  }
+  part("Mode", modes);
+  part("Severity", policies::SeverityName(rule.severity));
+  part("Source", Sentence(rule.source));
+  part("Configuration", "rules: {" + std::string(rule.id) + ": enforce|warn|audit|off}");
+  return out;
+}
+
+std::string RulePageName(const Rule& rule) { return std::string(rule.id) + ".md"; }
+
+std::string RulePage(const Rule& rule) {
+  std::string out = "# " + std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
+  out += Wrapped(Sentence(rule.summary), kWidth) + "\n";
+  out += "| | |\n|---|---|\n";
+  out += "| Default mode | " + std::string(schemas::ModeName(rule.default_mode)) + " |\n";
+  out += "| Severity | " + std::string(policies::SeverityName(rule.severity)) + " |\n";
+  out += "| Kinds | " + KindsOf(rule) + " |\n";
+  const auto part = [&out](std::string_view title, std::string_view text) {
+    out += "\n## " + std::string(title) + "\n\n" + Wrapped(Sentence(text), kWidth);
+  };
+  part("Why", rule.why);
+  part("What to write", rule.fix);
+  part("Source", rule.source);
+  out += "\n## Configuration\n\n```yaml\nrules:\n  " + std::string(rule.name) +
+         ": warn  # or enforce, audit, off\n```\n";
+  return out;
+}
+
+std::string RuleIndexPage() {
+  std::string out =
+      "# Rules\n\nEvery rule that `mindgate` judges by. These pages are written by "
+      "`scripts/rule-pages` from the rules\nthemselves; `mindgate explain RULE` shows the same in "
+      "a "
+      "terminal.\n\n| Rule | Name | Default mode | What must hold |\n|---|---|---|---|\n";
+  for (const Rule* rule : policies::Catalogue()) {
+    out += "| [" + std::string(rule->id) + "](" + RulePageName(*rule) + ") | " +
+           std::string(rule->name) + " | " + std::string(schemas::ModeName(rule->default_mode)) +
+           " | " + Cell(Sentence(rule->summary)) + " |\n";
+  }
+  return out;
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,389 @@
+#include "cli/suite.h"
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "admission/known_names.h"
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/engine.h"
+#include "schemas/config_load.h"
+#include "schemas/json_schema.h"
+
+namespace mindgate::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using json::Child;
+using json::Find;
+using json::Json;
+
+constexpr std::string_view kSchema = R"json({
+  "$schema": "http://json-schema.org/draft-07/schema#",
+  "title": "mindgate test suite",
+  "description": "Objects, and what mindgate must decide about them.",
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["cases"],
+  "properties": {
+    "name": {"description": "What the suite is about.", "type": "string"},
+    "config": {
+      "description": "The configuration: the content of a mindgate.yaml, or the name of such a file.",
+      "type": ["object", "string"]
+    },
+    "now": {
+      "description": "The time at which exceptions are judged (2026-12-31T12:00:00Z).",
+      "type": "string"
+    },
+    "cases": {
+      "description": "The test cases.",
+      "type": "array",
+      "minItems": 1,
+      "items": {
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["name", "input", "expect"],
+        "properties": {
+          "name": {"description": "What the case shows.", "type": "string", "minLength": 1},
+          "input": {
+            "description": "The object, or the name of a file that holds it.",
+            "type": ["object", "string"]
+          },
+          "document": {
+            "description": "Which document of the input file is meant, when it holds several; the others are known as well.",
+            "type": "integer",
+            "minimum": 1
+          },
+          "operation": {"description": "The operation; UPDATE when old is given, else CREATE.", "enum": ["CREATE", "UPDATE"]},
+          "old": {
+            "description": "The object before an update, or the name of a file that holds it.",
+            "type": ["object", "string"]
+          },
+          "namespace": {"description": "The namespace of an object that names none.", "type": "string"},
+          "namespaceLabels": {
+            "description": "Labels of the namespace.",
+            "type": "object",
+            "additionalProperties": {"type": "string"}
+          },
+          "others": {
+            "description": "Other objects that are known, or names of files that hold them.",
+            "type": "array",
+            "items": {"type": ["object", "string"]}
+          },
+          "expect": {
+            "description": "What must be decided; what is left out is not compared.",
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+              "outcome": {"description": "The outcome.", "enum": ["admitted", "denied", "ignored"]},
+              "patch": {
+                "description": "The whole JSON Patch, operation by operation.",
+                "type": "array",
+                "items": {"type": "object"}
+              },
+              "changes": {
+                "description": "Who writes where; all changes, in any order.",
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "additionalProperties": false,
+                  "required": ["mutator"],
+                  "properties": {
+                    "mutator": {"description": "The mutator.", "type": "string"},
+                    "path": {"description": "The JSON pointer.", "type": "string"}
+                  }
+                }
+              },
+              "findings": {
+                "description": "What rules find; all findings, in any order.",
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "additionalProperties": false,
+                  "required": ["rule"],
+                  "properties": {
+                    "rule": {"description": "The rule, by id or name.", "type": "string"},
+                    "field": {"description": "The field path.", "type": "string"},
+                    "mode": {"description": "The mode in force.", "enum": ["enforce", "warn", "audit"]}
+                  }
+                }
+              },
+              "warnings": {
+                "description": "The warnings that a user of kubectl reads, in order.",
+                "type": "array",
+                "items": {"type": "string"}
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+})json";
+
+const schemas::JsonSchema& CompiledSchema() {
+  static const schemas::JsonSchema schema = schemas::JsonSchema::Compile(SuiteSchema()).value();
+  return schema;
+}
+
+std::string TextOf(const Json& object, std::string_view key) {
+  return std::string(json::FindString(object, key).value_or(""));
+}
+
+bool IsManifest(const Json& value) {
+  return json::FindString(value, "apiVersion") && json::FindString(value, "kind");
+}
+
+// Turns one document that its schema accepted into a Suite. Its own faults go to `issues`.
+class SuiteReader {
+ public:
+  SuiteReader(Source& source, Document& document, json::Issues& issues)
+      : source_(source), document_(document), issues_(issues) {
+    suite_.file = source.input.name;
+    folder_ = fs::path(suite_.file).parent_path();
+  }
+
+  Suite Read() {
+    const Json& root = document_.value;
+    suite_.name = TextOf(root, "name");
+    if (suite_.name.empty()) suite_.name = suite_.file;
+    ReadConfig();
+    if (const auto now = json::FindString(root, "now")) {
+      suite_.now = ParseTime(*now);
+      if (!suite_.now) Fault("/now", Quote(*now) + " is no time", "write 2026-12-31T12:00:00Z");
+    }
+    const Json& cases = *Find(root, "cases");
+    std::map<std::string, size_t> names;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const std::string path = Child("/cases", i);
+      suite_.cases.push_back(ReadCase(cases[i], path));
+      const auto [first, fresh] = names.emplace(suite_.cases.back().name, i + 1);
+      if (!fresh) {
+        Fault(Child(path, "name"), "case " + std::to_string(first->second) + " has the same name",
+              "name what this case shows");
+      }
+    }
+    return std::move(suite_);
+  }
+
+ private:
+  void Fault(const std::string& path, std::string message, std::string hint) {
+    issues_.Add({document_.At(path), json::FieldPath(document_.value, path), std::move(message),
+                 std::move(hint)});
+  }
+
+  void ReadConfig() {
+    const Json* config = Find(document_.value, "config");
+    if (config == nullptr) return;
+    if (const auto name = json::AsString(config)) {
+      const std::string path = (folder_ / *name).string();
+      const auto text = ReadFile(path);
+      if (!text) {
+        Fault("/config", path + ": " + text.error().message(), "");
+        return;
+      }
+      auto loaded = schemas::LoadConfig(*text, admission::KnownNames());
+      if (loaded) {
+        suite_.config = *std::move(loaded);
+      } else {
+        const json::Issue& first = loaded.error().items().front();
+        Fault("/config", path + ":" + std::to_string(first.at.line) + ": " + first.message,
+              "`mindgate config validate " + path + "` shows every fault");
+      }
+      return;
+    }
+    document_.At("");  // a JSON text is located when first asked for
+    auto loaded =
+        schemas::ReadConfig(*config, admission::KnownNames(), document_.positions, "/config");
+    if (loaded) {
+      suite_.config = *std::move(loaded);
+      return;
+    }
+    for (const json::Issue& issue : loaded.error().items()) issues_.Add(issue);
+  }
+
+  TestCase ReadCase(const Json& value, const std::string& path) {
+    TestCase test;
+    test.name = TextOf(value, "name");
+    test.line = document_.At(path).line;
+    const auto document = json::AsInt(Find(value, "document"));
+    if (auto input = OneObject(*Find(value, "input"), Child(path, "input"), document, &test)) {
+      test.input = *std::move(input);
+    }
+    if (const Json* old = Find(value, "old")) {
+      const auto object = OneObject(*old, Child(path, "old"), std::nullopt, nullptr);
+      if (object) test.old_object = object->object;
+    }
+    test.operation = schemas::OperationNamed(TextOf(value, "operation"));
+    if (test.operation == schemas::Operation::kCreate && test.old_object != nullptr) {
+      Fault(Child(path, "operation"), "CREATE has no old object", "write UPDATE, or remove old");
+    }
+    test.name_space = TextOf(value, "namespace");
+    if (const Json* labels = Find(value, "namespaceLabels")) {
+      for (const auto& [key, label] : labels->items()) {
+        test.namespace_labels[key] = label.get<std::string>();
+      }
+    }
+    if (const Json* others = Find(value, "others")) {
+      for (size_t i = 0; i < others->size(); ++i) {
+        for (const InputObject& object : ObjectsAt((*others)[i], Child(Child(path, "others"), i))) {
+          if (object.object != nullptr) test.others.push_back(object.object);
+        }
+      }
+    }
+    ReadExpectation(*Find(value, "expect"), Child(path, "expect"), test.expect);
+    return test;
+  }
+
+  // The objects of a member that is an object or the name of a file; faults are told and left out.
+  std::vector<InputObject> ObjectsAt(const Json& value, const std::string& path) {
+    std::vector<InputObject> objects;
+    const auto name = json::AsString(&value);
+    if (name) {
+      const std::string file = (folder_ / *name).string();
+      auto text = ReadFile(file);
+      if (!text) {
+        Fault(path, file + ": " + text.error().message(),
+              "names are relative to the suite's folder");
+        return {};
+      }
+      suite_.files.push_back(Decode({file, *std::move(text), ""}));
+      objects = ObjectsIn(*suite_.files.back());
+    } else {
+      objects = ObjectsIn(source_, document_, value, path);
+    }
+    std::erase_if(objects, [&](const InputObject& object) {
+      if (!object.fault) return false;
+      const std::string where =
+          name ? object.source->input.name + ":" + std::to_string(object.fault->at.line) + ": "
+               : "";
+      Fault(path, where + object.fault->message, object.fault->hint);
+      return true;
+    });
+    return objects;
+  }
+
+  // The one object that is meant; the others of its file are added to those that `test` knows.
+  std::optional<InputObject> OneObject(const Json& value, const std::string& path,
+                                       std::optional<int64_t> document, TestCase* test) {
+    const size_t faults = issues_.items().size();
+    std::vector<InputObject> meant;
+    std::vector<InputObject> rest;
+    for (InputObject& object : ObjectsAt(value, path)) {
+      const bool wanted = !document || object.document->number == *document;
+      (wanted ? meant : rest).push_back(std::move(object));
+    }
+    if (meant.size() == 1) {
+      for (const InputObject& object : rest) {
+        if (test != nullptr && object.object != nullptr) test->others.push_back(object.object);
+      }
+      return meant.front();
+    }
+    if (issues_.items().size() == faults) {
+      Fault(path, "holds " + std::to_string(meant.size()) + " objects where one is wanted",
+            document || meant.empty() ? "" : "say which with document: 1");
+    }
+    return std::nullopt;
+  }
+
+  void ReadExpectation(const Json& value, const std::string& path, Expectation& expect) {
+    if (value.empty()) {
+      Fault(path, "nothing is expected, so the case cannot fail", "write outcome: and the rest");
+    }
+    if (const auto outcome = json::FindString(value, "outcome")) expect.outcome = *outcome;
+    if (const Json* patch = Find(value, "patch")) expect.patch = *patch;
+    if (const Json* changes = Find(value, "changes")) {
+      expect.changes = changes->get<std::vector<Json>>();
+    }
+    if (const Json* warnings = Find(value, "warnings")) {
+      expect.warnings = warnings->get<std::vector<std::string>>();
+    }
+    const Json* findings = Find(value, "findings");
+    if (findings == nullptr) return;
+    expect.findings.emplace();
+    for (size_t i = 0; i < findings->size(); ++i) {
+      Json finding = (*findings)[i];
+      const std::string written = TextOf(finding, "rule");
+      const policies::Rule* rule = policies::FindRule(written);
+      if (rule == nullptr) {
+        UnknownRule(written, Child(Child(Child(path, "findings"), i), "rule"));
+      } else {
+        finding["rule"] = rule->id;
+      }
+      expect.findings->push_back(std::move(finding));
+    }
+  }
+
+  void UnknownRule(const std::string& written, const std::string& path) {
+    std::vector<std::string_view> known;
+    for (const policies::Rule* rule : policies::Catalogue()) {
+      known.push_back(rule->id);
+      known.push_back(rule->name);
+    }
+    const auto near = NearestOf(written, known);
+    Fault(path, "there is no rule " + Quote(written),
+          near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists the rules");
+  }
+
+  Source& source_;
+  Document& document_;
+  json::Issues& issues_;
+  Suite suite_;
+  fs::path folder_;
+};
+
+SuiteFile ReadSuiteFile(InputText input) {
+  SuiteFile file;
+  file.source = Decode(std::move(input));
+  if (!file.source->input.fault.empty()) {
+    file.issues.Add({{}, "", file.source->input.fault, ""});
+  }
+  for (Document& document : file.source->documents) {
+    if (document.fault) {
+      file.issues.Add(*document.fault);
+      continue;
+    }
+    const auto faults = CompiledSchema().Validate(document.value);
+    document.At("");
+    for (const schemas::SchemaFault& fault : faults) {
+      file.issues.Add(ToIssue(fault, document.value, document.positions));
+    }
+    if (!faults.empty()) continue;
+    file.suites.push_back(SuiteReader(*file.source, document, file.issues).Read());
+  }
+  if (file.source->documents.empty() && file.issues.empty()) {
+    file.issues.Add({{}, "", "holds no suite", "write cases:"});
+  }
+  return file;
+}
+
+// In a folder suites may stand beside the manifests they name.
+bool IsOther(const SuiteFile& file) {
+  const fs::path name = fs::path(file.source->input.name).filename();
+  if (name == "mindgate.yaml") return true;
+  const auto& documents = file.source->documents;
+  return !documents.empty() && IsManifest(documents.front().value);
+}
+
+}  // namespace
+
+const Json& SuiteSchema() {
+  static const Json schema = Json::parse(kSchema);
+  return schema;
+}
+
+std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths) {
+  std::vector<SuiteFile> files;
+  std::istringstream nothing;
+  for (const std::string& path : paths) {
+    for (InputText& input : ReadInputs({path}, nothing)) {
+      const bool named = input.name == path;
+      SuiteFile file = ReadSuiteFile(std::move(input));
+      if (named || !IsOther(file)) files.push_back(std::move(file));
+    }
+  }
+  return files;
+}
+
+}  // namespace mindgate::cli

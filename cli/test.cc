@@ -1,0 +1,217 @@
+#include "cli/test.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admission/admit.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/decide.h"
+#include "cli/diff.h"
+#include "cli/evaluate.h"
+#include "cli/suite.h"
+#include "cli/test_report.h"
+#include "json/patch.h"
+#include "json/yaml.h"
+
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+
+admission::Verdict Admit(const TestCase& test, const Suite& suite, Time now) {
+  std::vector<const Json*> known = test.others;
+  if (test.input.object != nullptr) known.push_back(test.input.object);
+  const std::string name_space = !test.name_space.empty()         ? test.name_space
+                                 : !test.input.name_space.empty() ? test.input.name_space
+                                                                  : "default";
+  const KnownObjects objects(known, name_space);
+  schemas::AdmissionRequest request;
+  request.object = test.input.object;
+  request.old_object = test.old_object != nullptr ? test.old_object : test.input.old_object;
+  request.operation =
+      test.operation.value_or(test.input.from_review          ? test.input.operation
+                              : request.old_object != nullptr ? schemas::Operation::kUpdate
+                                                              : schemas::Operation::kCreate);
+  request.subresource = test.input.subresource;
+  request.name_space = name_space;
+  request.namespace_labels = test.namespace_labels;
+  request.objects = &objects;
+  request.now = suite.now.value_or(now);
+  return admission::Admit(request, suite.config);
+}
+
+// True when `got` has every member of `want`.
+bool Covers(const Json& got, const Json& want) {
+  return std::all_of(want.items().begin(), want.items().end(), [&got](const auto& member) {
+    const Json* value = json::Find(got, member.key());
+    return value != nullptr && *value == member.value();
+  });
+}
+
+// The lists as YAML, in an order of their own: entries that were found as expected read the same in
+// both.
+std::string DiffOfLists(const std::vector<Json>& want, const std::vector<Json>& got) {
+  std::vector<Json> left = got;
+  std::vector<Json> expected;
+  for (const Json& entry : want) {
+    const auto match = std::find_if(left.begin(), left.end(), [&entry](const Json& candidate) {
+      return Covers(candidate, entry);
+    });
+    if (match == left.end()) {
+      expected.push_back(entry);
+    } else {
+      expected.push_back(*match);
+      left.erase(match);
+    }
+  }
+  std::vector<Json> actual = got;
+  std::sort(expected.begin(), expected.end());
+  std::sort(actual.begin(), actual.end());
+  return UnifiedDiff(json::EncodeYaml(expected), json::EncodeYaml(actual),
+                     Paint(ColorMode::kNever, false));
+}
+
+class Comparison {
+ public:
+  Comparison(const Expectation& want, const admission::Verdict& got, CaseResult& result)
+      : want_(want), got_(got), result_(result) {}
+
+  void Run() {
+    const std::string outcome(admission::OutcomeName(got_.outcome));
+    if (want_.outcome && *want_.outcome != outcome) {
+      result_.failures.push_back({"outcome", "want " + *want_.outcome + ", got " + outcome + "\n"});
+    }
+    if (got_.outcome == admission::Outcome::kError) {
+      for (const auto& finding : got_.findings) {
+        result_.failures.push_back({"error", finding.message + "\n"});
+      }
+    }
+    if (want_.patch) {
+      Report("patch", UnifiedDiff(json::EncodeYaml(*want_.patch),
+                                  json::EncodeYaml(json::ToJsonPatch(got_.patch)), kPlain));
+    }
+    if (want_.changes) {
+      std::vector<Json> changes;
+      for (const auto& change : got_.changes) {
+        changes.push_back({{"mutator", change.mutator}, {"path", change.path}});
+      }
+      Report("changes", DiffOfLists(*want_.changes, changes));
+    }
+    if (want_.findings) {
+      std::vector<Json> findings;
+      for (const auto& finding : got_.findings) {
+        findings.push_back({{"rule", finding.rule == nullptr ? "" : finding.rule->id},
+                            {"field", finding.field},
+                            {"mode", schemas::ModeName(finding.mode)}});
+      }
+      Report("findings", DiffOfLists(*want_.findings, findings));
+    }
+    if (want_.warnings) {
+      Report("warnings",
+             UnifiedDiff(Join(*want_.warnings, "\n"), Join(got_.warnings, "\n"), kPlain));
+    }
+  }
+
+ private:
+  void Report(const char* what, std::string difference) {
+    if (!difference.empty()) result_.failures.push_back({what, std::move(difference)});
+  }
+
+  inline static const Paint kPlain{ColorMode::kNever, false};
+  const Expectation& want_;
+  const admission::Verdict& got_;
+  CaseResult& result_;
+};
+
+SuiteResult RunSuite(const Suite& suite, Time now) {
+  SuiteResult result;
+  result.file = suite.file;
+  result.name = suite.name;
+  for (const TestCase& test : suite.cases) {
+    CaseResult& outcome = result.cases.emplace_back();
+    outcome.name = test.name;
+    outcome.line = test.line;
+    const admission::Verdict verdict = Admit(test, suite, now);
+    Comparison(test.expect, verdict, outcome).Run();
+  }
+  return result;
+}
+
+}  // namespace
+
+int RunTest(const TestOptions& options, Streams& io) {
+  if (options.paths.empty()) {
+    PrintError(io.err, "no suites to run", "name files or folders");
+    return kExitUnusable;
+  }
+  std::vector<SuiteResult> results;
+  bool bad = false;
+  bool failed = false;
+  const auto files = ReadSuites(options.paths);
+  if (files.empty()) {
+    PrintError(io.err, "no suite in " + Join(options.paths, ", "),
+               "a suite is a YAML file with cases:");
+    return kExitUnusable;
+  }
+  for (const SuiteFile& file : files) {
+    if (!file.issues.empty()) {
+      bad = true;
+      const InputText& input = file.source->input;
+      io.err << json::Render(file.issues, input.name, input.text);
+      results.push_back({input.name, input.name, {}, "the suite cannot be read"});
+      continue;
+    }
+    for (const Suite& suite : file.suites) {
+      results.push_back(RunSuite(suite, options.now));
+      failed = failed || results.back().Failures() > 0;
+    }
+  }
+  if (options.output == "junit") {
+    PrintJunit(results, io.out);
+  } else {
+    PrintResults(results, Paint(options.color, io.out_is_terminal), io.out);
+  }
+  return bad ? kExitUnusable : failed ? kExitDenied : kExitDone;
+}
+
+void AddTest(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<TestOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "test", "Run policy test suites: objects and what must be decided about them");
+  command->add_option("PATH", options->paths, "Suite files, or folders of them")
+      ->type_name("")
+      ->envname("MINDGATE_TEST_PATH");
+  SetChoices(*command->add_option("-o,--output", options->output, "What to print")
+                  ->capture_default_str()
+                  ->envname("MINDGATE_TEST_OUTPUT"),
+             {"text", "junit"});
+  AddColorOption(*command, options->color);
+  command->footer(R"(A suite:
+  name: our services
+  config: {rules: {MG050: enforce}}        # a mindgate.yaml, or its file name
+  cases:
+    - name: the chat service is scheduled by Volcano
+      input: ../manifests/chat.yaml        # or the object itself
+      expect:
+        outcome: admitted
+        changes: [{mutator: scheduler-name, path: /spec/template/spec/schedulerName}]
+        findings: []
+
+Exit code: 0 all passed, 1 a case failed, 2 a suite cannot be read.
+
+Examples:
+  mindgate test policies/
+  mindgate test -o junit policies/ > report.xml)");
+  command->callback([options, &io, &exit_code] {
+    options->now =
+        std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+    exit_code = RunTest(*options, io);
+  });
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,35 @@
+#include "cli/version.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/results_json.h"
+
+namespace mindgate::cli {
+
+std::string Version() { return MINDGATE_VERSION; }
+
+int RunVersion(const std::string& output, Streams& io) {
+  if (output == "json") {
+    io.out << Dump({{"version", Version()}, {"compiler", __VERSION__}}) << "\n";
+  } else {
+    io.out << "mindgate " << Version() << "\n";
+  }
+  return kExitDone;
+}
+
+void AddVersion(CLI::App& parent, Streams& io, int& exit_code) {
+  auto output = std::make_shared<std::string>("text");
+  CLI::App* command = parent.add_subcommand("version", "Print the version");
+  SetChoices(*command->add_option("-o,--output", *output, "What to print")
+                  ->capture_default_str()
+                  ->envname("MINDGATE_VERSION_OUTPUT"),
+             {"text", "json"});
+  command->footer("Example:\n  mindgate version -o json");
+  command->callback([output, &io, &exit_code] { exit_code = RunVersion(*output, io); });
+}
+
+}  // namespace mindgate::cli

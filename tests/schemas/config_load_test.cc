@@ -1,0 +1,270 @@
+#include "schemas/config_load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "json/yaml.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// A catalogue of its own: what the real one holds does not matter here.
+const KnownNames& Known() {
+  static const KnownNames known = {
+      {{"wrong-type", "MG001", "Members have the types that the API says."},
+       {"fault-scheduling-value", "MG050", "The label has one of five values."}},
+      {{"scheduler-name", "", "Writes the scheduler."}, {"min-available", "", "Writes K."}}};
+  return known;
+}
+
+Config Load(std::string_view text) {
+  auto config = LoadConfig(text, Known());
+  if (!config) {
+    ADD_FAILURE() << json::Render(config.error(), "mindgate.yaml", text);
+    return {};
+  }
+  return *std::move(config);
+}
+
+// Every fault as "line:column field: message (hint)".
+std::vector<std::string> Faults(std::string_view text) {
+  const auto config = LoadConfig(text, Known());
+  std::vector<std::string> out;
+  if (config) return out;
+  for (const json::Issue& issue : config.error().items()) {
+    out.push_back(std::to_string(issue.at.line) + ":" + std::to_string(issue.at.column) + " " +
+                  issue.field + ": " + issue.message +
+                  (issue.hint.empty() ? "" : " (" + issue.hint + ")"));
+  }
+  return out;
+}
+
+TEST(LoadConfig, TextWithoutContentGivesTheDefaults) {
+  for (const char* text : {"", "# only a comment\n", "{}\n", "---\n", "rules:\nprofiles:\n"}) {
+    SCOPED_TRACE(text);
+    Config config = Load(text);
+    EXPECT_EQ(config.generation, HashText(text));
+    config.generation = Config().generation;
+    EXPECT_EQ(config, Config());
+  }
+}
+
+TEST(LoadConfig, EveryKey) {
+  const std::string text = R"(
+scheduler: volcano-2
+profiles:
+  ome: {faultScheduling: grace, podRescheduling: "", faultRetryTimes: 7}
+  aibrix: {faultRetryTimes: "007"}
+  pod:
+mutators: {min-available: off, scheduler-name: on}
+gangRepair: off
+rules: {MG001: audit, fault-scheduling-value: off}
+namespaces:
+  - {name: team-a, inject: disabled, rules: {MG050: warn}}
+  - {name: team-*, rules: {wrong-type: enforce}}
+exceptions:
+  - rules: [wrong-type, MG050]
+    namespace: legacy-*
+    kind: Deployment
+    name: llama-*
+    owner: serving
+    reason: moves in December
+    expires: 2026-12-31
+graceOverTime: 1200
+superPodSize: 24.0
+accelerators:
+  - {schedulePolicy: chip8-node8, acceleratorType: module-910b-8, nodeChips: 8, podChips: [8, 1], superPod: true, wholeNodesWhenDistributed: yes}
+)";
+  Config want;
+  want.generation = HashText(text);
+  want.scheduler = "volcano-2";
+  want.profiles[static_cast<size_t>(Framework::kOme)] = {"grace", "", "7"};
+  want.profiles[static_cast<size_t>(Framework::kAibrix)].fault_retry_times = "007";
+  want.disabled_mutators = {"min-available"};
+  want.gang_repair = false;
+  want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};
+  want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}}},
+                     {"team-*", true, {{"MG001", Mode::kEnforce}}}};
+  want.exceptions = {{{"MG001", "MG050"},
+                      "legacy-*",
+                      "Deployment",
+                      "llama-*",
+                      "serving",
+                      "moves in December",
+                      *ParseTime("2026-12-31")}};
+  want.grace_over_time = 1200;
+  want.super_pod_size = 24;
+  want.accelerators = {{"chip8-node8", "module-910b-8", 8, {1, 8}, true, true}};
+  EXPECT_EQ(Load(text), want);
+}
+
+// YAML 1.1 reads these words as booleans; people write them without quotes all the same.
+TEST(LoadConfig, OnAndOffMayStandUnquotedOrQuoted) {
+  for (const char* off : {"off", "\"off\"", "no", "false"}) {
+    SCOPED_TRACE(off);
+    const std::string word = off;
+    const Config config = Load("gangRepair: " + word + "\nrules: {MG001: " + word +
+                               "}\nmutators: {min-available: " + word +
+                               "}\nprofiles: {ome: {faultScheduling: " + word +
+                               ", podRescheduling: " + word + "}}\n");
+    EXPECT_FALSE(config.gang_repair);
+    EXPECT_EQ(config.rules, (RuleModes{{"MG001", Mode::kOff}}));
+    EXPECT_THAT(config.disabled_mutators, ElementsAre("min-available"));
+    EXPECT_EQ(config.profile(Framework::kOme).fault_scheduling, "off");
+    EXPECT_EQ(config.profile(Framework::kOme).pod_rescheduling, "off");
+  }
+  EXPECT_EQ(Load("profiles: {job: {podRescheduling: on}}").profile(Framework::kJob),
+            (Profile{"force", "on", ""}));
+}
+
+TEST(LoadConfig, GenerationIsTheHashOfTheText) {
+  EXPECT_EQ(HashText(""), "cbf29ce484222325");
+  EXPECT_EQ(HashText("a"), "af63dc4c8601ec8c");  // FNV-1a's published vectors
+  EXPECT_EQ(HashText("foobar"), "85944171f73967e8");
+  EXPECT_NE(Load("scheduler: a").generation, Load("scheduler: b").generation);
+}
+
+TEST(LoadConfig, AllFaultsAtOnceWithTheirPlaces) {
+  EXPECT_THAT(
+      Faults(R"(scheduler: ""
+profile: {}
+profiles:
+  sglang: {}
+  ome:
+    faultScheduling: Force
+    podRescheduling: maybe
+    faultRetryTimes: -1
+  aibrix: {faultRetryTimes: many}
+mutators: {min-avaliable: off}
+gangRepair: 1
+rules:
+  MG001: deny
+  wrong-typ: warn
+superPodSize: 0
+)"),
+      ElementsAre(
+          "1:12 scheduler: must not be empty",
+          "2:1 profile: unknown key \"profile\" (did you mean \"profiles\"?)",
+          "4:3 profiles.sglang: unknown key \"sglang\" (known here: aibrix, ascendjob, deployment, "
+          "infer-operator, job, leaderworkerset, mindie, ome, pod, statefulset, volcano)",
+          "6:22 profiles.ome.faultScheduling: \"Force\" is not known here: must be \"\", "
+          "\"force\", "
+          "\"grace\", \"external-force\", \"external-grace\" or \"off\" (did you mean \"force\"?)",
+          "7:22 profiles.ome.podRescheduling: \"maybe\" is not known here: must be \"\", \"on\" or "
+          "\"off\"",
+          "8:22 profiles.ome.faultRetryTimes: -1 is too small (write 0 or more)",
+          "9:29 profiles.aibrix.faultRetryTimes: \"many\" is no whole number of 0 or more (write a "
+          "number such as 3, or \"\" to inject nothing)",
+          "10:27 mutators[min-avaliable]: unknown key \"min-avaliable\" (did you mean "
+          "\"min-available\"?)",
+          "11:13 gangRepair: 1 is not known here: must be \"on\" or \"off\"",
+          "13:10 rules.MG001: \"deny\" is not known here: must be \"enforce\", \"warn\", \"audit\" "
+          "or \"off\"",
+          "14:14 rules[wrong-typ]: unknown key \"wrong-typ\" (did you mean \"wrong-type\"?)",
+          "15:15 superPodSize: 0 is too small (write 1 or more)"));
+}
+
+TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
+  const struct {
+    const char* text;
+    const char* want;
+  } cases[] = {
+      {"rules: {MG001: warn, wrong-type: audit}",
+       "1:34 rules[wrong-type]: rule MG001 is set twice, by its id and by its name (keep one of "
+       "them)"},
+      {"namespaces: [{name: team-*}, {name: team-a}]",
+       "1:37 namespaces[1].name: \"team-a\" has no effect: \"team-*\" above it matches the same "
+       "namespaces (move it up, or merge the two)"},
+      {"namespaces: [{name: a}, {name: a}]",
+       "1:32 namespaces[1].name: \"a\" has no effect: \"a\" above it matches the same namespaces "
+       "(move it up, or merge the two)"},
+      {"namespaces: [{name: '*-team'}]",
+       "1:21 namespaces[0].name: \"*-team\" can match nothing: * stands only at the end (write a "
+       "name, or the beginning of names followed by *)"},
+      {"namespaces: [{inject: enabled}]",
+       "1:14 namespaces[0].name: \"name\" is missing (add name:)"},
+      {"exceptions: [{rules: [], owner: '', reason: r, expires: soon}]",
+       "1:15 exceptions[0].rules: needs at least 1 item"},
+      {"exceptions: [{rules: [MG999], owner: o, reason: r, expires: 2026-01-01}]",
+       "1:23 exceptions[0].rules[0]: unknown rule \"MG999\" (`mindgate explain` lists the rules)"},
+      {"exceptions: [{rules: [MG051], owner: o, reason: r, expires: 2026-01-01}]",
+       "1:23 exceptions[0].rules[0]: unknown rule \"MG051\" (did you mean \"MG001\"?)"},
+      {"exceptions: [{rules: [MG001], kind: Deploy, owner: o, reason: r, expires: 2026-01-01}]",
+       "1:37 exceptions[0].kind: \"Deploy\" is no kind that rules look at"},
+      {"exceptions: [{rules: [MG001], owner: o, reason: r, expires: 2026-13-01}]",
+       "1:61 exceptions[0].expires: \"2026-13-01\" is no date (write a day (2026-12-31) or a time "
+       "(2026-12-31T12:00:00Z))"},
+      {"accelerators: [{nodeChips: 8, podChips: [1, 16]}]",
+       "1:16 accelerators[0]: nothing selects this row (add schedulePolicy, acceleratorType or "
+       "both)"},
+      {"[]", "1:1 : must be an object, not a list"},
+      {"profiles: {ome: {faultRetryTimes: 18446744073709551615}}",
+       "1:35 profiles.ome.faultRetryTimes: 18446744073709551615 is too large (write "
+       "9223372036854775807 or less)"},
+      {"a: 1\n---\nb: 2\n",
+       "3:1 : a second document in a configuration file (remove the line of three dashes, or this "
+       "document)"},
+      {"rules: {MG001: warn", "1:20 : "},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto faults = Faults(c.text);
+    ASSERT_FALSE(faults.empty());
+    EXPECT_THAT(faults.front(), ::testing::StartsWith(c.want));
+  }
+}
+
+TEST(LoadConfig, RenderedWithExcerptAndCaret) {
+  const std::string text = "scheduler: volcano\ngraceOverTme: 30\n";
+  const auto config = LoadConfig(text, Known());
+  ASSERT_FALSE(config);
+  EXPECT_EQ(json::Render(config.error(), "mindgate.yaml", text),
+            "mindgate.yaml:2:15: unknown key \"graceOverTme\"\n"
+            "graceOverTme: 30\n"
+            "              ^\n"
+            "hint: did you mean \"graceOverTime\"?\n");
+}
+
+TEST(DefaultConfigFile, LoadingItGivesTheDefaults) {
+  Config config = Load(DefaultConfigFile(Known()));
+  config.generation = Config().generation;
+  EXPECT_EQ(config, Config());
+}
+
+// The examples stand in comments; taken out of them they must load too.
+TEST(DefaultConfigFile, ItsExamplesLoad) {
+  const auto schema = ConfigSchema(Known());
+  for (const auto& [key, property] : schema["properties"].items()) {
+    if (!property.contains("examples")) continue;
+    for (const auto& example : property["examples"]) {
+      json::Json written = {{key, json::Json(example)}};
+      if (key == "rules") written = {{key, {{"MG050", "enforce"}}}};
+      const std::string text = json::EncodeYaml(written);
+      EXPECT_THAT(Faults(text), IsEmpty()) << text;
+    }
+  }
+}
+
+TEST(DefaultConfigFile, DocumentsEveryKey) {
+  const std::string text = DefaultConfigFile(Known());
+  const auto schema = ConfigSchema(Known());
+  for (const auto& [key, property] : schema["properties"].items()) {
+    EXPECT_THAT(text, ::testing::HasSubstr("\n" + key + ":")) << key;
+    EXPECT_TRUE(property["description"].get<std::string>().ends_with('.')) << key;
+    if (!property.contains("items")) continue;
+    for (const auto& [member, described] : property["items"]["properties"].items()) {
+      EXPECT_THAT(text, ::testing::HasSubstr("\n# - " + member + ": ")) << key;
+      EXPECT_TRUE(described["description"].get<std::string>().ends_with('.')) << key << member;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::schemas
