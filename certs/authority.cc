@@ -122,6 +122,12 @@ bool Extend(X509* certificate, X509* issuer, int nid, const char* value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
+// An authority that others made may have no identifier to name.
+bool SetAuthorityKeyId(X509* certificate, X509* issuer) {
+  return X509_get0_subject_key_id(issuer) == nullptr ||
+         Extend(certificate, issuer, NID_authority_key_identifier, "keyid");
+}
+
 // Takes the value.
 bool AddName(GENERAL_NAMES* names, int type, ASN1_STRING* value) {
   GENERAL_NAME* name = GENERAL_NAME_new();
@@ -215,8 +221,7 @@ Result<Identity> IssueLeaf(const Identity& authority, const LeafRequest& request
       !Extend(certificate, issuer, NID_key_usage, "critical,digitalSignature") ||
       !Extend(certificate, issuer, NID_ext_key_usage, is_server ? "serverAuth" : "clientAuth") ||
       !Extend(certificate, issuer, NID_subject_key_identifier, "hash") ||
-      !Extend(certificate, issuer, NID_authority_key_identifier, "keyid") ||
-      !SetNames(certificate, request) ||
+      !SetAuthorityKeyId(certificate, issuer) || !SetNames(certificate, request) ||
       X509_sign(certificate, authority.key.get(), EVP_sha256()) == 0) {
     return FailInOpenSsl("make a certificate");
   }

@@ -43,7 +43,8 @@ void ReportNothing(std::string_view text, const std::string& what, const Reporte
     report("holds DER, not PEM",
            "`openssl x509 -inform der` or `openssl pkey -inform der` makes PEM");
   } else {
-    report("holds no " + what, "write " + what + " as PEM (-----BEGIN ...)");
+    report("holds no " + what.substr(what.find(' ') + 1),
+           "write " + what + " as PEM (-----BEGIN ...)");
   }
 }
 
