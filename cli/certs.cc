@@ -193,6 +193,7 @@ void AddInspect(CLI::App& parent, Streams& io, int& exit_code) {
              {"text", "json"});
   command->add_option("--name", options->names, "Names or addresses that the first must be for")
       ->type_name("NAME")
+      ->allow_extra_args(false)  // PATH may follow it
       ->envname("MINDGATE_CERTS_NAME");
   command->add_option("--warn-days", options->warn_days, "Fail when one ends within so many days")
       ->check(CLI::Range(0, kMostDays))
