@@ -61,7 +61,7 @@ bool IsMounted(const std::string& folder, Streams& io) {
   return true;
 }
 
-int Fail(const std::string& what, Streams& io, const std::string& hint = "") {
+int Refuse(const std::string& what, Streams& io, const std::string& hint = "") {
   PrintError(io.err, what, hint);
   return kExitDenied;
 }
@@ -89,7 +89,7 @@ Result<Files> ReadFolder(const std::string& folder) {
     if (text) {
       files[name] = *std::move(text);
     } else if (text.error().code() != ErrorCode::kNotFound) {
-      return tl::unexpected(Error(text.error().code(), name + " " + text.error().message()));
+      return Fail(text.error().code(), name + " " + text.error().message());
     }
   }
   return files;
@@ -242,11 +242,10 @@ int RunCertsCreate(const CertsCreateOptions& options, Streams& io) {
   if (IsMounted(options.folder, io)) return kExitDenied;
   for (const std::string name : certs::kStateFiles) {
     if (options.force || !Exists(options.folder + "/" + name)) continue;
-    return Fail(options.folder + " already holds " + name, io,
-                "`mindgate certs rotate` renews what is there, --force begins anew");
+    return Refuse(options.folder + " already holds " + name, io,
+                  "`mindgate certs rotate` renews what is there, --force begins anew");
   }
-  const certs::State nothing;
-  const certs::Plan plan = certs::MakePlan(nothing, policy, options.now);
+  const certs::Plan plan = certs::MakePlan({}, policy, options.now);
   const auto state = certs::Carry({}, plan, policy, options.now);
   if (!state) {
     PrintError(io.err, state.error().message(), "for example --service webhook.mindgate-system");
@@ -254,9 +253,9 @@ int RunCertsCreate(const CertsCreateOptions& options, Streams& io) {
   }
   std::error_code error;
   fs::create_directories(options.folder, error);
-  if (error) return Fail(options.folder + " cannot be made: " + error.message(), io);
+  if (error) return Refuse(options.folder + " cannot be made: " + error.message(), io);
   if (const auto done = WriteFolder(options.folder, certs::WriteState(*state)); !done) {
-    return Fail(done.error().message(), io);
+    return Refuse(done.error().message(), io);
   }
   io.out << "wrote ca.crt, ca.key, tls.crt and tls.key in " << options.folder << "\n";
   PrintServing(*state, io);
@@ -270,13 +269,13 @@ int RunCertsRotate(const CertsRotateOptions& options, Streams& io) {
   policy.force_authority = options.authority;
   if (IsMounted(options.folder, io)) return kExitDenied;
   const auto files = ReadFolder(options.folder);
-  if (!files) return Fail(options.folder + ": " + files.error().message(), io);
+  if (!files) return Refuse(options.folder + ": " + files.error().message(), io);
   if (!files->contains(certs::kAuthorityFile)) {
     PrintError(io.err, options.folder + " holds no ca.crt", "`mindgate certs create` makes one");
     return kExitUnusable;
   }
   auto state = certs::ReadState(*files);
-  if (!state) return Fail(options.folder + ": " + state.error().message(), io);
+  if (!state) return Refuse(options.folder + ": " + state.error().message(), io);
   certs::Plan plan = certs::MakePlan(*state, policy, options.now);
   for (const certs::PlannedStep& step : plan.steps) {
     io.out << (options.dry_run ? "would " : "") << StepText(step.step) << ": " << step.reason
@@ -290,7 +289,7 @@ int RunCertsRotate(const CertsRotateOptions& options, Streams& io) {
       return kExitUnusable;
     }
     const auto done = WriteFolder(options.folder, certs::WriteState(*state));
-    if (!done) return Fail(done.error().message(), io);
+    if (!done) return Refuse(done.error().message(), io);
     if (plan.steps.front().step != certs::Step::kRenewServing) {
       io.out << "ca.crt has changed: publish it as caBundle now\n";
     }

@@ -10,14 +10,14 @@ namespace mindgate::cli {
 
 // The names a serving certificate is for.
 struct NameOptions {
-  std::vector<std::string> dns_names;
-  std::vector<std::string> ip_addresses;
-  std::string service;  // "webhook.mindgate-system": all names of this Service
+  std::vector<std::string> dns_names = {};
+  std::vector<std::string> ip_addresses = {};
+  std::string service = {};  // "webhook.mindgate-system": all names of this Service
 };
 
 struct CertsCreateOptions {
   std::string folder;
-  NameOptions names;
+  NameOptions names = {};
   int days = 365;
   int ca_days = 3650;
   bool force = false;
@@ -25,16 +25,16 @@ struct CertsCreateOptions {
 };
 
 struct CertsInspectOptions {
-  std::string path;                // a folder with tls.crt, a PEM file, or "-"
-  std::string output = "text";     // or "json"
-  std::vector<std::string> names;  // that the first certificate must be for
+  std::string path;                     // a folder with tls.crt, a PEM file, or "-"
+  std::string output = "text";          // or "json"
+  std::vector<std::string> names = {};  // that the first certificate must be for
   int warn_days = 30;
   Time now{};
 };
 
 struct CertsRotateOptions {
   std::string folder;
-  NameOptions names;  // none: those of the certificate that is there
+  NameOptions names = {};  // none: those of the certificate that is there
   int days = 365;
   int ca_days = 3650;
   bool force = false;      // a new serving certificate, due or not

@@ -233,8 +233,8 @@ TEST(Rotation, BeginsAnewWhenEverythingHasExpired) {
   EXPECT_THAT(CheckServing(rotated.Serving(), {kNow + 4000 * kDay, {kService}}), IsEmpty());
 }
 
-// Sixty years with someone who looks every quarter of an hour around each due date, clients that
-// learn of a bundle an hour late, and replicas that serve a new pair a day late: all agree always.
+// Clients that learn of a bundle an hour late and replicas that serve a new pair a day late agree
+// at every moment of seven replacements of the CA.
 TEST(Rotation, NoClientEverRefusesAReplica) {
   RotationPolicy policy = Policy();
   policy.authority_life = 400 * kDay;
@@ -265,15 +265,18 @@ TEST(Rotation, NoClientEverRefusesAReplica) {
       history.push_back({now, rotated.Serving()});
       if (history.size() > 8) history.pop_front();
     }
+    // Later, all are up to date.
+    const bool recent = now - history.back().since <= 25h;
     for (const auto client_is_late : {0s, 1799s, 3599s}) {
       for (const auto replica_is_late : {0s, 40000s, 86399s}) {
+        if (!recent && (client_is_late > 0s || replica_is_late > 0s)) continue;
         ServingFiles met = at(now - replica_is_late);
         met.authority = at(now - client_is_late).authority;
         const Problems problems = CheckServing(met, {now, {kService}});
         ASSERT_THAT(problems, IsEmpty()) << FormatTime(now) << ": " << Render(problems);
       }
     }
-    now = done.empty() ? std::min(rotated.next, now + 12h) : now + 15min;
+    now = done.empty() ? std::min(rotated.next, now + (recent ? 2h : 48h)) : now + 15min;
   }
   EXPECT_EQ(authorities, 7);  // every 267 days or so
   EXPECT_GT(pairs, 50);       // every 40 days

@@ -48,11 +48,8 @@ Outcome With(const Command& command, const std::string& input = "") {
 
 Outcome Create(const std::string& folder, Time now = kNow, bool force = false) {
   return With([&](Streams& io) {
-    return RunCertsCreate({.folder = folder,
-                           .names = {.dns_names = {kService}, .ip_addresses = {}, .service = ""},
-                           .force = force,
-                           .now = now},
-                          io);
+    return RunCertsCreate(
+        {.folder = folder, .names = {.dns_names = {kService}}, .force = force, .now = now}, io);
   });
 }
 

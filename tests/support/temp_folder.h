@@ -53,7 +53,7 @@ class MountedSecret {
     fs::create_symlink(name, folder_ / "..data_tmp");
     fs::rename(folder_ / "..data_tmp", folder_ / "..data");
     for (const auto& [file, text] : files) {
-      if (!fs::is_symlink(fs::symlink_status(folder_ / file))) {
+      if (!fs::exists(fs::symlink_status(folder_ / file))) {
         fs::create_symlink("..data/" + file, folder_ / file);
       }
     }
