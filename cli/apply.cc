@@ -33,6 +33,7 @@ int RunApply(const ApplyOptions& options, Streams& io) {
   } else {
     PrintYaml(decisions, io.out);
   }
+  io.out.flush();  // on a terminal the objects come before what is said about them
   PrintFindings(decisions, options.strict, Paint(options.color, io.err_is_terminal), io.err);
   return ExitCode(decisions);
 }

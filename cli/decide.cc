@@ -1,6 +1,7 @@
 #include "cli/decide.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/streams.h"
@@ -20,6 +21,44 @@ void Describe(const Json& object, const std::string& default_namespace, Decision
   decision.kind = KindOf(object);
   decision.name = NameOf(object);
   decision.name_space = EffectiveNamespace(object, default_namespace);
+}
+
+RequestOptions WithNamespace(RequestOptions request) {
+  if (request.name_space.empty()) request.name_space = kDefaultNamespace;
+  return request;
+}
+
+// A runtime as it will stand in the cluster, with what admission adds to it: services that name it
+// see that. Null for other kinds, and when nothing is added.
+std::shared_ptr<const Json> StoredRuntime(const Json& object, const RequestOptions& request,
+                                          const schemas::Config& config) {
+  const auto kind = schemas::KindOf(object);
+  if (!kind || !schemas::kOmeRuntimes.Has(*kind)) return nullptr;
+  schemas::AdmissionRequest asked;
+  asked.object = &object;
+  asked.name_space = request.name_space;
+  asked.namespace_labels = request.namespace_labels;
+  return admission::Admit(asked, config, {.judge = false}).mutated;
+}
+
+std::vector<KnownObjects::Known> AsStored(const std::vector<InputObject>& inputs,
+                                          const RequestOptions& request,
+                                          const schemas::Config& config,
+                                          std::vector<std::shared_ptr<const Json>>& stored) {
+  std::vector<KnownObjects::Known> known;
+  for (const InputObject& input : inputs) {
+    if (input.object == nullptr) continue;
+    auto runtime = StoredRuntime(*input.object, request, config);
+    known.push_back({runtime != nullptr ? runtime.get() : input.object, input.source});
+    if (runtime != nullptr) stored.push_back(std::move(runtime));
+  }
+  return known;
+}
+
+std::vector<KnownObjects::Known> OfNoSource(const std::vector<const Json*>& objects) {
+  std::vector<KnownObjects::Known> known;
+  for (const Json* object : objects) known.push_back({object, nullptr});
+  return known;
 }
 
 }  // namespace
@@ -48,53 +87,50 @@ std::string EffectiveNamespace(const Json& object, const std::string& default_na
   return default_namespace;
 }
 
-std::vector<Decision> Decide(const std::vector<InputObject>& inputs,
-                             const std::vector<const Json*>& old_objects,
-                             const RequestOptions& request, const schemas::Config& config,
-                             const admission::Options& options) {
-  const std::string default_namespace =
-      request.name_space.empty() ? kDefaultNamespace : request.name_space;
-  std::vector<const Json*> objects;
-  for (const InputObject& input : inputs) {
-    if (input.object != nullptr) objects.push_back(input.object);
-  }
-  const KnownObjects known(objects, default_namespace);
-  const KnownObjects old(old_objects, default_namespace);
+Decider::Decider(const std::vector<InputObject>& inputs,
+                 const std::vector<const Json*>& old_objects, RequestOptions request,
+                 const schemas::Config& config, const admission::Options& options)
+    : request_(WithNamespace(std::move(request))),
+      config_(config),
+      options_(options),
+      known_(AsStored(inputs, request_, config_, stored_), request_.name_space),
+      before_(OfNoSource(old_objects), request_.name_space) {}
 
-  std::vector<Decision> decisions;
-  decisions.reserve(inputs.size());
-  for (const InputObject& input : inputs) {
-    Decision& decision = decisions.emplace_back();
-    decision.input = input;
-    if (input.fault) {
-      decision.verdict.outcome = Outcome::kError;
-      decision.operation = request.operation.value_or(Operation::kCreate);
-      continue;
-    }
-    const Json* named = input.object != nullptr ? input.object : input.old_object;
-    const std::string& name_space = input.name_space.empty() ? default_namespace : input.name_space;
-    if (named != nullptr) Describe(*named, name_space, decision);
-
-    schemas::AdmissionRequest asked;
-    asked.object = input.object;
-    asked.objects = &known;
-    asked.now = request.now;
-    asked.namespace_labels = request.namespace_labels;
-    asked.name_space = name_space;
-    if (input.from_review) {
-      asked.operation = input.operation;
-      asked.subresource = input.subresource;
-      asked.old_object = input.old_object;
-    } else {
-      asked.old_object = old.Find(schemas::GroupOf(decision.api_version), decision.kind,
-                                  decision.name_space, decision.name);
-      asked.operation = request.operation.value_or(
-          asked.old_object != nullptr ? Operation::kUpdate : Operation::kCreate);
-    }
-    decision.operation = asked.operation;
-    decision.verdict = admission::Admit(asked, config, options);
+Decision Decider::Decide(const InputObject& input) const {
+  Decision decision;
+  decision.input = input;
+  if (input.fault) {
+    decision.verdict.outcome = Outcome::kError;
+    decision.operation = request_.operation.value_or(Operation::kCreate);
+    return decision;
   }
-  return decisions;
+  const Json* named = input.object != nullptr ? input.object : input.old_object;
+  const std::string& name_space = input.name_space.empty() ? request_.name_space : input.name_space;
+  if (named != nullptr) Describe(*named, name_space, decision);
+
+  const KnownObjects::Lookup others(known_, input.source);
+  schemas::AdmissionRequest asked;
+  asked.object = input.object;
+  asked.old_object = input.old_object;
+  asked.objects = &others;
+  asked.now = request_.now;
+  asked.namespace_labels = request_.namespace_labels;
+  asked.name_space = name_space;
+  if (input.from_review) {
+    asked.operation = input.operation;
+    asked.subresource = input.subresource;
+  } else {
+    if (asked.old_object == nullptr) {
+      asked.old_object = KnownObjects::Lookup(before_, nullptr)
+                             .Find(schemas::GroupOf(decision.api_version), decision.kind,
+                                   decision.name_space, decision.name);
+    }
+    asked.operation = request_.operation.value_or(asked.old_object != nullptr ? Operation::kUpdate
+                                                                              : Operation::kCreate);
+  }
+  decision.operation = asked.operation;
+  decision.verdict = admission::Admit(asked, config_, options_);
+  return decision;
 }
 
 int ExitCode(const std::vector<Decision>& decisions) {

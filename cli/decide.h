@@ -41,12 +41,25 @@ struct RequestOptions {
   Time now{};
 };
 
-// Takes every object through admission. They resolve references among themselves; `old_objects` are
-// the states before an update, matched by kind, namespace and name.
-std::vector<Decision> Decide(const std::vector<InputObject>& inputs,
-                             const std::vector<const json::Json*>& old_objects,
-                             const RequestOptions& request, const schemas::Config& config,
-                             const admission::Options& options);
+// Takes objects through admission. They resolve references among themselves.
+class Decider {
+ public:
+  // Refers to `config` and to what `inputs` point to. `old_objects` are states before an update,
+  // matched by kind, namespace and name.
+  Decider(const std::vector<InputObject>& inputs, const std::vector<const json::Json*>& old_objects,
+          RequestOptions request, const schemas::Config& config, const admission::Options& options);
+
+  // `input` need not be one of `inputs`.
+  Decision Decide(const InputObject& input) const;
+
+ private:
+  RequestOptions request_;
+  const schemas::Config& config_;
+  admission::Options options_;
+  std::vector<std::shared_ptr<const json::Json>> stored_;  // runtimes as admission leaves them
+  KnownObjects known_;
+  KnownObjects before_;
+};
 
 // The namespace an object without one is in: empty for kinds of cluster scope and kinds we do not
 // know.

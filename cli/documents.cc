@@ -182,12 +182,15 @@ class Unwrapper {
       const Json* member = json::Find(value, key);
       const auto text = json::AsString(member);
       if (text && !text->empty()) continue;
-      Fault(
-          json::Child(path, key),
-          member == nullptr || text
-              ? std::string("this is no object of Kubernetes: ") + key + " is missing"
-              : std::string(key) + " must be a string, not " + std::string(json::TypeName(*member)),
-          std::string("write ") + key + ": and its value");
+      if (member == nullptr || text) {
+        Fault(json::Child(path, key),
+              "this is no object of Kubernetes: " + std::string(key) + " is missing",
+              "every object names its apiVersion and kind; kubectl refuses it too");
+      } else {
+        Fault(json::Child(path, key),
+              std::string(key) + " must be a string, not " + WithArticle(json::TypeName(*member)),
+              "");
+      }
       return;
     }
     const std::string kind = KindOf(value);
@@ -312,11 +315,12 @@ std::string NamespaceOf(const Json& object) {
   return std::string(json::FindString(json::Find(object, "metadata"), "namespace").value_or(""));
 }
 
-KnownObjects::KnownObjects(const std::vector<const Json*>& objects, std::string default_namespace)
+KnownObjects::KnownObjects(const std::vector<Known>& objects, std::string default_namespace)
     : default_namespace_(std::move(default_namespace)) {
-  for (const Json* object : objects) {
-    entries_.push_back({std::string(schemas::GroupOf(ApiVersionOf(*object))), KindOf(*object),
-                        NamespaceOf(*object), NameOf(*object), object});
+  for (const Known& known : objects) {
+    const Json& object = *known.object;
+    entries_.push_back({std::string(schemas::GroupOf(ApiVersionOf(object))), KindOf(object),
+                        NamespaceOf(object), NameOf(object), known});
   }
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.name < b.name; });
@@ -329,22 +333,30 @@ bool KnownObjects::Matches(const Entry& entry, std::string_view group, std::stri
           (entry.name_space.empty() && name_space == default_namespace_));
 }
 
-const Json* KnownObjects::Find(std::string_view group, std::string_view kind,
-                               std::string_view name_space, std::string_view name) const {
+const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view kind,
+                                       std::string_view name_space, std::string_view name) const {
   auto entry = std::lower_bound(
-      entries_.begin(), entries_.end(), name,
+      all_.entries_.begin(), all_.entries_.end(), name,
       [](const Entry& candidate, std::string_view wanted) { return candidate.name < wanted; });
-  for (; entry != entries_.end() && entry->name == name; ++entry) {
-    if (Matches(*entry, group, kind, name_space)) return entry->object;
+  const Json* found = nullptr;
+  for (; entry != all_.entries_.end() && entry->name == name; ++entry) {
+    if (!all_.Matches(*entry, group, kind, name_space)) continue;
+    found = entry->known.object;
+    if (near_ != nullptr && entry->known.source == near_) break;
   }
-  return nullptr;
+  return found;
 }
 
-void KnownObjects::ForEach(std::string_view group, std::string_view kind,
-                           std::string_view name_space,
-                           const std::function<void(const Json&)>& visit) const {
-  for (const Entry& entry : entries_) {
-    if (Matches(entry, group, kind, name_space)) visit(*entry.object);
+void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind,
+                                   std::string_view name_space,
+                                   const std::function<void(const Json&)>& visit) const {
+  std::string_view last;
+  bool any = false;
+  for (const Entry& entry : all_.entries_) {
+    if (!all_.Matches(entry, group, kind, name_space) || (any && entry.name == last)) continue;
+    any = true;
+    last = entry.name;
+    visit(*Find(group, kind, name_space, entry.name));
   }
 }
 

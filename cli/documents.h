@@ -72,15 +72,28 @@ std::string NamespaceOf(const json::Json& object);
 // The objects of one invocation; never complete, for there may be others in the cluster. An object
 // that names no namespace counts as in `default_namespace` and, as it may be cluster-scoped, in
 // none.
-class KnownObjects final : public schemas::ObjectLookup {
+class KnownObjects {
  public:
-  KnownObjects(const std::vector<const json::Json*>& objects, std::string default_namespace);
+  struct Known {
+    const json::Json* object;
+    const Source* source;  // null pointer: none in particular
+  };
+  KnownObjects(const std::vector<Known>& objects, std::string default_namespace);
 
-  const json::Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,
-                         std::string_view name) const override;
-  bool IsComplete(std::string_view, std::string_view) const override { return false; }
-  void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
-               const std::function<void(const json::Json&)>& visit) const override;
+  // Of several objects with one name the one of `near` counts, else the last: folders hold copies.
+  class Lookup final : public schemas::ObjectLookup {
+   public:
+    Lookup(const KnownObjects& all, const Source* near) : all_(all), near_(near) {}
+    const json::Json* Find(std::string_view group, std::string_view kind,
+                           std::string_view name_space, std::string_view name) const override;
+    bool IsComplete(std::string_view, std::string_view) const override { return false; }
+    void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
+                 const std::function<void(const json::Json&)>& visit) const override;
+
+   private:
+    const KnownObjects& all_;
+    const Source* near_;
+  };
 
  private:
   struct Entry {
@@ -88,12 +101,12 @@ class KnownObjects final : public schemas::ObjectLookup {
     std::string kind;
     std::string name_space;
     std::string name;
-    const json::Json* object;
+    Known known;
   };
   bool Matches(const Entry& entry, std::string_view group, std::string_view kind,
                std::string_view name_space) const;
 
-  std::vector<Entry> entries_;  // by name
+  std::vector<Entry> entries_;  // by name, then in the order given
   std::string default_namespace_;
 };
 

@@ -115,7 +115,8 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
                "the input is empty or holds only comments");
     return std::nullopt;
   }
-  evaluation.decisions = Decide(inputs, *old_objects, *request, *config, admission_options);
+  const Decider decider(inputs, *old_objects, *request, *config, admission_options);
+  for (const InputObject& input : inputs) evaluation.decisions.push_back(decider.Decide(input));
   return evaluation;
 }
 

@@ -160,13 +160,11 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, std:
     }
   }
   const auto summary = SummaryJson(decisions);
-  out << "\n";
-  std::string_view separator;
-  for (const auto& [outcome, count] : summary.items()) {
-    out << separator << count.get<int>() << " " << outcome;
-    separator = ", ";
-  }
-  out << "\n";
+  const int errors = summary.at("errors").get<int>();
+  out << "\n"
+      << summary.at("admitted").get<int>() << " admitted, " << summary.at("denied").get<int>()
+      << " denied, " << errors << (errors == 1 ? " error, " : " errors, ")
+      << summary.at("ignored").get<int>() << " ignored\n";
 }
 
 void PrintFaults(const std::vector<Decision>& decisions, std::ostream& err) {

@@ -18,6 +18,13 @@ std::string Sentence(std::string_view text) {
   return out;
 }
 
+// Kubernetes and Volcano have kinds of the same name.
+std::string FullName(schemas::Kind kind) {
+  const schemas::KindInfo& info = schemas::InfoOf(kind);
+  const bool ambiguous = info.name == "Job" || info.name == "CronJob";
+  return std::string(info.name) + (ambiguous ? " (" + std::string(info.group) + ")" : "");
+}
+
 // A '|' would end a table's cell.
 std::string Cell(std::string_view text) {
   std::string out;
@@ -46,16 +53,17 @@ std::string Wrapped(std::string_view text, size_t width, std::string_view margin
 
 std::string KindsOf(const Rule& rule) {
   std::vector<std::string> kinds;
+  std::vector<std::string> missing;  // of the workloads
   for (int i = 0; i < schemas::kKindCount; ++i) {
     const auto kind = static_cast<schemas::Kind>(i);
-    if (!rule.kinds.Has(kind)) continue;
-    const schemas::KindInfo& info = schemas::InfoOf(kind);
-    std::string name(info.name);
-    // Kubernetes and Volcano have kinds of the same name.
-    if (name == "Job" || name == "CronJob") name += " (" + std::string(info.group) + ")";
-    kinds.push_back(std::move(name));
+    if (rule.kinds.Has(kind)) kinds.push_back(FullName(kind));
+    if (!rule.kinds.Has(kind) && schemas::kWorkloads.Has(kind)) missing.push_back(FullName(kind));
   }
-  return Join(kinds, ", ");
+  if (missing.size() >= kinds.size()) return Join(kinds, ", ");
+  std::string out = "all workloads";
+  if (!missing.empty()) out += " except " + Join(missing, ", ");
+  if (rule.kinds.Has(schemas::Kind::kConfigMap)) out += "; ConfigMap";
+  return out;
 }
 
 std::string RuleDocument(const Rule& rule, const schemas::Config& config) {

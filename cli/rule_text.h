@@ -11,7 +11,7 @@ namespace mindgate::cli {
 // Text broken at words to lines of at most `width`, each begun with `margin`; ends with a newline.
 std::string Wrapped(std::string_view text, size_t width, std::string_view margin = "");
 
-// The kinds that a rule looks at: "AscendJob, Job (batch.volcano.sh)".
+// The kinds that a rule looks at: "AscendJob, Job (batch.volcano.sh)", "all workloads except Pod".
 std::string KindsOf(const policies::Rule& rule);
 
 // The documentation of one rule for a terminal, with the mode that `config` gives it.

@@ -213,10 +213,10 @@ class SuiteReader {
     }
     if (const Json* old = Find(value, "old")) {
       const auto object = OneObject(*old, Child(path, "old"), std::nullopt, nullptr);
-      if (object) test.old_object = object->object;
+      if (object) test.input.old_object = object->object;
     }
     test.operation = schemas::OperationNamed(TextOf(value, "operation"));
-    if (test.operation == schemas::Operation::kCreate && test.old_object != nullptr) {
+    if (test.operation == schemas::Operation::kCreate && test.input.old_object != nullptr) {
       Fault(Child(path, "operation"), "CREATE has no old object", "write UPDATE, or remove old");
     }
     test.name_space = TextOf(value, "namespace");
@@ -275,9 +275,7 @@ class SuiteReader {
       (wanted ? meant : rest).push_back(std::move(object));
     }
     if (meant.size() == 1) {
-      for (const InputObject& object : rest) {
-        if (test != nullptr && object.object != nullptr) test->others.push_back(object.object);
-      }
+      if (test != nullptr) test->others = std::move(rest);
       return meant.front();
     }
     if (issues_.items().size() == faults) {

@@ -24,12 +24,11 @@ struct Expectation {
 struct TestCase {
   std::string name;
   int line = 0;
-  InputObject input;
-  const json::Json* old_object = nullptr;  // of `old`
+  InputObject input;  // with the object of `old`
   std::optional<schemas::Operation> operation;
   std::string name_space;
   std::map<std::string, std::string, std::less<>> namespace_labels;
-  std::vector<const json::Json*> others;
+  std::vector<InputObject> others;
   Expectation expect;
 };
 

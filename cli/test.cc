@@ -24,25 +24,14 @@ namespace {
 using json::Json;
 
 admission::Verdict Admit(const TestCase& test, const Suite& suite, Time now) {
-  std::vector<const Json*> known = test.others;
-  if (test.input.object != nullptr) known.push_back(test.input.object);
-  const std::string name_space = !test.name_space.empty()         ? test.name_space
-                                 : !test.input.name_space.empty() ? test.input.name_space
-                                                                  : "default";
-  const KnownObjects objects(known, name_space);
-  schemas::AdmissionRequest request;
-  request.object = test.input.object;
-  request.old_object = test.old_object != nullptr ? test.old_object : test.input.old_object;
-  request.operation =
-      test.operation.value_or(test.input.from_review          ? test.input.operation
-                              : request.old_object != nullptr ? schemas::Operation::kUpdate
-                                                              : schemas::Operation::kCreate);
-  request.subresource = test.input.subresource;
-  request.name_space = name_space;
+  RequestOptions request;
+  request.operation = test.operation;
+  request.name_space = test.name_space;
   request.namespace_labels = test.namespace_labels;
-  request.objects = &objects;
   request.now = suite.now.value_or(now);
-  return admission::Admit(request, suite.config);
+  std::vector<InputObject> known = test.others;
+  known.push_back(test.input);
+  return Decider(known, {}, request, suite.config, {}).Decide(test.input).verdict;
 }
 
 // True when `got` has every member of `want`.

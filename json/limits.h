@@ -8,11 +8,13 @@ namespace mindgate::json {
 // holds two of them and the rest of the request: 7 MiB is the ceiling that controller-runtime uses
 // too.
 struct Limits {
+  // Of its text. YAML aliases may add as much again, in texts and keys, over a whole stream.
   size_t bytes = 7 * 1024 * 1024;
   // Objects and lists inside each other. The deepest real CRD has under 40; nlohmann::json copies
   // and prints recursively and overflows the stack far beyond this.
   size_t depth = 128;
-  // Values in one document after aliases are expanded; about 60 MB of tree.
+  // Values in one document after aliases are expanded; about 60 MB of tree. Also what aliases may
+  // pull in over a whole stream of documents.
   size_t elements = 500'000;
 };
 

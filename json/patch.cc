@@ -27,6 +27,7 @@ struct Size {
 };
 
 Size Measure(const Json& value) {
+  if (!value.is_structured()) return {1, 0};
   Size size;
   std::vector<std::pair<const Json*, size_t>> todo = {{&value, 0}};
   while (!todo.empty()) {
@@ -47,34 +48,17 @@ class Editor {
  public:
   explicit Editor(Json& root) : root_(root) {}
 
-  Result<void> Add(const Path& path, Json value) {
+  Result<void> Add(const Path& path, const Json& value) {
+    // Before the copy, which recurses.
     if (auto fits = CheckDepth(path, value); !fits) return fits;
-    if (path.empty()) return Swap(root_, path, std::move(value));
-    auto parent = Container(path);
-    if (!parent) return tl::unexpected(parent.error());
-    const std::string& last = path.back();
-    if (auto* object = (*parent)->get_ptr<Json::object_t*>()) {
-      const auto found = object->find(last);
-      if (found != object->end()) return Swap(found->second, path, std::move(value));
-      object->emplace(last, std::move(value));
-      undo_.push_back({Undo::Kind::kRemove, path, nullptr});
-      return {};
-    }
-    auto& list = *(*parent)->get_ptr<Json::array_t*>();
-    const auto index = last == "-" ? list.size() : ListIndex(last);
-    if (!index || *index > list.size()) return NoItem(path, list.size());
-    list.insert(list.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
-    Path place = path;
-    place.back() = std::to_string(*index);
-    undo_.push_back({Undo::Kind::kRemove, std::move(place), nullptr});
-    return {};
+    return Insert(path, value);
   }
 
-  Result<void> Replace(const Path& path, Json value) {
+  Result<void> Replace(const Path& path, const Json& value) {
     if (auto fits = CheckDepth(path, value); !fits) return fits;
     auto target = Existing(path);
     if (!target) return tl::unexpected(target.error());
-    return Swap(**target, path, std::move(value));
+    return Swap(**target, path, value);
   }
 
   // Gives what was removed.
@@ -100,9 +84,12 @@ class Editor {
     if (from.size() < path.size() && std::equal(from.begin(), from.end(), path.begin())) {
       return Fail(ErrorCode::kInvalidArgument, "a value cannot be moved into itself");
     }
+    const auto source = Existing(from);
+    if (!source) return tl::unexpected(source.error());
+    if (auto fits = CheckDepth(path, **source); !fits) return fits;
     auto removed = Remove(from);
     if (!removed) return tl::unexpected(removed.error());
-    return Add(path, *std::move(removed));
+    return Insert(path, *std::move(removed));
   }
 
   Result<void> Copy(const Path& from, const Path& path) {
@@ -165,6 +152,28 @@ class Editor {
     Path path;
     Json value;
   };
+
+  Result<void> Insert(const Path& path, Json value) {
+    if (path.empty()) return Swap(root_, path, std::move(value));
+    auto parent = Container(path);
+    if (!parent) return tl::unexpected(parent.error());
+    const std::string& last = path.back();
+    if (auto* object = (*parent)->get_ptr<Json::object_t*>()) {
+      const auto found = object->find(last);
+      if (found != object->end()) return Swap(found->second, path, std::move(value));
+      object->emplace(last, std::move(value));
+      undo_.push_back({Undo::Kind::kRemove, path, nullptr});
+      return {};
+    }
+    auto& list = *(*parent)->get_ptr<Json::array_t*>();
+    const auto index = last == "-" ? list.size() : ListIndex(last);
+    if (!index || *index > list.size()) return NoItem(path, list.size());
+    list.insert(list.begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
+    Path place = path;
+    place.back() = std::to_string(*index);
+    undo_.push_back({Undo::Kind::kRemove, std::move(place), nullptr});
+    return {};
+  }
 
   Json* Find(std::span<const std::string> path) {
     Json* value = &root_;

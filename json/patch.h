@@ -23,7 +23,10 @@ struct Operation {
 // The RFC 6902 document: [{"op":"add","path":"...","value":...}], [] for no operation.
 Json ToJsonPatch(std::span<const Operation> operations);
 
-// Applies operations, or any RFC 6902 document, in place. On failure `target` is left as it was.
+// Applies operations, or any RFC 6902 document, in place; nothing is copied but what the patch
+// adds. On failure `target` is left as it was, and the error names the operation by number. Indices
+// are as RFC 6901 writes them: none is negative. A patch may neither nest values deeper than
+// Limits::depth nor copy more than Limits::elements.
 Result<void> ApplyPatch(Json& target, std::span<const Operation> operations);
 Result<void> ApplyPatch(Json& target, const Json& patch);
 

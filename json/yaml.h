@@ -15,6 +15,7 @@ namespace mindgate::json {
 
 struct YamlDocument {
   Json value;
+  // An anchor or a tag belongs to its value. All that an alias pulls in has the place of the alias.
   Positions positions;
   int line = 1;  // of the document's first content
 };
@@ -22,18 +23,20 @@ struct YamlDocument {
 // YAML as sigs.k8s.io/yaml reads it, which is what kubectl sends: YAML 1.1 scalars (yes/on are
 // true, 012 is 10, 0o14 is 12, 1_000 is 1000), merge keys (own keys win), anchors and aliases,
 // non-string keys turned into text. Dates and quoted scalars are strings. Integers keep all 64 bits
-// and floats stay floats. Refused with its place: syntax faults, duplicate keys, aliases to
-// themselves, unknown tags, invalid UTF-8, .nan and .inf, and whatever passes a limit. Documents
-// without content (only comments) are left out; "null" and "~" are not. The whole stream is refused
-// when any of its documents is bad. Never throws, whatever the bytes. Safe from many threads.
+// and floats stay floats. Documents without content (only comments) are left out; "null" and "~"
+// are not. Refused with its place: syntax faults, duplicate keys, aliases to themselves, tags other
+// than !!str, !!int, !!float, !!bool, !!null, !!map, !!seq and !!merge, invalid UTF-8, .nan and
+// .inf, and whatever passes a limit; the whole stream, when any of its documents is bad.
+// Never throws, whatever the bytes. Safe from many threads.
 tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
                                                           const Limits& limits = {});
 
 // The scalar rules alone, as used for a plain (unquoted) scalar.
 Json ResolvePlainScalar(std::string_view text);
 
-// Block-style YAML that DecodeYaml reads back as the same value; keys in order, strings that would
-// be read as something else quoted, long text as literal blocks. Ends with a newline; no "---".
+// Block-style YAML that DecodeYaml reads back as the same value: keys in order, strings that would
+// be read as something else quoted, text of several lines as literal blocks. Ends with a newline,
+// has no "---". Bytes that are not UTF-8 become U+FFFD, numbers that are not finite null.
 std::string EncodeYaml(const Json& value);
 
 }  // namespace mindgate::json

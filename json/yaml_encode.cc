@@ -94,7 +94,7 @@ class Emitter {
         continue;
       }
       const auto item = top.next++;
-      if (top.value->is_object()) Text(item.key());
+      if (top.value->is_object()) Text(item.key(), /*is_key=*/true);
       Value(*item, open);
     }
   }
@@ -110,7 +110,7 @@ class Emitter {
                                                        YAML_BLOCK_SEQUENCE_STYLE));
       open.push_back({&value, value.cbegin()});
     } else if (value.is_string()) {
-      Text(value.get_ref<const std::string&>());
+      Text(value.get_ref<const std::string&>(), /*is_key=*/false);
     } else {
       // Numbers, true, false and null read the same in YAML.
       Scalar(value.dump(), true, YAML_PLAIN_SCALAR_STYLE);
@@ -123,12 +123,15 @@ class Emitter {
                                   : yaml_sequence_end_event_initialize(&event));
   }
 
-  void Text(const std::string& text) {
-    if (internal::FindBadUtf8(text) != std::string_view::npos) return Text(Repaired(text));
+  void Text(const std::string& text, bool is_key) {
+    if (internal::FindBadUtf8(text) != std::string_view::npos) {
+      return Text(Repaired(text), is_key);
+    }
     const bool breaks = text.find_first_of("\r\n") != std::string::npos;
     yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
     if (breaks) {
-      style = FitsLiteral(text) ? YAML_LITERAL_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+      style = !is_key && FitsLiteral(text) ? YAML_LITERAL_SCALAR_STYLE
+                                           : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     }
     const bool plain = text != "<<" && !LooksLikeTime(text) && ResolvePlainScalar(text).is_string();
     Scalar(text, plain, style);

@@ -51,7 +51,7 @@ class ByteOffsets {
   }
 
  private:
-  static constexpr size_t kStep = 64;
+  static constexpr size_t kStep = 16;
   static bool IsTail(char c) { return (c & 0xC0) == 0x80; }
 
   std::string_view text_;
@@ -97,7 +97,7 @@ class YamlReader::Stream {
       Event event;
       if (yaml_parser_parse(&parser_, &event.raw) != 1) {
         issue_ = SyntaxFault();
-      } else if (Take(event.raw) && HasContent()) {
+      } else if (Take(event.raw) && !issue_ && HasContent()) {
         return std::exchange(nodes_, {});
       }
     }
@@ -128,7 +128,7 @@ class YamlReader::Stream {
         document_start_ = offsets_.At(event.start_mark.index);
         return false;
       case YAML_DOCUMENT_END_EVENT:
-        return true;
+        return IsSmallEnough(offsets_.At(event.start_mark.index), nodes_.back().at);
       case YAML_ALIAS_EVENT:
         Alias(event);
         return false;
@@ -165,14 +165,18 @@ class YamlReader::Stream {
 
   Position PlaceOf(const yaml_mark_t& mark) const { return lines_.At(offsets_.At(mark.index)); }
 
+  // False after a fault: the document is too large up to `end`.
+  bool IsSmallEnough(size_t end, Position at) {
+    if (end - document_start_ <= limits_.bytes) return true;
+    Fault(at, TooLarge(limits_.bytes));
+    return false;
+  }
+
   // Adds a node where the text is; null after a fault.
   YamlNode* Add(const yaml_event_t& event, YamlNode::Kind kind) {
     const size_t offset = offsets_.At(event.start_mark.index);
     const Position at = lines_.At(offset);
-    if (offsets_.At(event.end_mark.index) - document_start_ > limits_.bytes) {
-      Fault(at, TooLarge(limits_.bytes));
-      return nullptr;
-    }
+    if (!IsSmallEnough(offset, at)) return nullptr;
     bool is_key = false;
     if (!open_.empty() && open_.back().mapping) {
       is_key = open_.back().key_next;
@@ -240,11 +244,12 @@ class YamlReader::Stream {
 
   // The tag "!" makes a string of any scalar; libyaml drops it and says "plain".
   bool IsMarkedString(const yaml_event_t& event) const {
-    const auto style = event.data.scalar.style;
-    if (style != YAML_PLAIN_SCALAR_STYLE) return true;
+    if (event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return true;
+    if (event.start_mark.index == event.end_mark.index) return false;  // nothing there
     const size_t begin = offsets_.At(event.start_mark.index);
-    std::string_view written = text_.substr(begin, offsets_.At(event.end_mark.index) - begin);
+    std::string_view written = text_.substr(begin);
     if (written.starts_with('&')) {  // an anchor
+      written = written.substr(0, offsets_.At(event.end_mark.index) - begin);
       constexpr std::string_view kSpace = " \t\r\n";
       written.remove_prefix(std::min(written.find_first_of(kSpace), written.size()));
       written.remove_prefix(std::min(written.find_first_not_of(kSpace), written.size()));

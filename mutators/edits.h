@@ -36,9 +36,9 @@ class Edits {
   // Sets who is writing from now on.
   void Begin(std::string_view mutator) { mutator_ = mutator; }
 
-  // Sets member `key` of the map at `map.path`. Missing parents are created. Ignored when the member
-  // or a parent is there with another type (the API server refuses such an object; a rule says so)
-  // or when it was already set here.
+  // Sets member `key` of the map at `map.path`. Missing parents are created. Ignored when the
+  // member or a parent is there with another type (the API server refuses such an object; a rule
+  // says so) or when it was already set here.
   void Set(const schemas::Place& map, std::string_view key, json::Json value, std::string reason);
 
   // Appends to the list at `list.path`; the list is created when missing. At most one item a list.

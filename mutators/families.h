@@ -29,6 +29,10 @@ inline bool IsBarePod(const schemas::WorkloadView& view) {
   return view.kind == schemas::Kind::kPod && !view.controller;
 }
 
+// Whether the NPU plugin understands this value of fault-scheduling, pod-rescheduling or
+// fault-retry-times.
+bool IsUnderstood(std::string_view key, std::string_view value);
+
 // False when the user switched rescheduling off for these pods, or another scheduler than Volcano
 // places them: then nothing that only rescheduling reads is added.
 bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,

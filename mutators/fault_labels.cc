@@ -26,6 +26,12 @@ struct GroupValue {
   bool from_sibling = false;
 };
 
+// The labels of the object itself that the PodGroup of these pods copies; null pointer when none.
+const schemas::Place* GroupMetadata(const WorkloadView& view, const PodTemplateView& pod) {
+  if (!pod.pod_group || !view.pod_groups[*pod.pod_group].labels) return nullptr;
+  return &*view.pod_groups[*pod.pod_group].labels;
+}
+
 // A value that an earlier mutator put into the group in this same request.
 std::optional<std::string_view> PendingInGroup(const WorkloadView& view, const PodGroupView& group,
                                                std::string_view key, const Edits& edits) {
@@ -64,20 +70,37 @@ bool IsLabelled(const PodTemplateView& pod, std::string_view key, const Edits& e
       });
 }
 
+// Whether a label may be an earlier injection of ours. Others are the user's, who took them away
+// for a reason: switched off, or of no effect.
+bool MayBeInjected(std::string_view key, std::string_view value) {
+  return IsUnderstood(key, value) && value != "off" && value != "0";
+}
+
 // What the same place held before an update that drops it: a client that re-applies its original
 // manifest must not start a rollout.
 std::optional<std::string_view> OldValue(const MutationContext& context, const PodGroupView& group,
                                          std::string_view key) {
-  if (context.old_view == nullptr) return std::nullopt;
-  if (group.labels) {
-    if (const auto old = context.old_view->Label(key)) return old;
-  }
   for (size_t index : group.templates) {
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     if (old == nullptr) continue;
-    if (const auto value = old->Label(key)) return value;
+    std::optional<std::string_view> value;
+    if (const schemas::Place* labels = GroupMetadata(*context.old_view, *old)) {
+      value = json::FindString(labels->value, key);
+    }
+    if (!value) value = old->Label(key);
+    if (value && MayBeInjected(key, *value)) return value;
   }
   return std::nullopt;
+}
+
+// Whether the metadata that the PodGroup copies had the label before this update.
+bool HadMetadata(const MutationContext& context, const PodGroupView& group, std::string_view key) {
+  return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
+    const schemas::Place* labels =
+        old == nullptr ? nullptr : GroupMetadata(*context.old_view, *old);
+    return labels != nullptr && json::Find(labels->value, key) != nullptr;
+  });
 }
 
 GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
@@ -128,7 +151,8 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
     if (present) return;
     if (!value.why_not.empty()) {
       edits.Withhold(json::Child(group.labels->path, label.key), value.why_not);
-    } else if (!value.value.empty() && MayEditJob(context)) {
+    } else if (!value.value.empty() &&
+               (MayEditJob(context) || HadMetadata(context, group, label.key))) {
       edits.Set(*group.labels, label.key, value.value, reason);
     }
     return;
@@ -174,11 +198,23 @@ void ForEachGroup(const MutationContext& context, const Edits& edits,
 
 }  // namespace
 
+bool IsUnderstood(std::string_view key, std::string_view value) {
+  if (key == schemas::kFaultScheduling) {
+    return value == "force" || value == "grace" || value == "external-force" ||
+           value == "external-grace" || value == "off";
+  }
+  if (key == schemas::kPodRescheduling) return value == "on" || value == "off";
+  return ParseGoInt(value).value_or(-1) >= 0;
+}
+
 bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
                          const PodTemplateView& pod) {
   if (!IsScheduledByVolcano(context, pod)) return false;
   std::optional<std::string_view> mode = edits.Label(pod, schemas::kFaultScheduling);
-  if (!mode && HasJobScheduler(context.view)) mode = context.view.Label(schemas::kFaultScheduling);
+  const schemas::Place* metadata = GroupMetadata(context.view, pod);
+  if (!mode && metadata != nullptr) {
+    mode = json::FindString(metadata->value, schemas::kFaultScheduling);
+  }
   return mode != "off";
 }
 

@@ -25,14 +25,23 @@ struct GangSize {
   std::string why_not;  // set when nothing may be written
 };
 
-// Anything but a Deployment means another grouping of the pods.
-bool ForcesOtherMode(const PodTemplateView& pod) {
-  const auto mode = pod.Annotation(schemas::kOmeDeploymentMode);
-  return mode && *mode != "RawDeployment";
+// What the engine's own annotation asks for instead of a Deployment. OME reads it on the merged
+// component only (MultiNode is a shape of the view); on the service's metadata its defaulter notes
+// the shape of the whole service, of which VirtualDeployment alone decides something (ome:
+// pkg/controller/v1beta1/inferenceservice/utils/deployment.go).
+bool ForcesOtherMode(const WorkloadView& view, const PodTemplateView& pod) {
+  constexpr std::string_view kVirtual = "VirtualDeployment";
+  if (view.Annotation(schemas::kOmeDeploymentMode) == kVirtual) return true;
+  if (pod.name != "engine") return false;
+  auto mode = json::FindString(pod.annotations.value, schemas::kOmeDeploymentMode);
+  if (!mode && pod.runtime != nullptr) {
+    mode = json::FindString(pod.runtime->annotations.value, schemas::kOmeDeploymentMode);
+  }
+  return mode == kVirtual || mode == "Serverless" || mode == "MultiNodeRayVLLM";
 }
 
 GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& pod) {
-  if (ForcesOtherMode(pod))
+  if (ForcesOtherMode(context.view, pod))
     return {0, "ome.io/deploymentMode asks for another shape than a Deployment"};
   if (pod.Annotation(schemas::kOmeAutoscalerClass) == "external") {
     return {0, "with an external autoscaler the Deployment starts with one pod"};
@@ -73,25 +82,44 @@ GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
   return {sum, ""};
 }
 
-// What the group carries already, else what it carried before the update: a gang size that follows
-// every scaling step would restart all pods of the group.
-std::optional<std::string_view> Frozen(const MutationContext& context, const PodGroupView& group) {
-  for (const auto& carried : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
-    if (const auto value = json::AsString(carried.value)) return value;
+// A size that is kept: what the group carries already, else what it carried before the update. A
+// gang size that follows every scaling step would restart all pods of the group.
+struct Frozen {
+  std::string value;    // empty: none
+  std::string why_not;  // set when the group carries something that cannot be repeated
+};
+
+Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
+  std::optional<std::string_view> carried;
+  for (const auto& place : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
+    const auto value = json::AsString(place.value);
+    if (!value) {
+      return {"", "the annotation stands at " + place.path + " with another type than string"};
+    }
+    if (carried && carried != value) {
+      return {"", "the PodGroup already carries different values; which one is meant is not known"};
+    }
+    carried = value;
   }
+  if (carried) return {std::string(*carried), ""};
   for (size_t index : group.templates) {
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     if (old == nullptr) continue;
-    if (const auto value = json::FindString(old->annotations.value, schemas::kMinAvailable)) {
-      return value;
-    }
+    const auto value = json::FindString(old->annotations.value, schemas::kMinAvailable);
+    const int64_t size = value ? ParseGoInt(*value).value_or(0) : 0;
+    if (size >= 1 && size <= kLargestGang) return {std::string(*value), ""};
   }
-  return std::nullopt;
+  return {};
 }
 
-void Inject(const MutationContext& context, const PodGroupView& group, const GangSize& size,
+void Inject(const MutationContext& context, const PodGroupView& group, GangSize size,
             std::string_view reason, Edits& edits) {
-  const auto frozen = Frozen(context, group);
+  const Frozen frozen = FrozenSize(context, group);
+  if (size.why_not.empty() && (size.pods < 1 || size.pods > kLargestGang)) {
+    size.why_not = "the number of pods is out of range";
+  }
+  if (!frozen.value.empty() || !frozen.why_not.empty()) size.why_not = frozen.why_not;
+  const std::string value = frozen.value.empty() ? std::to_string(size.pods) : frozen.value;
   for (size_t index : group.templates) {
     const PodTemplateView& pod = context.view.templates[index];
     if (!IsInjected(context, pod) || !IsScheduledByVolcano(context, pod)) continue;
@@ -101,14 +129,10 @@ void Inject(const MutationContext& context, const PodGroupView& group, const Gan
         context.view.Annotation(schemas::kMinAvailable)) {
       continue;
     }
-    const std::string path = json::Child(pod.annotations.path, schemas::kMinAvailable);
-    if (!frozen && !size.why_not.empty()) {
-      edits.Withhold(path, size.why_not);
-    } else if (!frozen && (size.pods < 1 || size.pods > kLargestGang)) {
-      edits.Withhold(path, "the number of pods is out of range");
+    if (!size.why_not.empty()) {
+      edits.Withhold(json::Child(pod.annotations.path, schemas::kMinAvailable), size.why_not);
     } else if (MayEdit(context, pod)) {
-      edits.Set(pod.annotations, schemas::kMinAvailable,
-                frozen ? std::string(*frozen) : std::to_string(size.pods), std::string(reason));
+      edits.Set(pod.annotations, schemas::kMinAvailable, value, std::string(reason));
     }
   }
 }
@@ -129,8 +153,8 @@ void MinAvailable(const MutationContext& context, Edits& edits) {
              "by it",
              edits);
     } else if (group.owner == PodGroupOwner::kPodSet) {
-      GangSize size = OfRoles(context, group);
-      Inject(context, group, size, "the pods of one PodSet start and move together", edits);
+      Inject(context, group, OfRoles(context, group),
+             "the pods of one PodSet start and move together", edits);
     } else {
       Inject(context, group, OfRoles(context, group),
              "all roles with podGroupSize 1 share one PodGroup: this is the sum of their replicas",

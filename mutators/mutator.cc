@@ -125,13 +125,17 @@ bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {
 
 const PodTemplateView* OldTemplate(const MutationContext& context, const PodTemplateView& pod) {
   if (context.old_view == nullptr) return nullptr;
+  const PodTemplateView* found = nullptr;
   for (const PodTemplateView& old : context.old_view->templates) {
-    if (old.name == pod.name) return &old;
+    if (old.name != pod.name) continue;
+    if (old.path == pod.path) return &old;
+    if (found == nullptr) found = &old;
   }
-  return nullptr;
+  return found;
 }
 
 bool MayEdit(const MutationContext& context, const PodTemplateView& pod) {
+  if (pod.pod_spec.value == nullptr) return false;
   if (context.request.operation == Operation::kCreate) return true;
   const PodTemplateView* old = OldTemplate(context, pod);
   if (old == nullptr) return true;

@@ -43,12 +43,13 @@ Edits Mutate(const MutationContext& context);
 // and it is no router.
 bool IsInjected(const MutationContext& context, const schemas::PodTemplateView& pod);
 
-// True when the request may change this template: on CREATE always; on UPDATE only when the user
-// changed it (an untouched template must stay byte-identical, or every later update starts a
-// rollout) and its kind allows it at all.
+// True when the request may change this template: on CREATE always, when there is one; on UPDATE
+// only when the user changed it (an untouched template must stay byte-identical, or every later
+// update starts a rollout).
 bool MayEdit(const MutationContext& context, const schemas::PodTemplateView& pod);
 
-// The same template in the old object, by name; null pointer when there is none.
+// The same template in the old object: of its name, and where several have that name at its place,
+// else the first. Null pointer when there is none.
 const schemas::PodTemplateView* OldTemplate(const MutationContext& context,
                                             const schemas::PodTemplateView& pod);
 

@@ -1,6 +1,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+#include "json/pointer.h"
 #include "mutators/families.h"
 #include "schemas/names.h"
 
@@ -13,16 +15,23 @@ void RuntimeLabels(const MutationContext& context, Edits& edits) {
   if (!schemas::kOmeRuntimes.Has(view.kind)) return;
   constexpr std::string_view kReason =
       "it stands on the runtime's own metadata, which OME hands to no pod";
+  constexpr std::string_view kNotUnderstood =
+      "the value on the runtime's own metadata has no effect";
   for (const schemas::PodTemplateView& pod : view.templates) {
     if (pod.router || !MayEdit(context, pod)) continue;
     for (std::string_view key : std::array{schemas::kFaultScheduling, schemas::kPodRescheduling,
                                            schemas::kFaultRetryTimes}) {
       const auto value = view.Label(key);
       if (!value || json::Find(pod.labels.value, key) != nullptr) continue;
-      edits.Set(pod.labels, key, *value, std::string(kReason));
+      if (IsUnderstood(key, *value)) {
+        edits.Set(pod.labels, key, *value, std::string(kReason));
+      } else {
+        edits.Withhold(json::Child(pod.labels.path, key), std::string(kNotUnderstood));
+      }
     }
     const auto block = view.Annotation(schemas::kSpBlock);
-    if (block && json::Find(pod.annotations.value, schemas::kSpBlock) == nullptr) {
+    if (block && ParseGoInt(*block).value_or(0) > 0 &&
+        json::Find(pod.annotations.value, schemas::kSpBlock) == nullptr) {
       edits.Set(pod.annotations, schemas::kSpBlock, *block, std::string(kReason));
     }
   }

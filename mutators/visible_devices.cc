@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "mutators/families.h"
+#include "schemas/container_env.h"
 #include "schemas/names.h"
 
 namespace mindgate::mutators {
@@ -15,26 +16,6 @@ using schemas::PodTemplateView;
 
 constexpr std::string_view kSoftSharePolicy = "chip1-softShareDev";
 constexpr std::string_view kSoftSharePrefix = "huawei.com/scheduler.softShareDev.";
-
-const Json* FindEnv(const Json* env, std::string_view name) {
-  if (!json::IsArray(env)) return nullptr;
-  for (const Json& entry : *env) {
-    if (json::FindString(entry, "name") == name) return &entry;
-  }
-  return nullptr;
-}
-
-// The container of the runtime that this one is merged over.
-const ContainerView* RuntimeTwin(const PodTemplateView& pod, const ContainerView& container) {
-  if (pod.runtime == nullptr) return nullptr;
-  for (const ContainerView& other : pod.runtime->containers) {
-    if (other.role != container.role) continue;
-    if (container.role == ContainerView::Role::kRunner || other.name == container.name) {
-      return &other;
-    }
-  }
-  return nullptr;
-}
 
 bool SharesChipsSoftly(const schemas::WorkloadView& view, const PodTemplateView& pod) {
   if (pod.Annotation(schemas::kSchedulePolicy) == kSoftSharePolicy ||
@@ -82,11 +63,12 @@ void VisibleDevices(const MutationContext& context, Edits& edits) {
   for (const PodTemplateView& pod : context.view.templates) {
     const bool foreign_scheduler = !IsScheduledByVolcano(context, pod);
     for (const ContainerView& container : pod.containers) {
-      const ContainerView* twin = RuntimeTwin(pod, container);
+      const ContainerView* twin = schemas::RuntimeTwin(pod, container);
       const bool requests = container.RequestsNpus();
       if (!requests && (twin == nullptr || !twin->RequestsNpus())) continue;
-      if (FindEnv(container.env.value, schemas::kVisibleDevices) != nullptr) continue;
-      if (twin != nullptr && FindEnv(twin->env.value, schemas::kVisibleDevices) != nullptr) {
+      if (schemas::FindEnv(container.env.value, schemas::kVisibleDevices) != nullptr) continue;
+      if (twin != nullptr &&
+          schemas::FindEnv(twin->env.value, schemas::kVisibleDevices) != nullptr) {
         edits.Withhold(container.env.path, "the runtime sets the variable for this container");
         continue;
       }

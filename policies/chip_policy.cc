@@ -24,7 +24,10 @@ bool IsAscend310Family(std::string_view resource) {
 }
 
 void CheckNpuPolicy(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return Requests(context, group, "huawei.com/npu");
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (chips.choice.problem != Problem::kMissingPolicy) return;
     if (!chips.choice.certain) {
       if (context.view.kind == schemas::Kind::kInferenceService) {
@@ -71,13 +74,13 @@ void CheckKnownPolicy(const RuleContext& context, Findings& findings) {
 
 // Trap 45.
 void CheckChip4Node8(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasPolicy(context, group, "chip4-node8");
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (chips.resource != "huawei.com/Ascend910") return;
-    const GroupAnnotation policy =
-        schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy);
-    if (policy.entry.Text() != "chip4-node8") return;
     findings.Violate(
-        policy.entry.Path(),
+        schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy).entry.Path(),
         "chip4-node8 is the policy of Atlas 350 cards: on Ascend910 it does not pick chips by the "
         "rings of Atlas 800 servers",
         "leave huawei.com/schedule_policy out for Atlas 800 training servers (the plugin's "
@@ -86,7 +89,10 @@ void CheckChip4Node8(const RuleContext& context, Findings& findings) {
 }
 
 void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return static_cast<bool>(schemas::GroupSelector(context.view, group, kAcceleratorType));
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (chips.choice.problem != Problem::kUnknownAcceleratorType || !chips.choice.certain) return;
     const Merged type = schemas::GroupSelector(context.view, group, kAcceleratorType);
     if (type.joined()) {
@@ -115,8 +121,8 @@ constexpr std::array<std::string_view, 4> kDecidingAnnotations = {
 
 // Trap 32.
 void CheckAgreement(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips&) {
-    if (group.templates.size() < 2) return;
+  const auto wanted = [](const PodGroupView& group) { return group.templates.size() > 1; };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips&) {
     for (std::string_view key : kDecidingAnnotations) {
       const GroupAnnotation annotation = schemas::ReadGroupAnnotation(context.view, group, key);
       if (annotation.agreed) continue;

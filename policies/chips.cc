@@ -19,6 +19,24 @@ std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts
   return rules;
 }
 
+bool HasAnnotation(const RuleContext& context, const schemas::PodGroupView& group,
+                   std::string_view key) {
+  return static_cast<bool>(schemas::ReadGroupAnnotation(context.view, group, key).entry);
+}
+
+bool HasPolicy(const RuleContext& context, const schemas::PodGroupView& group,
+               std::string_view policy) {
+  return schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy).entry.Text() ==
+         policy;
+}
+
+bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
+              std::string_view resource) {
+  return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    return schemas::ChipsOf(context.view.templates[index]).resource == resource;
+  });
+}
+
 std::string HowChosen(const HandlerChoice& choice) {
   const auto named = [](std::string_view key, std::string_view value) {
     return std::string(key) + " " + std::string(value);
@@ -65,14 +83,31 @@ using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using By = schemas::HandlerChoice::By;
 
-// Calls visit(pod, chips, count) for each template of the group whose number of chips is known.
-template <typename Visit>
-void ForEachCount(const RuleContext& context, const PodGroupView& group, Visit visit) {
-  for (size_t index : group.templates) {
-    const PodTemplateView& pod = context.view.templates[index];
-    const PodChips chips = schemas::ChipsOf(pod);
-    if (chips.count) visit(pod, chips, *chips.count);
+// One pod template whose number of chips is known, in a group for which the plugin has a handler.
+struct CountedPod {
+  const GroupChips& group;
+  const PodTemplateView& pod;
+  const PodChips& asked;
+  int64_t count;
+
+  const schemas::HandlerChoice& choice() const { return group.choice; }
+  std::string Path() const { return schemas::ChipsPath(pod, asked); }
+  // "1 chip per pod is", "16 chips per pod are".
+  std::string Subject() const {
+    return Chips(count) + (count == 1 ? " per pod is" : " per pod are");
   }
+};
+
+template <typename Visit>
+void ForEachCountedPod(const RuleContext& context, Visit visit) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!chips.choice.handler || !chips.choice.handler->counts_chips) return;
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = context.view.templates[index];
+      const PodChips asked = schemas::ChipsOf(pod);
+      if (asked.count) visit(CountedPod{chips, pod, asked, *asked.count});
+    }
+  });
 }
 
 // "1, 2 or 4", or what one pod and each of several may ask for when it is not known which it will
@@ -90,27 +125,22 @@ std::string Accepted(const GroupChips& group) {
 }
 
 void CheckChipCount(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!chips.choice.handler || !chips.choice.certain) return;
-    ForEachCount(
-        context, group, [&](const PodTemplateView& pod, const PodChips& asked, int64_t count) {
-          if (Accepts(chips, count)) return;
-          const std::string accepted = Accepted(chips);
-          std::string fix = "request " + accepted;
-          if (chips.choice.by == By::kDefault) {
-            fix =
-                "name the servers with the annotation huawei.com/schedule_policy (chip8-node8 on "
-                "Atlas A2, chip2-node16 on Atlas A3), or " +
-                fix;
-          } else if (chips.choice.by == By::kPolicy) {
-            fix += ", or write the huawei.com/schedule_policy of the servers that are meant";
-          }
-          findings.Violate(schemas::ChipsPath(pod, asked),
-                           Chips(count) +
-                               " per pod are refused: " + internal::HowChosen(chips.choice) +
-                               " takes " + accepted + "; the pods stay Pending",
-                           std::move(fix));
-        });
+  ForEachCountedPod(context, [&](const CountedPod& pod) {
+    if (!pod.choice().certain || Accepts(pod.group, pod.count)) return;
+    const std::string accepted = Accepted(pod.group);
+    std::string fix = "request " + accepted;
+    if (pod.choice().by == By::kDefault) {
+      fix =
+          "name the servers with the annotation huawei.com/schedule_policy (chip8-node8 on Atlas "
+          "A2, chip2-node16 on Atlas A3), or " +
+          fix;
+    } else if (pod.choice().by == By::kPolicy) {
+      fix += ", or write the huawei.com/schedule_policy of the servers that are meant";
+    }
+    findings.Violate(pod.Path(),
+                     pod.Subject() + " refused: " + internal::HowChosen(pod.choice()) + " takes " +
+                         accepted + "; the pods stay Pending",
+                     std::move(fix));
   });
 }
 
@@ -123,55 +153,46 @@ bool IsDocumented(const GroupChips& group, int64_t count) {
 
 // Inference services of OME and AIBrix are documented for whole A2 (8 chips) and A3 (16) machines
 // only.
-bool IsPartOfMachine(const RuleContext& context, const GroupChips& group, int64_t count) {
+bool IsPartOfMachine(const RuleContext& context, const CountedPod& pod) {
   if (context.view.framework != Framework::kOme && context.view.framework != Framework::kAibrix) {
     return false;
   }
-  if (group.choice.by == By::kDefault) return count != 8 && count != 16;
-  const int64_t whole = group.choice.handler->node_chips;
-  return (whole == 8 || whole == 16) && count != whole;
+  if (pod.choice().by == By::kDefault) return pod.count != 8 && pod.count != 16;
+  const int64_t whole = pod.choice().handler->node_chips;
+  return (whole == 8 || whole == 16) && pod.count != whole;
 }
 
 void CheckDocumentedCount(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!chips.choice.handler || !chips.choice.handler->counts_chips) return;
-    ForEachCount(
-        context, group, [&](const PodTemplateView& pod, const PodChips& asked, int64_t count) {
-          const ChipHandler& handler = *chips.choice.handler;
-          const std::string path = schemas::ChipsPath(pod, asked);
-          const bool stated = chips.choice.by != By::kDefault;
-          if (!Accepts(chips, count)) {
-            if (chips.choice.certain) return;  // chip-count says it
-            if (stated) {
-              findings.Violate(
-                  path,
-                  Chips(count) + " per pod do not fit " + internal::HowChosen(chips.choice) +
-                      " beside it, which takes " + Accepted(chips) +
-                      "; unless something overrides one of them, the pods stay Pending",
-                  "request " + Accepted(chips));
-              return;
-            }
-          } else if (!IsDocumented(chips, count) && (stated || chips.choice.certain)) {
-            const std::string documented =
-                Accepted(chips, handler.documented_single, handler.documented_distributed);
-            findings.Violate(path,
-                             Chips(count) + " per pod work today, but " +
-                                 internal::HowChosen(chips.choice) + " is documented for " +
-                                 documented + " only",
-                             "request " + documented);
-            return;
-          }
-          if (IsPartOfMachine(context, chips, count)) {
-            const std::string whole =
-                stated ? std::to_string(handler.node_chips) : "8 on Atlas A2, 16 on Atlas A3";
-            findings.Violate(path,
-                             Chips(count) +
-                                 " per pod are part of a machine: inference services are "
-                                 "documented for whole machines only (" +
-                                 whole + ")",
-                             "request " + whole);
-          }
-        });
+  ForEachCountedPod(context, [&](const CountedPod& pod) {
+    const ChipHandler& handler = *pod.choice().handler;
+    const bool accepted = Accepts(pod.group, pod.count);
+    if (!accepted && pod.choice().certain) return;  // chip-count says it
+    // What is absent here may stand elsewhere: then only what is written down can be contradicted.
+    const bool stated = pod.choice().by != By::kDefault;
+    if (!accepted && stated) {
+      findings.Violate(pod.Path(),
+                       pod.Subject() + " refused by " + internal::HowChosen(pod.choice()) +
+                           ", which takes " + Accepted(pod.group) +
+                           ", unless something else overrides one of the two",
+                       "request " + Accepted(pod.group));
+    } else if (accepted && (stated || pod.choice().certain) &&
+               !IsDocumented(pod.group, pod.count)) {
+      const std::string documented =
+          Accepted(pod.group, handler.documented_single, handler.documented_distributed);
+      findings.Violate(pod.Path(),
+                       pod.Subject() + " accepted, but " + internal::HowChosen(pod.choice()) +
+                           " is documented for " + documented + " only",
+                       "request " + documented);
+    } else if (IsPartOfMachine(context, pod)) {
+      const std::string whole =
+          stated ? std::to_string(handler.node_chips) : "8 on Atlas A2, 16 on Atlas A3";
+      findings.Violate(pod.Path(),
+                       pod.Subject() +
+                           " less than a machine: inference services are documented "
+                           "for whole machines only (" +
+                           whole + ")",
+                       "request " + whole);
+    }
   });
 }
 

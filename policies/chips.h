@@ -20,16 +20,33 @@ std::span<const Rule> VirtualNpuRules();     // virtual_npu.cc: MG106..MG109
 std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts);
 
 // Calls visit(group, chips) for each PodGroup whose pods ask for whole cards and are placed by
-// Volcano. What a controller made that is judged itself is left alone.
-template <typename Visit>
-void ForEachChipGroup(const RuleContext& context, Visit visit) {
+// Volcano. What a controller made that is judged itself is left alone. Groups for which
+// wanted(group) is false are passed over before anything is counted: most rules look at one
+// annotation that few jobs have.
+template <typename Wanted, typename Visit>
+void ForEachChipGroup(const RuleContext& context, Wanted wanted, Visit visit) {
   const schemas::WorkloadView& view = context.view;
   if (view.controller_injected || !view.RequestsNpus()) return;
   for (const schemas::PodGroupView& group : view.pod_groups) {
+    if (!wanted(group)) continue;
     const auto chips = schemas::ReadGroupChips(view, group, context.config);
     if (chips) visit(group, *chips);
   }
 }
+
+template <typename Visit>
+void ForEachChipGroup(const RuleContext& context, Visit visit) {
+  ForEachChipGroup(context, [](const schemas::PodGroupView&) { return true; }, visit);
+}
+
+// Whether the plugin finds the annotation, and with which value.
+bool HasAnnotation(const RuleContext& context, const schemas::PodGroupView& group,
+                   std::string_view key);
+bool HasPolicy(const RuleContext& context, const schemas::PodGroupView& group,
+               std::string_view policy);
+// Whether a pod of the group asks for this resource.
+bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
+              std::string_view resource);
 
 // How the handler came to be chosen: "schedule_policy chip8-node8", "accelerator-type half".
 std::string HowChosen(const schemas::HandlerChoice& choice);

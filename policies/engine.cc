@@ -119,9 +119,14 @@ Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view n
 }
 
 Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces) {
+  return Judge(context, Catalogue(), traces);
+}
+
+Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
+                std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
   Judgement judgement;
-  for (const Rule* rule : Catalogue()) {
+  for (const Rule* rule : rules) {
     RuleTrace trace{rule, Result::kNotApplicable, Mode::kOff, ""};
     if (rule->kinds.Has(context.view.kind)) {
       trace.mode = ModeFor(*rule, context.config, context.name_space());

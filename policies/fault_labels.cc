@@ -19,9 +19,8 @@ constexpr Rule kRules[] = {
      "The label fault-scheduling is force, grace, external-force, external-grace or off, in "
      "exactly this spelling.",
      "Any other value is worse than off. The scheduler still notices the fault, takes the job into "
-     "its cache of faulty jobs, fails to restart "
-     "it in every session and, while the entry lasts (20 minutes by default), sees no other fault "
-     "of the same job.",
+     "its cache of faulty jobs, fails to restart it in every session and, while the entry lasts "
+     "(20 minutes by default), sees no other fault of the same job.",
      "Write fault-scheduling: \"force\" to delete faulty pods at once, or \"grace\" to let them "
      "end by themselves first.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/{type,job}.go; the "
@@ -30,12 +29,11 @@ constexpr Rule kRules[] = {
     {"MG051", "pod-rescheduling-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label pod-rescheduling is \"on\" or \"off\", quoted.",
      "Everything but exactly on counts as off, so one broken card takes down all pods of the "
-     "PodGroup instead of one. "
-     "An unquoted on is a boolean in YAML and often arrives here as \"true\" or \"True\".",
+     "PodGroup instead of one. An unquoted on is a boolean in YAML and often arrives here as "
+     "\"true\" or \"True\".",
      "Write pod-rescheduling: \"on\" with the quotes, or remove the label.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. mindcluster-deploy: "
-     "k8s-deploy-tool/src/core/config_parser.py "
-     "turns an unquoted on into \"True\".",
+     "k8s-deploy-tool/src/core/config_parser.py turns an unquoted on into \"True\".",
      CheckPodReschedulingValue},
     {"MG052", "sub-healthy-strategy-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label subHealthyStrategy is ignore, graceExit, forceExit or hotSwitch.",
@@ -43,21 +41,20 @@ constexpr Rule kRules[] = {
      "sub-healthy, until the fault becomes a hard one in the middle of work.",
      "Write one of the four values. Without the label the strategy is ignore.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. Some tables of the "
-     "documents leave hotSwitch out or name another "
-     "default; the code knows all four and falls back to ignore.",
+     "documents leave hotSwitch out or name another default; the code knows all four and falls "
+     "back to ignore.",
      CheckSubHealthyStrategyValue},
     {"MG053", "fault-retry-times-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label fault-retry-times is a whole number of at least 0, quoted.",
      "A text that is no number counts as 0: pods that fail by themselves are never rescheduled. A "
-     "negative number makes the scheduler notice failed pods "
-     "and refuse to restart them. On an AscendJob a bad value can keep the operator from starting "
-     "the job at all.",
+     "negative number makes the scheduler notice failed pods and refuse to restart them. On an "
+     "AscendJob a bad value can keep the operator from starting the job at all.",
      "Write digits in quotes, such as fault-retry-times: \"3\". There is no upper limit in the "
      "code; the documents' inference samples use 100000000.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go and "
-     "component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go (strconv.Atoi). "
-     "The documents say 0 to 100, their own samples exceed it, the code does not check it: the "
-     "range is not enforced here.",
+     "component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go (strconv.Atoi). The "
+     "documents say 0 to 100, their own samples exceed it, the code does not check it: the range "
+     "is not enforced here.",
      CheckFaultRetryTimesValue},
     {"MG054", "process-recover-value", Severity::kWarning, Mode::kWarn, kWorkloads,
      "The label process-recover-enable is \"on\" or \"off\".",
@@ -70,16 +67,14 @@ constexpr Rule kRules[] = {
     {"MG055", "retry-restart-policy", Severity::kWarning, Mode::kWarn, kChooseRestartPolicy,
      "Pods that count fault-retry-times have restartPolicy Never.",
      "The retry budget is spent on pods that failed. With Always or OnFailure the kubelet restarts "
-     "the container in place, on the same "
-     "cards and with the same damaged state, and the exit code that it keeps marks the pod as "
-     "failed for as long as it lives: the next look at it deletes a pod "
-     "that may be healthy by then.",
+     "the container in place, on the same cards and with the same damaged state, and the exit code "
+     "that it keeps marks the pod as failed for as long as it lives: the next look at it deletes a "
+     "pod that may be healthy by then.",
      "Write restartPolicy: \"Never\": in spec.replicaSpecs of an AscendJob, in the pod template "
      "elsewhere.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling (pod-failed reads "
-     "lastState.terminated), docs of resumable training and inference. "
-     "Upstream samples exist with Always, and they do run: hence a warning. An AscendJob's "
-     "template value is overwritten by "
+     "lastState.terminated), docs of resumable training and inference. Upstream samples exist with "
+     "Always, and they do run: hence a warning. An AscendJob's template value is overwritten by "
      "replicaSpecs.*.restartPolicy (component/ascend-operator/pkg/controllers/v1/pod.go), so that "
      "one is judged. Deployments, StatefulSets, LeaderWorkerSets and OME cannot choose.",
      CheckRetryRestartPolicy},
@@ -88,9 +83,9 @@ constexpr Rule kRules[] = {
      "Pods with fault-retry-times, pod-rescheduling or subHealthyStrategy carry fault-scheduling "
      "too.",
      "The scheduler leaves a job without fault-scheduling alone, whatever its other labels say. It "
-     "hangs or stays short of pods after a fault. "
-     "The other way round, fault-scheduling alone covers broken cards and nodes, but not pods that "
-     "fail by themselves: that needs fault-retry-times.",
+     "hangs or stays short of pods after a fault. The other way round, fault-scheduling alone "
+     "covers broken cards and nodes, but not pods that fail by themselves: that needs "
+     "fault-retry-times.",
      "Add the label fault-scheduling: \"force\" or \"grace\" beside the others, or remove them. "
      "fault-scheduling: \"off\" says that it is meant.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go. mindgate "
@@ -100,10 +95,9 @@ constexpr Rule kRules[] = {
      "All pods of one PodGroup, and the metadata it copies, carry the same value of each fault "
      "label.",
      "The scheduler merges the labels of a PodGroup and all its pods. Values that differ are "
-     "joined with a bar (\"grace|force\"), and the joined "
-     "text matches nothing: rescheduling is off, retries are 0, without a word in any log of the "
-     "job. Values that differ only in case count as one, and a missing label conflicts with "
-     "nothing.",
+     "joined with a bar (\"grace|force\"), and the joined text matches nothing: rescheduling is "
+     "off, retries are 0, without a word in any log of the job. Values that differ only in case "
+     "count as one, and a missing label conflicts with nothing.",
      "Write one value, in one place or in all of them.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobLabelFromVcJob. An "
      "AscendJob's and a Volcano Job's metadata become labels of the PodGroup.",
@@ -113,22 +107,21 @@ constexpr Rule kRules[] = {
      "pod-rescheduling is not set on LeaderWorkerSets and on AIBrix roles with a podGroupSize "
      "above 1.",
      "Their pods form one instance. A LeaderWorkerSet recreates the whole group as soon as one pod "
-     "goes, and the ranks of a PodSet cannot go on without the "
-     "missing one, while the scheduler, told to move a single pod, first tries just that, for up "
-     "to twelve sessions, before it widens the scope.",
+     "goes, and the ranks of a PodSet cannot go on without the missing one, while the scheduler, "
+     "told to move a single pod, first tries just that, for up to twelve sessions, before it "
+     "widens the scope.",
      "Remove the label there. Set it on Deployments and on roles with podGroupSize 1, whose pods "
      "are independent.",
      "mind-cluster: docs of SGLang and vLLM best practice, "
      "component/ascend-for-volcano/internal/rescheduling. lws: restartPolicy "
-     "RecreateGroupOnPodRestart. "
-     "OME's LeaderWorkerSets are left out: there the scheduler assumes the pod limit whatever the "
-     "label says, and MindCluster's own tool sets it.",
+     "RecreateGroupOnPodRestart. OME's LeaderWorkerSets are left out: there the scheduler assumes "
+     "the pod limit whatever the label says, and MindCluster's own tool sets it.",
      CheckPodReschedulingPlacement},
     {"MG059", "recover-policy-value", Severity::kWarning, Mode::kWarn, kWorkloads,
      "The annotation huawei.com/recover_policy_path is \"pod\".",
      "Only pod changes anything: it keeps a fault from spreading to the whole PodGroup when the "
-     "single pod cannot be replaced in time. With job, pod,job "
-     "or any other text the group is deleted after twelve sessions, as without the annotation.",
+     "single pod cannot be replaced in time. With job, pod,job or any other text the group is "
+     "deleted after twelve sessions, as without the annotation.",
      "Write huawei.com/recover_policy_path: \"pod\", or remove the annotation.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go, setReScheduleLimit. "
      "The documents list pod,job and job as values; the code compares with pod only.",
@@ -136,8 +129,8 @@ constexpr Rule kRules[] = {
     {"MG060", "recover-policy-without-pod-rescheduling", Severity::kInfo, Mode::kAudit, kWorkloads,
      "huawei.com/recover_policy_path stands beside pod-rescheduling: \"on\".",
      "The code limits deletion to the faulty pod by the annotation alone, but it decides by "
-     "pod-rescheduling when that deletion counts as finished, so recovery may wait "
-     "for pods that were never meant to go.",
+     "pod-rescheduling when that deletion counts as finished, so recovery may wait for pods that "
+     "were never meant to go.",
      "Add the label pod-rescheduling: \"on\".",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go; the documents name "
      "both together. Recorded only: single-pod deletion works either way.",
@@ -174,8 +167,8 @@ constexpr Rule kRules[] = {
      "The pod stays on its broken card.",
      "Write force or grace.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go and "
-     "component/infer-operator/pkg/controller/rescheduling. "
-     "A controller of your own may act on the mark: hence a warning.",
+     "component/infer-operator/pkg/controller/rescheduling. A controller of your own may act on "
+     "the mark: hence a warning.",
      CheckExternalScheduling},
     {"MG065", "tor-affinity-value", Severity::kWarning, Mode::kWarn, kWorkloads,
      "The label tor-affinity is large-model-schema, normal-schema or null.",
@@ -189,9 +182,8 @@ constexpr Rule kRules[] = {
      "A pod template carries none of the annotations that the scheduler, the device plugin or an "
      "operator write on running pods.",
      "They say which chips a pod holds, which rank it has and whether it is being moved. A value "
-     "given beforehand is overwritten at best; at worst a container starts on chips that "
-     "belong to another pod, or rescheduling compares the pod with the wrong cards and misses the "
-     "fault.",
+     "given beforehand is overwritten at best; at worst a container starts on chips that belong to "
+     "another pod, or rescheduling compares the pod with the wrong cards and misses the fault.",
      "Remove the annotation. To pass the chosen chips on, read the annotation with a fieldRef "
      "instead of setting it.",
      "mind-cluster: component/ascend-for-volcano, component/ascend-device-plugin, "
@@ -206,14 +198,14 @@ constexpr Rule kRules[] = {
      "a card breaks.",
      "Write the key as the finding says.",
      "mind-cluster: component/ascend-common/api/consts.go. mindcluster-deploy's own sample writes "
-     "subHeathyStrategy (k8s-deploy-tool/config/stormservice-config.yaml). "
-     "Only keys with a strong resemblance are reported, and only on objects that concern NPUs.",
+     "subHeathyStrategy (k8s-deploy-tool/config/stormservice-config.yaml). Only keys with a strong "
+     "resemblance are reported, and only on objects that concern NPUs.",
      CheckMisspelledKeys},
     {"MG068", "unreachable-fault-settings", Severity::kWarning, Mode::kWarn, kWorkloads,
      "Fault labels and scheduling annotations stand where they reach the pods or their PodGroup.",
      "Kubernetes hands the metadata of a Deployment, StatefulSet, Job, LeaderWorkerSet, "
-     "StormService or OME runtime to no pod, and Volcano makes the PodGroup without it. "
-     "The settings are there for all to read, and the scheduler sees none of them.",
+     "StormService or OME runtime to no pod, and Volcano makes the PodGroup without it. The "
+     "settings are there for all to read, and the scheduler sees none of them.",
      "Move them to the pod template; for OME to labels and annotations of engineConfig and "
      "decoderConfig.",
      "volcano: pkg/controllers/podgroup/pg_controller_handler.go copies volcano.sh annotations "

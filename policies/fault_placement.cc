@@ -293,7 +293,7 @@ std::string_view LivePlaceOf(Kind kind, Where where) {
   }
 }
 
-// " (copied to spec.engineConfig.labels and spec.decoderConfig.labels)" for what already stands
+// "; a copy is in spec.engineConfig.labels and spec.decoderConfig.labels" for what already stands
 // where it counts, with the same value; what the pods carry instead when that differs.
 std::string Elsewhere(const WorkloadView& view, Where where, std::string_view key,
                       const Json& value) {
@@ -310,7 +310,7 @@ std::string Elsewhere(const WorkloadView& view, Where where, std::string_view ke
     if (copies.empty() || copies.back() != field) copies.push_back(field);
     if (copies.size() == 3) break;  // enough to see where it went
   }
-  return copies.empty() ? "" : "; a copy stands in " + Join(copies, " and ");
+  return copies.empty() ? "" : "; a copy is in " + Join(copies, " and ");
 }
 
 void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
@@ -318,12 +318,12 @@ void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
   for (std::string_view key : keys) {
     const Json* value = json::Find(map.value, key);
     if (value == nullptr) continue;
-    findings.Violate(json::Child(map.path, key),
-                     std::string(key) +
-                         " is read by nobody here: " + json::FieldPath(*view.object, map.path) +
-                         " of " + std::string(schemas::KindName(view.kind)) +
-                         " reaches neither pods nor PodGroup" + Elsewhere(view, where, key, *value),
-                     "move it to " + std::string(LivePlaceOf(view.kind, where)));
+    findings.Violate(
+        json::Child(map.path, key),
+        std::string(key) + " reaches no pod from here" + Elsewhere(view, where, key, *value) +
+            ": " + json::FieldPath(*view.object, map.path) + " of " +
+            std::string(schemas::KindName(view.kind)) + " go to neither pods nor PodGroup",
+        "move it to " + std::string(LivePlaceOf(view.kind, where)));
   }
 }
 
@@ -340,8 +340,7 @@ void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
 }
 
 bool MayMisspell(const WorkloadView& view) {
-  return view.RequestsNpus() || schemas::kOmeKinds.Has(view.kind) ||
-         view.kind == Kind::kAscendJob || view.Label(schemas::kInject) == "enabled";
+  return view.IsNpuWorkload() || schemas::kOmeKinds.Has(view.kind) || view.kind == Kind::kAscendJob;
 }
 
 }  // namespace

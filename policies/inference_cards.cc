@@ -15,25 +15,36 @@ using schemas::PodGroupView;
 constexpr std::string_view kStrategy = "npu-310-strategy";
 constexpr std::string_view kDuo = "duo";
 constexpr std::string_view kDistributed = "distributed";
+constexpr std::string_view kAscend310 = "huawei.com/Ascend310";
 constexpr std::string_view kAscend310P = "huawei.com/Ascend310P";
 constexpr std::array<std::string_view, 2> kStrategies = {"chip", "card"};
 constexpr std::array<std::string_view, 2> kBooleans = {"true", "false"};
 
+// For ForEachChipGroup: groups that ask for a resource.
+auto Requesting(const RuleContext& context, std::string_view resource) {
+  return [&context, resource](const PodGroupView& group) {
+    return Requests(context, group, resource);
+  };
+}
+
 void CheckStrategy(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (chips.choice.problem != schemas::HandlerChoice::Problem::kUnknownStrategy ||
-        !chips.choice.certain) {
-      return;
-    }
-    const Merged strategy = schemas::GroupLabel(context.view, group, kStrategy);
-    if (!strategy.first.Text()) return;
-    const std::string value = strategy.Joined();
-    findings.Violate((strategy.joined() ? strategy.other : strategy.first).Path(),
-                     "npu-310-strategy " + Quote(value) +
-                         " is neither chip nor card: no handler takes the job and it stays Pending",
-                     "write npu-310-strategy: chip or card, the same on all pods" +
-                         DidYouMean(value, kStrategies));
-  });
+  ForEachChipGroup(
+      context, Requesting(context, kAscend310),
+      [&](const PodGroupView& group, const GroupChips& chips) {
+        if (chips.choice.problem != schemas::HandlerChoice::Problem::kUnknownStrategy ||
+            !chips.choice.certain) {
+          return;
+        }
+        const Merged strategy = schemas::GroupLabel(context.view, group, kStrategy);
+        if (!strategy.first.Text()) return;
+        const std::string value = strategy.Joined();
+        findings.Violate(
+            (strategy.joined() ? strategy.other : strategy.first).Path(),
+            "npu-310-strategy " + Quote(value) +
+                " is neither chip nor card: no handler takes the job and it stays Pending",
+            "write npu-310-strategy: chip or card, the same on all pods" +
+                DidYouMean(value, kStrategies));
+      });
 }
 
 // A label that must be one of `known`, or the plugin acts as if `instead`.
@@ -53,30 +64,35 @@ void CheckWord(const RuleContext& context, const PodGroupView& group, std::strin
 }
 
 void Check310PLabels(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (chips.resource != kAscend310P) return;
-    CheckWord(context, group, kStrategy, kStrategies, "chips are picked without regard to cards",
-              findings);
-    CheckWord(context, group, kDuo, kBooleans, "the job is not placed as one for Atlas 300I Duo",
-              findings);
-    CheckWord(context, group, kDistributed, kBooleans, "it counts as false", findings);
-  });
+  ForEachChipGroup(context, Requesting(context, kAscend310P),
+                   [&](const PodGroupView& group, const GroupChips& chips) {
+                     if (chips.resource != kAscend310P) return;
+                     CheckWord(context, group, kStrategy, kStrategies,
+                               "chips are picked without regard to cards", findings);
+                     CheckWord(context, group, kDuo, kBooleans,
+                               "the job is not placed as one for Atlas 300I Duo", findings);
+                     CheckWord(context, group, kDistributed, kBooleans, "it counts as false",
+                               findings);
+                   });
 }
 
 void CheckDuoDistributed(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (chips.resource != kAscend310P || !chips.IsDistributed() || !chips.choice.certain) return;
-    const Merged distributed = schemas::GroupLabel(context.view, group, kDistributed);
-    if (distributed.Text() != "true" ||
-        schemas::GroupLabel(context.view, group, kDuo).Text() != "true") {
-      return;
-    }
-    findings.Violate(
-        distributed.first.Path(),
-        "distributed: true with duo: true allows one NPU pod per job, and this one has " +
-            std::to_string(*chips.npu_pods) + "; it stays Pending",
-        "write distributed: \"false\", or run one pod per workload");
-  });
+  ForEachChipGroup(
+      context, Requesting(context, kAscend310P),
+      [&](const PodGroupView& group, const GroupChips& chips) {
+        if (chips.resource != kAscend310P || !chips.IsDistributed() || !chips.choice.certain)
+          return;
+        const Merged distributed = schemas::GroupLabel(context.view, group, kDistributed);
+        if (distributed.Text() != "true" ||
+            schemas::GroupLabel(context.view, group, kDuo).Text() != "true") {
+          return;
+        }
+        findings.Violate(
+            distributed.first.Path(),
+            "distributed: true with duo: true allows one NPU pod per job, and this one has " +
+                std::to_string(*chips.npu_pods) + "; it stays Pending",
+            "write distributed: \"false\", or run one pod per workload");
+      });
 }
 
 const Rule kRules[] = {

@@ -1,7 +1,456 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/places.h"
 #include "policies/rule.h"
+#include "schemas/names.h"
+#include "schemas/rollout.h"
 
+// K is short for the value of huawei.com/schedule_minAvailable throughout, in code and comments.
 namespace mindgate::policies {
+namespace {
 
-std::span<const Rule> MinAvailableRules() { return {}; }
+using schemas::Carried;
+using schemas::Kind;
+using schemas::KindSet;
+using schemas::Mode;
+using schemas::PodGroupOwner;
+using schemas::PodGroupView;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+// Kubernetes counts pods in int32, and the plugin converts to it.
+constexpr int64_t kMostPods = 2147483647;
+constexpr std::string_view kKey = schemas::kMinAvailable;
+
+std::optional<int64_t> ParseK(std::optional<std::string_view> text) {
+  if (!text) return std::nullopt;
+  const auto k = ParseGoInt(*text);
+  return k && *k >= 1 && *k <= kMostPods ? k : std::nullopt;
+}
+
+std::string KIs(int64_t k) { return std::string(kKey) + " is " + std::to_string(k); }
+
+// Of a template that has one, as all have for which SeenBy gives a K.
+const PodGroupView& GroupOf(const WorkloadView& view, const PodTemplateView& pod) {
+  return view.pod_groups[*pod.pod_group];
+}
+
+// The plugin looks at NPU jobs that Volcano schedules. An InferenceService seldom shows whether it
+// is one.
+bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
+  if (pod.router || !pod.pod_group) return false;
+  const std::string_view scheduler = pod.SchedulerName();
+  if (!scheduler.empty() && scheduler != schemas::kVolcanoScheduler &&
+      scheduler != context.config.scheduler) {
+    return false;
+  }
+  if (context.view.kind == Kind::kInferenceService && context.view.runtime == nullptr) return true;
+  const auto& templates = context.view.templates;
+  const auto& members = context.view.pod_groups[*pod.pod_group].templates;
+  return std::any_of(members.begin(), members.end(),
+                     [&](size_t index) { return templates[index].RequestsNpus(); });
+}
+
+// K as the plugin finds it for these pods, and where: on the PodGroup, else on the pod.
+struct SeenK {
+  int64_t k = 0;
+  std::string path;
+};
+
+// Nothing when K is absent or unreadable, or nobody reads it.
+std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
+  const WorkloadView& view = context.view;
+  const auto& of_group = pod.pod_group ? view.pod_groups[*pod.pod_group].annotations : std::nullopt;
+  const bool on_group = of_group && json::Find(of_group->value, kKey) != nullptr;
+  const auto k = ParseK(on_group ? json::FindString(of_group->value, kKey) : pod.Annotation(kKey));
+  if (!k || !IsGang(context, pod)) return std::nullopt;
+  return SeenK{*k, on_group ? json::Child(of_group->path, kKey) : AnnotationPath(view, pod, kKey)};
+}
+
+// The pods of one PodGroup; nothing when a template does not say.
+std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
+  int64_t sum = 0;
+  for (size_t index : group.templates) {
+    const auto pods = view.templates[index].pods;
+    if (!pods || *pods < 0 || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+std::string Pods(int64_t count) { return std::to_string(count) + (count == 1 ? " pod" : " pods"); }
+
+bool IsMultiNode(const PodGroupView& group) {
+  return group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
+}
+
+// The workload spec that holds a native pod template: /spec, or a role's raw spec.
+const json::Json* SpecAround(const WorkloadView& view, const PodTemplateView& pod) {
+  return json::Resolve(*view.object, pod.path.substr(0, pod.path.rfind('/')));
+}
+
+void CheckValue(const RuleContext& context, Findings& findings) {
+  for (const TextEntry& entry : ReachingAnnotations(context.view, kKey)) {
+    if (ParseK(entry.value)) continue;
+    const auto number = ParseGoInt(entry.value);
+    const std::string is = std::string(kKey) + " is " + Quote(entry.value);
+    const std::string effect =
+        !number       ? ", no whole number: the scheduler refuses the job and no pod starts"
+        : *number < 1 ? ", below 1: the scheduler counts the NPUs of the job wrongly"
+                      : ", more pods than Kubernetes can count: the gang never fills";
+    findings.Violate(entry.path, is + effect,
+                     "write the number of pods that must start together, in quotes, such as "
+                     "huawei.com/schedule_minAvailable: \"2\"");
+  }
+}
+
+void CheckOrderedStatefulSet(const WorkloadView& view, const PodTemplateView& pod,
+                             const SeenK& seen, Findings& findings) {
+  const auto policy = json::FindString(SpecAround(view, pod), "podManagementPolicy");
+  if (policy.value_or("OrderedReady") != "OrderedReady") return;
+  findings.Violate(seen.path,
+                   KIs(seen.k) +
+                       ", but a StatefulSet makes its second pod only when the first is ready, "
+                       "and the first waits for the second: no pod ever starts",
+                   R"(write podManagementPolicy: "Parallel" in the StatefulSet's spec, or )"
+                   R"(huawei.com/schedule_minAvailable: "1")");
+}
+
+// With the gang provider the first PodGroup holds the leader alone until it is ready; without it,
+// all leaders share one. Only what fails both ways is certain.
+void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, const SeenK& seen,
+                      Findings& findings) {
+  const json::Json* spec = json::Find(view.object, "spec");
+  if (json::FindString(spec, "startupPolicy") != "LeaderReady") return;
+  if (&pod != &view.templates.front()) return;  // the leader, or the template that serves as one
+  const json::Json* groups = json::Find(spec, "replicas");
+  const auto leaders = groups == nullptr ? 1 : json::AsInt(groups);
+  if (!leaders || seen.k <= *leaders) return;
+  findings.Violate(seen.path,
+                   KIs(seen.k) +
+                       ", but with startupPolicy LeaderReady workers appear only when the leader "
+                       "is ready, and the leader waits for them: no pod ever starts",
+                   "remove the annotation, or write startupPolicy: \"LeaderCreated\"");
+}
+
+void CheckDeadlock(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodTemplateView& pod : view.templates) {
+    const auto seen = SeenBy(context, pod);
+    if (!seen || seen->k < 2) continue;
+    if (GroupOf(view, pod).owner == PodGroupOwner::kStatefulSet) {
+      CheckOrderedStatefulSet(view, pod, *seen, findings);
+    } else if (view.kind == Kind::kLeaderWorkerSet) {
+      CheckLeaderReady(view, pod, *seen, findings);
+    }
+  }
+}
+
+void CheckNoEffect(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  if (view.controller_injected) return;
+  for (const PodTemplateView& pod : view.templates) {
+    const auto seen = SeenBy(context, pod);
+    if (!seen) continue;
+    const auto& min_member = GroupOf(view, pod).min_member;
+    if (IsMultiNode(GroupOf(view, pod))) {
+      if (seen->k < 2) continue;
+      findings.Violate(seen->path,
+                       KIs(seen->k) +
+                           " on a leader-worker group: ignored with LWS gang scheduling, and "
+                           "without it leaders of different groups wait for each other",
+                       "remove the annotation: the group's size is the gang");
+    } else if (min_member && *min_member != 1 && *min_member != seen->k) {
+      findings.Violate(seen->path,
+                       KIs(seen->k) + " but the PodGroup has minMember " +
+                           std::to_string(*min_member) +
+                           ", so it is ignored: it counts only where minMember is 1",
+                       "remove the annotation, or set the gang size where the kind has it "
+                       "(minAvailable of the job)");
+    }
+  }
+}
+
+void CheckInRuntime(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodTemplateView& pod : view.templates) {
+    const auto seen = SeenBy(context, pod);
+    if (!seen || IsMultiNode(GroupOf(view, pod))) continue;
+    findings.Violate(seen->path,
+                     KIs(seen->k) +
+                         " in a runtime, for every service that uses it: one with fewer replicas "
+                         "never starts, one with more starts in parts",
+                     "move it to engine and decoder of each InferenceService, equal to their "
+                     "minReplicas (mindgate adds it there)");
+  }
+}
+
+void CheckDiffers(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodGroupView& group : view.pod_groups) {
+    if (group.min_member && *group.min_member != 1) continue;
+    // What stands on the PodGroup wins over its pods, so they cannot differ.
+    if (group.annotations && json::Find(group.annotations->value, kKey) != nullptr) continue;
+    const Carried* first = nullptr;
+    const std::vector<Carried> carried = view.GroupAnnotations(group, kKey);
+    for (const Carried& place : carried) {
+      const auto text = json::AsString(place.value);
+      if (!text || place.in_runtime) continue;
+      if (first == nullptr) {
+        first = &place;
+        continue;
+      }
+      const std::string_view other = *json::AsString(first->value);
+      if (ParseGoInt(other) == ParseGoInt(*text)) continue;
+      findings.Violate(place.path,
+                       std::string(kKey) + " is " + Quote(*text) + " here and " + Quote(other) +
+                           " at " + json::FieldPath(*view.object, first->path) +
+                           ": the scheduler takes either by chance, anew in each session",
+                       "write the same number for all pods of " + group.name);
+      break;
+    }
+  }
+}
+
+// Groups whose pods come from this object alone, in the number it says. Nothing can raise it later.
+bool HasFixedSize(const PodGroupView& group) {
+  switch (group.owner) {
+    case PodGroupOwner::kVolcanoJob:
+    case PodGroupOwner::kAscendJob:
+    case PodGroupOwner::kJob:
+    case PodGroupOwner::kPodSet:
+    case PodGroupOwner::kInstance:
+      return true;
+    default:
+      return false;
+  }
+}
+
+struct TooLarge {
+  SeenK seen;
+  int64_t pods = 0;
+};
+
+// The first K of the group that is larger than the pods the object makes. A group of no pods waits
+// for nothing.
+std::optional<TooLarge> FindTooLarge(const RuleContext& context, const PodGroupView& group) {
+  const WorkloadView& view = context.view;
+  if (IsMultiNode(group) || (group.min_member && *group.min_member != 1)) return std::nullopt;
+  const auto pods = PodsOf(view, group);
+  if (!pods || *pods == 0) return std::nullopt;
+  for (size_t index : group.templates) {
+    auto seen = SeenBy(context, view.templates[index]);
+    if (seen && seen->k > *pods) return TooLarge{std::move(*seen), *pods};
+  }
+  return std::nullopt;
+}
+
+void CheckNeverFills(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodGroupView& group : view.pod_groups) {
+    // An instance's Deployment or StatefulSet keeps the size that its role says.
+    const bool instance = schemas::kInferOperatorKinds.Has(view.kind);
+    if (!instance && !HasFixedSize(group)) continue;
+    const auto found = FindTooLarge(context, group);
+    if (!found) continue;
+    findings.Violate(
+        found->seen.path,
+        KIs(found->seen.k) + " but " + group.name + " has only " + Pods(found->pods) +
+            ": the gang never fills and no pod starts",
+        "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) + "\" or less");
+  }
+}
+
+void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // OME makes its Deployments with one replica and lets an autoscaler raise them.
+  if (view.controller_injected) return;
+  for (const PodGroupView& group : view.pod_groups) {
+    if (HasFixedSize(group) || group.owner == PodGroupOwner::kPod) continue;
+    const auto found = FindTooLarge(context, group);
+    if (!found) continue;
+    const std::string_view count =
+        view.kind == Kind::kInferenceService ? "minReplicas" : "replicas";
+    findings.Violate(found->seen.path,
+                     KIs(found->seen.k) + " but " + std::string(count) + " make " +
+                         Pods(found->pods) + ": none starts until somebody adds the rest",
+                     "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) +
+                         "\", or raise " + std::string(count));
+  }
+}
+
+void CheckRollout(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  if (view.controller_injected) return;
+  for (const PodTemplateView& pod : view.templates) {
+    const auto seen = SeenBy(context, pod);
+    if (!seen || GroupOf(view, pod).min_member.value_or(1) != 1) continue;
+    const auto update = schemas::RollingUpdateOf(view, pod, seen->k);
+    if (!update || !schemas::RolloutBlocked(view, pod, seen->k)) continue;
+    // Where the runtime is not known, it may still say otherwise.
+    const bool assumed = view.kind == Kind::kInferenceService && view.runtime == nullptr &&
+                         json::Find(pod.pod_spec.value, "deploymentStrategy") == nullptr;
+    std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
+                          (assumed ? "OME's default of maxSurge " : "maxSurge ") +
+                          std::to_string(update->max_surge) + " and maxUnavailable " +
+                          std::to_string(update->max_unavailable) + " both stay below it";
+    if (context.config.gang_repair) message += "; the watcher's gangRepair gets it going";
+    const std::string strategy =
+        schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
+    findings.Violate(seen->path, std::move(message),
+                     "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy +
+                         ", or keep the watcher's gangRepair on");
+  }
+}
+
+void CheckGroupMinMember(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  const auto text = view.Annotation(schemas::kGroupMinMember);
+  if (!text || ParseGoInt(*text).value_or(0) < 2) return;
+  for (const PodTemplateView& pod : view.templates) {
+    if (!pod.RequestsNpus() || !IsGang(context, pod) || pod.Annotation(kKey)) continue;
+    findings.Violate(json::Child(pod.annotations.path, kKey),
+                     "group-min-member without " + std::string(kKey) +
+                         " makes the scheduler multiply the NPUs twice: the job waits for many "
+                         "times the cards that it needs",
+                     "add huawei.com/schedule_minAvailable: " + Quote(*text) +
+                         " to spec.template.metadata.annotations, or remove " +
+                         std::string(schemas::kGroupMinMember));
+  }
+}
+
+void CheckExternalAutoscaler(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodTemplateView& pod : view.templates) {
+    const auto seen = SeenBy(context, pod);
+    if (!seen || seen->k < 2 || IsMultiNode(GroupOf(view, pod))) continue;
+    if (pod.Annotation(schemas::kOmeAutoscalerClass) != "external") continue;
+    findings.Violate(seen->path,
+                     KIs(seen->k) +
+                         " with ome.io/autoscalerClass external: the Deployment starts with one "
+                         "pod, which waits for the others, and OME adds none",
+                     "remove the annotation, or let OME scale the component (another "
+                     "ome.io/autoscalerClass)");
+  }
+}
+
+constexpr Rule kRules[] = {
+    {"MG070", "min-available-value", Severity::kError, Mode::kEnforce, schemas::kWorkloads,
+     "The annotation huawei.com/schedule_minAvailable is a whole number from 1 to 2147483647, "
+     "quoted.",
+     "The scheduler rejects a job whose value is no number as an invalid argument, so its pods "
+     "stay pending for ever. With 0 or less it computes that the job needs no NPUs at all. An "
+     "empty value is what a template leaves behind when its input was missing.",
+     "Write digits in quotes, such as huawei.com/schedule_minAvailable: \"2\".",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go, validJobFn (strconv.Atoi, so "
+     "\"+3\" is read and \" 2\" is not).",
+     CheckValue},
+    {"MG071", "min-available-deadlock", Severity::kError, Mode::kEnforce,
+     schemas::kInferOperatorKinds | KindSet{Kind::kStatefulSet, Kind::kLeaderWorkerSet},
+     "A gang larger than one pod is only asked for where all its pods can exist at once.",
+     "A StatefulSet with podManagementPolicy OrderedReady, its default, makes one pod after the "
+     "other, each when the one before is ready. A LeaderWorkerSet with LeaderReady makes workers "
+     "when the leader is ready. In both the first pod waits for a gang that cannot form, for ever.",
+     "Use podManagementPolicy Parallel or startupPolicy LeaderCreated, or drop the annotation.",
+     "Kubernetes: StatefulSet pod management policies. lws: "
+     "pkg/schedulerprovider/volcano_provider.go (minMember 1 with LeaderReady). mind-cluster: docs "
+     "of affinity scheduling ask for OrderedReady with 1. A LeaderWorkerSet is denied only when it "
+     "fails with and without LWS gang scheduling, which its manifest does not show.",
+     CheckDeadlock},
+    {"MG072", "min-available-no-effect", Severity::kWarning, Mode::kWarn, schemas::kWorkloads,
+     "huawei.com/schedule_minAvailable stands only where the scheduler uses it: on groups whose "
+     "PodGroup has minMember 1.",
+     "The annotation counts only while minMember is 1. On a Volcano Job, an AscendJob or a gang of "
+     "infer-operator the kind's own minAvailable decides, and ClusterD, which takes the larger of "
+     "both, may never report the job as running. On LeaderWorkerSets it is ignored with gang "
+     "scheduling and wrong without.",
+     "Remove the annotation and set the gang size where the kind has it.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go, initByJobInfo; "
+     "component/clusterd/pkg/domain/pod/pod_util.go, GetMinMember. lws: "
+     "pkg/schedulerprovider/volcano_provider.go.",
+     CheckNoEffect},
+    {"MG073", "min-available-in-runtime", Severity::kWarning, Mode::kWarn, schemas::kOmeRuntimes,
+     "A ServingRuntime or ClusterServingRuntime carries no huawei.com/schedule_minAvailable.",
+     "A runtime serves many services, each with its own minReplicas. The value is right for one of "
+     "them by luck: services with fewer replicas never start, those with more lose the "
+     "all-or-nothing start they were promised.",
+     "Put it on spec.engine and spec.decoder of the InferenceService, equal to minReplicas. "
+     "mindgate adds it there.",
+     "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. MindCluster's SGLang "
+     "documents put it into the runtime, its deploy tool into the service; the documents' way "
+     "works for a runtime with a single service, hence a warning.",
+     CheckInRuntime},
+    {"MG074", "min-available-differs", Severity::kWarning, Mode::kWarn, schemas::kWorkloads,
+     "All pods of one PodGroup carry the same huawei.com/schedule_minAvailable.",
+     "The scheduler takes the value from one arbitrary pod of the group, another one in each "
+     "session. The gang is now this large, now that: pods start without their partners, or wait "
+     "although everybody is there.",
+     "Write the same number everywhere: for AIBrix the sum of the replicas of all roles that share "
+     "the PodGroup.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobAnnotationFromJobInfo "
+     "(iteration over a Go map). A session with the smaller value does place the pods: hence a "
+     "warning.",
+     CheckDiffers},
+    {"MG075", "min-available-never-fills", Severity::kError, Mode::kEnforce,
+     schemas::kVolcanoJobs | schemas::kBatchJobs | schemas::kAibrixKinds |
+         schemas::kInferOperatorKinds | KindSet{Kind::kAscendJob},
+     "huawei.com/schedule_minAvailable is not larger than a group whose size is fixed.",
+     "The gang needs more pods than the group will ever have, so the scheduler binds none of them.",
+     "Write the number of pods of the group, or less.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go (\"pods not enough\"). Fixed are "
+     "Jobs, Volcano Jobs, AscendJobs, PodSets and the instances of infer-operator.",
+     CheckNeverFills},
+    {"MG076", "min-available-exceeds-replicas", Severity::kWarning, Mode::kWarn,
+     KindSet{Kind::kDeployment, Kind::kStatefulSet, Kind::kInferenceService} |
+         schemas::kAibrixKinds,
+     "huawei.com/schedule_minAvailable is not larger than the replicas asked for.",
+     "No pod is bound until the gang is complete. An autoscaler that waits for load never sees "
+     "any, and after a scale-down below the number a pod that died is not replaced.",
+     "Write at most the number of replicas, for OME minReplicas.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go. Somebody may still raise the "
+     "replicas: hence a warning.",
+     CheckExceedsReplicas},
+    {"MG077", "min-available-blocks-rollout", Severity::kWarning, Mode::kWarn,
+     KindSet{Kind::kDeployment, Kind::kInferenceService},
+     "A rolling update can bring up as many new pods at once as the gang needs.",
+     "Every change of the template makes a new ReplicaSet with a PodGroup of its own. Its first "
+     "pods wait until the gang is complete, the deployment controller makes no more until they are "
+     "ready, and the update hangs, a fix for a running fault included.",
+     "Use strategy Recreate, or maxSurge 100%, or a gang of 1; or let mindgate's watcher repair "
+     "such gangs (gangRepair, on by default).",
+     "volcano issue 4739. ome: "
+     "pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go "
+     "(default maxSurge 1, maxUnavailable 0). MindCluster's documents require the annotation for "
+     "OME in Deployment mode all the same, so it is injected and this is a warning.",
+     CheckRollout},
+    {"MG078", "group-min-member-alone", Severity::kWarning, Mode::kWarn, KindSet{Kind::kDeployment},
+     "A Deployment with scheduling.volcano.sh/group-min-member also carries "
+     "huawei.com/schedule_minAvailable in its template.",
+     "Volcano then asks for the resources of that many pods, and the NPU plugin, which finds no "
+     "annotation, multiplies them by the replicas once more: the job waits for far more cards than "
+     "it uses.",
+     "Add the annotation with the same number, or remove group-min-member.",
+     "volcano: pkg/controllers/podgroup/pg_controller_handler.go (1.12 and later; earlier versions "
+     "ignore group-min-member, hence a warning). mind-cluster: "
+     "component/ascend-for-volcano/plugin/job.go.",
+     CheckGroupMinMember},
+    {"MG079", "min-available-external-autoscaler", Severity::kWarning, Mode::kWarn,
+     KindSet{Kind::kInferenceService},
+     "A component with ome.io/autoscalerClass external has no gang larger than 1.",
+     "OME makes its Deployment with one replica and leaves the rest to somebody else. The one pod "
+     "waits for the gang, is never ready and shows no load, so an autoscaler that goes by load "
+     "adds nothing.",
+     "Remove huawei.com/schedule_minAvailable from the component, or let OME scale it.",
+     "ome: pkg/controller/v1beta1/inferenceservice/reconcilers (Deployment without replicas, HPA "
+     "deleted for external). Somebody may scale it by hand: hence a warning.",
+     CheckExternalAutoscaler},
+};
+
+}  // namespace
+
+std::span<const Rule> MinAvailableRules() { return kRules; }
 
 }  // namespace mindgate::policies

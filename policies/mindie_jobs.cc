@@ -68,8 +68,9 @@ void CheckTemplateLabels(const RuleContext& context, Findings& findings) {
         continue;
       findings.Violate(
           Child(pod.labels.path, key),
-          "pods of " + pod.name + " carry " + std::string(key) + " " +
-              (written == nullptr ? "nowhere" : Quote(*json::AsString(written))) +
+          "pods of " + pod.name + " carry " +
+              (written == nullptr ? "no " + std::string(key)
+                                  : std::string(key) + " " + Quote(*json::AsString(written))) +
               " while the job has " + Quote(*wanted) +
               (found_by_pods ? ", so ClusterD does not find them"
                              : ", and labels that differ join to a value that nothing knows"),

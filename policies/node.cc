@@ -147,7 +147,9 @@ void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
         })) {
       continue;
     }
-    const auto nearest = NearestOf(*type, schemas::KnownAcceleratorTypes());
+    const auto known = schemas::KnownAcceleratorTypes();
+    if (std::find(known.begin(), known.end(), *type) != known.end()) continue;
+    const auto nearest = NearestOf(*type, known);
     if (!nearest) continue;
     findings.Violate(SelectorPath(pod, "accelerator-type"),
                      "accelerator-type " + Quote(*type) +
@@ -191,53 +193,50 @@ std::string_view AnnotationOf(std::string_view field_path) {
   return field_path.substr(1, field_path.size() - 2);
 }
 
-void CheckVariable(const std::string& path, const Json& entry, const Wanted& wanted,
+void CheckVariable(const ContainerView& container, size_t index, const Wanted& wanted,
                    Findings& findings) {
+  const Json& entry = (*container.env.value)[index];
+  const auto path = [&] { return json::Child(container.env.path, index); };
   if (!wanted.absent_because.empty()) {
-    findings.Violate(path,
+    findings.Violate(path(),
                      "ASCEND_VISIBLE_DEVICES must be absent for " +
                          std::string(wanted.absent_because) +
                          ": it hides the chips that the device plugin mounts",
                      "delete ASCEND_VISIBLE_DEVICES");
     return;
   }
-  const std::string right = "metadata.annotations['" + std::string(wanted.resource) + "']";
-  const std::string fix = "read it from valueFrom.fieldRef.fieldPath: " + right;
+  const auto fix = [&] {
+    return "write valueFrom.fieldRef.fieldPath: metadata.annotations['" +
+           std::string(wanted.resource) + "']";
+  };
   const Json* source = json::Find(entry, "valueFrom");
   if (source == nullptr) {
-    findings.Violate(path,
+    findings.Violate(path(),
                      "ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those chips, not "
                      "the ones that the scheduler chose",
-                     fix);
+                     fix());
     return;
   }
-  const auto field_path = json::FindString(json::Find(source, "fieldRef"), "fieldPath");
-  if (!field_path) {
-    if (json::Find(source, "fieldRef") != nullptr)
-      return;  // of a wrong type, or Kubernetes refuses it
+  const Json* field = json::Find(source, "fieldRef");
+  const auto field_path = json::FindString(field, "fieldPath");
+  if (field == nullptr) {
     findings.Violate(
-        path,
+        path(),
         "ASCEND_VISIBLE_DEVICES does not read the pod's annotation: the container does "
         "not get the chips that the scheduler chose",
-        fix);
-    return;
+        fix());
+  } else if (field_path && AnnotationOf(*field_path) != wanted.resource) {
+    findings.Violate(path() + "/valueFrom/fieldRef/fieldPath",
+                     "ASCEND_VISIBLE_DEVICES reads " + Quote(*field_path) +
+                         ", but the pod asks for " + std::string(wanted.resource) +
+                         ": the container sees no chips",
+                     fix());
   }
-  if (AnnotationOf(*field_path) == wanted.resource) return;
-  findings.Violate(
-      json::Child(json::Child(json::Child(path, "valueFrom"), "fieldRef"), "fieldPath"),
-      "ASCEND_VISIBLE_DEVICES reads " + Quote(*field_path) + ", but the pod asks for " +
-          std::string(wanted.resource) + ": the container sees no chips",
-      "write " + right);
 }
 
 bool IsSoftShare(const RuleContext& context, const PodTemplateView& pod) {
-  constexpr std::string_view kSoftShare = "chip1-softShareDev";
-  if (!pod.pod_group) {
-    return schemas::AnnotationEntry(pod, schemas::kSchedulePolicy).Text() == kSoftShare;
-  }
-  const auto& group = context.view.pod_groups[*pod.pod_group];
-  return schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy).entry.Text() ==
-         kSoftShare;
+  return pod.pod_group && internal::HasPolicy(context, context.view.pod_groups[*pod.pod_group],
+                                              "chip1-softShareDev");
 }
 
 void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
@@ -254,7 +253,7 @@ void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
         wanted.absent_because = "softly shared chips";
       }
       const auto index = static_cast<size_t>(entry - &container.env.value->front());
-      CheckVariable(json::Child(container.env.path, index), *entry, wanted, findings);
+      CheckVariable(container, index, wanted, findings);
     }
   }
 }
@@ -281,7 +280,9 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
               "keep one of value and valueFrom");
           continue;
         }
-        const Json* other = twin == nullptr ? nullptr : schemas::FindEnv(twin->env.value, name);
+        // ome-visible-devices-conflict has more to say about that one.
+        if (twin == nullptr || name == schemas::kVisibleDevices) continue;
+        const Json* other = schemas::FindEnv(twin->env.value, name);
         if (other == nullptr || !(value ? HasSource(*other) : HasValue(*other))) continue;
         findings.Violate(json::Child(container.env.path, i),
                          "variable " + Quote(name) +
@@ -304,23 +305,21 @@ bool IsInjectionOff(const RuleContext& context) {
          context.config.disabled_mutators.contains("scheduler-name");
 }
 
+// Where the name stands that counts: the template's, else the job's.
 std::string SchedulerPath(const RuleContext& context, const PodTemplateView& pod) {
-  if (pod.SchedulerName().empty()) {
-    if (context.view.kind == schemas::Kind::kVolcanoCronJob)
-      return "/spec/jobTemplate/spec/schedulerName";
-    if (context.view.kind == schemas::Kind::kAscendJob ||
-        context.view.kind == schemas::Kind::kVolcanoJob) {
-      return "/spec/schedulerName";
-    }
+  if (pod.job_scheduler.empty() || json::Find(pod.pod_spec.value, kSchedulerName) != nullptr) {
+    return json::Child(pod.pod_spec.path, kSchedulerName);
   }
-  return json::Child(pod.pod_spec.path, kSchedulerName);
+  return context.view.kind == schemas::Kind::kVolcanoCronJob
+             ? "/spec/jobTemplate/spec/schedulerName"
+             : "/spec/schedulerName";
 }
 
 void CheckScheduler(const RuleContext& context, Findings& findings) {
   if (context.view.controller_injected) return;
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus()) continue;
-    const std::string_view scheduler = schemas::SchedulerOf(context.view, pod);
+    const std::string_view scheduler = pod.SchedulerName();
     // Jobs of Volcano and AscendJobs get Volcano by default from their own controllers.
     const bool unset =
         context.view.info().built_in && schemas::IsDefaultScheduler(context.view.info(), scheduler);

@@ -146,14 +146,18 @@ void CheckShape(const RuleContext& context, Findings& findings) {
     CheckIgnoredBesideLeader(component, findings);
     if (context.view.kind != Kind::kInferenceService) continue;
     CheckRuntimeShape(component, findings);
+    // Whether a runner stands beside the runtime's leader only the runtime tells.
+    if (json::Find(component.value, "runner") != nullptr) KnowsRuntime(context, findings);
+  }
+}
+
+void CheckWorkerSize(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  for (const ComponentPlace& component : ComponentsOf(context)) {
     const Json* worker = json::Find(component.value, "worker");
     const Json* runtime_worker = json::Find(component.runtime, "worker");
-    if (worker == nullptr && runtime_worker == nullptr) {
-      if (json::Find(component.value, "runner") != nullptr) KnowsRuntime(context, findings);
-      continue;
-    }
-    if (json::Find(worker, "size") != nullptr || json::Find(runtime_worker, "size") != nullptr ||
-        !KnowsRuntime(context, findings)) {
+    if ((worker == nullptr && runtime_worker == nullptr) || json::Find(worker, "size") != nullptr ||
+        json::Find(runtime_worker, "size") != nullptr || !KnowsRuntime(context, findings)) {
       continue;
     }
     findings.Violate(json::Child(json::Child(component.path, "worker"), "size"),
@@ -206,61 +210,6 @@ void CheckServerless(const RuleContext& context, Findings& findings) {
   }
 }
 
-const Json* EnvEntry(const schemas::ContainerView& container, std::string_view name,
-                     std::string* path = nullptr) {
-  if (!json::IsArray(container.env.value)) return nullptr;
-  for (size_t i = 0; i < container.env.value->size(); ++i) {
-    const Json& entry = (*container.env.value)[i];
-    if (json::FindString(entry, "name") != name) continue;
-    if (path != nullptr) *path = json::Child(container.env.path, i);
-    return &entry;
-  }
-  return nullptr;
-}
-
-// Go leaves an empty value out, so it does not collide.
-bool HasValue(const Json& entry) {
-  const Json* value = json::Find(entry, "value");
-  return value != nullptr && json::AsString(value) != "";
-}
-
-void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
-  for (const schemas::PodTemplateView& pod : context.view.templates) {
-    for (const schemas::ContainerView& own : pod.containers) {
-      std::string path;
-      const Json* entry = EnvEntry(own, schemas::kVisibleDevices, &path);
-      if (entry == nullptr || !KnowsRuntime(context, findings) || pod.runtime == nullptr) continue;
-      for (const schemas::ContainerView& base : pod.runtime->containers) {
-        const bool same =
-            base.role == own.role &&
-            (own.role == schemas::ContainerView::Role::kRunner || base.name == own.name);
-        const Json* base_entry = same ? EnvEntry(base, schemas::kVisibleDevices) : nullptr;
-        if (base_entry == nullptr) continue;
-        const bool own_reference = json::Find(*entry, "valueFrom") != nullptr;
-        const bool base_reference = json::Find(*base_entry, "valueFrom") != nullptr;
-        const bool collide =
-            (own_reference && HasValue(*base_entry)) || (base_reference && HasValue(*entry));
-        if (!collide) continue;
-        findings.Violate(path,
-                         "ASCEND_VISIBLE_DEVICES has " +
-                             std::string(own_reference ? "valueFrom here and value"
-                                                       : "value here and valueFrom") +
-                             " in the runtime: OME joins them and Kubernetes refuses the pods",
-                         "remove the variable here, or write it as the runtime does");
-      }
-    }
-  }
-}
-
-constexpr std::array<std::string_view, 5> kFaultLabels = {
-    schemas::kFaultScheduling, schemas::kPodRescheduling, schemas::kFaultRetryTimes,
-    schemas::kProcessRecover, schemas::kSubHealthyStrategy};
-constexpr std::array<std::string_view, 7> kSchedulingAnnotations = {
-    schemas::kMinAvailable,   schemas::kRecoverPolicyPath,
-    schemas::kSchedulePolicy, schemas::kSpBlock,
-    schemas::kSpFit,          schemas::kRaBlock,
-    schemas::kAffinityConfig};
-
 bool LegacyContainersRequestNpus(const Json* spec) {
   const Json* containers = json::Find(spec, "containers");
   if (!json::IsArray(containers)) return false;
@@ -272,23 +221,13 @@ bool LegacyContainersRequestNpus(const Json* spec) {
 
 void CheckLegacyFields(const RuleContext& context, Findings& findings) {
   const Json* spec = json::Find(*context.view.object, "spec");
-  const auto report = [&](std::string path, std::string_view what) {
+  if (!context.view.IsNpuWorkload() && !LegacyContainersRequestNpus(spec)) return;
+  for (std::string_view key : {"schedulerName", "workers"}) {
+    if (json::Find(spec, key) == nullptr) continue;
     findings.Violate(
-        std::move(path),
-        "OME ignores " + std::string(what) + " directly under spec: no pod of this runtime gets it",
-        "move it into spec.engineConfig and spec.decoderConfig");
-  };
-  for (std::string_view key : kFaultLabels) {
-    if (json::Find(json::Find(spec, "labels"), key) == nullptr) continue;
-    report(json::Child("/spec/labels", key), "label " + std::string(key));
-  }
-  for (std::string_view key : kSchedulingAnnotations) {
-    if (json::Find(json::Find(spec, "annotations"), key) == nullptr) continue;
-    report(json::Child("/spec/annotations", key), "annotation " + std::string(key));
-  }
-  if (json::Find(spec, "schedulerName") != nullptr &&
-      (context.view.IsNpuWorkload() || LegacyContainersRequestNpus(spec))) {
-    report("/spec/schedulerName", "schedulerName");
+        json::Child("/spec", key),
+        "OME ignores " + std::string(key) + " directly under spec: no pod of this runtime gets it",
+        "write it in spec.engineConfig and spec.decoderConfig");
   }
 }
 
@@ -368,10 +307,8 @@ constexpr Rule kRules[] = {
                 "agree on which.",
      .why = "As soon as a leader is there, in the service or in the runtime, OME makes a "
             "LeaderWorkerSet and no longer looks at the component's own runner, containers and "
-            "schedulerName: image, NPU count and scheduler written there are lost. A worker "
-            "without size means no worker pods at all.",
-     .fix = "Write runner and schedulerName once, in the shape that the runtime has, and give the "
-            "worker a size.",
+            "schedulerName: image, NPU count and scheduler written there are lost.",
+     .fix = "Write runner and schedulerName once, in the shape that the runtime has.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/deployment.go and "
                "components/engine.go; the vendor's deploy tool does not compare the two either",
      .check = CheckShape},
@@ -404,28 +341,30 @@ constexpr Rule kRules[] = {
                "documents describe Deployment and LeaderWorkerSet only",
      .check = CheckServerless},
     {.id = "MG116",
-     .name = "ome-visible-devices-conflict",
+     .name = "ome-worker-size",
      .severity = Severity::kError,
-     .default_mode = Mode::kEnforce,
+     .default_mode = Mode::kWarn,
      .kinds = kService,
-     .summary = "Service and runtime write ASCEND_VISIBLE_DEVICES in the same way.",
-     .why = "OME merges variables of one name field by field: value on one side and valueFrom on "
-            "the other give a variable with both, which Kubernetes refuses. No pod is made.",
-     .fix = "Leave the variable to the runtime.",
-     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go; Kubernetes API "
-               "reference, EnvVar",
-     .check = CheckVisibleDevices},
+     .summary = "A component with a worker says how many worker pods an instance has.",
+     .why =
+         "OME counts a missing worker.size as 0 and makes groups of one leader. The engine waits "
+         "for ranks that nobody starts, and its gang looks complete.",
+     .fix = "Write worker.size in the service or in its runtime: pods of an instance less one.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/components/engine.go. A leader alone "
+               "may be meant, hence a warning",
+     .check = CheckWorkerSize},
     {.id = "MG117",
      .name = "ome-legacy-runtime-fields",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kOmeRuntimes,
-     .summary = "Scheduling and fault settings of a runtime stand in its components.",
-     .why = "labels, annotations and schedulerName directly under spec belong to an older shape of "
-            "the runtime. OME still accepts them and renders none of them: the pods go to the "
-            "default scheduler, and no fault label reaches Volcano.",
-     .fix = "Move them into spec.engineConfig and spec.decoderConfig, with several nodes into "
-            "leader and worker.",
+     .summary = "Scheduler and workers of a runtime stand in its components.",
+     .why =
+         "schedulerName and workers directly under spec belong to an older shape of the runtime. "
+         "OME still accepts them and renders neither: the pods go to the default scheduler, and "
+         "no worker is made.",
+     .fix = "Write them in spec.engineConfig and spec.decoderConfig, with several nodes in leader "
+            "and worker.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (only resources and "
                "nodeSelector of the old shape are read)",
      .check = CheckLegacyFields},

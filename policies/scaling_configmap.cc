@@ -110,11 +110,11 @@ void CheckRunningController(const RuleContext& context, Findings& findings) {
   if (context.request.operation != schemas::Operation::kUpdate) return;
   const auto reading = Read(*context.view.object);
   if (!reading || !reading->rule) return;
-  if (context.old_view == nullptr) {
+  if (context.request.old_object == nullptr) {
     findings.Skip("needs the ConfigMap as it was before the update, which is not known here");
     return;
   }
-  const auto before = Read(*context.old_view->object);
+  const auto before = Read(*context.request.old_object);
   if (!before || before->rule == reading->rule) return;
   findings.Violate(RulePath(),
                    "the rule changes, but a running MindIE controller keeps the old one until it "

@@ -26,9 +26,13 @@ std::string_view Article(std::string_view noun) {
 
 bool IsScalar(const Json& value) { return value.is_number() || value.is_boolean(); }
 
-std::string LastToken(const std::string& path) {
+// The member's own name, for a list item "tasks[0]".
+std::string NameOf(const std::string& path) {
   const auto tokens = json::Tokens(path);
-  return tokens && !tokens->empty() ? tokens->back() : path;
+  if (!tokens || tokens->empty()) return path;
+  const std::string& last = tokens->back();
+  const bool item = tokens->size() > 1 && ParseGoInt(last).has_value();
+  return item ? (*tokens)[tokens->size() - 2] + "[" + last + "]" : last;
 }
 
 std::string FixFor(const WrongType& wrong, const std::string& name) {
@@ -56,7 +60,7 @@ void CheckWrongTypes(const RuleContext& context, Findings& findings) {
   const auto& all = context.view.wrong_types;
   for (size_t i = 0; i < std::min(all.size(), kMostReported); ++i) {
     const WrongType& wrong = all[i];
-    const std::string name = LastToken(wrong.path);
+    const std::string name = NameOf(wrong.path);
     const std::string_view type = json::TypeName(*wrong.value);
     std::string message =
         name + " is " +
@@ -104,24 +108,21 @@ constexpr Rule kRules[] = {
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "Every member has the type that its API gives it; label and annotation values are strings.",
      "Kubernetes refuses the object with a message that names a Go type and no line. Where a kind "
-     "keeps its templates "
-     "untyped (AscendJob metadata, infer-operator roles) the object is stored, and its controller "
-     "then fails to decode it: "
-     "no pod is ever made, or a label such as pod-rescheduling: on silently becomes the text "
-     "\"true\", which matches nothing.",
+     "keeps its templates untyped (AscendJob metadata, infer-operator roles) the object is stored, "
+     "and its controller then fails to decode it: no pod is ever made, or a label such as "
+     "pod-rescheduling: on silently becomes the text \"true\", which matches nothing.",
      "Quote label and annotation values, above all numbers and on, off, yes, no, true and false. "
      "Write counts without quotes.",
      "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural schemas. "
-     "mindcluster-deploy: "
-     "k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on turns into.",
+     "mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on "
+     "turns into.",
      CheckWrongTypes},
     {"MG002", "inject-label", Severity::kWarning, Mode::kWarn,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "The label mindgate.io/inject is \"enabled\" or \"disabled\".",
      "Any other value counts as absent. Somebody who meant to switch injection off still gets it, "
-     "or a service whose NPUs cannot "
-     "be seen in its own manifest stays without fault labels and is not rescheduled when a card "
-     "dies.",
+     "or a service whose NPUs cannot be seen in its own manifest stays without fault labels and is "
+     "not rescheduled when a card dies.",
      "Write mindgate.io/inject: \"enabled\" or \"disabled\" in metadata.labels of the object, or "
      "remove the label.",
      "mindgate: the label is its own.", CheckInjectLabel},

@@ -34,6 +34,16 @@ bool IsSettled(const GroupChips& chips) {
   return chips.choice.handler && (chips.choice.certain || chips.choice.by == By::kPolicy);
 }
 
+// For ForEachChipGroup: groups that carry an annotation, groups with a policy.
+auto Carrying(const RuleContext& context, std::string_view key) {
+  return [&context, key](const PodGroupView& group) { return HasAnnotation(context, group, key); };
+}
+
+auto WithPolicy(const RuleContext& context, std::string_view policy) {
+  return
+      [&context, policy](const PodGroupView& group) { return HasPolicy(context, group, policy); };
+}
+
 Entry AnnotationOf(const RuleContext& context, const PodGroupView& group, std::string_view key) {
   return schemas::ReadGroupAnnotation(context.view, group, key).entry;
 }
@@ -51,13 +61,13 @@ struct Problem {
 std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                                       int64_t super_pod_size) {
   const int64_t node = chips.choice.handler->node_chips;
-  const std::string name = "sp-block " + std::to_string(block);
+  const auto name = [&] { return "sp-block " + std::to_string(block); };
   if (node >= 1 && block >= node && block % node != 0) {
-    return Problem{name + " is no multiple of the " + Chips(node) + " of a node",
+    return Problem{name() + " is no multiple of the " + Chips(node) + " of a node",
                    "write a multiple of " + std::to_string(node)};
   }
   if (NodesOf(block, node) > super_pod_size) {
-    return Problem{name + " spans " + std::to_string(NodesOf(block, node)) +
+    return Problem{name() + " spans " + std::to_string(NodesOf(block, node)) +
                        " nodes, more than the " + std::to_string(super_pod_size) +
                        " of a super pod",
                    "write at most " + std::to_string(super_pod_size * node) +
@@ -65,13 +75,13 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
   }
   if (chips.IsSingle()) {
     if (!chips.uniform || *chips.uniform == block) return std::nullopt;
-    return Problem{name + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
+    return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
                    "write sp-block: \"" + std::to_string(*chips.uniform) + "\", or leave it out"};
   }
   // A LeaderWorkerSet without gang scheduling is judged pod by pod; equal pods fail there as well.
   const bool sure = chips.gang_certain || chips.uniform;
   if (!sure || !chips.total || *chips.total % block == 0) return std::nullopt;
-  return Problem{name + " does not divide the " + Chips(*chips.total) + " of the job",
+  return Problem{name() + " does not divide the " + Chips(*chips.total) + " of the job",
                  "write a divisor of " + std::to_string(*chips.total) +
                      (node > 1 ? " that is a multiple of " + std::to_string(node) : "")};
 }
@@ -83,51 +93,56 @@ std::optional<int64_t> PositiveBlock(const Entry& entry) {
 }
 
 void CheckSpBlock(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!IsSuperPod(chips)) return;
-    const GroupAnnotation annotation =
-        schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock);
-    const auto text = annotation.entry.Text();
-    if (!text) return;
-    const auto block = PositiveBlock(annotation.entry);
-    if (!block) {
-      findings.Violate(annotation.entry.Path(),
-                       "sp-block " + Quote(*text) + " is no positive number of chips" +
-                           std::string(kStaysPending),
-                       "write the chips of one logical super pod, as a string of digits");
-      return;
-    }
-    if (!chips.choice.certain || !annotation.agreed) return;
-    auto problem = ProblemOfBlock(chips, *block, context.config.super_pod_size);
-    if (!problem) return;
-    findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
-                     std::move(problem->fix));
-  });
+  ForEachChipGroup(
+      context, Carrying(context, schemas::kSpBlock),
+      [&](const PodGroupView& group, const GroupChips& chips) {
+        if (!IsSuperPod(chips)) return;
+        const GroupAnnotation annotation =
+            schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock);
+        const auto text = annotation.entry.Text();
+        if (!text) return;
+        const auto block = PositiveBlock(annotation.entry);
+        if (!block) {
+          findings.Violate(annotation.entry.Path(),
+                           "sp-block " + Quote(*text) + " is no positive number of chips" +
+                               std::string(kStaysPending),
+                           "write the chips of one logical super pod, as a string of digits");
+          return;
+        }
+        if (!chips.choice.certain || !annotation.agreed) return;
+        auto problem = ProblemOfBlock(chips, *block, context.config.super_pod_size);
+        if (!problem) return;
+        findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
+                         std::move(problem->fix));
+      });
 }
 
 void CheckDocumentedSpBlock(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!IsSuperPod(chips) || !chips.choice.certain || chips.IsSingle()) return;
-    const Entry entry = AnnotationOf(context, group, schemas::kSpBlock);
-    const auto block = PositiveBlock(entry);
-    if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
-    const int64_t node = chips.choice.handler->node_chips;
-    if (chips.one_pod_counts && chips.uniform && *chips.uniform % *block != 0) {
-      findings.Violate(
-          entry.Path(),
-          "sp-block " + std::to_string(*block) +
-              " never fits: without huawei.com/schedule_minAvailable the plugin counts "
-              "one pod's " +
-              Chips(*chips.uniform) + " as the whole job",
-          "write the annotation huawei.com/schedule_minAvailable with the number of "
-          "pods beside it");
-    } else if (*block < node && chips.npu_pods) {
-      findings.Violate(entry.Path(),
-                       "sp-block " + std::to_string(*block) + " is less than the " + Chips(node) +
-                           " of a node; releases differ on whether several pods may have that",
-                       "write a multiple of " + std::to_string(node));
-    }
-  });
+  ForEachChipGroup(
+      context, Carrying(context, schemas::kSpBlock),
+      [&](const PodGroupView& group, const GroupChips& chips) {
+        if (!IsSuperPod(chips) || !chips.choice.certain || chips.IsSingle()) return;
+        const Entry entry = AnnotationOf(context, group, schemas::kSpBlock);
+        const auto block = PositiveBlock(entry);
+        if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
+        const int64_t node = chips.choice.handler->node_chips;
+        if (chips.one_pod_counts && chips.uniform && *chips.uniform % *block != 0) {
+          findings.Violate(
+              entry.Path(),
+              "sp-block " + std::to_string(*block) +
+                  " never fits: without huawei.com/schedule_minAvailable the plugin counts "
+                  "one pod's " +
+                  Chips(*chips.uniform) + " as the whole job",
+              "write the annotation huawei.com/schedule_minAvailable with the number of "
+              "pods beside it");
+        } else if (*block < node && chips.npu_pods) {
+          findings.Violate(entry.Path(),
+                           "sp-block " + std::to_string(*block) + " is less than the " +
+                               Chips(node) +
+                               " of a node; releases differ on whether several pods may have that",
+                           "write a multiple of " + std::to_string(node));
+        }
+      });
 }
 
 // The super-pod policy of the same servers; empty when they have none.
@@ -145,52 +160,62 @@ bool IsMindieJob(const RuleContext& context, const PodGroupView& group) {
          schemas::GroupLabel(context.view, group, schemas::kJobId);
 }
 
+std::string SuperPodFix(const GroupChips& chips) {
+  const std::string_view policy = SuperPodPolicyOf(chips);
+  return policy.empty() ? "leave it out: these servers form no super pods"
+                        : "write huawei.com/schedule_policy: " + std::string(policy);
+}
+
+void CheckSpFit(const RuleContext& context, const PodGroupView& group, const GroupChips& chips,
+                const Entry& fit, Findings& findings) {
+  if (!chips.choice.handler->sp_fit) {
+    findings.Violate(fit.Path(),
+                     "sp-fit does nothing under " + HowChosen(chips.choice) +
+                         ": only A3 super-pod policies read it",
+                     SuperPodFix(chips));
+  } else if (chips.choice.certain && !IsMindieJob(context, group)) {
+    findings.Violate(fit.Path(),
+                     "sp-fit does nothing here: the plugin reads it for MindIE jobs only",
+                     "leave it out, or label the job with app and jobID when it is a MindIE job");
+  } else if (fit.Text() && fit.Text() != "idlest") {
+    findings.Violate(
+        fit.Path(),
+        "sp-fit " + Quote(*fit.Text()) + " does nothing: only idlest changes the choice",
+        "write sp-fit: \"idlest\", or leave it out");
+  }
+}
+
+// Trap 47.
 void CheckUnusedSpBlock(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasAnnotation(context, group, schemas::kSpBlock) ||
+           HasAnnotation(context, group, schemas::kSpFit);
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (!IsSettled(chips)) return;
     const Entry block = AnnotationOf(context, group, schemas::kSpBlock);
-    const Entry fit = AnnotationOf(context, group, schemas::kSpFit);
-    if (!block && !fit) return;
-    const std::string_view wanted = SuperPodPolicyOf(chips);
-    const std::string leave_out = "leave it out: these servers form no super pods";
-    const std::string fix =
-        wanted.empty() ? leave_out : "write huawei.com/schedule_policy: " + std::string(wanted);
-    const std::string how = HowChosen(chips.choice);
     if (block && !chips.choice.handler->super_pod) {
       findings.Violate(block.Path(),
-                       "sp-block does nothing under " + how +
+                       "sp-block does nothing under " + HowChosen(chips.choice) +
                            ", which is no super-pod policy: pods may be spread over super pods",
-                       fix);
+                       SuperPodFix(chips));
     }
-    if (!fit) return;
-    if (!chips.choice.handler->sp_fit) {
-      findings.Violate(fit.Path(),
-                       "sp-fit does nothing under " + how + ": only A3 super-pod policies read it",
-                       fix);
-    } else if (chips.choice.certain && !IsMindieJob(context, group)) {
-      findings.Violate(fit.Path(),
-                       "sp-fit does nothing here: the plugin reads it for MindIE jobs only",
-                       "leave it out, or label the job with app and jobID when it is a MindIE job");
-    } else if (fit.Text() && fit.Text() != "idlest") {
-      findings.Violate(
-          fit.Path(),
-          "sp-fit " + Quote(*fit.Text()) + " does nothing: only idlest changes the choice",
-          "write sp-fit: \"idlest\", or leave it out");
-    }
+    const Entry fit = AnnotationOf(context, group, schemas::kSpFit);
+    if (fit) CheckSpFit(context, group, chips, fit, findings);
   });
 }
 
-std::optional<Problem> ProblemOfRack(const GroupChips& chips, int64_t racks_chips, int64_t block) {
-  const std::string name = "ra-block " + std::to_string(racks_chips);
+std::optional<Problem> ProblemOfRack(const GroupChips& chips, int64_t rack, int64_t block) {
+  const auto name = [&] { return "ra-block " + std::to_string(rack); };
   const int64_t node = chips.choice.handler->node_chips;
-  const int64_t rack_nodes = (racks_chips + node - 1) / node;
+  const int64_t rack_nodes = (rack + node - 1) / node;
   const int64_t block_nodes = NodesOf(block, node);
   if (rack_nodes > block_nodes || block_nodes % rack_nodes != 0) {
-    return Problem{name + " does not divide sp-block " + std::to_string(block),
+    return Problem{name() + " does not divide sp-block " + std::to_string(block),
                    "write a ra-block that divides sp-block"};
   }
   if (chips.npu_pods && *chips.npu_pods % rack_nodes != 0) {
-    return Problem{name + " is " + std::to_string(rack_nodes) +
+    return Problem{name() + " is " + std::to_string(rack_nodes) +
                        " nodes, which does not divide the job's " +
                        std::to_string(*chips.npu_pods) + " NPU pods",
                    "write a ra-block whose nodes divide the number of pods"};
@@ -199,34 +224,41 @@ std::optional<Problem> ProblemOfRack(const GroupChips& chips, int64_t racks_chip
 }
 
 void CheckRaBlock(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!chips.choice.handler || !chips.choice.handler->rack_block) return;
-    const GroupAnnotation annotation =
-        schemas::ReadGroupAnnotation(context.view, group, schemas::kRaBlock);
-    const auto text = annotation.entry.Text();
-    if (!text) return;
-    const auto rack = ParseGoInt(*text);
-    if (!rack || *rack < 1 || *rack > kRackChips || (*rack & (*rack - 1)) != 0) {
-      findings.Violate(annotation.entry.Path(),
-                       "ra-block " + Quote(*text) + " is none of 1, 2, 4, 8, 16, 32 and 64" +
-                           std::string(kStaysPending),
-                       "write a power of two from 1 to 64, or leave it out for 8");
-      return;
-    }
-    if (!chips.choice.certain || !annotation.agreed || !chips.gang_certain) return;
-    const Entry sp_block = AnnotationOf(context, group, schemas::kSpBlock);
-    const auto block = sp_block ? PositiveBlock(sp_block) : chips.total;
-    if (!block) return;
-    auto problem = ProblemOfRack(chips, *rack, *block);
-    if (!problem) return;
-    findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
-                     std::move(problem->fix));
-  });
+  ForEachChipGroup(
+      context, Carrying(context, schemas::kRaBlock),
+      [&](const PodGroupView& group, const GroupChips& chips) {
+        if (!chips.choice.handler || !chips.choice.handler->rack_block) return;
+        const GroupAnnotation annotation =
+            schemas::ReadGroupAnnotation(context.view, group, schemas::kRaBlock);
+        const auto text = annotation.entry.Text();
+        if (!text) return;
+        const auto rack = ParseGoInt(*text);
+        if (!rack || *rack < 1 || *rack > kRackChips || (*rack & (*rack - 1)) != 0) {
+          findings.Violate(annotation.entry.Path(),
+                           "ra-block " + Quote(*text) + " is none of 1, 2, 4, 8, 16, 32 and 64" +
+                               std::string(kStaysPending),
+                           "write a power of two from 1 to 64, or leave it out for 8");
+          return;
+        }
+        if (!chips.choice.certain || !annotation.agreed || !chips.gang_certain) return;
+        const Entry sp_block = AnnotationOf(context, group, schemas::kSpBlock);
+        const auto block = sp_block ? PositiveBlock(sp_block) : chips.total;
+        if (!block) return;
+        auto problem = ProblemOfRack(chips, *rack, *block);
+        if (!problem) return;
+        findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
+                         std::move(problem->fix));
+      });
 }
 
 // Trap 48 among them.
 void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasAnnotation(context, group, kTpBlock) ||
+           HasAnnotation(context, group, schemas::kRaBlock) ||
+           HasAnnotation(context, group, schemas::kAffinityConfig);
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (const Entry old = AnnotationOf(context, group, kTpBlock)) {
       findings.Violate(old.Path(),
                        "tp-block is not read any more: the annotation is called ra-block",
@@ -292,30 +324,32 @@ std::optional<Problem> ProblemOfLevels(std::string_view text, std::optional<int6
 }
 
 void CheckAffinityConfig(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!chips.choice.handler || !chips.choice.handler->multilevel) return;
-    const GroupAnnotation annotation =
-        schemas::ReadGroupAnnotation(context.view, group, schemas::kAffinityConfig);
-    if (!annotation.entry) {
-      if (!chips.choice.certain ||
-          schemas::VisibilityOf(context.view, group) != schemas::Visibility::kAll) {
-        return;
-      }
-      findings.Violate(
-          schemas::GroupAnnotationPath(context.view, group, schemas::kAffinityConfig),
-          "the policy multilevel needs huawei.com/affinity-config with at least level1" +
-              std::string(kStaysPending),
-          std::string(kLevelFix));
-      return;
-    }
-    const auto text = annotation.entry.Text();
-    if (!text) return;
-    const bool sure = chips.choice.certain && chips.gang_certain;
-    auto problem = ProblemOfLevels(*text, sure ? chips.npu_pods : std::nullopt);
-    if (!problem) return;
-    findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
-                     std::move(problem->fix));
-  });
+  ForEachChipGroup(
+      context, WithPolicy(context, "multilevel"),
+      [&](const PodGroupView& group, const GroupChips& chips) {
+        if (!chips.choice.handler || !chips.choice.handler->multilevel) return;
+        const GroupAnnotation annotation =
+            schemas::ReadGroupAnnotation(context.view, group, schemas::kAffinityConfig);
+        if (!annotation.entry) {
+          if (!chips.choice.certain ||
+              schemas::VisibilityOf(context.view, group) != schemas::Visibility::kAll) {
+            return;
+          }
+          findings.Violate(
+              schemas::GroupAnnotationPath(context.view, group, schemas::kAffinityConfig),
+              "the policy multilevel needs huawei.com/affinity-config with at least level1" +
+                  std::string(kStaysPending),
+              std::string(kLevelFix));
+          return;
+        }
+        const auto text = annotation.entry.Text();
+        if (!text) return;
+        const bool sure = chips.choice.certain && chips.gang_certain;
+        auto problem = ProblemOfLevels(*text, sure ? chips.npu_pods : std::nullopt);
+        if (!problem) return;
+        findings.Violate(annotation.entry.Path(), problem->message + std::string(kStaysPending),
+                         std::move(problem->fix));
+      });
 }
 
 void CheckSuperPodAffinity(const RuleContext& context, Findings& findings) {

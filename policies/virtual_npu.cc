@@ -19,8 +19,6 @@ using schemas::NpuResource;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
 
-constexpr std::string_view kRingController = "ring-controller.atlas";
-
 template <typename Visit>
 void ForEachRequest(const PodTemplateView& pod, NpuResource wanted, Visit visit) {
   for (const ContainerView& container : pod.containers) {
@@ -67,10 +65,10 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
     ForEachRequest(pod, NpuResource::kDynamicVnpu, [&](const NpuRequest& npu) {
       if (!pod.pod_group) return;
       const PodGroupView& group = context.view.pod_groups[*pod.pod_group];
-      const Merged label = schemas::GroupLabel(context.view, group, kRingController);
+      const Merged label = schemas::GroupLabel(context.view, group, schemas::kRingController);
       if (!label) {
         if (schemas::VisibilityOf(context.view, group) != schemas::Visibility::kAll) return;
-        findings.Violate(json::Child(pod.labels.path, kRingController),
+        findings.Violate(json::Child(pod.labels.path, schemas::kRingController),
                          "huawei.com/npu-core needs the label ring-controller.atlas: without it no "
                          "slice is cut and the job stays Pending",
                          "write ring-controller.atlas: ascend-310P, ascend-910 or ascend-910b");
@@ -86,6 +84,7 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
   }
 }
 
+constexpr std::string_view kSoftShare = "chip1-softShareDev";
 constexpr std::string_view kAicoreQuota = "huawei.com/scheduler.softShareDev.aicoreQuota";
 constexpr std::string_view kHbmQuota = "huawei.com/scheduler.softShareDev.hbmQuota";
 constexpr std::string_view kSharePolicy = "huawei.com/scheduler.softShareDev.policy";
@@ -118,7 +117,10 @@ void CheckSoftShareLabel(const RuleContext& context, const PodGroupView& group,
 }
 
 void CheckSoftShare(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasPolicy(context, group, kSoftShare);
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (!chips.choice.handler || !chips.choice.handler->soft_share) return;
     CheckSoftShareLabel(
         context, group, kAicoreQuota,

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/rule.h"
+#include "schemas/job_attributes.h"
 #include "schemas/names.h"
 
 // vcjobs, batch Jobs and LeaderWorkerSets under Volcano. MindCluster ships Volcano without its
@@ -208,36 +209,34 @@ void CheckBatchJob(const RuleContext& context, Findings& findings) {
                    "use an AscendJob, or a Job of batch.volcano.sh/v1alpha1");
 }
 
-std::string_view SchedulerOf(const PodTemplateView& pod) {
-  const std::string_view name = pod.SchedulerName();
-  return name.empty() ? schemas::kDefaultScheduler : name;
-}
-
 void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
   const auto& templates = context.view.templates;
+  const auto by_volcano = [&](const PodTemplateView& pod) {
+    return schemas::IsPlacedByVolcano(context.view, pod, context.config);
+  };
   for (const schemas::PodGroupView& group : context.view.pod_groups) {
-    if (group.owner != schemas::PodGroupOwner::kLeaderWorkerSetGroup ||
-        group.templates.size() < 2) {
-      continue;
-    }
-    const auto npus = [&](size_t index) { return templates[index].RequestsNpus(); };
-    if (std::none_of(group.templates.begin(), group.templates.end(), npus)) continue;
-    const auto unknown = [&](size_t index) {
-      return !templates[index].has_pod_spec && templates[index].runtime == nullptr;
+    if (group.owner != schemas::PodGroupOwner::kLeaderWorkerSetGroup) continue;
+    const auto volcano = [&](size_t index) {
+      const PodTemplateView& pod = templates[index];
+      return pod.RequestsNpus() && !pod.SchedulerName().empty() && by_volcano(pod);
     };
-    if (std::any_of(group.templates.begin(), group.templates.end(), unknown)) {
-      findings.Skip("needs the runtime, not known here");
-      continue;
-    }
-    const PodTemplateView& first = templates[group.templates.front()];
+    if (std::none_of(group.templates.begin(), group.templates.end(), volcano)) continue;
     for (size_t index : group.templates) {
       const PodTemplateView& pod = templates[index];
-      if (SchedulerOf(pod) == SchedulerOf(first)) continue;
-      findings.Violate(json::Child(pod.pod_spec.path, "schedulerName"),
-                       pod.name + " is scheduled by " + Quote(SchedulerOf(pod)) + ", " +
-                           first.name + " by " + Quote(SchedulerOf(first)) +
-                           ": they share one gang, which waits for pods that Volcano does not see",
-                       "write schedulerName: volcano in both");
+      if (!pod.has_pod_spec && pod.runtime == nullptr) {
+        findings.Skip("needs the runtime, not known here");
+        continue;
+      }
+      const std::string_view scheduler = pod.SchedulerName();
+      // Pods with NPUs under another scheduler are what scheduler-not-volcano reports.
+      const bool reported = pod.RequestsNpus() && !by_volcano(pod);
+      if (reported || (!scheduler.empty() && by_volcano(pod))) continue;
+      findings.Violate(
+          json::Child(pod.pod_spec.path, "schedulerName"),
+          "scheduler " + Quote(scheduler.empty() ? schemas::kDefaultScheduler : scheduler) +
+              " places the " + pod.name +
+              ", Volcano the rest of its gang, which waits for pods that Volcano does not see",
+          "write schedulerName: " + context.config.scheduler);
     }
   }
 }

@@ -31,7 +31,6 @@ Config::Config() {
   profile(Framework::kOme) = {"force", "on", "3"};
   profile(Framework::kAibrix) = {"force", "on", "10"};
   profile(Framework::kDeployment).pod_rescheduling = "on";
-  profile(Framework::kPod).fault_scheduling.clear();
 }
 
 const NamespaceOverride* Config::OverrideFor(std::string_view name_space) const {

@@ -16,14 +16,15 @@ constexpr std::string_view kNodeSelector = "nodeSelector";
 
 // The nearest map that holds the key wins. What only a runtime says is to be written on the
 // service's own map.
-Entry Nearest(const Place& own, const std::vector<Place>& inherited, bool runtime_first,
-              std::string_view key) {
+Entry Nearest(const PodTemplateView& pod, Place PodTemplateView::* map,
+              const std::vector<Place>& inherited, std::string_view key) {
+  const Place& own = pod.*map;
   if (const Json* value = json::Find(own.value, key)) return {value, &own.path, {}, key};
-  for (size_t i = 0; i < inherited.size(); ++i) {
-    const Json* value = json::Find(inherited[i].value, key);
+  for (const Place& place : inherited) {
+    const Json* value = json::Find(place.value, key);
     if (value == nullptr) continue;
-    const bool elsewhere = runtime_first && i == 0;
-    return {value, elsewhere ? &own.path : &inherited[i].path, {}, key};
+    const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*map).value;
+    return {value, in_runtime ? &own.path : &place.path, {}, key};
   }
   return {};
 }
@@ -40,6 +41,17 @@ void Merge(const Entry& entry, Merged& merged) {
   if (seen && text && !EqualIgnoreCase(*seen, *text)) merged.other = entry;
 }
 
+// Templates that make no pods are not looked at, unless the whole group is scaled to zero: its pods
+// come later.
+template <typename Visit>
+void ForEachPodTemplate(const WorkloadView& view, const PodGroupView& group, Visit visit) {
+  const auto makes_pods = [&](size_t index) { return view.templates[index].pods != int64_t{0}; };
+  const bool any = std::any_of(group.templates.begin(), group.templates.end(), makes_pods);
+  for (size_t index : group.templates) {
+    if (!any || makes_pods(index)) visit(view.templates[index]);
+  }
+}
+
 bool SameText(const Entry& a, const Entry& b) {
   if (!a || !b) return !a && !b;
   return a.value == b.value || (a.Text() && a.Text() == b.Text());
@@ -49,7 +61,7 @@ bool SameText(const Entry& a, const Entry& b) {
 bool HasAcceleratorClass(const WorkloadView& view) {
   const Json* spec = json::Find(*view.object, "spec");
   if (json::Find(spec, "acceleratorSelector") != nullptr) return true;
-  for (std::string_view component : {"engine", "decoder"}) {
+  for (std::string_view component : {"engine", "decoder", "predictor"}) {
     if (json::Find(json::Find(spec, component), "acceleratorOverride") != nullptr) return true;
   }
   return view.runtime != nullptr &&
@@ -65,11 +77,11 @@ std::string Entry::Path() const {
 }
 
 Entry LabelEntry(const PodTemplateView& pod, std::string_view key) {
-  return Nearest(pod.labels, pod.inherited_labels, pod.runtime != nullptr, key);
+  return Nearest(pod, &PodTemplateView::labels, pod.inherited_labels, key);
 }
 
 Entry AnnotationEntry(const PodTemplateView& pod, std::string_view key) {
-  return Nearest(pod.annotations, pod.inherited_annotations, pod.runtime != nullptr, key);
+  return Nearest(pod, &PodTemplateView::annotations, pod.inherited_annotations, key);
 }
 
 Entry SelectorEntry(const WorkloadView& view, const PodTemplateView& pod, std::string_view key) {
@@ -101,15 +113,16 @@ Merged GroupLabel(const WorkloadView& view, const PodGroupView& group, std::stri
     const Json* value = json::Find(group.labels->value, key);
     if (value != nullptr) Merge({value, &group.labels->path, {}, key}, merged);
   }
-  for (size_t index : group.templates) Merge(LabelEntry(view.templates[index], key), merged);
+  ForEachPodTemplate(view, group,
+                     [&](const PodTemplateView& pod) { Merge(LabelEntry(pod, key), merged); });
   return merged;
 }
 
 Merged GroupSelector(const WorkloadView& view, const PodGroupView& group, std::string_view key) {
   Merged merged;
-  for (size_t index : group.templates) {
-    Merge(SelectorEntry(view, view.templates[index], key), merged);
-  }
+  ForEachPodTemplate(view, group, [&](const PodTemplateView& pod) {
+    Merge(SelectorEntry(view, pod, key), merged);
+  });
   return merged;
 }
 
@@ -121,14 +134,12 @@ GroupAnnotation ReadGroupAnnotation(const WorkloadView& view, const PodGroupView
   }
   GroupAnnotation found;
   bool first = true;
-  for (size_t index : group.templates) {
-    const PodTemplateView& pod = view.templates[index];
-    if (pod.pods == int64_t{0}) continue;  // makes no pod that could be looked at
+  ForEachPodTemplate(view, group, [&](const PodTemplateView& pod) {
     const Entry entry = AnnotationEntry(pod, key);
     if (!first && !SameText(entry, found.entry)) found.agreed = false;
     if (!found.entry) found.entry = entry;
     first = false;
-  }
+  });
   return found;
 }
 
@@ -171,20 +182,8 @@ std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips) {
   return chips.own && chips.request != nullptr ? chips.request->path : pod.path;
 }
 
-std::string_view SchedulerOf(const WorkloadView& view, const PodTemplateView& pod) {
-  const std::string_view own = pod.SchedulerName();
-  if (!own.empty()) return own;
-  const Json* spec = nullptr;
-  if (view.kind == Kind::kAscendJob || view.kind == Kind::kVolcanoJob) {
-    spec = json::Find(*view.object, "spec");
-  } else if (view.kind == Kind::kVolcanoCronJob) {
-    spec = json::FindPath(*view.object, {"spec", "jobTemplate", "spec"});
-  }
-  return json::FindString(spec, "schedulerName").value_or("");
-}
-
 bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config) {
-  const std::string_view scheduler = SchedulerOf(view, pod);
+  const std::string_view scheduler = pod.SchedulerName();
   return IsDefaultScheduler(view.info(), scheduler) || scheduler == kVolcanoScheduler ||
          scheduler == config.scheduler;
 }

@@ -75,8 +75,6 @@ PodChips ChipsOf(const PodTemplateView& pod);
 // Where to point for them.
 std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips);
 
-// The scheduler that these pods get as far as the object says; jobs name it once for all templates.
-std::string_view SchedulerOf(const WorkloadView& view, const PodTemplateView& pod);
 // True for Volcano under any configured name, and for an unset scheduler, which injection fills in.
 bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config);
 

@@ -44,7 +44,7 @@ bool Contains(std::string_view text, std::string_view part) {
 // One group as far as it could be read.
 struct Entry {
   std::string path;
-  std::string name;
+  std::optional<std::string> name;  // nothing when it is no string; missing is empty, as in Go
   std::optional<int64_t> num;
   std::optional<int64_t> servers;
 };
@@ -163,13 +163,11 @@ class Reader {
     return (type == "object" ? "an " : "a ") + std::string(type);
   }
 
-  const Json* List(const Json& object, std::string_view path, std::string_view key,
-                   std::string& list_path) {
-    const Json* list = Member(object, path, key, list_path);
-    if (list == nullptr || list->is_array()) return list;
-    Refuse(list_path, std::string(key) + " is " + WithArticle(*list) + " instead of a list",
+  bool IsReadableList(const Json& value, const std::string& path, std::string_view key) {
+    if (value.is_array()) return true;
+    Refuse(path, std::string(key) + " is " + WithArticle(value) + " instead of a list",
            "write a list in brackets");
-    return nullptr;
+    return false;
   }
 
   std::optional<std::string_view> String(const Json& object, std::string_view path,
@@ -224,9 +222,8 @@ class Reader {
                    ", while \"1.0\" is the only one documented; the operator does not look at it",
                "write \"version\": \"1.0\"");
     }
-    const size_t before = faults_.size();
-    const Json* list = List(*root_, "", kTiers, list_path_);
-    if (list == nullptr && faults_.size() > before) return;
+    const Json* list = Member(*root_, "", kTiers, list_path_);
+    if (list != nullptr && !IsReadableList(*list, list_path_, kTiers)) return;
     if (list == nullptr || list->empty()) {
       ReportNoTiers();
       return;
@@ -245,19 +242,19 @@ class Reader {
     tier.path = path;
     if (!IsReadableObject(item, path, "the tier")) return;
     std::string list_path;
-    const Json* list = List(item, path, kGroups, list_path);
-    if (list == nullptr) return;
+    const Json* list = Member(item, path, kGroups, list_path);
+    if (list == nullptr || !IsReadableList(*list, list_path, kGroups)) return;
     tier.path = list_path;
     tier.entries.reserve(list->size());
     for (size_t i = 0; i < list->size(); ++i) {
       ReadGroup((*list)[i], Child(list_path, i), tier);
     }
     for (const Entry& entry : tier.entries) {
-      if (entry.name.empty()) continue;
-      const auto [slot, fresh] = tier.by_name.insert_or_assign(entry.name, &entry);
+      if (!entry.name) continue;
+      const auto [slot, fresh] = tier.by_name.insert_or_assign(*entry.name, &entry);
       if (!fresh) {
         Unworkable(entry.path,
-                   "group " + Quote(entry.name) +
+                   "group " + Quote(*entry.name) +
                        " is written twice in one group_list, and the last silently wins",
                    "keep one of them");
       }
@@ -279,7 +276,7 @@ class Reader {
                                      " is no label value, so no job can belong to it",
                  "write a name of letters, digits, '-', '_' and '.', at most 63 characters");
     }
-    entry.name = name.value_or("");
+    if (name) entry.name = *name;
     entry.num = Number(members, path, kNum);
     entry.servers = Number(members, path, kServers);
     tier.entries.push_back(std::move(entry));
@@ -388,12 +385,12 @@ class Reader {
                "list the prefill group and then the decode group");
       return;
     }
-    const bool swapped =
-        (Contains(entries[0].name, "decode") && Contains(entries[1].name, "prefill")) ||
-        (entries[0].name == "group1" && entries[1].name == "group0");
+    const bool swapped = (Contains(entries[0].name.value_or(""), "decode") &&
+                          Contains(entries[1].name.value_or(""), "prefill")) ||
+                         (entries[0].name == "group1" && entries[1].name == "group0");
     if (!swapped) return;
     Doubtful(entries[0].path,
-             "group " + Quote(entries[0].name) + " stands before " + Quote(entries[1].name) +
+             "group " + Quote(*entries[0].name) + " stands before " + Quote(*entries[1].name) +
                  ", but MindIE's controller takes the first group for prefill and the second for "
                  "decode",
              "put the prefill group first");
@@ -430,10 +427,8 @@ class Reader {
     for (const Tier& tier : tiers_) {
       ScalingTier& out = rule.tiers.emplace_back();
       for (const Entry& entry : tier.entries) {
-        // A nameless group has no jobs, but its number still holds the service at this tier.
-        const auto last = tier.by_name.find(entry.name);
-        if (last != tier.by_name.end() && last->second != &entry) continue;
-        out.groups.push_back({entry.name, entry.num.value_or(0), entry.servers.value_or(0)});
+        if (!entry.name || tier.by_name.at(*entry.name) != &entry) continue;
+        out.groups.push_back({*entry.name, entry.num.value_or(0), entry.servers.value_or(0)});
       }
     }
     return rule;

@@ -79,8 +79,6 @@ class ComponentReader {
       }
       PodTemplateView& pod = Add(name + ".worker", path, worker, runtime_worker);
       pod.pods = size;
-      // Writing a worker that the service does not have would turn others of its fields off.
-      if (worker == nullptr) pod.has_pod_spec = false;
     }
     Group(PodGroupOwner::kLeaderWorkerSetGroup);
   }

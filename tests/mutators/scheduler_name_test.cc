@@ -43,7 +43,8 @@ TEST(SchedulerName, WhatTheUserNamedStays) {
     for (const char* scheduler : {"volcano", "my-scheduler"}) {
       const TemplateParts parts{NpuContainer(), {{"schedulerName", scheduler}}};
       cases.push_back({std::string(schemas::KindName(kind)) + " with " + scheduler,
-                       Workload(kind, parts).dump(), {}});
+                       Workload(kind, parts).dump(),
+                       {}});
     }
   }
   Expect(std::move(cases));
@@ -69,9 +70,9 @@ TEST(SchedulerName, DefaultScheduler) {
   };
   std::vector<MutationCase> cases;
   for (const auto& [kind, want] : rows) {
-    cases.push_back({"frameworks trap 1: default-scheduler on a " + std::string(KindName(kind)),
-                     Workload(kind, {NpuContainer(), {{"schedulerName", "default-scheduler"}}}).dump(),
-                     want});
+    cases.push_back(
+        {"frameworks trap 1: default-scheduler on a " + std::string(KindName(kind)),
+         Workload(kind, {NpuContainer(), {{"schedulerName", "default-scheduler"}}}).dump(), want});
   }
   Expect(std::move(cases));
 }
@@ -90,14 +91,23 @@ metadata: {name: train}
        Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", nullptr}}}).dump(),
        {R"(/spec/template/spec/schedulerName = "volcano")"}},
       {"a value of another type is not ours to repair",
-       Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", 5}}}).dump(), {}},
+       Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", 5}}}).dump(),
+       {}},
       {"a job's value of another type is not ours to repair",
        ascend_job + "spec: {schedulerName: true, replicaSpecs: {Worker: {template: {spec: "
-                    "{containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}", {}},
+                    "{containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}",
+       {}},
       {"the scheduler of the configuration",
        Workload(Kind::kDeployment, {NpuContainer()}).dump(),
        {R"(/spec/template/spec/schedulerName = "volcano-npu")"},
-       "", {}, "", [] { schemas::Config c; c.scheduler = "volcano-npu"; return c; }()},
+       "",
+       {},
+       "",
+       [] {
+         schemas::Config c;
+         c.scheduler = "volcano-npu";
+         return c;
+       }()},
       {"frameworks trap 3: AscendJob with schedulerName in one replica spec only",
        ascend_job + R"(
 spec:
@@ -143,7 +153,14 @@ spec:
 )",
        {R"(/spec/replicaSpecs/Worker/template/spec/schedulerName = "volcano")",
         R"(/spec/schedulerName = "volcano")"},
-       "", {}, "", [] { schemas::Config c; c.scheduler = "volcano-npu"; return c; }()},
+       "",
+       {},
+       "",
+       [] {
+         schemas::Config c;
+         c.scheduler = "volcano-npu";
+         return c;
+       }()},
       {"an AscendJob whose replica specs all name it needs nothing",
        ascend_job + R"(
 spec:
@@ -152,7 +169,8 @@ spec:
       template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
     Worker:
       template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
-)", {}},
+)",
+       {}},
       {"replica types that need escaping in a pointer",
        ascend_job + R"(
 spec:
@@ -164,7 +182,8 @@ spec:
       template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
 )",
        {R"(/spec/replicaSpecs/a~1b~0c/template/spec/schedulerName = "volcano")"}},
-      {"a vcjob task that names another scheduler keeps it, the job gets volcano for the rest", R"(
+      {"a vcjob task that names another scheduler keeps it, the job gets volcano for the rest",
+       R"(
 apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
 spec:
@@ -173,7 +192,8 @@ spec:
   - {name: b, template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}
 )",
        {R"(/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 5: LWS without leaderTemplate stays without it", R"(
+      {"frameworks trap 5: LWS without leaderTemplate stays without it",
+       R"(
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
 spec:
@@ -182,7 +202,8 @@ spec:
     workerTemplate: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
 )",
        {R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
-      {"an LWS leader that only coordinates goes with its workers", R"(
+      {"an LWS leader that only coordinates goes with its workers",
+       R"(
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
 spec:
@@ -192,7 +213,8 @@ spec:
 )",
        {R"(/spec/leaderWorkerTemplate/leaderTemplate/spec/schedulerName = "volcano")",
         R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 8: OME MultiNode: leader and worker, not only the component", R"(
+      {"frameworks trap 8: OME MultiNode: leader and worker, not only the component",
+       R"(
 apiVersion: ome.io/v1beta1
 kind: ClusterServingRuntime
 spec:
@@ -203,7 +225,8 @@ spec:
 )",
        {R"(/spec/engineConfig/leader/schedulerName = "volcano")",
         R"(/spec/engineConfig/worker/schedulerName = "volcano")"}},
-      {"frameworks trap 8: without a leader the component's own fields make the leader", R"(
+      {"frameworks trap 8: without a leader the component's own fields make the leader",
+       R"(
 apiVersion: ome.io/v1beta1
 kind: ServingRuntime
 spec:
@@ -213,7 +236,8 @@ spec:
 )",
        {R"(/spec/decoderConfig/schedulerName = "volcano")",
         R"(/spec/decoderConfig/worker/schedulerName = "volcano")"}},
-      {"frameworks trap 10: an AIBrix routing role without NPUs stays with its scheduler", R"(
+      {"frameworks trap 10: an AIBrix routing role without NPUs stays with its scheduler",
+       R"(
 apiVersion: orchestration.aibrix.ai/v1alpha1
 kind: StormService
 spec:
@@ -225,15 +249,21 @@ spec:
 )",
        {R"(/spec/template/spec/roles/1/template/spec/schedulerName = "volcano")"}},
       {"NPUs of an init container count",
-       Workload(Kind::kDeployment, {CpuContainer(), {{"initContainers", Yaml(
-           "[{name: check, resources: {limits: {huawei.com/Ascend910: 1}}}]")}}}).dump(),
+       Workload(Kind::kDeployment,
+                {CpuContainer(),
+                 {{"initContainers",
+                   Yaml("[{name: check, resources: {limits: {huawei.com/Ascend910: 1}}}]")}}})
+           .dump(),
        {R"(/spec/template/spec/schedulerName = "volcano")"}},
       {"a request of zero is none",
-       Workload(Kind::kDeployment, {Yaml("{name: a, resources: {limits: {huawei.com/Ascend910: 0}}}")})
-           .dump(), {}},
+       Workload(Kind::kDeployment,
+                {Yaml("{name: a, resources: {limits: {huawei.com/Ascend910: 0}}}")})
+           .dump(),
+       {}},
       {"GPUs are not ours",
        Workload(Kind::kDeployment, {Yaml("{name: a, resources: {limits: {nvidia.com/gpu: 8}}}")})
-           .dump(), {}},
+           .dump(),
+       {}},
   });
 }
 

@@ -10,7 +10,8 @@ void Expect(std::vector<MutationCase> cases) {
   ExpectMutationsBy("visible-devices", std::move(cases));
 }
 
-std::string Env(const std::string& container, const std::string& resource = "huawei.com/Ascend910") {
+std::string Env(const std::string& container,
+                const std::string& resource = "huawei.com/Ascend910") {
   return container +
          R"(/env/- = {"name":"ASCEND_VISIBLE_DEVICES","valueFrom":{"fieldRef":{"fieldPath":"metadata.annotations[')" +
          resource + R"(']"}}})";
@@ -21,8 +22,7 @@ TEST(VisibleDevices, EveryKind) {
   Expect(EveryKind({
       {Kind::kAscendJob, {Env("/spec/replicaSpecs/Worker/template/spec/containers/0")}},
       {Kind::kVolcanoJob, {Env("/spec/tasks/0/template/spec/containers/0")}},
-      {Kind::kVolcanoCronJob,
-       {Env("/spec/jobTemplate/spec/tasks/0/template/spec/containers/0")}},
+      {Kind::kVolcanoCronJob, {Env("/spec/jobTemplate/spec/tasks/0/template/spec/containers/0")}},
       {Kind::kJob, {Env(first)}},
       {Kind::kCronJob, {Env("/spec/jobTemplate/spec/template/spec/containers/0")}},
       {Kind::kDeployment, {Env(first)}},
@@ -35,8 +35,7 @@ TEST(VisibleDevices, EveryKind) {
       {Kind::kStormService, {Env("/spec/template/spec/roles/0/template/spec/containers/0")}},
       {Kind::kRoleSet, {Env("/spec/roles/0/template/spec/containers/0")}},
       {Kind::kPodSet, {Env(first)}},
-      {Kind::kInferServiceSet,
-       {Env("/spec/template/roles/0/spec/template/spec/containers/0")}},
+      {Kind::kInferServiceSet, {Env("/spec/template/roles/0/spec/template/spec/containers/0")}},
       {Kind::kInferService, {Env("/spec/roles/0/spec/template/spec/containers/0")}},
       {Kind::kInstanceSet, {Env("/spec/spec/template/spec/containers/0")}},
       {Kind::kPod, {Env("/spec/containers/0")}},
@@ -57,28 +56,62 @@ TEST(VisibleDevices, Resource) {
     return DeploymentWith("{containers: [{name: a, resources: " + resources + "}]}");
   };
   Expect({
-      {"Ascend310P", with("{requests: {huawei.com/Ascend310P: '1'}}"),
+      {"Ascend310P",
+       with("{requests: {huawei.com/Ascend310P: '1'}}"),
        {Env(path, "huawei.com/Ascend310P")}},
-      {"Ascend310", with("{limits: {huawei.com/Ascend310: 1}}"),
+      {"Ascend310",
+       with("{limits: {huawei.com/Ascend310: 1}}"),
        {Env(path, "huawei.com/Ascend310")}},
       {"frameworks trap 18: huawei.com/npu selects its own annotation",
-       with("{limits: {huawei.com/npu: 8}}"), {Env(path, "huawei.com/npu")}},
-      {"a static virtual NPU gets none", with("{limits: {huawei.com/Ascend310P-2c: 1}}"), {},
-       "", {}, "", {}, {{vnpu}}},
-      {"a static virtual NPU with CPUs gets none", with("{limits: {huawei.com/Ascend910-12c.3cpu.32g: 1}}"), {},
-       "", {}, "", {}, {{vnpu}}},
-      {"a dynamic virtual NPU gets none", with("{limits: {huawei.com/npu-core: 2}}"), {},
-       "", {}, "", {}, {{vnpu}}},
-      {"another device of the vendor gets none", with("{limits: {huawei.com/rdma: 1}}"), {},
-       "", {}, "", {}, {{}}},
+       with("{limits: {huawei.com/npu: 8}}"),
+       {Env(path, "huawei.com/npu")}},
+      {"a static virtual NPU gets none",
+       with("{limits: {huawei.com/Ascend310P-2c: 1}}"),
+       {},
+       "",
+       {},
+       "",
+       {},
+       {{vnpu}}},
+      {"a static virtual NPU with CPUs gets none",
+       with("{limits: {huawei.com/Ascend910-12c.3cpu.32g: 1}}"),
+       {},
+       "",
+       {},
+       "",
+       {},
+       {{vnpu}}},
+      {"a dynamic virtual NPU gets none",
+       with("{limits: {huawei.com/npu-core: 2}}"),
+       {},
+       "",
+       {},
+       "",
+       {},
+       {{vnpu}}},
+      {"another device of the vendor gets none",
+       with("{limits: {huawei.com/rdma: 1}}"),
+       {},
+       "",
+       {},
+       "",
+       {},
+       {{}}},
       {"another device beside an NPU does not matter",
-       with("{limits: {huawei.com/Ascend910: 8, huawei.com/rdma: 1}}"), {Env(path)}},
+       with("{limits: {huawei.com/Ascend910: 8, huawei.com/rdma: 1}}"),
+       {Env(path)}},
       {"two products: the variable could name one only",
-       with("{limits: {huawei.com/Ascend910: 8, huawei.com/Ascend310P: 1}}"), {}, "", {}, "", {},
+       with("{limits: {huawei.com/Ascend910: 8, huawei.com/Ascend310P: 1}}"),
+       {},
+       "",
+       {},
+       "",
+       {},
        {{"/spec/template/spec/containers/0/env: the container requests two NPU products, and the "
          "variable can name one"}}},
       {"one of two products requested with zero",
-       with("{limits: {huawei.com/Ascend910: 8, huawei.com/Ascend310P: 0}}"), {Env(path)}},
+       with("{limits: {huawei.com/Ascend910: 8, huawei.com/Ascend310P: 0}}"),
+       {Env(path)}},
       {"a quantity as text", with("{limits: {huawei.com/Ascend910: '8'}}"), {Env(path)}},
   });
 }
@@ -88,7 +121,8 @@ TEST(VisibleDevices, Containers) {
   const std::string containers = "/spec/template/spec/containers/";
   Expect({
       {"frameworks trap 17: a sidecar at index 0 requests no NPUs",
-       DeploymentWith("{containers: [{name: aibrix-runtime}, {name: engine, " + npu + "}, {name: mesh}]}"),
+       DeploymentWith("{containers: [{name: aibrix-runtime}, {name: engine, " + npu +
+                      "}, {name: mesh}]}"),
        {Env(containers + "1")}},
       {"every container that requests NPUs",
        DeploymentWith("{containers: [{name: a, " + npu + "}, {name: b, " + npu + "}]}"),
@@ -96,47 +130,79 @@ TEST(VisibleDevices, Containers) {
       {"an init container that requests NPUs",
        DeploymentWith("{initContainers: [{name: check, " + npu + "}], containers: [{name: a}]}"),
        {Env("/spec/template/spec/initContainers/0")}},
-      {"the list exists", DeploymentWith("{containers: [{name: a, env: [{name: X, value: '1'}], " + npu + "}]}"),
+      {"the list exists",
+       DeploymentWith("{containers: [{name: a, env: [{name: X, value: '1'}], " + npu + "}]}"),
        {Env(containers + "0")}},
-      {"the list is empty", DeploymentWith("{containers: [{name: a, env: [], " + npu + "}]}"),
+      {"the list is empty",
+       DeploymentWith("{containers: [{name: a, env: [], " + npu + "}]}"),
        {Env(containers + "0")}},
-      {"the list is null", DeploymentWith("{containers: [{name: a, env: null, " + npu + "}]}"),
+      {"the list is null",
+       DeploymentWith("{containers: [{name: a, env: null, " + npu + "}]}"),
        {Env(containers + "0")}},
-      {"the list is none", DeploymentWith("{containers: [{name: a, env: {X: 1}, " + npu + "}]}"), {}},
-      {"entries of odd types", DeploymentWith("{containers: [{name: a, env: [1, null, {}], " + npu + "}]}"),
+      {"the list is none",
+       DeploymentWith("{containers: [{name: a, env: {X: 1}, " + npu + "}]}"),
+       {}},
+      {"entries of odd types",
+       DeploymentWith("{containers: [{name: a, env: [1, null, {}], " + npu + "}]}"),
        {Env(containers + "0")}},
       {"set with a value",
-       DeploymentWith("{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu + "}]}"), {}},
+       DeploymentWith(
+           "{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu +
+           "}]}"),
+       {}},
       {"set to nothing",
-       DeploymentWith("{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES}], " + npu + "}]}"), {}},
+       DeploymentWith("{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES}], " + npu +
+                      "}]}"),
+       {}},
       {"set from another annotation",
-       DeploymentWith("{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: "
-                      "{fieldPath: \"metadata.annotations['x']\"}}}], " + npu + "}]}"), {}},
+       DeploymentWith(
+           "{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: "
+           "{fieldPath: \"metadata.annotations['x']\"}}}], " +
+           npu + "}]}"),
+       {}},
       {"two variables whose names differ in case are two",
-       DeploymentWith("{containers: [{name: a, env: [{name: ascend_visible_devices, value: '0'}], " + npu + "}]}"),
+       DeploymentWith(
+           "{containers: [{name: a, env: [{name: ascend_visible_devices, value: '0'}], " + npu +
+           "}]}"),
        {Env(containers + "0")}},
       {"another scheduler writes no annotation",
-       DeploymentWith("{schedulerName: mine, containers: [{name: a, " + npu + "}]}"), {}, "", {}, "", {},
+       DeploymentWith("{schedulerName: mine, containers: [{name: a, " + npu + "}]}"),
+       {},
+       "",
+       {},
+       "",
+       {},
        {{containers + "0/env: only Volcano writes the annotation that the variable reads"}}},
       {"default-scheduler will be volcano",
        DeploymentWith("{schedulerName: default-scheduler, containers: [{name: a, " + npu + "}]}"),
        {Env(containers + "0")}},
       {"a job that names another scheduler",
-       "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, spec: {schedulerName: mine, replicaSpecs: "
-       "{Worker: {template: {spec: {containers: [{name: ascend, " + npu + "}]}}}}}}", {}},
+       "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, spec: {schedulerName: mine, "
+       "replicaSpecs: "
+       "{Worker: {template: {spec: {containers: [{name: ascend, " +
+           npu + "}]}}}}}}",
+       {}},
       {"softly shared chips, by policy",
        DeploymentWith("{containers: [{name: a, " + npu + "}]}",
-                      "{annotations: {huawei.com/schedule_policy: chip1-softShareDev}}"), {}, "", {}, "", {},
+                      "{annotations: {huawei.com/schedule_policy: chip1-softShareDev}}"),
+       {},
+       "",
+       {},
+       "",
+       {},
        {{containers + "0/env: the chips are shared softly; the variable must be absent"}}},
       {"softly shared chips, by label",
        DeploymentWith("{containers: [{name: a, " + npu + "}]}",
-                      "{labels: {huawei.com/scheduler.softShareDev.aicoreQuota: '10'}}"), {}},
-      {"another policy", DeploymentWith("{containers: [{name: a, " + npu + "}]}",
-                                        "{annotations: {huawei.com/schedule_policy: chip8-node8}}"),
+                      "{labels: {huawei.com/scheduler.softShareDev.aicoreQuota: '10'}}"),
+       {}},
+      {"another policy",
+       DeploymentWith("{containers: [{name: a, " + npu + "}]}",
+                      "{annotations: {huawei.com/schedule_policy: chip8-node8}}"),
        {Env(containers + "0")}},
       {"opted in without NPUs: nothing says which resource",
        R"({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"labels": {"mindgate.io/inject": "enabled"}},
-           "spec": {"template": {"spec": {"containers": [{"name": "a"}]}}}})", {}},
+           "spec": {"template": {"spec": {"containers": [{"name": "a"}]}}}})",
+       {}},
   });
 }
 
@@ -145,38 +211,62 @@ TEST(VisibleDevices, Containers) {
 TEST(VisibleDevices, OmeRuntimeAndService) {
   const auto runtime = [](const std::string& component) {
     return std::vector<std::string>{
-        "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: {engineConfig: " +
+        "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: "
+        "{engineConfig: " +
         component + "}}"};
   };
   const auto service = [](const std::string& engine) {
-    return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s, namespace: n}, spec: "
-           "{runtime: {name: rt}, engine: " + engine + "}}";
+    return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s, namespace: "
+           "n}, spec: "
+           "{runtime: {name: rt}, engine: " +
+           engine + "}}";
   };
   const std::string npu = "resources: {limits: {huawei.com/Ascend910: 8}}";
   const std::string by_runtime = "/env: the runtime sets the variable for this container";
   Expect({
       {"frameworks trap 7: the runtime sets it with `value`, the service gets no `valueFrom` twin",
-       service("{runner: {name: e, " + npu + "}}"), {}, "",
-       runtime("{runner: {name: e, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu + "}}"),
-       "", {}, {{"/spec/engine/runner" + by_runtime}}},
+       service("{runner: {name: e, " + npu + "}}"),
+       {},
+       "",
+       runtime("{runner: {name: e, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu +
+               "}}"),
+       "",
+       {},
+       {{"/spec/engine/runner" + by_runtime}}},
       {"frameworks trap 7: also in a service that leaves the NPUs to the runtime",
-       service("{runner: {name: e}}"), {}, "",
-       runtime("{runner: {name: e, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu + "}}")},
-      {"the runtime lacks it: the service's runner has it", service("{runner: {name: e}}"),
-       {Env("/spec/engine/runner")}, "", runtime("{runner: {name: e, " + npu + "}}")},
-      {"frameworks trap 6: a service without a runner never gains one", service("{minReplicas: 1}"), {},
-       "", runtime("{runner: {name: e, " + npu + "}}")},
-      {"the runtime's product counts, where the service names none", service("{runner: {name: e}}"),
-       {Env("/spec/engine/runner", "huawei.com/npu")}, "",
+       service("{runner: {name: e}}"),
+       {},
+       "",
+       runtime("{runner: {name: e, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu +
+               "}}")},
+      {"the runtime lacks it: the service's runner has it",
+       service("{runner: {name: e}}"),
+       {Env("/spec/engine/runner")},
+       "",
+       runtime("{runner: {name: e, " + npu + "}}")},
+      {"frameworks trap 6: a service without a runner never gains one",
+       service("{minReplicas: 1}"),
+       {},
+       "",
+       runtime("{runner: {name: e, " + npu + "}}")},
+      {"the runtime's product counts, where the service names none",
+       service("{runner: {name: e}}"),
+       {Env("/spec/engine/runner", "huawei.com/npu")},
+       "",
        runtime("{runner: {name: e, resources: {limits: {huawei.com/npu: 8}}}}")},
-      {"containers meet by name", service("{containers: [{name: b, " + npu + "}]}"),
-       {Env("/spec/engine/containers/0")}, "",
+      {"containers meet by name",
+       service("{containers: [{name: b, " + npu + "}]}"),
+       {Env("/spec/engine/containers/0")},
+       "",
        runtime("{containers: [{name: a, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}]}]}")},
-      {"leader and worker meet their own", service("{leader: {runner: {name: e}}, worker: {runner: {name: e}}}"),
-       {Env("/spec/engine/worker/runner")}, "",
-       runtime("{leader: {runner: {name: e, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " + npu +
-               "}}, worker: {runner: {name: e, " + npu + "}}}")},
-      {"a runtime that nobody knows", service("{runner: {name: e, " + npu + "}}"),
+      {"leader and worker meet their own",
+       service("{leader: {runner: {name: e}}, worker: {runner: {name: e}}}"),
+       {Env("/spec/engine/worker/runner")},
+       "",
+       runtime("{leader: {runner: {name: e, env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], " +
+               npu + "}}, worker: {runner: {name: e, " + npu + "}}}")},
+      {"a runtime that nobody knows",
+       service("{runner: {name: e, " + npu + "}}"),
        {Env("/spec/engine/runner")}},
   });
 }

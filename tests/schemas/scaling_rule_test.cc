@@ -251,6 +251,23 @@ TEST(ScalingRule, RulesThatLetNoJobStart) {
        "",
        {},
        {"1:26 elastic_scaling_list: " + missing}},
+      {"no list under a key of another case",
+       R"({"Elastic_scaling_list": null})",
+       "",
+       {},
+       {"1:1 elastic_scaling_list: " + missing},
+       {"1:26 Elastic_scaling_list: the key is \"Elastic_scaling_list\" instead of "
+        "\"elastic_scaling_list\", which the operator reads but MindIE's controller does not"}},
+      {"a nameless group twice",
+       Rule({{Group("", "1"), Group("", "2")}}),
+       "[=2x2]",
+       {},
+       {"3:15 elastic_scaling_list[0].group_list[0].group_name: group_name is missing or empty, so "
+        "no job can belong to the group",
+        "4:1 elastic_scaling_list[0].group_list[1]: group \"\" is written twice in one group_list, "
+        "and the last silently wins",
+        "4:15 elastic_scaling_list[0].group_list[1].group_name: group_name is missing or empty, so "
+        "no job can belong to the group"}},
       {"empty list",
        R"({"elastic_scaling_list": []})",
        "",

@@ -37,6 +37,14 @@ class FakeObjects : public schemas::ObjectLookup {
     for (const std::string& text : yaml)
       objects_.push_back(std::make_unique<json::Json>(Yaml(text)));
   }
+  // The items of a list.
+  static FakeObjects Of(const json::Json& list) {
+    FakeObjects objects(std::vector<std::string>{});
+    for (const json::Json& object : list) {
+      objects.objects_.push_back(std::make_unique<json::Json>(object));
+    }
+    return objects;
+  }
   // The documents of one file, as `apply` knows them.
   explicit FakeObjects(const std::vector<json::YamlDocument>& documents, bool complete)
       : complete_(complete) {

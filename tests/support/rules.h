@@ -24,8 +24,8 @@ namespace mindgate::testing {
 struct RuleCase {
   std::string name;
   std::string object;                    // YAML
-  std::vector<std::string> want;         // "field: message", in order; empty: the rule passes
-  std::string old_object;                // YAML; makes the request an UPDATE
+  std::vector<std::string> want = {};    // "field: message", in order; empty: the rule passes
+  std::string old_object = {};           // YAML; makes the request an UPDATE
   std::vector<std::string> others = {};  // other objects in the cluster, YAML each
   bool know_cluster = false;             // false: no lookup at all, unless there are `others`
   bool want_skipped = false;             // the rule must say that it was skipped
@@ -75,6 +75,8 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       got.push_back(finding.field + ": " + finding.message);
       EXPECT_FALSE(finding.error) << finding.message;
       EXPECT_FALSE(finding.fix.empty()) << "a violation without a fix";
+      EXPECT_FALSE(finding.message.ends_with('.')) << finding.message;
+      EXPECT_EQ(finding.message.find('\n'), std::string::npos) << finding.message;
     }
     EXPECT_EQ(got, c.want);
     for (const auto& trace : traces) {

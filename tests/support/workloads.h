@@ -13,7 +13,7 @@ namespace mindgate::testing {
 
 // What varies in the one template of a workload.
 struct TemplateParts {
-  json::Json container;                        // the main container (OME: the runner)
+  json::Json container;                          // the main container (OME: the runner)
   json::Json pod_fields = json::Json::object();  // beside `containers`
   json::Json labels = json::Json::object();
   json::Json annotations = json::Json::object();
@@ -59,8 +59,8 @@ inline json::Json OmeComponent(const TemplateParts& parts) {
 inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
   using schemas::Kind;
   const auto& info = schemas::InfoOf(kind);
-  const std::string version = (info.group.empty() ? "" : std::string(info.group) + "/") +
-                              std::string(info.version);
+  const std::string version =
+      (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
   json::Json object = {
       {"apiVersion", version}, {"kind", std::string(info.name)}, {"metadata", {{"name", "a"}}}};
   json::Json& spec = object["spec"];

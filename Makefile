@@ -1,0 +1,60 @@
+# The commands people type. Each installs what it needs (scripts/bootstrap) and builds under build/.
+#
+#   make demo      build mindgate and run admission on real manifests
+#   make test      build and run the whole test suite
+#   make build     build/release/mindgate
+#   make bench     time the engine, as ratios within one run
+#   make fuzz      run every fuzz target (FUZZ_SECONDS=60)
+#   make lint      format, clang-tidy, folder arrows, shell scripts
+#   make sanitize  the whole suite under ASan+UBSan and under TSan
+#   make rules     write docs/rules from the rules
+#   make install   PREFIX=/usr/local
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+.PHONY: demo test build bench fuzz lint sanitize asan tsan rules install clean
+
+demo: build
+	@scripts/demo build/release/mindgate
+
+test:
+	@scripts/bootstrap
+	@cmake --preset dev >build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
+	@ninja -C build/dev -j $(JOBS) --quiet
+	@ctest --preset dev -j $(JOBS) --no-tests=error
+
+build:
+	@scripts/bootstrap
+	@cmake --preset release >build-release.log 2>&1 || { cat build-release.log; exit 1; }; rm -f build-release.log
+	@ninja -C build/release -j $(JOBS) --quiet mindgate
+
+bench: build
+	@scripts/bench
+
+fuzz:
+	@scripts/bootstrap --all
+	@scripts/fuzz
+
+lint:
+	@scripts/bootstrap --all
+	@scripts/lint
+
+sanitize: asan tsan
+
+asan tsan:
+	@scripts/bootstrap
+	@cmake --preset $@ >/dev/null
+	@ninja -C build/$@ -j $(JOBS) --quiet
+	@ctest --preset $@ -j $(JOBS) --no-tests=error
+
+rules: build
+	@scripts/rule-pages build/release/mindgate docs/rules
+
+install: build
+	install -D -m 755 -s build/release/mindgate $(DESTDIR)$(PREFIX)/bin/mindgate
+	ln -sf mindgate $(DESTDIR)$(PREFIX)/bin/kubectl-mindgate
+
+clean:
+	rm -rf build

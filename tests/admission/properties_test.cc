@@ -1,0 +1,236 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <set>
+#include <string>
+
+#include "admission/admit.h"
+#include "json/decode.h"
+#include "json/yaml.h"
+#include "support/generators.h"
+#include "support/objects.h"
+
+// What holds for every object, whatever its kind and however damaged.
+namespace mindgate::testing {
+namespace {
+
+using admission::Admit;
+using admission::Options;
+using admission::Outcome;
+using admission::Verdict;
+using json::Json;
+using schemas::AdmissionRequest;
+using schemas::Config;
+using schemas::Kind;
+
+const Config& Defaults() {
+  static const Config config;
+  return config;
+}
+
+AdmissionRequest Create(const Json& object, const FakeObjects& others) {
+  AdmissionRequest request;
+  request.object = &object;
+  request.objects = &others;
+  return request;
+}
+
+AdmissionRequest Update(const Json& object, const Json& old_object, const FakeObjects& others) {
+  AdmissionRequest request = Create(object, others);
+  request.operation = schemas::Operation::kUpdate;
+  request.old_object = &old_object;
+  return request;
+}
+
+const Json& After(const Verdict& verdict, const Json& object) {
+  return verdict.mutated ? *verdict.mutated : object;
+}
+
+// A rule that throws is caught and reported as an error; both are bugs of ours.
+void AssertNoErrors(const Verdict& verdict) {
+  RC_ASSERT(verdict.outcome != Outcome::kError);
+  for (const auto& finding : verdict.findings) {
+    if (finding.error)
+      RC_FAIL((finding.rule == nullptr ? "" : std::string(finding.rule->id)) + ": " +
+              finding.message);
+  }
+}
+
+std::string Patch(const Verdict& verdict) { return json::ToJsonPatch(verdict.patch).dump(); }
+
+// The runtime that generated services name, in about half of the cases.
+std::unique_ptr<FakeObjects> Others() {
+  std::vector<std::string> others;
+  if (internal::OneIn(2)) others.push_back(AnyObjectOf(Kind::kClusterServingRuntime).dump());
+  return std::make_unique<FakeObjects>(others, false);
+}
+
+std::set<std::string> EnforcedRules(const Verdict& verdict) {
+  std::set<std::string> rules;
+  for (const auto& finding : verdict.findings) {
+    if (finding.mode == schemas::Mode::kEnforce) rules.emplace(finding.rule->id);
+  }
+  return rules;
+}
+
+// Every leaf of `before` stands in `after`, but for what counts as missing.
+bool Survives(const Json& before, const Json& after, std::string_view key = "") {
+  if (before.is_null()) return true;
+  if (before.is_object()) {
+    if (!after.is_object()) return false;
+    for (const auto& [name, value] : before.items()) {
+      const auto found = after.find(name);
+      if (found == after.end() || !Survives(value, *found, name)) return false;
+    }
+    return true;
+  }
+  if (before.is_array()) {
+    if (!after.is_array() || after.size() < before.size()) return false;
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (!Survives(before[i], after[i])) return false;
+    }
+    return true;
+  }
+  if (key == "schedulerName" && (before == "" || before == "default-scheduler")) return true;
+  return before == after;
+}
+
+// The object as text with its keys in descending order, as a client might write it.
+std::string DumpReversed(const Json& value) {
+  if (!value.is_structured()) return value.dump();
+  const bool object = value.is_object();
+  std::string text;
+  for (auto it = value.rbegin(); it != value.rend(); ++it) {
+    if (object) {
+      text += (text.empty() ? "" : ",") + Json(it.key()).dump() + ":" + DumpReversed(*it);
+    } else {
+      text = DumpReversed(*it) + (text.empty() ? "" : ",") + text;
+    }
+  }
+  return object ? "{" + text + "}" : "[" + text + "]";
+}
+
+TEST(Properties, TwiceEqualsOnceAndPatchesApply) {
+  EXPECT_TRUE(rc::check([] {
+    const auto others = Others();
+    const Json object = AnyObject();
+    RC_LOG() << object.dump() << "\n";
+    const Verdict first = Admit(Create(object, *others), Defaults());
+    AssertNoErrors(first);
+    RC_ASSERT(first.patch.empty() == first.changes.empty());
+    RC_ASSERT(first.patch.empty() == (first.mutated == nullptr));
+    if (!first.mutated) return;
+    RC_ASSERT(object.patch(json::ToJsonPatch(first.patch)).dump() == first.mutated->dump());
+    const Verdict second = Admit(Create(*first.mutated, *others), Defaults());
+    AssertNoErrors(second);
+    RC_ASSERT(Patch(second) == "[]");
+    RC_ASSERT(second.findings.size() == first.findings.size());
+  }));
+}
+
+TEST(Properties, WhatTheUserWroteSurvives) {
+  Options mutate_only;
+  mutate_only.judge = false;
+  EXPECT_TRUE(rc::check([&] {
+    const auto others = Others();
+    const Json object = AnyObject();
+    RC_LOG() << object.dump() << "\n";
+    const Verdict verdict = Admit(Create(object, *others), Defaults(), mutate_only);
+    RC_ASSERT(Survives(object, After(verdict, object)));
+  }));
+}
+
+// What we inject must not be what denies the object. What is copied from elsewhere in the object is
+// the user's own word and may be.
+TEST(Properties, InjectionBreaksNoEnforcedRule) {
+  Options judge_only;
+  judge_only.mutate = false;
+  Config config;
+  config.disabled_mutators = {"mindie-labels", "runtime-labels"};
+  EXPECT_TRUE(rc::check([&] {
+    const auto others = Others();
+    const Json object = AnyObject();
+    RC_LOG() << object.dump() << "\n";
+    const auto with = EnforcedRules(Admit(Create(object, *others), config));
+    const auto without = EnforcedRules(Admit(Create(object, *others), config, judge_only));
+    for (const std::string& rule : with) {
+      // sp-block can be judged only once the gang size is known, which is what gets injected.
+      if (rule != "MG090" && !without.contains(rule)) RC_FAIL(rule + " after mutation only");
+    }
+  }));
+}
+
+TEST(Properties, UpdatesAreStable) {
+  Options mutate_only;
+  mutate_only.judge = false;
+  EXPECT_TRUE(rc::check([&] {
+    const auto others = Others();
+    const Json stored = AnyObject();
+    RC_LOG() << stored.dump() << "\n";
+    RC_ASSERT(Patch(Admit(Update(stored, stored, *others), Defaults(), mutate_only)) == "[]");
+    Json object = stored;
+    Damage(object);
+    RC_LOG() << "becomes " << object.dump() << "\n";
+    const Verdict first = Admit(Update(object, stored, *others), Defaults());
+    AssertNoErrors(first);
+    const Json& after = After(first, object);
+    RC_ASSERT(Survives(object, after));
+    RC_ASSERT(Patch(Admit(Update(after, stored, *others), Defaults(), mutate_only)) == "[]");
+    RC_ASSERT(Patch(Admit(Update(after, after, *others), Defaults(), mutate_only)) == "[]");
+  }));
+}
+
+// A client that puts its original manifest back must not take away what was injected.
+TEST(Properties, PuttingTheOriginalBackChangesNothing) {
+  Options mutate_only;
+  mutate_only.judge = false;
+  EXPECT_TRUE(rc::check([&] {
+    const auto others = Others();
+    const Json original = AnyObject();
+    RC_LOG() << original.dump() << "\n";
+    const auto kind = schemas::KindOf(original);
+    if (!kind || schemas::InfoOf(*kind).template_frozen) return;
+    const Verdict created = Admit(Create(original, *others), Defaults(), mutate_only);
+    if (!created.mutated) return;
+    const Verdict again =
+        Admit(Update(original, *created.mutated, *others), Defaults(), mutate_only);
+    RC_ASSERT(After(again, original).dump() == created.mutated->dump());
+  }));
+}
+
+TEST(Properties, OrderAndFormOfTheTextDoNotMatter) {
+  EXPECT_TRUE(rc::check([] {
+    const auto others = Others();
+    const Json object = AnyObject();
+    RC_LOG() << object.dump() << "\n";
+    const auto reversed = json::Decode(DumpReversed(object));
+    RC_ASSERT(static_cast<bool>(reversed));
+    RC_ASSERT(reversed->dump() == object.dump());
+    const auto yaml = json::DecodeYaml(json::EncodeYaml(object));
+    RC_ASSERT(static_cast<bool>(yaml));
+    RC_ASSERT(yaml->size() == 1u);
+    const Verdict verdict = Admit(Create(object, *others), Defaults());
+    for (const Json* form : {&*reversed, &yaml->front().value}) {
+      const Verdict other = Admit(Create(*form, *others), Defaults());
+      RC_ASSERT(Patch(other) == Patch(verdict));
+      RC_ASSERT(other.outcome == verdict.outcome);
+      RC_ASSERT(other.warnings == verdict.warnings);
+    }
+  }));
+}
+
+// Nothing but the request and the configuration counts, so the same question has the same answer.
+TEST(Properties, DamagedBeyondRecognition) {
+  EXPECT_TRUE(rc::check([] {
+    const auto others = Others();
+    Json object = AnyObject();
+    const int wounds = internal::Draw(20);
+    for (int i = 0; i < wounds; ++i) Damage(object);
+    const Verdict verdict = Admit(Create(object, *others), Defaults());
+    AssertNoErrors(verdict);
+    RC_ASSERT(Patch(Admit(Create(object, *others), Defaults())) == Patch(verdict));
+  }));
+}
+
+}  // namespace
+}  // namespace mindgate::testing

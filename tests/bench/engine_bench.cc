@@ -1,0 +1,149 @@
+// What one decision costs, stage by stage, next to parsers alone on the same bytes in the same run.
+// Percentiles over single runs, since an average hides what a caller waits for.
+#include <benchmark/benchmark.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "admission/admit.h"
+#include "json/decode.h"
+#include "manifests.h"
+#include "mutators/mutator.h"
+#include "policies/engine.h"
+
+namespace mindgate::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Percentiles {
+  double p50 = 0;  // microseconds
+  double p99 = 0;
+};
+
+Percentiles Measure(const std::function<void()>& run, int runs) {
+  for (int i = 0; i < runs / 10; ++i) run();
+  std::vector<int64_t> samples(static_cast<size_t>(runs));
+  for (int64_t& sample : samples) {
+    const auto start = Clock::now();
+    run();
+    sample = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  }
+  std::sort(samples.begin(), samples.end());
+  const auto at = [&](size_t percent) {
+    return static_cast<double>(samples[samples.size() * percent / 100]) / 1000;
+  };
+  return {at(50), at(99)};
+}
+
+struct Stage {
+  std::string name;
+  std::function<void()> run;
+};
+
+// `whole` is what a caller waits for; the stages before it are its parts.
+std::vector<Stage> StagesOf(const std::string& text, const Json& object, const Json& mutated,
+                            const schemas::Config& config) {
+  static simdjson::dom::parser parser;
+  const auto create = [](const Json& of) {
+    schemas::AdmissionRequest request;
+    request.object = &of;
+    request.name_space = "inference";
+    return request;
+  };
+  const auto patch = admission::Admit(create(object), config).patch;
+  const auto padded = std::make_shared<simdjson::padded_string>(text);
+  return {
+      {"simdjson scan", [=] { benchmark::DoNotOptimize(parser.parse(*padded).error()); }},
+      {"nlohmann parse", [&] { benchmark::DoNotOptimize(Json::parse(text)); }},
+      {"decode", [&] { benchmark::DoNotOptimize(json::Decode(text)); }},
+      {"view", [&] { benchmark::DoNotOptimize(schemas::BuildView(object)); }},
+      {"view and mutate",
+       [&, create] {
+         const auto view = schemas::BuildView(object);
+         const auto request = create(object);
+         const auto edits = mutators::Mutate({*view, nullptr, request, config, false});
+         benchmark::DoNotOptimize(edits.BuildPatch());
+       }},
+      {"copy and patch",
+       [&, patch] {
+         Json copy = object;
+         benchmark::DoNotOptimize(json::ApplyPatch(copy, patch));
+       }},
+      {"view and judge",
+       [&, create] {
+         const auto view = schemas::BuildView(mutated);
+         const auto request = create(mutated);
+         benchmark::DoNotOptimize(policies::Judge({*view, nullptr, request, config}));
+       }},
+      {"encode the patch", [=] { benchmark::DoNotOptimize(json::ToJsonPatch(patch).dump()); }},
+      {"admit",
+       [&, create] { benchmark::DoNotOptimize(admission::Admit(create(object), config)); }},
+      {"whole",
+       [&, create] {
+         const auto decoded = json::Decode(text);
+         const auto verdict = admission::Admit(create(*decoded), config);
+         benchmark::DoNotOptimize(json::ToJsonPatch(verdict.patch).dump());
+       }},
+  };
+}
+
+void Run(const char* name, const std::string& text, int runs) {
+  const auto object = json::Decode(text);
+  const schemas::Config config;
+  schemas::AdmissionRequest request;
+  request.object = &*object;
+  const auto verdict = admission::Admit(request, config);
+  const Json& mutated = verdict.mutated ? *verdict.mutated : *object;
+  std::printf("\n%s, %zu bytes, %zu patch operations, %zu findings\n", name, text.size(),
+              verdict.patch.size(), verdict.findings.size());
+  std::printf("  %-18s %10s %10s %10s %10s\n", "stage", "p50 us", "p99 us", "ns/byte",
+              "x nlohmann");
+  double nlohmann = 0;
+  for (const Stage& stage : StagesOf(text, *object, mutated, config)) {
+    const Percentiles time = Measure(stage.run, runs);
+    if (stage.name == "nlohmann parse") nlohmann = time.p50;
+    std::printf("  %-18s %10.1f %10.1f %10.2f", stage.name.c_str(), time.p50, time.p99,
+                time.p50 * 1000 / static_cast<double>(text.size()));
+    if (nlohmann > 0) std::printf(" %10.2f", time.p50 / nlohmann);
+    std::printf("\n");
+  }
+}
+
+std::string CpuModel() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+}  // namespace
+}  // namespace mindgate::bench
+
+// engine_bench [RUNS [ONLY]]: ONLY is "storm", "service" or "pod".
+int main(int argc, char** argv) {
+  using namespace mindgate::bench;
+  const int runs = argc > 1 ? std::max(100, std::atoi(argv[1])) : 20'000;
+  const std::string only = argc > 2 ? argv[2] : "";
+  const char* commit = std::getenv("MINDGATE_COMMIT");
+  std::printf("%s, %u cores, compiler %s, simdjson %s, commit %s, %d runs each\n",
+              CpuModel().c_str(), std::thread::hardware_concurrency(), __VERSION__,
+              simdjson::get_active_implementation()->name().c_str(),
+              commit != nullptr ? commit : "unknown", runs);
+  if (only.empty() || only == "storm") Run("StormService", Padded(StormService, 10 * 1024), runs);
+  if (only.empty() || only == "service") {
+    Run("InferenceService", Padded(InferenceService, 60 * 1024), std::max(100, runs / 4));
+  }
+  if (only.empty() || only == "pod") Run("Pod", Padded(Pod, 0), runs);
+  return 0;
+}

@@ -1,0 +1,159 @@
+#include "cli/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "mutators/mutator.h"
+#include "policies/engine.h"
+#include "support/cli.h"
+#include "support/golden.h"
+
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+using ::mindgate::testing::Cli;
+using ::mindgate::testing::CliResult;
+using ::mindgate::testing::OnlyConfig;
+using ::mindgate::testing::Workspace;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kPod = R"(apiVersion: v1
+kind: Pod
+metadata:
+  name: p
+  labels: {fault-scheduling: Force}
+spec:
+  containers:
+  - name: main
+    resources: {limits: {huawei.com/Ascend910: 1}}
+)";
+
+TEST(Explain, ObjectsRuleByRule) {
+  const Workspace workspace;
+  workspace.Write("pod.yaml", kPod);
+  workspace.Write("mindgate.yaml", OnlyConfig({"scheduler-name"}, {"MG001", "MG050", "MG053"}));
+  const CliResult result = Cli({"explain", "-f", "pod.yaml", "--config", "mindgate.yaml"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, ::testing::StartsWith("Pod default/p (pod.yaml:1, CREATE): denied\n"
+                                                "  Changed\n"
+                                                "    scheduler-name  /spec/schedulerName\n"));
+  EXPECT_THAT(result.out, HasSubstr("\n    passed    MG001 "));
+  EXPECT_THAT(result.out, HasSubstr("\n    off       MG051 "));
+  EXPECT_THAT(result.out,
+              HasSubstr("\n    violated  MG050 fault-scheduling-value (enforce)\n"
+                        "              pod.yaml:5:30  metadata.labels[fault-scheduling]\n"));
+  EXPECT_THAT(result.out, HasSubstr("\n              fix: "));
+  EXPECT_THAT(result.out, HasSubstr("\n    does not apply to Pod:\n      MG"));
+}
+
+TEST(Explain, ExceptionsAndWhatWasWithheldHaveReasons) {
+  const Workspace workspace;
+  workspace.Write("pod.yaml", kPod);
+  workspace.Write("mindgate.yaml",
+                  OnlyConfig({}, {"MG050"}) +
+                      "exceptions: [{rules: [MG050], owner: serving, reason: moves soon, expires: "
+                      "2999-12-31}]\n");
+  Json got = Json::parse(
+      Cli({"explain", "-f", "pod.yaml", "--config", "mindgate.yaml", "-o", "json"}).out);
+  const Json& result = got["results"][0];
+  EXPECT_EQ(result["outcome"], "admitted");
+  EXPECT_EQ(result["rules"].size(), policies::Catalogue().size()) << "every rule is accounted for";
+  bool found = false;
+  for (const Json& rule : result["rules"]) {
+    if (rule["rule"] != "MG050") continue;
+    found = true;
+    EXPECT_EQ(rule["result"], "excepted");
+    EXPECT_EQ(rule["reason"], "excepted until 2999-12-31T23:59:59Z by serving: moves soon");
+  }
+  EXPECT_TRUE(found);
+
+  std::string opted_out = kPod;
+  opted_out.insert(opted_out.find("fault-scheduling"), "mindgate.io/inject: disabled, ");
+  got = Json::parse(Cli({"explain", "-f", "-", "-o", "json"}, opted_out).out);
+  ASSERT_EQ(got["results"][0]["withheld"].size(), 1u);
+  EXPECT_THAT(got["results"][0]["withheld"][0]["reason"].get<std::string>(),
+              HasSubstr("mindgate.io/inject: disabled"));
+}
+
+TEST(Explain, IgnoredObjectsSayWhy) {
+  const CliResult result = Cli({"explain", "-f", "-"}, "apiVersion: v1\nkind: Service\n");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out,
+            "Service - (<stdin>:1, CREATE): ignored, not a kind that mindgate looks at\n");
+}
+
+TEST(Explain, ARuleByIdOrName) {
+  const CliResult by_id = Cli({"explain", "mg050"});
+  EXPECT_EQ(by_id.code, 0);
+  EXPECT_EQ(by_id.out, Cli({"explain", "fault-scheduling-value"}).out);
+  EXPECT_THAT(by_id.out, ::testing::StartsWith("MG050 fault-scheduling-value\n\n  "));
+  for (const char* part :
+       {"\nWhy\n  ", "\nWhat to write\n  ", "\nKinds\n  ", "\nMode\n  enforce\n",
+        "\nSeverity\n  error\n", "\nSource\n  ", "\nConfiguration\n  rules: {MG050: "}) {
+    EXPECT_THAT(by_id.out, HasSubstr(part));
+  }
+  const Workspace workspace;
+  workspace.Write("mindgate.yaml", "rules: {MG050: audit}\n");
+  EXPECT_THAT(Cli({"explain", "MG050", "--config", "mindgate.yaml"}).out,
+              HasSubstr("\nMode\n  audit (by default enforce)\n"));
+  EXPECT_EQ(Json::parse(Cli({"explain", "MG050", "-o", "json"}).out)["rule"], "MG050");
+}
+
+TEST(Explain, UnknownRulesGetTheNearestKnown) {
+  CliResult result = Cli({"explain", "fault-sheduling-value"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err,
+            "error: there is no rule or mutator \"fault-sheduling-value\"\n"
+            "hint: did you mean \"fault-scheduling-value\"?\n");
+  EXPECT_EQ(Cli({"explain", "whatever"}).err,
+            "error: there is no rule or mutator \"whatever\"\n"
+            "hint: `mindgate explain` lists all of them\n");
+  EXPECT_EQ(Cli({"explain", "MG050", "-f", "x"}).code, 2);
+}
+
+TEST(Explain, ListsEveryRuleAndMutator) {
+  const CliResult text = Cli({"explain"});
+  EXPECT_EQ(text.code, 0);
+  for (const policies::Rule* rule : policies::Catalogue()) {
+    EXPECT_THAT(text.out, HasSubstr("\n" + std::string(rule->id) + "  " + std::string(rule->name)));
+  }
+  for (const auto& mutator : mutators::Mutators()) {
+    EXPECT_THAT(text.out, HasSubstr("\n       " + std::string(mutator.name) + " "));
+    EXPECT_EQ(Cli({"explain", std::string(mutator.name)}).code, 0);
+  }
+  const Json list = Json::parse(Cli({"explain", "-o", "json"}).out);
+  EXPECT_EQ(list["rules"].size(), policies::Catalogue().size());
+  EXPECT_EQ(list["mutators"].size(), mutators::Mutators().size());
+}
+
+// The pages are generated: when this fails, run scripts/rule-pages and read the difference.
+TEST(RulePages, AreWhatTheRulesSay) {
+  const Workspace workspace;
+  ASSERT_EQ(Cli({"explain", "--markdown", "pages"}).code, 0);
+  std::vector<std::string> want;
+  for (const auto& page : std::filesystem::directory_iterator("pages")) {
+    want.push_back(page.path().filename().string());
+    std::stringstream text;
+    text << std::ifstream(page.path()).rdbuf();
+    const std::string committed = ::mindgate::testing::ReadSource("docs/rules/" + want.back());
+    EXPECT_TRUE(committed == text.str()) << want.back() << " is stale";
+  }
+  std::vector<std::string> got;
+  for (const auto& page :
+       std::filesystem::directory_iterator(::mindgate::testing::SourcePath("docs/rules"))) {
+    got.push_back(page.path().filename().string());
+  }
+  EXPECT_THAT(got, ::testing::UnorderedElementsAreArray(want)) << "pages of rules that are gone";
+}
+
+}  // namespace
+}  // namespace mindgate::cli

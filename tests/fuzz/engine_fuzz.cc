@@ -1,0 +1,125 @@
+// Any bytes through decoding and admission, as `apply` would take them: each document is created,
+// the second one also updates the first, and all of them are known to each other. Whatever they
+// are: no error of ours, patches that apply to nlohmann too, nothing left to do on our own output.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admission/admit.h"
+#include "json/decode.h"
+#include "json/yaml.h"
+
+namespace {
+
+using mindgate::json::Json;
+namespace admission = mindgate::admission;
+namespace json = mindgate::json;
+namespace schemas = mindgate::schemas;
+
+// Aborts, so that the fuzzer keeps the input.
+void Require(bool holds, std::string_view what) {
+  if (holds) return;
+  std::fprintf(stderr, "does not hold: %.*s\n", static_cast<int>(what.size()), what.data());
+  std::abort();
+}
+
+class Documents : public schemas::ObjectLookup {
+ public:
+  explicit Documents(std::vector<Json> documents) : documents_(std::move(documents)) {}
+
+  const std::vector<Json>& all() const { return documents_; }
+
+  const Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,
+                   std::string_view name) const override {
+    for (const Json& document : documents_) {
+      if (Matches(document, group, kind, name_space) && Metadata(document, "name") == name) {
+        return &document;
+      }
+    }
+    return nullptr;
+  }
+
+  bool IsComplete(std::string_view, std::string_view) const override {
+    return documents_.size() % 2 == 0;
+  }
+
+  void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
+               const std::function<void(const Json&)>& visit) const override {
+    for (const Json& document : documents_) {
+      if (Matches(document, group, kind, name_space)) visit(document);
+    }
+  }
+
+ private:
+  static std::string_view Metadata(const Json& document, std::string_view key) {
+    return json::FindString(json::Find(document, "metadata"), key).value_or("");
+  }
+
+  static bool Matches(const Json& document, std::string_view group, std::string_view kind,
+                      std::string_view name_space) {
+    return schemas::GroupOf(json::FindString(document, "apiVersion").value_or("")) == group &&
+           json::FindString(document, "kind") == kind &&
+           Metadata(document, "namespace") == name_space;
+  }
+
+  std::vector<Json> documents_;
+};
+
+void CheckAnswer(const admission::Verdict& verdict) {
+  Require(verdict.outcome != admission::Outcome::kError, "no error");
+  for (const auto& finding : verdict.findings) {
+    Require(!finding.error, finding.message);
+    Require(!finding.message.empty() && !finding.fix.empty(), "findings say what and how to fix");
+  }
+  Require(verdict.warnings.size() <= admission::kMostWarnings, "few warnings");
+  for (const std::string& warning : verdict.warnings) {
+    Require(warning.size() <= admission::kLongestWarning, "short warnings");
+  }
+  Require(verdict.patch.empty() == (verdict.mutated == nullptr), "a patch makes a new object");
+}
+
+void Check(schemas::AdmissionRequest request) {
+  static const schemas::Config config;
+  const Json& object = *request.object;
+  const auto verdict = admission::Admit(request, config);
+  CheckAnswer(verdict);
+  if (!verdict.mutated) return;
+  Require(object.patch(json::ToJsonPatch(verdict.patch)) == *verdict.mutated, "the patch applies");
+  request.object = verdict.mutated.get();
+  const auto again = admission::Admit(request, config);
+  CheckAnswer(again);
+  Require(again.patch.empty(), "our own output needs no patch");
+}
+
+std::vector<Json> Decode(std::string_view text) {
+  const json::Limits limits{.bytes = 1 << 16, .depth = 32, .elements = 4000};
+  std::vector<Json> documents;
+  if (text.starts_with('{') || text.starts_with('[')) {
+    if (auto value = json::Decode(text, limits)) documents.push_back(*std::move(value));
+  } else if (auto yaml = json::DecodeYaml(text, limits)) {
+    for (auto& document : *yaml) documents.push_back(std::move(document.value));
+  }
+  return documents;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const Documents documents(Decode({reinterpret_cast<const char*>(data), size}));
+  schemas::AdmissionRequest request;
+  request.objects = &documents;
+  for (const Json& document : documents.all()) {
+    request.object = &document;
+    Check(request);
+  }
+  if (documents.all().size() < 2) return 0;
+  request.operation = schemas::Operation::kUpdate;
+  request.old_object = &documents.all()[0];
+  request.object = &documents.all()[1];
+  Check(request);
+  return 0;
+}

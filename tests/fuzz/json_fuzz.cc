@@ -1,0 +1,50 @@
+// Strict JSON from any bytes. What is accepted must be JSON to nlohmann too, come back the same
+// from its own text, and have a place for every value; what is refused must say where.
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "json/decode.h"
+#include "json/pointer.h"
+
+namespace {
+
+using namespace mindgate::json;
+
+// Aborts, so that the fuzzer keeps the input.
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// Decode bounds the depth.
+void RequirePlaces(const Json& value, const std::string& pointer, const Positions& places) {
+  Require(places.At(pointer).line > 0 && places.At(pointer).column > 0);
+  if (value.is_object()) {
+    for (const auto& [key, item] : value.items()) RequirePlaces(item, Child(pointer, key), places);
+  } else if (value.is_array()) {
+    for (size_t i = 0; i < value.size(); ++i) RequirePlaces(value[i], Child(pointer, i), places);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const Limits limits{.bytes = 1 << 16, .depth = 32, .elements = 2000};
+  const auto value = Decode(text, limits);
+  if (!value) {
+    Require(!value.error().message.empty());
+    Require(value.error().at.line > 0 || size > limits.bytes);
+    (void)Render(value.error(), "f", text);
+    (void)Locate(text);
+    return 0;
+  }
+  Require(*value == Json::parse(text));
+  const std::string printed = value->dump();
+  const auto again = Decode(printed, {});
+  Require(again && *again == *value && again->dump() == printed);
+  RequirePlaces(*value, "", Locate(text));
+  return 0;
+}

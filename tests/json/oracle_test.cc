@@ -1,0 +1,162 @@
+// Our readings against those of the Go libraries that Kubernetes uses; tests/oracle/README.md says
+// where the answers come from.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/patch.h"
+#include "json/yaml.h"
+
+namespace mindgate::json {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kOracle = fs::path(MINDGATE_SOURCE_DIR) / "tests" / "oracle";
+
+std::string Read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << path;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+Json ReadJson(const fs::path& path) { return Json::parse(Read(path)); }
+
+// The names of the cases in a folder: its files with this ending that are not answers.
+std::vector<std::string> Names(const fs::path& folder, std::string_view ending) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(ending) || name.ends_with(".want.json")) continue;
+    names.push_back(name.substr(0, name.size() - ending.size()));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// What we say where we differ on purpose, and why.
+struct Difference {
+  std::string_view ours;  // the fault's sentence, or the values
+  std::string_view reason;
+};
+
+const std::map<std::string, Difference, std::less<>> kYamlDifferences = {
+    {"keys-duplicate",
+     {"key \"a\" is written twice",
+      "kubectl keeps the last one silently; the user meant one of them"}},
+    {"keys-duplicate-nested", {"key \"c\" is written twice", "as above"}},
+    {"keys-duplicate-as-text",
+     {"key \"1\" is written twice", "which one kubectl keeps is left to chance"}},
+    {"merge-after-own-key",
+     {R"([{"base":{"a":1,"b":2},"one":{"a":9,"b":2}}])",
+      "own keys win wherever they stand, as the YAML specification says; go-yaml v2 goes by the "
+      "order"}},
+    {"merge-twice",
+     {"key \"<<\" is written twice", "a duplicate key; a list of maps says which one wins"}},
+    {"merge-duplicate-inside", {"key \"x\" is written twice", "a duplicate key"}},
+    {"tags-unknown", {"tag \"!Ref\" is not supported", "the tag would be dropped silently"}},
+    {"tags-unknown-on-map", {"tag \"!Ref\" is not supported", "as above"}},
+    {"tags-binary",
+     {"tag \"!!binary\" is not supported",
+      "the decoded bytes need not be text, and a Secret's data stay in base64"}},
+    {"tags-timestamp", {"tag \"!!timestamp\" is not supported", "JSON has no times"}},
+    {"tags-map-on-text",
+     {"tag \"!!map\" does not fit what it stands before", "the tag would be dropped silently"}},
+    {"flow-colon-at-end",
+     {"found unexpected ':' while scanning a plain scalar",
+      "libyaml reads no colon before a comma; the text has to be quoted"}},
+    {"text-quoted-slash-escape",
+     {R"([{"a":"x/y"}])", "YAML 1.2 and JSON have the escape, go-yaml v2 does not know it yet"}},
+    {"bytes-utf16", {"the text is UTF-16", "files are UTF-8"}},
+};
+
+TEST(YamlOracle, ReadsAsSigsYamlDoes) {
+  const auto names = Names(kOracle / "yaml", ".yaml");
+  ASSERT_GE(names.size(), 90u);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const Json theirs = ReadJson(kOracle / "yaml" / (name + ".want.json"));
+    const auto documents = DecodeYaml(Read(kOracle / "yaml" / (name + ".yaml")));
+    Json values = Json::array();
+    if (documents) {
+      for (const YamlDocument& document : *documents) values.push_back(document.value);
+    }
+    const bool same = documents ? theirs.contains("documents") && theirs["documents"] == values
+                                : theirs.contains("error");
+
+    const auto difference = kYamlDifferences.find(name);
+    if (difference == kYamlDifferences.end()) {
+      EXPECT_TRUE(same) << "theirs: " << theirs
+                        << "\nours: " << (documents ? values.dump() : documents.error().message);
+      continue;
+    }
+    EXPECT_FALSE(same) << "no difference any more";
+    EXPECT_EQ(documents ? values.dump() : documents.error().message, difference->second.ours);
+  }
+}
+
+const std::map<std::string, Difference, std::less<>> kPatchDifferences = {
+    {"replace of an absent member",
+     {"while applying operation 1: there is no \"/b\"", "RFC 6902 wants the target to be there"}},
+    {"replace of an absent label",
+     {"while applying operation 1: there is no \"/metadata/labels/absent\"", "as above"}},
+    {"add at -1",
+     {"while applying operation 1: \"-1\" is no place in a list of 2 items",
+      "RFC 6902 has no negative index; theirs panics on some"}},
+    {"remove at -1", {"while applying operation 1: there is no \"/l/-1\"", "as above"}},
+    {"add at 01",
+     {"while applying operation 1: \"01\" is no place in a list of 2 items",
+      "RFC 6901 has no leading zeros"}},
+    {"copy from nowhere",
+     {"while applying operation 1: there is no \"/b\"", "RFC 6902 wants the source to be there"}},
+    {"no value",
+     {"while applying operation 1: \"value\" is missing",
+      "RFC 6902 wants a value, which may be null"}},
+    {"test null of an absent member",
+     {"while applying operation 1: there is no \"/b\"", "RFC 6902 wants the target to be there"}},
+    {"test 1 against 1.0", {R"({"a":1})", "RFC 6902 compares numbers by value"}},
+    {"replace the whole document", {R"({"b":2})", "RFC 6902 allows it, theirs does not"}},
+    {"add the whole document", {R"({"b":2})", "as above"}},
+    {"test the whole document", {R"({"a":1})", "as above"}},
+};
+
+TEST(PatchOracle, AppliesAsTheApiServerDoes) {
+  size_t count = 0;
+  size_t differences = 0;
+  for (const std::string& file : Names(kOracle / "patch", ".json")) {
+    const Json answers = ReadJson(kOracle / "patch" / (file + ".want.json"));
+    for (const Json& test : ReadJson(kOracle / "patch" / (file + ".json"))) {
+      const std::string name = test["name"];
+      SCOPED_TRACE(file + ": " + name);
+      ++count;
+      const Json& theirs = answers[name];
+      Json target = test["document"];
+      const auto applied = ApplyPatch(target, test["patch"]);
+      const bool same = applied ? theirs.contains("result") && theirs["result"] == target
+                                : theirs.contains("error");
+      const std::string ours = applied ? target.dump() : applied.error().message();
+
+      const auto difference = kPatchDifferences.find(name);
+      if (difference == kPatchDifferences.end()) {
+        EXPECT_TRUE(same) << "theirs: " << theirs << "\nours: " << ours;
+        continue;
+      }
+      ++differences;
+      EXPECT_FALSE(same) << "no difference any more";
+      EXPECT_EQ(ours, difference->second.ours);
+    }
+  }
+  EXPECT_GE(count, 80u);
+  EXPECT_EQ(differences, kPatchDifferences.size());
+}
+
+}  // namespace
+}  // namespace mindgate::json

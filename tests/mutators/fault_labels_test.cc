@@ -1,0 +1,389 @@
+#include "support/mutations.h"
+
+namespace mindgate::testing {
+namespace {
+
+using json::Json;
+using schemas::Config;
+using schemas::Framework;
+using schemas::Kind;
+
+std::string Set(const std::string& labels, const std::string& key, const std::string& value) {
+  return labels + "/" + key + " = \"" + value + "\"";
+}
+
+// Where the label goes in the one template of a kind.
+const std::vector<std::pair<Kind, std::string>>& LabelMaps() {
+  static const std::vector<std::pair<Kind, std::string>> maps = {
+      {Kind::kAscendJob, "/metadata/labels"},
+      {Kind::kVolcanoJob, "/metadata/labels"},
+      {Kind::kVolcanoCronJob, "/spec/jobTemplate/metadata/labels"},
+      {Kind::kJob, "/spec/template/metadata/labels"},
+      {Kind::kCronJob, "/spec/jobTemplate/spec/template/metadata/labels"},
+      {Kind::kDeployment, "/spec/template/metadata/labels"},
+      {Kind::kStatefulSet, "/spec/template/metadata/labels"},
+      {Kind::kLeaderWorkerSet, "/spec/leaderWorkerTemplate/workerTemplate/metadata/labels"},
+      {Kind::kServingRuntime, "/spec/engineConfig/labels"},
+      {Kind::kClusterServingRuntime, "/spec/engineConfig/labels"},
+      {Kind::kInferenceService, "/spec/engine/labels"},
+      {Kind::kStormService, "/spec/template/spec/roles/0/template/metadata/labels"},
+      {Kind::kRoleSet, "/spec/roles/0/template/metadata/labels"},
+      {Kind::kPodSet, "/spec/template/metadata/labels"},
+      {Kind::kInferServiceSet, "/spec/template/roles/0/spec/template/metadata/labels"},
+      {Kind::kInferService, "/spec/roles/0/spec/template/metadata/labels"},
+      {Kind::kInstanceSet, "/spec/spec/template/metadata/labels"},
+  };
+  return maps;
+}
+
+TEST(FaultScheduling, EveryKind) {
+  std::map<Kind, std::vector<std::string>> want;
+  for (const auto& [kind, labels] : LabelMaps()) {
+    want[kind] = {Set(labels, "fault-scheduling", "force")};
+  }
+  ExpectMutationsBy("fault-scheduling", EveryKind(want));
+}
+
+// mindcluster trap 36: LWS and PodSets must not set pod-rescheduling; Deployments and podGroupSize
+// 1 must.
+TEST(PodRescheduling, EveryKind) {
+  std::map<Kind, std::vector<std::string>> want;
+  for (Kind kind : {Kind::kDeployment, Kind::kServingRuntime, Kind::kClusterServingRuntime,
+                    Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
+    for (const auto& [with, labels] : LabelMaps()) {
+      if (with == kind) want[kind] = {Set(labels, "pod-rescheduling", "on")};
+    }
+  }
+  ExpectMutationsBy("pod-rescheduling", EveryKind(want));
+}
+
+TEST(FaultRetryTimes, EveryKind) {
+  ExpectMutationsBy(
+      "fault-retry-times",
+      EveryKind({
+          {Kind::kServingRuntime, {Set("/spec/engineConfig/labels", "fault-retry-times", "3")}},
+          {Kind::kClusterServingRuntime,
+           {Set("/spec/engineConfig/labels", "fault-retry-times", "3")}},
+          {Kind::kInferenceService, {Set("/spec/engine/labels", "fault-retry-times", "3")}},
+          {Kind::kStormService,
+           {Set("/spec/template/spec/roles/0/template/metadata/labels", "fault-retry-times",
+                "10")}},
+          {Kind::kRoleSet,
+           {Set("/spec/roles/0/template/metadata/labels", "fault-retry-times", "10")}},
+          {Kind::kPodSet, {Set("/spec/template/metadata/labels", "fault-retry-times", "10")}},
+      }));
+}
+
+TEST(FaultLabels, ProfilesDecide) {
+  for (const auto& [kind, labels] : LabelMaps()) {
+    const std::string object = Workload(kind, {NpuContainer()}).dump();
+    Config none;
+    Config all;
+    for (auto& profile : none.profiles) profile = {"", "", ""};
+    for (auto& profile : all.profiles) profile = {"grace", "", "7"};
+    const std::string name(KindName(kind));
+    ExpectMutationsBy(
+        "fault-scheduling",
+        {{name, object, {}, "", {}, "", none},
+         {name, object, {Set(labels, "fault-scheduling", "grace")}, "", {}, "", all}});
+    ExpectMutationsBy("fault-retry-times",
+                      {{name, object, {}, "", {}, "", none},
+                       {name, object, {Set(labels, "fault-retry-times", "7")}, "", {}, "", all}});
+    ExpectMutationsBy("pod-rescheduling", {{name, object, {}, "", {}, "", all}});
+  }
+}
+
+TEST(FaultRetryTimes, MindieJobsRetryOn) {
+  const auto job = [](const std::string& labels) {
+    return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {labels: {" + labels +
+           "}}, spec: {replicaSpecs: {Master: {template: {spec: {containers: [{name: ascend, "
+           "resources: "
+           "{limits: {huawei.com/Ascend910: 8}}}]}}}}}}";
+  };
+  ExpectMutationsBy("fault-retry-times",
+                    {{"mindcluster trap 21: both jobID and app make it a MindIE job",
+                      job("jobID: a, app: b"),
+                      {Set("/metadata/labels", "fault-retry-times", "100000000")}},
+                     {"mindcluster trap 21: whatever they hold",
+                      job("jobID: '', app: ''"),
+                      {Set("/metadata/labels", "fault-retry-times", "100000000")}},
+                     {"mindcluster trap 21: one of them does not", job("jobID: a"), {}},
+                     {"set by the user", job("jobID: a, app: b, fault-retry-times: '10000'"), {}}});
+}
+
+std::string DeploymentWith(const std::string& labels, const std::string& spec = "") {
+  return "{apiVersion: apps/v1, kind: Deployment, spec: {template: {metadata: {labels: {" + labels +
+         "}}, spec: {" + spec +
+         "containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+}
+
+TEST(FaultLabels, WhatTheUserSetStays) {
+  const std::string labels = "/spec/template/metadata/labels";
+  for (const char* value :
+       {"force", "grace", "external-force", "external-grace", "off", "nonsense", "''"}) {
+    ExpectMutationsBy("fault-scheduling",
+                      {{value, DeploymentWith("fault-scheduling: " + std::string(value)), {}}});
+  }
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {{"frameworks trap 4: a label that is no string is not ours to repair",
+        DeploymentWith("fault-scheduling: 3"),
+        {}},
+       {"null counts as missing",
+        DeploymentWith("fault-scheduling: null"),
+        {Set(labels, "fault-scheduling", "force")}},
+       {"labels of a Deployment's metadata reach nobody",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {labels: {fault-scheduling: grace}}, "
+        "spec: "
+        "{template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}",
+        {Set(labels, "fault-scheduling", "force")}}});
+  ExpectMutationsBy("pod-rescheduling",
+                    {{"off by another value", DeploymentWith("pod-rescheduling: 'off'"), {}},
+                     {"with fault-scheduling off nothing reads it",
+                      DeploymentWith("fault-scheduling: 'off'"),
+                      {}},
+                     {"with fault-scheduling on",
+                      DeploymentWith("fault-scheduling: grace"),
+                      {Set(labels, "pod-rescheduling", "on")}}});
+}
+
+TEST(FaultLabels, OnlyPodsThatVolcanoSchedules) {
+  ExpectMutations(
+      {{"another scheduler reads none of this", DeploymentWith("", "schedulerName: mine, "), {}}});
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {{"a job that names another scheduler",
+        "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, spec: {schedulerName: mine, tasks: "
+        "[{template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}]}}",
+        {}}});
+}
+
+// One PodGroup, one value: the plugin joins values that differ, and the joined one matches nothing.
+TEST(FaultScheduling, OneValueForAPodGroup) {
+  const std::string npu = "spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}";
+  const auto storm = [&](const std::string& prefill, const std::string& decode,
+                         const std::string& size = "1") {
+    return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, spec: {template: "
+           "{spec: {roles: ["
+           "{name: prefill, podGroupSize: " +
+           size + ", replicas: 1, template: {metadata: {labels: {" + prefill + "}}, " + npu +
+           "}},"
+           "{name: decode, podGroupSize: " +
+           size + ", replicas: 1, template: {metadata: {labels: {" + decode + "}}, " + npu +
+           "}}]}}}}";
+  };
+  const auto vcjob = [&](const std::string& metadata, const std::string& task) {
+    return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {labels: {" + metadata +
+           "}}, spec: {tasks: [{name: t, template: {metadata: {labels: {" + task + "}}, " + npu +
+           "}}]}}";
+  };
+  const auto lws = [&](const std::string& leader, const std::string& worker) {
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {"
+           "leaderTemplate: {metadata: {labels: {" +
+           leader +
+           "}}, spec: {containers: [{name: l}]}}, "
+           "workerTemplate: {metadata: {labels: {" +
+           worker + "}}, " + npu + "}}}}";
+  };
+  const auto instance = [&](const std::string& role, const std::string& pods) {
+    return "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, spec: {roles: [{name: p, "
+           "metadata: {labels: {" +
+           role + "}}, workload: {kind: StatefulSet}, spec: {template: {metadata: {labels: {" +
+           pods + "}}, " + npu + "}}}]}}";
+  };
+  const std::string roles = "/spec/template/spec/roles/";
+  const std::string differ =
+      ": the PodGroup already carries different values; which one is meant is not known";
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {
+          {"a role takes the value of its sibling",
+           storm("", "fault-scheduling: grace"),
+           {Set(roles + "0/template/metadata/labels", "fault-scheduling", "grace")}},
+          {"frameworks trap 10: a role with podGroupSize has PodGroups of its own",
+           storm("", "fault-scheduling: grace", "2"),
+           {Set(roles + "0/template/metadata/labels", "fault-scheduling", "force")}},
+          {"a sibling that switches it off switches the group off",
+           storm("", "fault-scheduling: 'off'"),
+           {}},
+          {"frameworks trap 2: metadata and task differ: no third value",
+           vcjob("fault-scheduling: grace", "fault-scheduling: force"),
+           {}},
+          {"frameworks trap 2: a task alone: metadata takes its value",
+           vcjob("", "fault-scheduling: grace"),
+           {Set("/metadata/labels", "fault-scheduling", "grace")}},
+          {"frameworks trap 2: metadata alone reaches the PodGroup",
+           vcjob("fault-scheduling: grace", ""),
+           {}},
+          {"a task switches it off", vcjob("", "fault-scheduling: 'off'"), {}},
+          {"an LWS leader takes the worker's",
+           lws("", "fault-scheduling: grace"),
+           {Set("/spec/leaderWorkerTemplate/leaderTemplate/metadata/labels", "fault-scheduling",
+                "grace")}},
+          {"both get the default, also the leader without NPUs",
+           lws("", ""),
+           {Set("/spec/leaderWorkerTemplate/leaderTemplate/metadata/labels", "fault-scheduling",
+                "force"),
+            Set("/spec/leaderWorkerTemplate/workerTemplate/metadata/labels", "fault-scheduling",
+                "force")}},
+          {"an instance's PodGroup copies the role's labels",
+           instance("infer.huawei.com/gang-schedule: 'true', fault-scheduling: external-force", ""),
+           {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling",
+                "external-force")}},
+          {"without a gang they reach the workload only",
+           instance("fault-scheduling: external-force", ""),
+           {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling", "force")}},
+          {"frameworks trap 4: a sibling's value of another type",
+           storm("", "fault-scheduling: 3"),
+           {},
+           "",
+           {},
+           "",
+           {},
+           {{roles + "0/template/metadata/labels/fault-scheduling: the label stands at " + roles +
+             "1/template/metadata/labels/fault-scheduling with another type than string"}}},
+          {"three tasks, two values, one without",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, spec: {tasks: [{name: a, template: "
+           "{metadata: {labels: "
+           "{fault-scheduling: grace}}, " +
+               npu + "}}, {name: b, template: {metadata: {labels: {fault-scheduling: force}}, " +
+               npu + "}}]}}",
+           {},
+           "",
+           {},
+           "",
+           {},
+           {{"/metadata/labels/fault-scheduling" + differ}}},
+          {"the case of a value does not matter to the plugin's merge",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, spec: {tasks: [{name: a, template: "
+           "{metadata: {labels: "
+           "{fault-scheduling: force}}, " +
+               npu + "}}, {name: b, template: {metadata: {labels: {fault-scheduling: Force}}, " +
+               npu + "}}]}}",
+           {Set("/metadata/labels", "fault-scheduling", "force")}},
+      });
+}
+
+TEST(PodRescheduling, Shapes) {
+  const std::string npu = "runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}";
+  ExpectMutationsBy(
+      "pod-rescheduling",
+      {
+          {"OME in several nodes, once for leader and worker",
+           "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: "
+           "{leader: {" +
+               npu + "}, worker: {size: 1, " + npu + "}}, decoderConfig: {" + npu +
+               "}, routerConfig: {runner: {name: r}}}}",
+           {Set("/spec/decoderConfig/labels", "pod-rescheduling", "on"),
+            Set("/spec/engineConfig/labels", "pod-rescheduling", "on")}},
+          {"mindcluster trap 36: AIBrix role with podGroupSize 2 gets none, its sibling with 1 "
+           "does",
+           "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: ["
+           "{name: p, podGroupSize: 2, replicas: 1, template: {spec: {containers: [{resources: "
+           "{limits: {huawei.com/Ascend910: 8}}}]}}},"
+           "{name: d, podGroupSize: 1, replicas: 1, template: {spec: {containers: [{resources: "
+           "{limits: {huawei.com/Ascend910: 8}}}]}}}]}}",
+           {Set("/spec/roles/1/template/metadata/labels", "pod-rescheduling", "on")}},
+      });
+}
+
+TEST(FaultScheduling, OmeServiceAndRuntime) {
+  const auto service = [](const std::string& metadata, const std::string& engine) {
+    return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s, labels: {" +
+           metadata + "}}, spec: {runtime: {name: rt}, engine: {" + engine + "}, router: {}}}";
+  };
+  const auto runtime = [](const std::string& metadata, const std::string& labels) {
+    return std::vector<std::string>{
+        "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt, labels: {" +
+        metadata + "}}, spec: {engineConfig: {labels: {" + labels +
+        "}, runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}}, routerConfig: "
+        "{runner: {name: r}}}}"};
+  };
+  const std::string labels = "/spec/engine/labels";
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {
+          {"the runtime requests the NPUs; the router gets nothing",
+           service("", "minReplicas: 1"),
+           {Set(labels, "fault-scheduling", "force")},
+           "",
+           runtime("", "")},
+          {"the runtime's value, repeated",
+           service("", ""),
+           {Set(labels, "fault-scheduling", "grace")},
+           "",
+           runtime("", "fault-scheduling: grace")},
+          {"the value that runtime-labels copies inside the runtime",
+           service("", ""),
+           {Set(labels, "fault-scheduling", "grace")},
+           "",
+           runtime("fault-scheduling: grace", "")},
+          {"the service's own metadata reaches its pods",
+           service("fault-scheduling: grace", ""),
+           {},
+           "",
+           runtime("", "fault-scheduling: force")},
+          {"an unknown runtime and no opt-in: not known to be ours", service("", ""), {}},
+          {"an unknown runtime, opted in",
+           service("mindgate.io/inject: enabled", ""),
+           {Set(labels, "fault-scheduling", "force")}},
+          {"a known runtime without NPUs",
+           service("", ""),
+           {},
+           "",
+           {"{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: "
+            "{engineConfig: "
+            "{runner: {name: e, resources: {limits: {nvidia.com/gpu: 8}}}}}}"}},
+          {"a namespaced runtime",
+           "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s, namespace: "
+           "n}, spec: {runtime: "
+           "{name: rt, kind: ServingRuntime}, engine: {}}}",
+           {Set(labels, "fault-scheduling", "force")},
+           "",
+           {"{apiVersion: ome.io/v1beta1, kind: ServingRuntime, metadata: {name: rt, namespace: "
+            "n}, spec: {engineConfig: "
+            "{runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}}}}"}},
+      });
+}
+
+// The PodGroup of a vcjob made by a CronJob copies the labels of the job template.
+TEST(FaultLabels, VolcanoCronJobReadsItsJobTemplate) {
+  const auto cron = [](const std::string& metadata, const std::string& job) {
+    return "{apiVersion: batch.volcano.sh/v1alpha1, kind: CronJob, metadata: {labels: {" +
+           metadata + "}}, spec: {jobTemplate: {metadata: {labels: {" + job +
+           "}}, spec: {tasks: [{template: {spec: {containers: [{resources: {limits: "
+           "{huawei.com/Ascend910: 8}}}]}}}]}}}}";
+  };
+  Config config;
+  config.profiles[static_cast<size_t>(Framework::kVolcano)].fault_retry_times = "3";
+  ExpectMutationsBy(
+      "fault-retry-times",
+      {
+          {"off in the job template", cron("", "fault-scheduling: 'off'"), {}, "", {}, "", config},
+          {"off on the CronJob itself reaches nobody",
+           cron("fault-scheduling: 'off'", ""),
+           {Set("/spec/jobTemplate/metadata/labels", "fault-retry-times", "3")},
+           "",
+           {},
+           "",
+           config},
+      });
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {
+          {"an update that drops it gets back what the job template had, not what the CronJob has",
+           cron("fault-scheduling: force", ""),
+           {Set("/spec/jobTemplate/metadata/labels", "fault-scheduling", "grace")},
+           cron("fault-scheduling: force", "fault-scheduling: grace")},
+          {"a job template whose metadata is no map is left alone",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: CronJob, spec: {jobTemplate: {metadata: "
+           "text, spec: {tasks: "
+           "[{template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: "
+           "8}}}]}}}]}}}}",
+           {}},
+      });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

@@ -1,0 +1,462 @@
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+// A Deployment whose template has these labels and annotations and one container with NPUs.
+std::string Deployment(const std::string& labels, const std::string& annotations = "",
+                       const std::string& metadata = "") {
+  return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, " + metadata +
+         "}, spec: {template: {metadata: {labels: {" + labels + "}, annotations: {" + annotations +
+         "}}, spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+}
+
+std::string AscendJob(const std::string& metadata, const std::string& worker_metadata = "") {
+  return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + metadata +
+         "}, spec: {replicaSpecs: {Worker: {template: {metadata: {" + worker_metadata +
+         "}, spec: {containers: [{name: ascend, resources: {limits: {huawei.com/Ascend910: "
+         "8}}}]}}}}}}";
+}
+
+std::string Service(const std::string& engine, const std::string& metadata = "") {
+  return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: i, " + metadata +
+         "}, spec: {runtime: {name: r}, engine: {" + engine + "}}}";
+}
+
+std::string Runtime(const std::string& engine, const std::string& metadata = "",
+                    const std::string& spec = "") {
+  return "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: r, " +
+         metadata + "}, spec: {" + spec + "engineConfig: {" + engine + "}}}";
+}
+
+std::string StormService(const std::string& prefill, const std::string& decode) {
+  const auto role = [](const std::string& name, const std::string& fields) {
+    return "{name: " + name + ", replicas: 1, " + fields +
+           ", spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}";
+  };
+  return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {name: s}, "
+         "spec: {template: {spec: {roles: [" +
+         role("prefill", prefill) + ", " + role("decode", decode) + "]}}}}";
+}
+
+const std::string kTemplateLabels = "spec.template.metadata.labels";
+const std::string kTemplateAnnotations = "spec.template.metadata.annotations";
+
+TEST(FaultSchedulingValue, Table) {
+  const std::string effect =
+      ", which no scheduler knows: on a fault the job hangs in its fault cache";
+  ExpectFindings(
+      "MG050",
+      {
+          {"trap 24: matching is exact",
+           Deployment("fault-scheduling: Force"),
+           {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"Force\"" + effect +
+            ", did you mean \"force\"?"}},
+          {"trap 24: an empty value is unknown too",
+           Deployment("fault-scheduling: ''"),
+           {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"\"" + effect}},
+          {"on the metadata that an AscendJob's PodGroup copies",
+           AscendJob("labels: {fault-scheduling: on1}"),
+           {"metadata.labels[fault-scheduling]: fault-scheduling is \"on1\"" + effect}},
+          {"on a service's metadata, which reaches every component",
+           Service("", "labels: {fault-scheduling: forced}"),
+           {"metadata.labels[fault-scheduling]: fault-scheduling is \"forced\"" + effect +
+            ", did you mean \"force\"?"}},
+          {"metadata that reaches nobody is another rule's business",
+           Deployment("", "", "labels: {fault-scheduling: Force}"),
+           {}},
+          {"force", Deployment("fault-scheduling: force"), {}},
+          {"grace", Deployment("fault-scheduling: grace"), {}},
+          {"external-force", Deployment("fault-scheduling: external-force"), {}},
+          {"external-grace", Deployment("fault-scheduling: external-grace"), {}},
+          {"off", Deployment("fault-scheduling: 'off'"), {}},
+          {"absent", Deployment(""), {}},
+          {"a boolean is the wrong-type rule's business", Deployment("fault-scheduling: off"), {}},
+      });
+}
+
+TEST(PodReschedulingValue, Table) {
+  const std::string effect = ", which counts as off: one fault deletes every pod of the group";
+  ExpectFindings(
+      "MG051",
+      {
+          {"deploy tool D42: what an unquoted on became",
+           Deployment("pod-rescheduling: 'True'"),
+           {kTemplateLabels + "[pod-rescheduling]: pod-rescheduling is \"True\"" + effect}},
+          {"case",
+           Deployment("pod-rescheduling: 'On'"),
+           {kTemplateLabels + "[pod-rescheduling]: pod-rescheduling is \"On\"" + effect +
+            ", did you mean \"on\"?"}},
+          {"on", Deployment("pod-rescheduling: 'on'"), {}},
+          {"off", Deployment("pod-rescheduling: 'off'"), {}},
+      });
+}
+
+TEST(SubHealthyStrategyValue, Table) {
+  ExpectFindings(
+      "MG052",
+      {
+          {"trap 31: unknown counts as ignore",
+           Deployment("subHealthyStrategy: forceexit"),
+           {kTemplateLabels +
+            ".subHealthyStrategy: subHealthyStrategy is \"forceexit\", which counts as ignore: "
+            "pods stay on a sub-healthy card, did you mean \"forceExit\"?"}},
+          {"trap 31: hotSwitch is missing in some tables of the documents",
+           Deployment("subHealthyStrategy: hotSwitch"),
+           {}},
+          {"graceExit", Deployment("subHealthyStrategy: graceExit"), {}},
+          {"ignore", Deployment("subHealthyStrategy: ignore"), {}},
+      });
+}
+
+TEST(FaultRetryTimesValue, Table) {
+  const std::string at = kTemplateLabels + "[fault-retry-times]: fault-retry-times is ";
+  const std::string no_number =
+      ", not a whole number, and counts as 0: failed pods are never restarted";
+  ExpectFindings(
+      "MG053",
+      {
+          {"words", Deployment("fault-retry-times: three"), {at + "\"three\"" + no_number}},
+          {"empty", Deployment("fault-retry-times: ''"), {at + "\"\"" + no_number}},
+          {"Go's Atoi takes no spaces",
+           Deployment("fault-retry-times: ' 3'"),
+           {at + "\" 3\"" + no_number}},
+          {"negative",
+           Deployment("fault-retry-times: '-1'"),
+           {at + "\"-1\": with a negative budget failed pods are noticed and never restarted"}},
+          {"trap 19: an AscendJob may not even start",
+           AscendJob("labels: {fault-retry-times: 3x}"),
+           {"metadata.labels[fault-retry-times]: fault-retry-times is \"3x\"" + no_number +
+            "; the operator may not start the AscendJob at all"}},
+          {"0", Deployment("fault-retry-times: '0'"), {}},
+          {"Go's Atoi takes a sign", Deployment("fault-retry-times: '+3'"), {}},
+          {"beyond the documents' range, as their own samples",
+           Deployment("fault-retry-times: '100000000'"),
+           {}},
+      });
+}
+
+TEST(ProcessRecoverValue, Table) {
+  ExpectFindings(
+      "MG054",
+      {
+          {"unknown",
+           AscendJob("labels: {process-recover-enable: 'yes'}"),
+           {"metadata.labels[process-recover-enable]: process-recover-enable is \"yes\", which "
+            "counts as off: healthy pods are deleted along with the faulty one"}},
+          {"on", AscendJob("labels: {process-recover-enable: 'on'}"), {}},
+          {"pause is ClusterD's own", AscendJob("labels: {process-recover-enable: pause}"), {}},
+      });
+}
+
+TEST(ConflictingFaultLabels, Table) {
+  const std::string vcjob_start =
+      "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, labels: {";
+  const auto vcjob = [&](const std::string& job, const std::string& task,
+                         const std::string& other = "") {
+    return vcjob_start + job +
+           "}}, spec: {tasks: [{name: t, replicas: 1, template: {metadata: " + "{labels: {" + task +
+           "}}}}, {name: u, replicas: 1, template: {metadata: {labels: {" + other + "}}}}]}}";
+  };
+  ExpectFindings(
+      "MG057",
+      {
+          {"frameworks trap 2: a Volcano Job and its task",
+           vcjob("fault-scheduling: grace", "fault-scheduling: force"),
+           {"spec.tasks[0].template.metadata.labels[fault-scheduling]: fault-scheduling is "
+            "\"force\" here and \"grace\" at metadata.labels[fault-scheduling]: the scheduler "
+            "joins them to \"grace|force\", so nothing is rescheduled on a fault"}},
+          {"two tasks, several labels",
+           vcjob("", "pod-rescheduling: 'on', fault-retry-times: '1'",
+                 "pod-rescheduling: 'off', fault-retry-times: '2'"),
+           {"spec.tasks[1].template.metadata.labels[pod-rescheduling]: pod-rescheduling is \"off\" "
+            "here and \"on\" at spec.tasks[0].template.metadata.labels[pod-rescheduling]: the "
+            "scheduler joins them to \"on|off\", so it counts as off",
+            "spec.tasks[1].template.metadata.labels[fault-retry-times]: fault-retry-times is "
+            "\"2\" here and \"1\" at spec.tasks[0].template.metadata.labels[fault-retry-times]: "
+            "the scheduler joins them to \"1|2\", so it counts as 0 retries"}},
+          {"an AscendJob and its template",
+           AscendJob("labels: {subHealthyStrategy: ignore}",
+                     "labels: {subHealthyStrategy: forceExit}"),
+           {"spec.replicaSpecs.Worker.template.metadata.labels.subHealthyStrategy: "
+            "subHealthyStrategy is \"forceExit\" here and \"ignore\" at "
+            "metadata.labels.subHealthyStrategy: the scheduler joins them to "
+            "\"ignore|forceExit\", so it counts as ignore"}},
+          {"AIBrix roles that share a PodGroup",
+           StormService("template: {metadata: {labels: {fault-scheduling: force}}",
+                        "template: {metadata: {labels: {fault-scheduling: grace}}"),
+           {"spec.template.spec.roles[1].template.metadata.labels[fault-scheduling]: "
+            "fault-scheduling is \"grace\" here and \"force\" at "
+            "spec.template.spec.roles[0].template.metadata.labels[fault-scheduling]: the "
+            "scheduler joins them to \"force|grace\", so nothing is rescheduled on a fault"}},
+          {"a PodSet is another PodGroup",
+           StormService(
+               "template: {metadata: {labels: {fault-scheduling: force}}",
+               "podGroupSize: 2, template: {metadata: {labels: {fault-scheduling: grace}}"),
+           {}},
+          {"case does not count", vcjob("fault-scheduling: grace", "fault-scheduling: Grace"), {}},
+          {"a missing label conflicts with nothing", vcjob("fault-scheduling: grace", ""), {}},
+          {"a service wins over its runtime, they are not joined",
+           Service("labels: {fault-scheduling: grace}"),
+           {},
+           "",
+           {Runtime("labels: {fault-scheduling: force}")}},
+          {"an instance's PodGroup has the role's metadata",
+           "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {name: i}, spec: "
+           "{roles: [{name: r, metadata: {labels: {infer.huawei.com/gang-schedule: 'true', "
+           "fault-scheduling: external-force}}, spec: {template: {metadata: {labels: "
+           "{fault-scheduling: external-grace}}}}}]}}",
+           {"spec.roles[0].spec.template.metadata.labels[fault-scheduling]: fault-scheduling is "
+            "\"external-grace\" here and \"external-force\" at "
+            "spec.roles[0].metadata.labels[fault-scheduling]: the scheduler joins them to "
+            "\"external-force|external-grace\", so nothing is rescheduled on a fault"}},
+      });
+}
+
+TEST(ExternalFaultScheduling, Table) {
+  ExpectFindings(
+      "MG064",
+      {
+          {"a Deployment",
+           Deployment("fault-scheduling: external-force"),
+           {kTemplateLabels +
+            "[fault-scheduling]: fault-scheduling is \"external-force\", but only infer-operator "
+            "acts on it: a faulty pod here is marked and never deleted"}},
+          {"a Deployment that infer-operator made",
+           Deployment("fault-scheduling: external-force", "",
+                      "ownerReferences: [{apiVersion: mindcluster.huawei.com/v1, kind: "
+                      "InstanceSet, name: i, controller: true}]"),
+           {}},
+          {"force", Deployment("fault-scheduling: force"), {}},
+      });
+}
+
+TEST(TorAffinityValue, Table) {
+  ExpectFindings(
+      "MG065",
+      {
+          {"near miss",
+           Deployment("tor-affinity: normal-scheme"),
+           {kTemplateLabels +
+            "[tor-affinity]: tor-affinity is \"normal-scheme\", which no scheduler knows: switch "
+            "affinity does not apply, did you mean \"normal-schema\"?"}},
+          {"the word null", Deployment("tor-affinity: 'null'"), {}},
+          {"normal-schema", Deployment("tor-affinity: normal-schema"), {}},
+      });
+}
+
+TEST(SchedulerOwnedAnnotations, Table) {
+  const std::string chips =
+      " is where the scheduler writes the chips it chose: until then containers would see chips "
+      "that are not theirs";
+  const std::string running =
+      " is written by MindCluster while the pod runs: a value given beforehand is overwritten or "
+      "misleads rescheduling and rank tables";
+  const std::string pod_start =
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: "
+      "{huawei.com/Ascend910: Ascend910-0}";
+  ExpectFindings(
+      "MG066",
+      {
+          {"chips, also of slices",
+           Deployment("",
+                      "huawei.com/Ascend910: x, huawei.com/npu: y, "
+                      "huawei.com/Ascend310P-2c.1cpu: z"),
+           {kTemplateAnnotations +
+                "[huawei.com/Ascend310P-2c.1cpu]: huawei.com/Ascend310P-2c.1cpu" + chips,
+            kTemplateAnnotations + "[huawei.com/Ascend910]: huawei.com/Ascend910" + chips,
+            kTemplateAnnotations + "[huawei.com/npu]: huawei.com/npu" + chips}},
+          {"what the device plugin and the operator write",
+           AscendJob("",
+                     "annotations: {huawei.com/AscendReal: a, hccl/rankIndex: '0', "
+                     "predicate-time: b, huawei.com/pod-status: c}"),
+           {"spec.replicaSpecs.Worker.template.metadata.annotations[huawei.com/AscendReal]: "
+            "huawei.com/AscendReal" +
+                running,
+            "spec.replicaSpecs.Worker.template.metadata.annotations[huawei.com/pod-status]: "
+            "huawei.com/pod-status" +
+                running,
+            "spec.replicaSpecs.Worker.template.metadata.annotations[hccl/rankIndex]: "
+            "hccl/rankIndex" +
+                running,
+            "spec.replicaSpecs.Worker.template.metadata.annotations[predicate-time]: "
+            "predicate-time" +
+                running}},
+          {"the PodGroup's name",
+           Deployment("", "scheduling.k8s.io/group-name: mine"),
+           {kTemplateAnnotations +
+            "[scheduling.k8s.io/group-name]: scheduling.k8s.io/group-name is written by the "
+            "controller that makes the PodGroup: with it Volcano makes none for these pods, and "
+            "they wait for the one it names"}},
+          {"a pod that a person creates",
+           pod_start + "}}",
+           {"metadata.annotations[huawei.com/Ascend910]: huawei.com/Ascend910" + chips}},
+          {"a pod that is running", pod_start + "}}", {}, pod_start + "}}"},
+          {"a pod that an operator creates",
+           pod_start + ", ownerReferences: [{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, "
+                       "controller: true}]}}",
+           {}},
+          {"what users do set",
+           Deployment("",
+                      "huawei.com/schedule_policy: chip8-node8, sp-block: "
+                      "'16', huawei.com/skip-ascend-plugin: enabled"),
+           {}},
+      });
+}
+
+TEST(MisspelledKey, Table) {
+  const auto meant = [](const std::string& at, const std::string& key, const std::string& known) {
+    return at + ": no component reads \"" + key + "\", did you mean \"" + known +
+           "\"? As it is, it has no effect";
+  };
+  ExpectFindings(
+      "MG067",
+      {
+          {"deploy tool D29: the sample's own spelling",
+           Deployment("subHeathyStrategy: ignore"),
+           {meant(kTemplateLabels + ".subHeathyStrategy", "subHeathyStrategy",
+                  "subHealthyStrategy")}},
+          {"other words for the same",
+           Deployment("fault-schedule: force, fault-retry-time: '3', pod_rescheduling: 'on'"),
+           {meant(kTemplateLabels + "[fault-retry-time]", "fault-retry-time", "fault-retry-times"),
+            meant(kTemplateLabels + "[fault-schedule]", "fault-schedule", "fault-scheduling"),
+            meant(kTemplateLabels + ".pod_rescheduling", "pod_rescheduling", "pod-rescheduling")}},
+          {"separators and case",
+           AscendJob("labels: {Fault_Scheduling: force}"),
+           {meant("metadata.labels.Fault_Scheduling", "Fault_Scheduling", "fault-scheduling")}},
+          {"a missing or wrong prefix",
+           Deployment("",
+                      "schedule_minAvailable: '2', huawei.com/schedule_minavailable: '2', "
+                      "huawei.com/recovery_policy_path: pod, huawei.com/schedule-policy: x"),
+           {meant(kTemplateAnnotations + "[huawei.com/recovery_policy_path]",
+                  "huawei.com/recovery_policy_path", "huawei.com/recover_policy_path"),
+            meant(kTemplateAnnotations + "[huawei.com/schedule-policy]",
+                  "huawei.com/schedule-policy", "huawei.com/schedule_policy"),
+            meant(kTemplateAnnotations + "[huawei.com/schedule_minavailable]",
+                  "huawei.com/schedule_minavailable", "huawei.com/schedule_minAvailable"),
+            meant(kTemplateAnnotations + ".schedule_minAvailable", "schedule_minAvailable",
+                  "huawei.com/schedule_minAvailable")}},
+          {"a label among the annotations and the other way round",
+           Deployment("huawei.com/schedule_minAvailable: '2'", "fault-scheduling: force"),
+           {kTemplateLabels +
+                "[huawei.com/schedule_minAvailable]: huawei.com/schedule_minAvailable is a label "
+                "here, but it is read as an annotation: it has no effect",
+            kTemplateAnnotations +
+                "[fault-scheduling]: fault-scheduling is an annotation here, but it is read as a "
+                "label: it has no effect"}},
+          {"unrelated keys",
+           Deployment("app: a, role: b, component: c, sp: d, fault-type: e, jobid: f, "
+                      "gang-scheduling: g, schedule-policy: h, app.kubernetes.io/name: i, "
+                      "volcano.sh/job-name: j, example.com/fault-schedulin: k, deploy-name: l",
+                      "affinity-config: a, prometheus.io/scrape: 'true'"),
+           {}},
+          {"right keys",
+           Deployment("fault-scheduling: force, pod-rescheduling: 'on', fault-retry-times: '3', "
+                      "subHealthyStrategy: ignore, process-recover-enable: 'on'",
+                      "huawei.com/schedule_minAvailable: '1', huawei.com/recover_policy_path: pod, "
+                      "huawei.com/affinity-config: level1=1, wait-reschedule-timeout: '30'"),
+           {}},
+          {"a workload without NPUs is none of our business",
+           "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, labels: {fault-schedule: "
+           "a}}}",
+           {}},
+      });
+}
+
+TEST(UnreachableFaultSettings, Table) {
+  const auto dead = [](const std::string& field, const std::string& key, const std::string& map,
+                       const std::string& kind, const std::string& more = "") {
+    return field + ": " + key + " reaches no pod from here" + more + ": " + map + " of " + kind +
+           " go to neither pods nor PodGroup";
+  };
+  const std::string both = "labels: {fault-scheduling: force}, annotations: {sp-block: '16'}";
+  const auto dead_metadata = [&](const std::string& kind) {
+    return std::vector<std::string>{
+        dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels", kind),
+        dead("metadata.annotations[sp-block]", "sp-block", "metadata.annotations", kind)};
+  };
+  const auto object = [&](const std::string& api, const std::string& kind,
+                          const std::string& spec = "{}") {
+    return "{apiVersion: " + api + ", kind: " + kind + ", metadata: {name: a, " + both +
+           "}, spec: " + spec + "}";
+  };
+  ExpectFindings(
+      "MG068",
+      {
+          {"Deployment", object("apps/v1", "Deployment"), dead_metadata("Deployment")},
+          {"StatefulSet", object("apps/v1", "StatefulSet"), dead_metadata("StatefulSet")},
+          {"Job", object("batch/v1", "Job"), dead_metadata("Job")},
+          {"LeaderWorkerSet", object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+           dead_metadata("LeaderWorkerSet")},
+          {"RoleSet", object("orchestration.aibrix.ai/v1alpha1", "RoleSet"),
+           dead_metadata("RoleSet")},
+          {"InferServiceSet", object("mindcluster.huawei.com/v1", "InferServiceSet"),
+           dead_metadata("InferServiceSet")},
+          {"CronJob: neither its own nor that of its Jobs",
+           "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {metadata: {labels: "
+           "{pod-rescheduling: 'on'}}}}}",
+           {dead("spec.jobTemplate.metadata.labels[pod-rescheduling]", "pod-rescheduling",
+                 "spec.jobTemplate.metadata.labels", "CronJob")}},
+          {"Volcano CronJob: only that of its jobs counts",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: CronJob, metadata: {labels: "
+           "{fault-retry-times: '3'}}, spec: {jobTemplate: {metadata: {labels: "
+           "{fault-retry-times: '3'}}}}}",
+           {dead("metadata.labels[fault-retry-times]", "fault-retry-times", "metadata.labels",
+                 "CronJob")}},
+          {"StormService: neither its own nor that of its RoleSets",
+           "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {labels: "
+           "{fault-scheduling: force}}, spec: {template: {metadata: {labels: {subHealthyStrategy: "
+           "ignore}, annotations: {huawei.com/schedule_minAvailable: '2'}}}}}",
+           {dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels",
+                 "StormService"),
+            dead("spec.template.metadata.labels.subHealthyStrategy", "subHealthyStrategy",
+                 "spec.template.metadata.labels", "StormService"),
+            dead("spec.template.metadata.annotations[huawei.com/schedule_minAvailable]",
+                 "huawei.com/schedule_minAvailable", "spec.template.metadata.annotations",
+                 "StormService")}},
+          {"runtime: its metadata and the legacy fields beside the components; a copy is named",
+           Runtime("labels: {fault-scheduling: grace}", "labels: {fault-scheduling: grace}",
+                   "labels: {pod-rescheduling: 'on'}, "),
+           {dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels",
+                 "ClusterServingRuntime", "; a copy is in spec.engineConfig.labels"),
+            dead("spec.labels[pod-rescheduling]", "pod-rescheduling", "spec.labels",
+                 "ClusterServingRuntime")}},
+          {"labels of an OME leader are pruned",
+           Service("leader: {labels: {fault-scheduling: force}}"),
+           {dead("spec.engine.leader.labels[fault-scheduling]", "fault-scheduling",
+                 "spec.engine.leader.labels", "InferenceService")}},
+          {"the pods carry something else",
+           Deployment("fault-scheduling: force", "", "labels: {fault-scheduling: grace}"),
+           {dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels",
+                 "Deployment", "; its pods carry \"force\" from spec.template.metadata.labels")}},
+          {"a role's metadata without a gang",
+           "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, spec: {roles: [{name: r, "
+           "metadata: {labels: {fault-scheduling: external-force}}, spec: {template: {}}}]}}",
+           {dead("spec.roles[0].metadata.labels[fault-scheduling]", "fault-scheduling",
+                 "spec.roles[0].metadata.labels", "InferService")}},
+          {"a role's metadata with a gang reaches its PodGroup",
+           "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, spec: {roles: [{name: r, "
+           "metadata: {labels: {fault-scheduling: external-force, "
+           "infer.huawei.com/gang-schedule: 'true'}}, spec: {template: {}}}]}}",
+           {}},
+          {"an AscendJob's retries are read on the job",
+           AscendJob("", "labels: {fault-retry-times: '3', fault-scheduling: force}"),
+           {"spec.replicaSpecs.Worker.template.metadata.labels[fault-retry-times]: "
+            "fault-retry-times stands on the pod template only: ascend-operator reads it on the "
+            "AscendJob and fails the job at the first failed pod"}},
+          {"an AscendJob's metadata reaches the PodGroup", AscendJob(both), {}},
+          {"a Volcano Job's too",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, " + both + "}}",
+           {}},
+          {"a service's metadata reaches its pods", Service("", both), {}},
+          {"a Deployment that a controller made has copies on both",
+           Deployment("fault-scheduling: force", "",
+                      "labels: {fault-scheduling: force}, ownerReferences: [{apiVersion: "
+                      "ome.io/v1beta1, kind: InferenceService, name: i, controller: true}]"),
+           {}},
+          {"where it belongs", Deployment("fault-scheduling: force", "sp-block: '16'"), {}},
+      });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

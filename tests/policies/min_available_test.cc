@@ -1,0 +1,413 @@
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+const std::string kNpus = "containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]";
+const std::string kName = "huawei.com/schedule_minAvailable";
+const std::string kAt = "[huawei.com/schedule_minAvailable]: ";
+
+std::string K(const std::string& k) {
+  return "annotations: {huawei.com/schedule_minAvailable: '" + k + "'}";
+}
+
+// apps/v1 or batch/v1 object whose template has K; `spec` stands beside the template.
+std::string Native(const std::string& kind, const std::string& spec, const std::string& k,
+                   const std::string& metadata = "") {
+  const std::string api = kind == "Job" ? "batch/v1" : "apps/v1";
+  return "{apiVersion: " + api + ", kind: " + kind + ", metadata: {name: d, " + metadata +
+         "}, spec: {" + spec + "template: {metadata: {" + (k.empty() ? "" : K(k)) + "}, spec: {" +
+         kNpus + "}}}}";
+}
+
+std::string Service(const std::string& engine, const std::string& metadata = "",
+                    const std::string& rest = "") {
+  return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: i, " + metadata +
+         "}, spec: {runtime: {name: r}, engine: {" + engine + "}" + rest + "}}";
+}
+
+std::string Runtime(const std::string& engine) {
+  return "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: r}, spec: "
+         "{engineConfig: {" +
+         engine + "}}}";
+}
+
+std::string Lws(const std::string& spec, const std::string& leader, const std::string& worker) {
+  const auto pods = [](const std::string& key, const std::string& metadata) {
+    return key + ": {metadata: {" + metadata + "}, spec: {" + kNpus + "}}";
+  };
+  return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l}, "
+         "spec: {" +
+         spec + "leaderWorkerTemplate: {size: 4, " + pods("leaderTemplate", leader) + ", " +
+         pods("workerTemplate", worker) + "}}}";
+}
+
+std::string VolcanoJob(const std::string& spec, const std::string& k, const std::string& k2 = "") {
+  const auto task = [](const std::string& name, const std::string& value) {
+    return "{name: " + name + ", replicas: 2, template: {metadata: {" +
+           (value.empty() ? "" : K(value)) + "}, spec: {" + kNpus + "}}}";
+  };
+  return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v}, spec: {" + spec +
+         "tasks: [" + task("a", k) + ", " + task("b", k2) + "]}}";
+}
+
+std::string Roles(const std::string& first, const std::string& k, const std::string& second,
+                  const std::string& k2) {
+  const auto role = [](const std::string& name, const std::string& fields, const std::string& v) {
+    return "{name: " + name + ", " + fields + ", template: {metadata: {" + (v.empty() ? "" : K(v)) +
+           "}, spec: {schedulerName: volcano, " + kNpus + "}}}";
+  };
+  return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, metadata: {name: r}, spec: "
+         "{roles: [" +
+         role("prefill", first, k) + ", " + role("decode", second, k2) + "]}}";
+}
+
+TEST(MinAvailableValue, Table) {
+  const auto finding = [](const std::string& k, const std::string& effect) {
+    return std::vector<std::string>{"spec.template.metadata.annotations" + kAt + kName + " is \"" +
+                                    k + "\"" + effect};
+  };
+  const std::string no_number =
+      ", no whole number: the scheduler refuses the job and no pod starts";
+  const std::string too_small = ", below 1: the scheduler counts the NPUs of the job wrongly";
+  ExpectFindings(
+      "MG070",
+      {
+          {"frameworks trap 16: 0", Native("Deployment", "", "0"), finding("0", too_small)},
+          {"frameworks trap 16: -1", Native("Deployment", "", "-1"), finding("-1", too_small)},
+          {"frameworks trap 16: abc", Native("Deployment", "", "abc"), finding("abc", no_number)},
+          {"frameworks trap 16: a space", Native("Deployment", "", " 2"), finding(" 2", no_number)},
+          {"frameworks trap 16: beyond int32", Native("Deployment", "", "2147483648"),
+           finding("2147483648", ", more pods than Kubernetes can count: the gang never fills")},
+          {"3.0", Native("Deployment", "", "3.0"), finding("3.0", no_number)},
+          {"deploy tool D11: what a missing min_replicas leaves behind",
+           Service(K("")),
+           {"spec.engine.annotations" + kAt + kName + " is \"\"" + no_number}},
+          {"a sign is read", Native("Deployment", "", "+3"), {}},
+          {"the largest", Native("Deployment", "", "2147483647"), {}},
+          {"a number is the wrong-type rule's business",
+           "{apiVersion: apps/v1, kind: Deployment, spec: {template: {metadata: {annotations: "
+           "{huawei.com/schedule_minAvailable: 0}}}}}",
+           {}},
+      });
+}
+
+TEST(MinAvailableDeadlock, Table) {
+  const std::string ordered =
+      " is 2, but a StatefulSet makes its second pod only when the first is ready, and the first "
+      "waits for the second: no pod ever starts";
+  const std::string leader_ready =
+      " is 4, but with startupPolicy LeaderReady workers appear only when the leader is ready, and "
+      "the leader waits for them: no pod ever starts";
+  const std::string ready = "startupPolicy: LeaderReady, ";
+  const auto role = [](const std::string& spec) {
+    return "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {name: i}, spec: "
+           "{roles: [{name: r, workload: {kind: StatefulSet}, spec: {replicas: 2, " +
+           spec + "template: {metadata: {" + K("2") + "}, spec: {" + kNpus + "}}}}]}}";
+  };
+  ExpectFindings(
+      "MG071",
+      {
+          {"OrderedReady is the default",
+           Native("StatefulSet", "replicas: 4, ", "2"),
+           {"spec.template.metadata.annotations" + kAt + kName + ordered}},
+          {"Parallel", Native("StatefulSet", "podManagementPolicy: Parallel, ", "2"), {}},
+          {"a gang of 1", Native("StatefulSet", "podManagementPolicy: OrderedReady, ", "1"), {}},
+          {"another scheduler reads no gang",
+           "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: d}, spec: {template: "
+           "{metadata: {" +
+               K("2") + "}, spec: {schedulerName: default-scheduler, " + kNpus + "}}}}",
+           {}},
+          {"no NPUs, no gang",
+           "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: d}, spec: {template: "
+           "{metadata: {" +
+               K("2") + "}, spec: {containers: [{name: m}]}}}}",
+           {}},
+          {"a role's StatefulSet",
+           role(""),
+           {"spec.roles[0].spec.template.metadata.annotations" + kAt + kName + ordered}},
+          {"a role's parallel StatefulSet", role("podManagementPolicy: Parallel, "), {}},
+          {"LeaderReady: fails with and without gang scheduling",
+           Lws(ready, K("4"), ""),
+           {"spec.leaderWorkerTemplate.leaderTemplate.metadata.annotations" + kAt + kName +
+            leader_ready}},
+          {"LeaderReady with as many groups: without gang scheduling the leaders fill it",
+           Lws(ready + "replicas: 4, ", K("4"), ""),
+           {}},
+          {"LeaderReady, on the workers alone", Lws(ready, "", K("4")), {}},
+          {"LeaderCreated", Lws("", K("4"), ""), {}},
+      });
+}
+
+TEST(MinAvailableNoEffect, Table) {
+  const auto ignored = [](const std::string& k, const std::string& m) {
+    return " is " + k + " but the PodGroup has minMember " + m +
+           ", so it is ignored: it counts only where minMember is 1";
+  };
+  const std::string group =
+      " is 4 on a leader-worker group: ignored with LWS gang scheduling, and without it leaders of "
+      "different groups wait for each other";
+  ExpectFindings(
+      "MG072",
+      {
+          {"trap 33: a Volcano Job with a gang of its own",
+           VolcanoJob("minAvailable: 4, ", "2"),
+           {"spec.tasks[0].template.metadata.annotations" + kAt + kName + ignored("2", "4")}},
+          {"a Volcano Job with minAvailable 1", VolcanoJob("minAvailable: 1, ", "2"), {}},
+          {"a Volcano Job without minAvailable: not known", VolcanoJob("", "2"), {}},
+          {"the same number misleads nobody", VolcanoJob("minAvailable: 4, ", "4"), {}},
+          {"an AscendJob, on its metadata",
+           "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + K("2") +
+               "}, spec: {replicaSpecs: {Worker: {replicas: 3, template: {spec: {" + kNpus +
+               "}}}}}}",
+           {"metadata.annotations" + kAt + kName + ignored("2", "3")}},
+          {"deploy tool D21: an OME component of several nodes",
+           Service("minReplicas: 4, leader: {}, worker: {size: 1}, " + K("4")),
+           {"spec.engine.annotations" + kAt + kName + group}},
+          {"a LeaderWorkerSet",
+           Lws("", K("4"), ""),
+           {"spec.leaderWorkerTemplate.leaderTemplate.metadata.annotations" + kAt + kName + group}},
+          {"1 on a LeaderWorkerSet harms nobody", Lws("", K("1"), ""), {}},
+          {"a Deployment", Native("Deployment", "replicas: 2, ", "2"), {}},
+      });
+}
+
+TEST(MinAvailableInRuntime, Table) {
+  ExpectFindings(
+      "MG073",
+      {
+          {"frameworks trap 9: shared by services of different sizes",
+           Runtime(K("2") + ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
+           {"spec.engineConfig.annotations" + kAt + kName +
+            " is 2 in a runtime, for every service that uses it: one with fewer replicas never "
+            "starts, one with more starts in parts"}},
+          {"several nodes: ignored, which another rule says",
+           Runtime(K("2") + ", leader: {runner: {name: m, resources: {limits: "
+                            "{huawei.com/Ascend910: 8}}}}"),
+           {}},
+          {"none",
+           Runtime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
+           {}},
+      });
+}
+
+TEST(MinAvailableDiffers, Table) {
+  const std::string effect = ": the scheduler takes either by chance, anew in each session";
+  ExpectFindings(
+      "MG074",
+      {
+          {"trap 32: roles that share a PodGroup",
+           Roles("replicas: 1", "1", "replicas: 2", "2"),
+           {"spec.roles[1].template.metadata.annotations" + kAt + kName +
+            " is \"2\" here and \"1\" at "
+            "spec.roles[0].template.metadata.annotations[huawei.com/schedule_minAvailable]" +
+            effect}},
+          {"the sum on both", Roles("replicas: 1", "3", "replicas: 2", "3"), {}},
+          {"the same number written otherwise", Roles("replicas: 1", "3", "replicas: 2", "+3"), {}},
+          {"a PodSet is another PodGroup",
+           Roles("replicas: 1", "1", "replicas: 2, podGroupSize: 2", "2"),
+           {}},
+          {"tasks of a Volcano Job with minAvailable 1",
+           VolcanoJob("minAvailable: 1, ", "2", "3"),
+           {"spec.tasks[1].template.metadata.annotations" + kAt + kName +
+            " is \"3\" here and \"2\" at "
+            "spec.tasks[0].template.metadata.annotations[huawei.com/schedule_minAvailable]" +
+            effect}},
+          {"tasks of a Volcano Job with a gang of its own: ignored anyway",
+           VolcanoJob("minAvailable: 4, ", "2", "3"),
+           {}},
+          {"the PodGroup's own wins over its pods",
+           "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + K("1") +
+               "}, spec: {replicaSpecs: {Worker: {template: {metadata: {" + K("2") + "}, spec: {" +
+               kNpus + "}}}}}}",
+           {}},
+      });
+}
+
+TEST(MinAvailableNeverFills, Table) {
+  const auto few = [](const std::string& k, const std::string& group, const std::string& pods) {
+    return " is " + k + " but " + group + " has only " + pods +
+           ": the gang never fills and no pod starts";
+  };
+  const auto role = [](const std::string& workload) {
+    return "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {name: i}, spec: "
+           "{roles: [{name: r, workload: {kind: " +
+           workload +
+           "}, spec: {replicas: 2, podManagementPolicy: Parallel, template: {metadata: "
+           "{" +
+           K("3") + "}, spec: {" + kNpus + "}}}}]}}";
+  };
+  ExpectFindings(
+      "MG075",
+      {
+          {"a Job runs as many as it completes",
+           Native("Job", "parallelism: 4, completions: 2, ", "4"),
+           {"spec.template.metadata.annotations" + kAt + kName + few("4", "Job", "2 pods")}},
+          {"a Job with enough", Native("Job", "parallelism: 4, completions: 8, ", "4"), {}},
+          {"a Volcano Job",
+           VolcanoJob("minAvailable: 1, ", "5"),
+           {"spec.tasks[0].template.metadata.annotations" + kAt + kName +
+            few("5", "the job", "4 pods")}},
+          {"a Volcano Job with a gang of its own: ignored",
+           VolcanoJob("minAvailable: 4, ", "5"),
+           {}},
+          {"a PodSet",
+           Roles("replicas: 3, podGroupSize: 2", "3", "replicas: 1", ""),
+           {"spec.roles[0].template.metadata.annotations" + kAt + kName +
+            few("3", "one PodSet of role prefill", "2 pods")}},
+          {"an instance",
+           role("StatefulSet"),
+           {"spec.roles[0].spec.template.metadata.annotations" + kAt + kName +
+            few("3", "one instance of role r", "2 pods")}},
+          {"an instance of a Deployment",
+           role("Deployment"),
+           {"spec.roles[0].spec.template.metadata.annotations" + kAt + kName +
+            few("3", "one instance of role r", "2 pods")}},
+          {"roles that share a PodGroup can be scaled: another rule",
+           Roles("replicas: 1", "3", "replicas: 1", "3"),
+           {}},
+      });
+}
+
+TEST(MinAvailableExceedsReplicas, Table) {
+  const auto few = [](const std::string& k, const std::string& count, const std::string& pods) {
+    return " is " + k + " but " + count + " make " + pods +
+           ": none starts until somebody adds the rest";
+  };
+  ExpectFindings(
+      "MG076",
+      {
+          {"a Deployment",
+           Native("Deployment", "replicas: 2, ", "3"),
+           {"spec.template.metadata.annotations" + kAt + kName + few("3", "replicas", "2 pods")}},
+          {"replicas default to 1",
+           Native("StatefulSet", "podManagementPolicy: Parallel, ", "3"),
+           {"spec.template.metadata.annotations" + kAt + kName + few("3", "replicas", "1 pod")}},
+          {"scaled to zero waits for nothing", Native("Deployment", "replicas: 0, ", "3"), {}},
+          {"replicas that cannot be read", Native("Deployment", "replicas: two, ", "3"), {}},
+          {"OME goes by minReplicas, whatever the maximum",
+           Service("minReplicas: 2, maxReplicas: 8, " + K("3")),
+           {"spec.engine.annotations" + kAt + kName + few("3", "minReplicas", "2 pods")}},
+          {"OME, from the service's metadata; the router has no gang",
+           Service("minReplicas: 3, ", K("3"), ", decoder: {minReplicas: 2}, router: {}"),
+           {"metadata.annotations" + kAt + kName + few("3", "minReplicas", "2 pods")}},
+          {"OME's own Deployment starts with one replica",
+           Native("Deployment", "replicas: 1, ", "3",
+                  "ownerReferences: [{apiVersion: ome.io/v1beta1, kind: InferenceService, name: i, "
+                  "controller: true}]"),
+           {}},
+          {"the sum of the roles", Roles("replicas: 1", "3", "replicas: 2", "3"), {}},
+          {"more than the sum of the roles",
+           Roles("replicas: 1", "4", "replicas: 2", "4"),
+           {"spec.roles[0].template.metadata.annotations" + kAt + kName +
+            few("4", "replicas", "3 pods")}},
+          {"a role without replicas", Roles("stateful: true", "4", "replicas: 2", "4"), {}},
+      });
+}
+
+TEST(MinAvailableBlocksRollout, Table) {
+  const auto hangs = [](const std::string& k, const std::string& limits) {
+    return " is " + k + ": every rolling update would hang, as " + limits +
+           " both stay below it; the watcher's gangRepair gets it going";
+  };
+  const std::string at = "spec.template.metadata.annotations" + kAt + kName;
+  ExpectFindings(
+      "MG077",
+      {
+          {"Kubernetes' default of 25%",
+           Native("Deployment", "replicas: 4, ", "4"),
+           {at + hangs("4", "maxSurge 1 and maxUnavailable 1")}},
+          {"maxSurge 100%",
+           Native("Deployment", "replicas: 4, strategy: {rollingUpdate: {maxSurge: 100%}}, ", "4"),
+           {}},
+          {"Recreate", Native("Deployment", "replicas: 4, strategy: {type: Recreate}, ", "4"), {}},
+          {"a gang of 1", Native("Deployment", "replicas: 4, ", "1"), {}},
+          {"no gang", Native("Deployment", "replicas: 4, ", ""), {}},
+          {"OME's default, where the runtime may still say otherwise",
+           Service("minReplicas: 2, " + K("2")),
+           {"spec.engine.annotations" + kAt + kName +
+            hangs("2", "OME's default of maxSurge 1 and maxUnavailable 0")}},
+          {"the runtime says otherwise",
+           Service("minReplicas: 2, " + K("2")),
+           {},
+           "",
+           {Runtime("deploymentStrategy: {type: Recreate}, runner: {name: m, resources: {limits: "
+                    "{huawei.com/Ascend910: 8}}}")}},
+          {"the runtime says nothing",
+           Service("minReplicas: 2, " + K("2")),
+           {"spec.engine.annotations" + kAt + kName +
+            hangs("2", "maxSurge 1 and maxUnavailable 0")},
+           "",
+           {Runtime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
+          {"the runtime's K, reported where the service would overrule it",
+           Service("minReplicas: 2, "),
+           {"spec.engine.annotations" + kAt + kName +
+            hangs("2", "maxSurge 1 and maxUnavailable 0")},
+           "",
+           {Runtime(K("2") +
+                    ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
+      });
+}
+
+TEST(MinAvailableBlocksRollout, WithoutGangRepairNobodyHelps) {
+  const json::Json object = Yaml(Native("Deployment", "replicas: 4, ", "4"));
+  schemas::AdmissionRequest request;
+  request.object = &object;
+  const auto view = schemas::BuildView(object);
+  schemas::Config config;
+  config.gang_repair = false;
+  std::vector<std::string> messages;
+  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+    if (finding.rule->id == "MG077") messages.push_back(finding.message);
+  }
+  EXPECT_EQ(
+      messages,
+      (std::vector<std::string>{kName + " is 4: every rolling update would hang, as maxSurge 1 and "
+                                        "maxUnavailable 1 both stay below it"}));
+}
+
+TEST(GroupMinMemberAlone, Table) {
+  const std::string metadata = "annotations: {scheduling.volcano.sh/group-min-member: '2'}";
+  ExpectFindings(
+      "MG078",
+      {
+          {"without K",
+           Native("Deployment", "replicas: 2, ", "", metadata),
+           {"spec.template.metadata.annotations" + kAt +
+            "group-min-member without huawei.com/schedule_minAvailable makes the scheduler "
+            "multiply the NPUs twice: the job waits for many times the cards that it needs"}},
+          {"with K", Native("Deployment", "replicas: 2, ", "2", metadata), {}},
+          {"1 multiplies nothing",
+           Native("Deployment", "replicas: 2, ", "",
+                  "annotations: {scheduling.volcano.sh/group-min-member: '1'}"),
+           {}},
+          {"absent", Native("Deployment", "replicas: 2, ", ""), {}},
+      });
+}
+
+TEST(MinAvailableExternalAutoscaler, Table) {
+  const std::string effect =
+      " is 2 with ome.io/autoscalerClass external: the Deployment starts with one pod, which waits "
+      "for the others, and OME adds none";
+  const std::string both =
+      "annotations: {huawei.com/schedule_minAvailable: '2', ome.io/autoscalerClass: external}";
+  ExpectFindings(
+      "MG079",
+      {
+          {"on the component",
+           Service("minReplicas: 2, " + both),
+           {"spec.engine.annotations" + kAt + kName + effect}},
+          {"on the service",
+           Service("minReplicas: 2, " + K("2"), "annotations: {ome.io/autoscalerClass: external}"),
+           {"spec.engine.annotations" + kAt + kName + effect}},
+          {"another autoscaler",
+           Service("minReplicas: 2, " + K("2"), "annotations: {ome.io/autoscalerClass: keda}"),
+           {}},
+          {"a gang of 1",
+           Service("minReplicas: 2, " + K("1"), "annotations: {ome.io/autoscalerClass: external}"),
+           {}},
+      });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

@@ -1,0 +1,347 @@
+#include <gtest/gtest.h>
+
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+// A runtime for separate prefill and decode, one pod an instance.
+constexpr char kPdRuntime[] = R"(
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: pd}
+spec:
+  engineConfig:
+    runner: {name: sglang-engine, image: a, resources: {limits: {huawei.com/Ascend910: 8}}}
+  decoderConfig:
+    runner: {name: sglang-decoder, image: a, resources: {limits: {huawei.com/Ascend910: 8}}}
+  routerConfig:
+    runner: {name: router, image: a}
+)";
+
+// Its decoder spans several nodes.
+constexpr char kDistributedRuntime[] = R"(
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: wide}
+spec:
+  engineConfig:
+    runner: {name: sglang-engine, image: a, resources: {limits: {huawei.com/Ascend910: 8}}}
+  decoderConfig:
+    leader:
+      runner: {name: d, image: a, resources: {limits: {huawei.com/Ascend910: 8}}}
+    worker:
+      runner: {name: d, image: a, resources: {limits: {huawei.com/Ascend910: 8}}}
+)";
+
+constexpr char kGpuRuntime[] = R"(
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: pd}
+spec:
+  engineConfig:
+    minReplicas: 1
+    runner: {name: e, resources: {limits: {nvidia.com/gpu: 1}}}
+  decoderConfig:
+    runner: {name: d, resources: {limits: {nvidia.com/gpu: 1}}}
+  routerConfig: {}
+)";
+
+std::string Service(const std::string& spec) {
+  return "apiVersion: ome.io/v1beta1\nkind: InferenceService\n"
+         "metadata: {name: chat, namespace: llm}\nspec: " +
+         spec;
+}
+
+std::string Runtime(const std::string& spec) {
+  return "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\n"
+         "metadata: {name: rt, namespace: llm}\nspec: " +
+         spec;
+}
+
+constexpr char kNpus[] = "resources: {limits: {huawei.com/Ascend910: 8}}";
+
+TEST(OmeDecoderWithoutEngine, Table) {
+  ExpectFindings(
+      "MG110", {
+                   {"decoder alone",
+                    Service("{model: {name: m}, decoder: {minReplicas: 1}}"),
+                    {"spec.engine: spec.decoder stands without spec.engine, which OME refuses"}},
+                   {"both", Service("{engine: {}, decoder: {}}"), {}},
+                   {"a predictor becomes the engine", Service("{predictor: {}, decoder: {}}"), {}},
+                   {"engine alone", Service("{engine: {}}"), {}},
+                   {"null decoder is none", Service("{decoder: null}"), {}},
+                   {"no spec", Service("null"), {}},
+                   {"spec of the wrong type", Service("[1]"), {}},
+               });
+}
+
+TEST(OmeDecoderNotNamed, Table) {
+  const std::string engine_only = Service("{runtime: {name: pd}, engine: {minReplicas: 1}}");
+  ExpectFindings(
+      "MG111",
+      {
+          {"the runtime has a decoder",
+           engine_only,
+           {"spec.decoder: no decoder is deployed: the runtime \"pd\" defines one, but OME makes "
+            "only components that the service names"},
+           "",
+           {kPdRuntime}},
+          {"named",
+           Service("{runtime: {name: pd}, engine: {}, decoder: {}}"),
+           {},
+           "",
+           {kPdRuntime}},
+          {"runtime without decoder",
+           Service("{runtime: {name: pd}, engine: {}}"),
+           {},
+           "",
+           {"{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: pd}, spec: "
+            "{engineConfig: {runner: {name: e, " +
+            std::string(kNpus) + "}}}}"}},
+          {"GPUs", engine_only, {}, "", {kGpuRuntime}},
+          {"unknown runtime", engine_only, {}, "", {}, true, true},
+          {"no lookup at all", engine_only, {}, "", {}, false, true},
+          {"OME picks the runtime", Service("{engine: {}}"), {}, "", {kPdRuntime}, true, true},
+      });
+}
+
+TEST(OmeRouterNotNamed, Table) {
+  const std::string without = Service("{runtime: {name: pd}, engine: {}, decoder: {}}");
+  ExpectFindings(
+      "MG112",
+      {
+          {"prefill and decode without router",
+           without,
+           {"spec.router: no router is deployed, so nothing pairs prefill with decode: the service "
+            "does not name the router that its runtime \"pd\" defines"},
+           "",
+           {kPdRuntime}},
+          {"named",
+           Service("{runtime: {name: pd}, engine: {}, decoder: {}, router: {}}"),
+           {},
+           "",
+           {kPdRuntime}},
+          {"an engine alone needs none",
+           Service("{runtime: {name: pd}, engine: {}}"),
+           {},
+           "",
+           {kPdRuntime}},
+          {"the runtime has no router",
+           Service("{runtime: {name: wide}, engine: {}, decoder: {}}"),
+           {},
+           "",
+           {kDistributedRuntime}},
+          {"GPUs", without, {}, "", {kGpuRuntime}},
+          {"unknown runtime", without, {}, "", {}, true, true},
+      });
+}
+
+TEST(OmeComponentShape, Table) {
+  const std::string runner = "runner: {name: e, " + std::string(kNpus) + "}";
+  ExpectFindings(
+      "MG113",
+      {
+          {"frameworks trap 8: runner and scheduler beside a leader in a runtime",
+           Runtime("{engineConfig: {schedulerName: volcano, " + runner + ", leader: {" + runner +
+                   "}, worker: {" + runner + "}}}"),
+           {"spec.engineConfig.runner: OME ignores runner beside a leader: the engine takes it "
+            "from leader and worker",
+            "spec.engineConfig.schedulerName: OME ignores schedulerName beside a leader: the "
+            "engine takes it from leader and worker"}},
+          {"leader and worker alone",
+           Runtime("{decoderConfig: {leader: {" + runner + "}, worker: {" + runner + "}}}"),
+           {}},
+          {"worker without leader: the component itself is the leader",
+           Runtime("{engineConfig: {schedulerName: volcano, " + runner + ", worker: {" + runner +
+                   "}}}"),
+           {}},
+          {"deploy tool D20: one pod over a distributed runtime",
+           Service("{runtime: {name: wide}, engine: {}, decoder: {schedulerName: volcano, " +
+                   runner + ", worker: {size: 1}}}"),
+           {"spec.decoder.runner: OME ignores this runner: the runtime makes the decoder a leader "
+            "with workers, and they have their own",
+            "spec.decoder.schedulerName: OME ignores this schedulerName: the runtime makes the "
+            "decoder a leader with workers, and they have their own"},
+           "",
+           {kDistributedRuntime}},
+          {"deploy tool D20: several pods over a standalone runtime",
+           Service("{runtime: {name: pd}, engine: {}, decoder: {leader: {" + runner +
+                   "}, worker: {size: 1, " + runner + "}}}"),
+           {"spec.decoder.leader: the runtime's decoder is a single pod: with a leader OME drops "
+            "the runtime's runner"},
+           "",
+           {kPdRuntime}},
+          {"unknown runtime",
+           Service("{runtime: {name: x}, engine: {" + runner + "}}"),
+           {},
+           "",
+           {},
+           true,
+           true},
+          {"matching shapes",
+           Service("{runtime: {name: pd}, engine: {" + runner + "}}"),
+           {},
+           "",
+           {kPdRuntime}},
+          {"GPUs",
+           Runtime("{engineConfig: {schedulerName: volcano, leader: {runner: {name: e}}}}"),
+           {}},
+      });
+}
+
+TEST(OmeRunnerName, Table) {
+  ExpectFindings(
+      "MG114",
+      {
+          {"frameworks trap 6: runner without name",
+           Service("{runtime: {name: pd}, engine: {runner: {image: b}}}"),
+           {"spec.engine.runner.name: the engine runner has no name: OME makes a container with an "
+            "empty name, which Kubernetes refuses"},
+           "",
+           {kPdRuntime}},
+          {"the router's too",
+           Service("{engine: {runner: {name: e, " + std::string(kNpus) +
+                   "}}, router: {runner: {image: b}}}"),
+           {"spec.router.runner.name: the router runner has no name: OME makes a container with an "
+            "empty name, which Kubernetes refuses"}},
+          {"named", Service("{engine: {runner: {name: e, " + std::string(kNpus) + "}}}"), {}},
+          {"no runner", Service("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
+          {"GPUs", Service("{runtime: {name: pd}, engine: {runner: {}}}"), {}, "", {kGpuRuntime}},
+          {"runner of the wrong type", Service("{engine: {runner: [1]}}"), {}},
+      });
+}
+
+TEST(OmeServerless, Table) {
+  const std::string runner = "runner: {name: e, " + std::string(kNpus) + "}";
+  ExpectFindings(
+      "MG115",
+      {
+          {"scale to zero",
+           Service("{engine: {minReplicas: 0, " + runner + "}, decoder: {minReplicas: 1}}"),
+           {"spec.engine.minReplicas: minReplicas 0 lets the engine go away and come back through "
+            "Knative or an autoscaler, where neither gangs nor fault rescheduling are defined for "
+            "NPUs"}},
+          {"modes of the runtime",
+           Runtime("{engineConfig: {annotations: {ome.io/deploymentMode: MultiNodeRayVLLM}, " +
+                   runner + "}}"),
+           {"spec.engineConfig.annotations[ome.io/deploymentMode]: deployment mode "
+            "\"MultiNodeRayVLLM\" of the engine is not supported with NPUs: MindCluster knows "
+            "Deployments and LeaderWorkerSets only"}},
+          {"supported mode",
+           Service("{engine: {annotations: {ome.io/deploymentMode: RawDeployment}, " + runner +
+                   "}}"),
+           {}},
+          {"minReplicas absent is 1", Service("{engine: {" + runner + "}}"), {}},
+          {"the router may go",
+           Service("{engine: {" + runner + "}, router: {minReplicas: 0}}"),
+           {}},
+          {"GPUs", Service("{engine: {minReplicas: 0}}"), {}},
+          {"opted in",
+           "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: c, labels: "
+           "{mindgate.io/inject: enabled}}, spec: {engine: {minReplicas: 0}}}",
+           {"spec.engine.minReplicas: minReplicas 0 lets the engine go away and come back through "
+            "Knative or an autoscaler, where neither gangs nor fault rescheduling are defined for "
+            "NPUs"}},
+      });
+}
+
+TEST(OmeWorkerSize, Table) {
+  const std::string worker =
+      "worker: {runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}";
+  const std::string says =
+      "spec.decoder.worker.size: the worker of the decoder has no size, so OME makes a leader and "
+      "no worker pods";
+  ExpectFindings(
+      "MG116",
+      {
+          {"neither runtime nor service",
+           Service("{runtime: {name: wide}, engine: {}, decoder: {}}"),
+           {says},
+           "",
+           {kDistributedRuntime}},
+          {"a worker of the service",
+           Service("{runtime: {name: pd}, decoder: {" + worker + "}}}"),
+           {says},
+           "",
+           {kPdRuntime}},
+          {"the service gives the size",
+           Service("{runtime: {name: wide}, engine: {}, decoder: {worker: {size: 3}}}"),
+           {},
+           "",
+           {kDistributedRuntime}},
+          {"unknown runtime",
+           Service("{runtime: {name: x}, decoder: {" + worker + "}}}"),
+           {},
+           "",
+           {},
+           true,
+           true},
+          {"no worker", Service("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
+          {"GPUs", Service("{runtime: {name: pd}, engine: {worker: {}}}"), {}, "", {kGpuRuntime}},
+      });
+}
+
+TEST(OmeLegacyRuntimeFields, Table) {
+  const std::string containers = "containers: [{name: c, " + std::string(kNpus) + "}]";
+  const std::string says = " directly under spec: no pod of this runtime gets it";
+  ExpectFindings("MG117",
+                 {
+                     {"beside the old containers",
+                      Runtime("{schedulerName: volcano, workers: {size: 1}, " + containers + "}"),
+                      {"spec.schedulerName: OME ignores schedulerName" + says,
+                       "spec.workers: OME ignores workers" + says}},
+                     {"beside a component",
+                      Runtime("{schedulerName: volcano, engineConfig: {runner: {name: e, " +
+                              std::string(kNpus) + "}}}"),
+                      {"spec.schedulerName: OME ignores schedulerName" + says}},
+                     {"in the component",
+                      Runtime("{engineConfig: {schedulerName: volcano, runner: {name: e, " +
+                              std::string(kNpus) + "}}}"),
+                      {}},
+                     {"GPUs", Runtime("{schedulerName: volcano, containers: [{name: c}]}"), {}},
+                     {"wrong types", Runtime("{schedulerName: 3, containers: {}}"), {}},
+                 });
+}
+
+TEST(OmeVolcanoQueue, Table) {
+  const std::string runner = "runner: {name: e, " + std::string(kNpus) + "}";
+  ExpectFindings(
+      "MG118",
+      {
+          {"on the component",
+           Service("{engine: {annotations: {ome.io/volcano-queue: gold}, " + runner + "}}"),
+           {"spec.engine.annotations[ome.io/volcano-queue]: Volcano does not read "
+            "ome.io/volcano-queue, which only becomes a pod label: the pods go to the default "
+            "queue"}},
+          {"on the service",
+           "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: c, annotations: "
+           "{ome.io/volcano-queue: gold}}, spec: {engine: {" +
+               runner + "}}}",
+           {"metadata.annotations[ome.io/volcano-queue]: Volcano does not read "
+            "ome.io/volcano-queue, which only becomes a pod label: the pods go to the default "
+            "queue"}},
+          {"the real annotation as well",
+           Service("{engine: {annotations: {ome.io/volcano-queue: gold, "
+                   "scheduling.volcano.sh/queue-name: gold}, " +
+                   runner + "}}"),
+           {}},
+          {"GPUs", Service("{engine: {annotations: {ome.io/volcano-queue: gold}}}"), {}},
+      });
+}
+
+TEST(OmeRuntimeReplicas, Table) {
+  ExpectFindings("MG119", {
+                              {"a count in the runtime",
+                               Runtime("{engineConfig: {minReplicas: 2, runner: {name: e, " +
+                                       std::string(kNpus) + "}}}"),
+                               {"spec.engineConfig.minReplicas: minReplicas of a runtime has no "
+                                "effect: OME writes its default into each InferenceService, and "
+                                "that wins"}},
+                              {"none", kPdRuntime, {}},
+                              {"GPUs", kGpuRuntime, {}},
+                          });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

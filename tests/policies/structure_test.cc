@@ -1,0 +1,138 @@
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+TEST(WrongType, LabelsAndAnnotations) {
+  ExpectFindings(
+      "MG001",
+      {
+          {"trap 4 of the frameworks: AscendJob templates are untyped, so the API server lets this "
+           "through",
+           R"(
+apiVersion: mindxdl.gitee.com/v1
+kind: AscendJob
+metadata: {name: a}
+spec: {replicaSpecs: {Worker: {template: {metadata: {labels: {fault-retry-times: 3}}}}}}
+)",
+           {"spec.replicaSpecs.Worker.template.metadata.labels[fault-retry-times]: "
+            "fault-retry-times is an integer, must be a string: without quotes the object is "
+            "refused or its controller cannot read it"}},
+          {"deploy tool D42: an unquoted on is a boolean",
+           R"(
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: a}
+spec: {engine: {labels: {pod-rescheduling: on}}}
+)",
+           {"spec.engine.labels[pod-rescheduling]: pod-rescheduling is a boolean, must be a "
+            "string: an unquoted on, off, yes or no is a boolean in YAML, and the object is "
+            "refused"}},
+          {"a list, an object and a float",
+           R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {labels: {a: [], b: {}, c: 1.5}, annotations: text}
+)",
+           {"metadata.labels.a: a is a list, must be a string: the object is refused or its "
+            "controller cannot read it",
+            "metadata.labels.b: b is an object, must be a string: the object is refused or its "
+            "controller cannot read it",
+            "metadata.labels.c: c is a number, must be a string: without quotes the object is "
+            "refused or its controller cannot read it",
+            "metadata.annotations: annotations is a string, must be an object: the object is "
+            "refused or its controller cannot read it"}},
+          {"counts in quotes",
+           "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a}, spec: {replicas: '3'}}",
+           {"spec.replicas: replicas is a string, must be an integer: the object is refused or its "
+            "controller cannot read it"}},
+          {"a null list item",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: a}, spec: {tasks: "
+           "[null]}}",
+           {"spec.tasks[0]: tasks[0] is null, must be an object: the object is refused or its "
+            "controller "
+            "cannot read it"}},
+          {"a scaling rule that is no text",
+           "{apiVersion: v1, kind: ConfigMap, metadata: {name: r}, data: {elastic_scaling.json: "
+           "{version: '1.0'}}}",
+           {"data[elastic_scaling.json]: elastic_scaling.json is an object, must be a string: the "
+            "object is refused or its controller cannot read it"}},
+          {"quoted values, nulls and quantities in either form pass",
+           R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a, labels: {pod-rescheduling: "on", n: "3", none: null}}
+spec: {replicas: 3, template: {metadata: null, spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8, cpu: "4"}}}]}}}
+)",
+           {}},
+      });
+}
+
+TEST(WrongType, FixesSayWhatToWrite) {
+  const json::Json object = Yaml(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {labels: {a: 3, b: true, c: false, d: []}}
+spec: {replicas: "3", template: []}
+)");
+  schemas::AdmissionRequest request;
+  request.object = &object;
+  const auto view = schemas::BuildView(object);
+  const schemas::Config config;
+  std::vector<std::string> fixes;
+  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+    if (finding.rule->id == "MG001") fixes.push_back(finding.fix);
+  }
+  EXPECT_EQ(fixes, (std::vector<std::string>{
+                       R"(write a: "3")", R"(quote the value: write b: "on" (or "yes", "true"))",
+                       R"(quote the value: write c: "off" (or "no", "false"))",
+                       "write one quoted text as the value of d", "write replicas: 3",
+                       "write an object for template, or leave it out"}));
+}
+
+TEST(WrongType, ManyAreCutAndCounted) {
+  json::Json object = Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}");
+  for (int i = 0; i < 1000; ++i) object["metadata"]["labels"]["l" + std::to_string(i)] = i;
+  schemas::AdmissionRequest request;
+  request.object = &object;
+  const auto view = schemas::BuildView(object);
+  const schemas::Config config;
+  std::vector<std::string> messages;
+  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+    if (finding.rule->id == "MG001") messages.push_back(finding.message);
+  }
+  ASSERT_EQ(messages.size(), 51u);
+  EXPECT_EQ(messages.back(), "950 more members have a wrong type");
+}
+
+TEST(InjectLabel, Table) {
+  const auto deployment = [](const std::string& metadata) {
+    return "{apiVersion: apps/v1, kind: Deployment, metadata: {" + metadata + "}}";
+  };
+  ExpectFindings(
+      "MG002",
+      {
+          {"near miss",
+           deployment("labels: {mindgate.io/inject: disable}"),
+           {"metadata.labels[mindgate.io/inject]: mindgate.io/inject is \"disable\", which counts "
+            "as absent: only \"enabled\" and \"disabled\" do something, did you mean "
+            "\"disabled\"?"}},
+          {"another word",
+           deployment("labels: {mindgate.io/inject: 'true'}"),
+           {"metadata.labels[mindgate.io/inject]: mindgate.io/inject is \"true\", which counts as "
+            "absent: only \"enabled\" and \"disabled\" do something"}},
+          {"as an annotation",
+           deployment("annotations: {mindgate.io/inject: disabled}"),
+           {"metadata.annotations[mindgate.io/inject]: mindgate.io/inject is an annotation here "
+            "and does nothing: mindgate reads the label"}},
+          {"enabled", deployment("labels: {mindgate.io/inject: enabled}"), {}},
+          {"disabled", deployment("labels: {mindgate.io/inject: disabled}"), {}},
+          {"absent", deployment("labels: {app: a}"), {}},
+          {"not a string: the other rule's business",
+           deployment("labels: {mindgate.io/inject: true}"),
+           {}},
+      });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

@@ -1,0 +1,283 @@
+#include <gtest/gtest.h>
+
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+constexpr char kNpuSpec[] =
+    "spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 8}}}]}";
+
+std::string VcJob(const std::string& spec, const std::string& metadata = "name: j") {
+  return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {" + metadata +
+         "}, spec: {" + spec + "}}";
+}
+
+// "{name: NAME, replicas: N, FIELDS, template of NPUs}"
+std::string Task(const std::string& name, const std::string& fields) {
+  return "{name: " + name + ", " + fields + ", template: {" + kNpuSpec + "}}";
+}
+
+TEST(VcjobGangSize, Table) {
+  ExpectFindings(
+      "MG130",
+      {
+          {"more than all tasks make, without NPUs",
+           VcJob("minAvailable: 5, tasks: [{replicas: 2, template: {}}, {replicas: 2}]"),
+           {"spec.minAvailable: minAvailable 5 is more than the 4 pods of all tasks: the job never "
+            "starts"}},
+          {"equal", VcJob("minAvailable: 4, tasks: [{replicas: 2}, {replicas: 2}]"), {}},
+          {"missing replicas are 0",
+           VcJob("minAvailable: 1, tasks: [{name: a}]"),
+           {"spec.minAvailable: minAvailable 1 is more than the 0 pods of all tasks: the job never "
+            "starts"}},
+          {"of one task",
+           VcJob(
+               "minAvailable: 2, tasks: [{name: a, replicas: 2, minAvailable: 3}, {replicas: 1}]"),
+           {"spec.tasks[0].minAvailable: minAvailable 3 is more than the 2 replicas of task \"a\": "
+            "the job never starts"}},
+          {"a CronJob of Volcano",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: CronJob, spec: {jobTemplate: {spec: "
+           "{minAvailable: 2, tasks: [{replicas: 1}]}}}}",
+           {"spec.jobTemplate.spec.minAvailable: minAvailable 2 is more than the 1 pods of all "
+            "tasks: the job never starts"}},
+          {"missing", VcJob("tasks: [{replicas: 1}]"), {}},
+          {"text is MG001's", VcJob("minAvailable: 5, tasks: [{replicas: '2'}]"), {}},
+          {"no tasks list",
+           VcJob("minAvailable: 5, tasks: 3"),
+           {"spec.minAvailable: minAvailable 5 is more than the 0 pods of all tasks: the job never "
+            "starts"}},
+          {"counts beyond int64",
+           VcJob("minAvailable: 5, tasks: [{replicas: 9223372036854775807}, {replicas: "
+                 "9223372036854775807}]"),
+           {}},
+      });
+}
+
+TEST(VcjobQueue, Table) {
+  const std::string task = "tasks: [" + Task("a", "replicas: 1") + "]";
+  const std::string says =
+      ": the job names no queue: without Volcano's admission its PodGroup has an empty queue "
+      "before Volcano 1.15 and is never scheduled";
+  ExpectFindings("MG131",
+                 {
+                     {"missing", VcJob(task), {"spec.queue" + says}},
+                     {"empty", VcJob("queue: '', " + task), {"spec.queue" + says}},
+                     {"named", VcJob("queue: default, " + task), {}},
+                     {"without NPUs", VcJob("tasks: [{name: a, replicas: 1}]"), {}},
+                     {"no spec at all",
+                      "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {labels: "
+                      "{mindgate.io/inject: enabled}}}",
+                      {}},
+                 });
+}
+
+TEST(VcjobMinAvailable, Table) {
+  const std::string tasks =
+      "tasks: [" + Task("a", "replicas: 1") + ", " + Task("b", "replicas: 3") + "]";
+  const std::string says =
+      ": the job is no gang, and its pods take NPUs one by one while the others wait";
+  ExpectFindings(
+      "MG132", {
+                   {"missing", VcJob(tasks), {"spec.minAvailable: minAvailable is missing" + says}},
+                   {"zero",
+                    VcJob("minAvailable: 0, " + tasks),
+                    {"spec.minAvailable: minAvailable is 0" + says}},
+                   {"one, on purpose", VcJob("minAvailable: 1, " + tasks), {}},
+                   {"text is MG001's", VcJob("minAvailable: '0', " + tasks), {}},
+                   {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
+               });
+}
+
+TEST(VcjobTaskName, Table) {
+  ExpectFindings(
+      "MG133",
+      {
+          {"two tasks without names",
+           VcJob("tasks: [{replicas: 1, template: {" + std::string(kNpuSpec) +
+                 "}}, {replicas: 1}]"),
+           {"spec.tasks[0].name: task 0 has no name: without Volcano's admission its pods have "
+            "none "
+            "to be told apart by",
+            "spec.tasks[1].name: task 1 has no name: without Volcano's admission its pods have "
+            "none "
+            "to be told apart by, and two such tasks share their pods' names"}},
+          {"the same name twice",
+           VcJob("tasks: [" + Task("a", "replicas: 1") + ", " + Task("a", "replicas: 1") + "]"),
+           {"spec.tasks[1].name: another task is named \"a\" too: both make pods of the same "
+            "names, "
+            "and the second gets none"}},
+          {"named", VcJob("tasks: [" + Task("a", "replicas: 1") + "]"), {}},
+          {"a number is MG001's", VcJob("tasks: [" + Task("1", "replicas: 1") + "]"), {}},
+          {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
+      });
+}
+
+TEST(VcjobFailurePolicy, Table) {
+  const std::string on = "name: j, labels: {fault-scheduling: force, pod-rescheduling: 'on'}";
+  const std::string path = "name: j, annotations: {huawei.com/recover_policy_path: pod}";
+  const std::string task = "tasks: [" + Task("a", "replicas: 2") + "]";
+  const std::string evicted = "policies: [{event: PodEvicted, action: RestartJob}], ";
+  ExpectFindings(
+      "MG134",
+      {
+          {"pod-rescheduling without a policy",
+           VcJob(evicted + task, on),
+           {"spec.policies: pod-rescheduling: on has no effect for task \"a\": no policy handles "
+            "PodFailed, so a failed pod takes the whole job down"}},
+          {"recover_policy_path with a policy that restarts the job",
+           VcJob("policies: [{event: PodFailed, action: RestartJob}], " + task, path),
+           {"spec.policies: huawei.com/recover_policy_path: pod has no effect for task \"a\": "
+            "PodFailed leads to RestartJob, so a failed pod takes the whole job down"}},
+          {"on the template",
+           VcJob("tasks: [{name: a, replicas: 1, template: {metadata: {labels: {pod-rescheduling: "
+                 "'on'}}, " +
+                 std::string(kNpuSpec) + "}}]"),
+           {"spec.policies: pod-rescheduling: on has no effect for task \"a\": no policy handles "
+            "PodFailed, so a failed pod takes the whole job down"}},
+          {"a task's own policy wins",
+           VcJob("policies: [{event: PodFailed, action: RestartTask}], tasks: [" +
+                     Task("a", "replicas: 1, policies: [{event: PodFailed, action: AbortJob}]") +
+                     "]",
+                 on),
+           {"spec.tasks[0].policies: pod-rescheduling: on has no effect for task \"a\": PodFailed "
+            "leads to AbortJob, so a failed pod takes the whole job down"}},
+          {"of the job",
+           VcJob("policies: [{event: PodFailed, action: RestartTask}], " + task, on),
+           {}},
+          {"among several events",
+           VcJob("policies: [{events: [PodEvicted, PodFailed], action: RestartTask}], " + task, on),
+           {}},
+          {"any event", VcJob("policies: [{event: '*', action: RestartPod}], " + task, on), {}},
+          {"of the task",
+           VcJob(evicted + "tasks: [" +
+                     Task("a", "replicas: 1, policies: [{event: PodFailed, action: RestartTask}]") +
+                     "]",
+                 on),
+           {}},
+          {"Ignore is MindCluster's own action",
+           VcJob("policies: [{event: PodFailed, action: Ignore}], " + task, on),
+           {}},
+          {"fault-scheduling alone works with PodEvicted",
+           VcJob(evicted + task, "name: j, labels: {fault-scheduling: force}"),
+           {}},
+          {"policies of the wrong type",
+           VcJob("policies: 3, " + task, on),
+           {"spec.policies: pod-rescheduling: on has no effect for task \"a\": no policy handles "
+            "PodFailed, so a failed pod takes the whole job down"}},
+      });
+}
+
+TEST(BatchJobNpus, Table) {
+  const std::string pod_template = "template: {" + std::string(kNpuSpec) + "}";
+  ExpectFindings(
+      "MG135",
+      {
+          {"trap 22: a Job of batch/v1",
+           "{apiVersion: batch/v1, kind: Job, spec: {" + pod_template + "}}",
+           {"kind: no MindCluster component handles a batch Job: its NPUs get no rank table and no "
+            "job summary, only scheduling"}},
+          {"CronJob",
+           "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {" + pod_template +
+               "}}}}",
+           {"kind: no MindCluster component handles a batch CronJob: its NPUs get no rank table "
+            "and no job summary, only scheduling"}},
+          {"the Job of a CronJob was judged with it",
+           "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: batch/v1, "
+           "kind: CronJob, name: c, controller: true}]}, spec: {" +
+               pod_template + "}}",
+           {}},
+          {"without NPUs", "{apiVersion: batch/v1, kind: Job, spec: {template: {spec: {}}}}", {}},
+      });
+}
+
+TEST(GroupScheduler, Table) {
+  const auto lws = [](const std::string& leader, const std::string& worker) {
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {" +
+           leader + "containers: [{name: l}]}}, workerTemplate: {spec: {" + worker +
+           "containers: [{name: w, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}";
+  };
+  const std::string volcano = "schedulerName: volcano, ";
+  const std::string npus = "runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}";
+  ExpectFindings(
+      "MG136",
+      {
+          {"the worker only",
+           lws("", volcano),
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler "
+            "\"default-scheduler\" places the leader, Volcano the rest of its gang, which waits "
+            "for pods that Volcano does not see"}},
+          {"a leader of its own scheduler",
+           lws("schedulerName: other, ", volcano),
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler \"other\" "
+            "places the leader, Volcano the rest of its gang, which waits for pods that Volcano "
+            "does not see"}},
+          {"both", lws(volcano, volcano), {}},
+          {"neither", lws("", "schedulerName: default-scheduler, "), {}},
+          {"frameworks trap 5: without leader template",
+           "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {workerTemplate: {" +
+               std::string(kNpuSpec) + "}}}}",
+           {}},
+          {"frameworks trap 8: an OME leader without scheduler",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
+               npus + "}, worker: {" + volcano + npus + "}}}}",
+           {"spec.engineConfig.leader.schedulerName: scheduler \"default-scheduler\" places the "
+            "engine.leader, Volcano the rest of its gang, which waits for pods that Volcano does "
+            "not see"}},
+          {"MG105 reports NPU pods of another scheduler",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
+               volcano + npus + "}, worker: {schedulerName: other, " + npus + "}}}}",
+           {}},
+          {"the leader is the unknown runtime's",
+           "{apiVersion: ome.io/v1beta1, kind: InferenceService, spec: {runtime: {name: x}, "
+           "engine: "
+           "{worker: {" +
+               volcano + npus + "}}}}",
+           {},
+           "",
+           {},
+           false,
+           true},
+          {"Deployments have no leader",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {" + npus +
+               "}}}",
+           {}},
+      });
+}
+
+TEST(LwsRestartPolicy, Table) {
+  const auto lws = [](const std::string& group, const std::string& label) {
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {" +
+           group + ", workerTemplate: {metadata: {labels: {" + label + "}}, " + kNpuSpec + "}}}}";
+  };
+  const std::string force = "fault-scheduling: force";
+  ExpectFindings(
+      "MG137",
+      {
+          {"None with fault rescheduling",
+           lws("size: 4, restartPolicy: None", force),
+           {"spec.leaderWorkerTemplate.restartPolicy: restartPolicy None keeps the rest of a group "
+            "running when one of its pods is replaced after a fault, and the new pod cannot join "
+            "it"}},
+          {"Default is the old name of None",
+           lws("size: 4, restartPolicy: Default", force),
+           {"spec.leaderWorkerTemplate.restartPolicy: restartPolicy Default keeps the rest of a "
+            "group running when one of its pods is replaced after a fault, and the new pod cannot "
+            "join it"}},
+          {"recreated as a whole",
+           lws("size: 4, restartPolicy: RecreateGroupOnPodRestart", force),
+           {}},
+          {"left out", lws("size: 4", force), {}},
+          {"groups of one pod", lws("size: 1, restartPolicy: None", force), {}},
+          {"rescheduling is off",
+           lws("size: 4, restartPolicy: None", "fault-scheduling: 'off'"),
+           {}},
+          {"no fault label", lws("size: 4, restartPolicy: None", ""), {}},
+      });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

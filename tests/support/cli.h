@@ -1,0 +1,101 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "admission/known_names.h"
+#include "cli/commands.h"
+
+namespace mindgate::testing {
+
+// What a command leaves behind.
+struct CliResult {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+// Runs mindgate in this process.
+inline CliResult Cli(const std::vector<std::string>& arguments, const std::string& in = "") {
+  std::istringstream input(in);
+  std::ostringstream out;
+  std::ostringstream err;
+  cli::Streams io{input, out, err};
+  CliResult result;
+  result.code = cli::Run(arguments, io);
+  result.out = out.str();
+  result.err = err.str();
+  return result;
+}
+
+// Runs a command line in a shell; its standard output, and standard error where it is redirected
+// there.
+inline CliResult Shell(const std::string& line) {
+  CliResult result;
+  FILE* pipe = ::popen(line.c_str(), "r");
+  if (pipe == nullptr) return result;
+  char chunk[4096];
+  for (size_t count; (count = ::fread(chunk, 1, sizeof chunk, pipe)) > 0;) {
+    result.out.append(chunk, count);
+  }
+  const int status = ::pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+// An empty folder that is the current one while this lives, so that outputs name files without it.
+class Workspace {
+ public:
+  Workspace() : before_(std::filesystem::current_path()) {
+    std::string name = (std::filesystem::temp_directory_path() / "mindgate-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    folder_ = name;
+    std::filesystem::current_path(folder_);
+  }
+  ~Workspace() {
+    std::error_code ignored;
+    std::filesystem::current_path(before_, ignored);
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  // Folders are made as needed. Returns the name.
+  std::string Write(const std::string& name, const std::string& text) const {
+    const auto parent = std::filesystem::path(name).parent_path();
+    if (!parent.empty()) std::filesystem::create_directories(parent);
+    std::ofstream(name, std::ios::binary) << text;
+    return name;
+  }
+
+ private:
+  std::filesystem::path before_;
+  std::filesystem::path folder_;
+};
+
+// A mindgate.yaml under which only the named mutators and rules do anything, so that a test of the
+// command line does not change when the catalogue grows.
+inline std::string OnlyConfig(const std::set<std::string_view>& mutators,
+                              const std::set<std::string_view>& rules) {
+  std::string text = "mutators:\n";
+  for (const auto& mutator : admission::KnownNames().mutators) {
+    text +=
+        "  " + std::string(mutator.name) + (mutators.contains(mutator.name) ? ": on\n" : ": off\n");
+  }
+  text += "rules:\n  {";
+  for (const auto& rule : admission::KnownNames().rules) {
+    if (!rules.contains(rule.id)) text += std::string(rule.id) + ": off, ";
+  }
+  return text + "}\n";
+}
+
+}  // namespace mindgate::testing
