@@ -7,9 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "certs/rotate.h"
-#include "cli/commands.h"
 #include "support/certificates.h"
+#include "support/cli.h"
 #include "support/openssl_tool.h"
 #include "support/temp_folder.h"
 
@@ -17,6 +16,7 @@ namespace mindgate::cli {
 namespace {
 
 using nlohmann::json;
+using testing::Cli;
 using testing::FilesOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -30,11 +30,7 @@ using testing::TempFolder;
 
 constexpr std::chrono::days kDay(1);
 
-struct Outcome {
-  int code;
-  std::string out;
-  std::string err;
-};
+using Outcome = testing::CliResult;
 
 template <typename Command>
 Outcome With(const Command& command, const std::string& input = "") {
@@ -60,11 +56,6 @@ Outcome Inspect(CertsInspectOptions options, const std::string& input = "") {
 
 Outcome Rotate(CertsRotateOptions options) {
   return With([&](Streams& io) { return RunCertsRotate(options, io); });
-}
-
-// Arguments as people type them.
-Outcome Run(const std::vector<std::string>& arguments) {
-  return With([&](Streams& io) { return cli::Run(arguments, io); });
 }
 
 unsigned ModeOf(const std::string& path) {
@@ -119,7 +110,7 @@ TEST(CertsCreate, LeavesAMountedSecretAlone) {
 TEST(CertsCreate, TakesFlags) {
   const TempFolder folder;
   const Outcome made =
-      Run({"certs", "create", "--dir", folder.path(), "--service", "webhook.ns", "--dns",
+      Cli({"certs", "create", "--dir", folder.path(), "--service", "webhook.ns", "--dns",
            "localhost", "--ip", "127.0.0.1", "--ip", "::1", "--days", "9"});
   EXPECT_EQ(made.code, kExitDone) << made.err;
   EXPECT_THAT(made.out, HasSubstr("for webhook, webhook.ns, webhook.ns.svc, "
@@ -157,7 +148,7 @@ TEST(Certs, RefusesArgumentsThatMakeNoSense) {
   };
   for (const Misuse& misuse : table) {
     SCOPED_TRACE(::testing::PrintToString(misuse.arguments));
-    const Outcome outcome = Run(misuse.arguments);
+    const Outcome outcome = Cli(misuse.arguments);
     EXPECT_EQ(outcome.code, kExitUnusable);
     EXPECT_EQ(outcome.out, "");
     EXPECT_THAT(outcome.err, HasSubstr(misuse.want));
@@ -342,7 +333,7 @@ TEST(CertsRotate, LeavesCertificatesOfAnotherAuthorityAlone) {
 TEST(Certs, TheOpenSslToolAcceptsWhatIsWritten) {
   if (!testing::HasOpenSslTool()) GTEST_SKIP() << "no openssl command";
   const TempFolder folder;
-  const Outcome made = Run({"certs", "create", "--dir", folder.path(), "--dns", "localhost"});
+  const Outcome made = Cli({"certs", "create", "--dir", folder.path(), "--dns", "localhost"});
   ASSERT_EQ(made.code, kExitDone) << made.err;
   EXPECT_EQ(testing::RunOpenSsl("verify -x509_strict -purpose sslserver -verify_hostname "
                                 "localhost -CAfile " +
@@ -352,7 +343,7 @@ TEST(Certs, TheOpenSslToolAcceptsWhatIsWritten) {
 
 TEST(Certs, HelpShowsExamples) {
   for (const char* command : {"create", "inspect", "rotate"}) {
-    const Outcome help = Run({"certs", command, "--help"});
+    const Outcome help = Cli({"certs", command, "--help"});
     EXPECT_EQ(help.code, kExitDone);
     EXPECT_THAT(help.out, HasSubstr(std::string("  mindgate certs ") + command + " "));
   }
