@@ -216,6 +216,7 @@ class SuiteReader {
       if (object) test.input.old_object = object->object;
     }
     test.operation = schemas::OperationNamed(TextOf(value, "operation"));
+    if (test.operation) test.input.operation = *test.operation;  // of a recorded review
     if (test.operation == schemas::Operation::kCreate && test.input.old_object != nullptr) {
       Fault(Child(path, "operation"), "CREATE has no old object", "write UPDATE, or remove old");
     }
@@ -227,9 +228,8 @@ class SuiteReader {
     }
     if (const Json* others = Find(value, "others")) {
       for (size_t i = 0; i < others->size(); ++i) {
-        for (const InputObject& object : ObjectsAt((*others)[i], Child(Child(path, "others"), i))) {
-          if (object.object != nullptr) test.others.push_back(object.object);
-        }
+        const auto objects = ObjectsAt((*others)[i], Child(Child(path, "others"), i));
+        test.others.insert(test.others.end(), objects.begin(), objects.end());
       }
     }
     ReadExpectation(*Find(value, "expect"), Child(path, "expect"), test.expect);

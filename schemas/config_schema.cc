@@ -226,7 +226,8 @@ std::string_view FrameworkTitle(Framework framework) {
     case Framework::kInferOperator:
       return "InferServiceSets, InferServices and InstanceSets.";
     case Framework::kPod:
-      return "Pods without an owner.";
+      return "Pods whose controller mindgate does not know; a pod without a controller gets its "
+             "scheduler and environment only.";
   }
   return "";
 }
@@ -350,7 +351,9 @@ OrderedJson ConfigSchema(const KnownNames& known) {
   }
   for (const KnownNames::Name& mutator : known.mutators) {
     properties["mutators"]["properties"][std::string(mutator.name)] = {
-        {"description", Sentence(mutator.summary)}, {"enum", {"on", "off", true, false}}, {"default", "on"}};
+        {"description", Sentence(mutator.summary)},
+        {"enum", {"on", "off", true, false}},
+        {"default", "on"}};
   }
   const OrderedJson modes = RuleModesSchema(known);
   properties["rules"]["properties"] = modes;

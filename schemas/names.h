@@ -41,8 +41,9 @@ inline constexpr std::string_view kMindieController = "mindie-ms-controller";
 inline constexpr std::string_view kMindieCoordinator = "mindie-ms-coordinator";
 
 // Rank-table ConfigMaps (component/clusterd/pkg/domain/epranktable).
-inline constexpr std::string_view kRankTableKey = "hccl.json";            // data key
-inline constexpr std::string_view kRankTableConsumer = "mx-consumer-cim";  // label, "true": clusterd watches it
+inline constexpr std::string_view kRankTableKey = "hccl.json";  // data key
+inline constexpr std::string_view kRankTableConsumer =
+    "mx-consumer-cim";  // label, "true": clusterd watches it
 inline constexpr std::string_view kDeployServerStandalone = "grt-server/deploy-server";
 inline constexpr std::string_view kDeployServerDistributed = "grt-group/deploy-server";
 inline constexpr std::string_view kRingController = "ring-controller.atlas";

@@ -31,10 +31,12 @@ struct NpuRequest {
       count;  // of the request, else of the limit; nothing when it is no whole number
 };
 
-// The whole number that an entry of resources denotes, written as a number or as text ("8", "8000m"); nothing otherwise.
+// The whole number that an entry of resources denotes, written as a number or as text ("8",
+// "8000m"); nothing otherwise.
 std::optional<int64_t> WholeQuantity(const json::Json* value);
 
-// Every entry of `resources` whose name starts with huawei.com/, by name. `path` is the pointer of `resources`.
+// Every entry of `resources` whose name starts with huawei.com/, by name. `path` is the pointer of
+// `resources`.
 std::vector<NpuRequest> ReadNpuRequests(const json::Json* resources, std::string_view path);
 
 }  // namespace mindgate::schemas

@@ -1,5 +1,5 @@
-// mindgate.yaml from any bytes: no crash, every fault inside the text, and a Config that was loaded is
-// the same when it is loaded again.
+// mindgate.yaml from any bytes: no crash, every fault inside the text, and a Config that was loaded
+// is the same when it is loaded again.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
