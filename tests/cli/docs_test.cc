@@ -1,5 +1,5 @@
-// The documents' examples are run: each fenced block of the language "console" holds commands after "$ "
-// and what they print. MINDGATE_REWRITE=1 writes what they print now into the documents.
+// The documents' examples are run: each fenced block of the language "console" holds commands after
+// "$ " and what they print. MINDGATE_REWRITE=1 writes what they print now into the documents.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +16,8 @@ using ::mindgate::testing::ExpectGolden;
 using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::Shell;
 
-// In the repository, with the binary under test first in PATH. Long lines of output stay as they are.
+// In the repository, with the binary under test first in PATH. Long lines of output stay as they
+// are.
 std::string OutputOf(const std::string& command) {
   const std::filesystem::path binary = MINDGATE_BINARY;
   return Shell("cd '" MINDGATE_SOURCE_DIR "' && PATH='" + binary.parent_path().string() +
