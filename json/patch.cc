@@ -244,7 +244,7 @@ Result<void> ApplyOne(Editor& editor, const Operation& operation) {
                                                  : editor.Replace(*path, operation.value);
 }
 
-// A member that an operation must have as text; "" when it is missing or something else.
+// A member that an operation must have as text.
 Result<std::string> Text(const Json& operation, std::string_view name) {
   if (const auto text = FindString(operation, name)) return std::string(*text);
   return Fail(ErrorCode::kInvalidArgument, Quote(name) + " is missing or no string");
