@@ -300,9 +300,10 @@ Result<void> ApplyAll(Json& target, const Operations& operations) {
 Json ToJsonPatch(std::span<const Operation> operations) {
   Json patch = Json::array();
   for (const Operation& operation : operations) {
-    patch.push_back({{"op", operation.kind == Operation::Kind::kAdd ? "add" : "replace"},
-                     {"path", operation.path},
-                     {"value", operation.value}});
+    Json& entry = patch.emplace_back(Json::object());
+    entry["op"] = operation.kind == Operation::Kind::kAdd ? "add" : "replace";
+    entry["path"] = operation.path;
+    entry["value"] = operation.value;
   }
   return patch;
 }

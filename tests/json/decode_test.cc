@@ -256,6 +256,18 @@ TEST(Decode, AnswersWhateverAByteBecomes) {
   }
 }
 
+TEST(Decoder, LeavesMembersOut) {
+  Decoder decoder({}, "managedFields");
+  const auto value = decoder.Decode(
+      R"({"metadata":{"managedFields":[{"f:spec":{}}],"name":"a"},"managedFields":1,"b":["managedFields"]})");
+  ASSERT_TRUE(value);
+  EXPECT_EQ(
+      value->dump(),
+      R"({"b":["managedFields"],"managedFields":null,"metadata":{"managedFields":null,"name":"a"}})");
+  EXPECT_FALSE(decoder.Decode(R"({"managedFields":1,"managedFields":2})")) << "still a duplicate";
+  EXPECT_FALSE(decoder.Decode(R"({"managedFields":[1)"));
+}
+
 TEST(Decoder, GivesTheSameForManyTextsInTurn) {
   Decoder decoder;
   const std::string large = "[" + Repeat("\"0123456789\",", 40'000) + "1]";
