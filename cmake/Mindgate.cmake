@@ -16,6 +16,10 @@ function(mindgate_compile_options target)
     # Both misfire on std::string's operator+ when optimising (GCC bugs 105329 and 105651).
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread -Wno-stringop-overflow -Wno-maybe-uninitialized)
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # libstdc++ 12 itself calls what it marks as deprecated, in std::stable_sort.
+    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  endif()
   if(MINDGATE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
