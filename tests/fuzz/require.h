@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "json/issues.h"
+#include "json/positions.h"
 #include "json/pointer.h"
 
 namespace mindgate::testing {
