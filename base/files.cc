@@ -28,6 +28,27 @@ bool WriteAll(int file, std::string_view text) {
   return true;
 }
 
+tl::unexpected<Error> CannotOpen(int error) {
+  if (error == ENOENT) return Fail(ErrorCode::kNotFound, "there is no such file");
+  return FailBecause("cannot be opened", error);
+}
+
+Result<std::string> ReadWhole(int file, size_t limit) {
+  std::string text;
+  std::string chunk(kChunk, '\0');
+  for (;;) {
+    const ssize_t count = ::read(file, chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FailBecause("cannot be read", errno);
+    if (count == 0) return text;
+    text.append(chunk, 0, static_cast<size_t>(count));
+    if (text.size() > limit) {
+      return Fail(ErrorCode::kTooLarge,
+                  "is larger than " + std::to_string(limit) + " bytes, the most that is read");
+    }
+  }
+}
+
 // Two writers must not share one temporary file.
 std::string TemporaryName(const std::string& name) {
   return "." + name + "." + std::to_string(::getpid()) + ".tmp";
@@ -51,31 +72,22 @@ Result<void> WriteTemporary(int folder, const FileToWrite& file) {
 
 std::string SystemReason(int error) { return std::generic_category().message(error); }
 
+Result<std::string> ReadFile(const std::string& path, size_t limit) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid()) return CannotOpen(errno);
+  return ReadWhole(file.get(), limit);
+}
+
 Result<std::string> ReadRegularFile(int at, const std::string& path, size_t limit) {
   const FileDescriptor file(::openat(at, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) {
-    if (errno == ENOENT) return Fail(ErrorCode::kNotFound, "there is no such file");
-    return FailBecause("cannot be opened", errno);
-  }
+  if (!file.valid()) return CannotOpen(errno);
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return FailBecause("cannot be read", errno);
   if (!S_ISREG(status.st_mode)) {
     return Fail(ErrorCode::kInvalidArgument,
                 S_ISDIR(status.st_mode) ? "is a folder, not a file" : "is not a regular file");
   }
-  std::string text;
-  std::string chunk(kChunk, '\0');
-  for (;;) {
-    const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return FailBecause("cannot be read", errno);
-    if (count == 0) return text;
-    text.append(chunk, 0, static_cast<size_t>(count));
-    if (text.size() > limit) {
-      return Fail(ErrorCode::kTooLarge,
-                  "is larger than " + std::to_string(limit) + " bytes, the most that is read");
-    }
-  }
+  return ReadWhole(file.get(), limit);
 }
 
 Result<void> WriteFiles(const std::string& folder, const std::vector<FileToWrite>& files) {

@@ -9,8 +9,13 @@
 
 namespace mindgate {
 
-// One regular file whole, at most `limit` bytes; never waits, as a FIFO would make it. A relative
-// `path` counts from the open folder `at`. The message says what failed, without the name.
+// One file whole, at most `limit` bytes. The message says what failed, without the name.
+//
+// Waits for whoever writes to it if it is a pipe: for what a user names, `<(command)` in a shell.
+Result<std::string> ReadFile(const std::string& path, size_t limit);
+
+// Never waits, and refuses what is no regular file: for what a program reads again and again. A
+// relative `path` counts from the open folder `at`.
 Result<std::string> ReadRegularFile(int at, const std::string& path, size_t limit);
 
 struct FileToWrite {

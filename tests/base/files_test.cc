@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <thread>
+
 #include "support/temp_folder.h"
 
 namespace mindgate {
@@ -42,6 +44,22 @@ TEST(ReadRegularFile, NamesWhatIsNoFile) {
   std::filesystem::create_directory(folder / "folder");
   EXPECT_EQ(Message(folder, "folder"), "is a folder, not a file");
   EXPECT_EQ(Message(folder, "missing"), "there is no such file");
+}
+
+TEST(ReadFile, ReadsWhateverCanBeRead) {
+  const TempFolder folder;
+  folder.Write("eleven", "0123456789a");
+  ASSERT_EQ(::mkfifo((folder / "fifo").c_str(), 0600), 0);
+  const auto message = [&](const std::string& name) {
+    const auto text = ReadFile(folder / name, 11);
+    return text ? "read: " + *text : text.error().message();
+  };
+  EXPECT_EQ(message("eleven"), "read: 0123456789a");
+  EXPECT_EQ(message("missing"), "there is no such file");
+  EXPECT_EQ(message("."), "cannot be read: Is a directory");
+  EXPECT_EQ(message("eleven/a"), "cannot be opened: Not a directory");
+  const std::jthread writer([&] { folder.Write("fifo", "through a pipe"); });
+  EXPECT_EQ(message("fifo"), "is larger than 11 bytes, the most that is read");
 }
 
 TEST(ReadRegularFile, DoesNotWaitForTheWriterOfAFifo) {
