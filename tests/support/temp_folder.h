@@ -25,7 +25,9 @@ class TempFolder {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  // Folders are made as needed.
   void Write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(*this / name).parent_path());
     std::ofstream(*this / name, std::ios::binary) << text;
   }
   std::string Read(const std::string& name) const {
