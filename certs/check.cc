@@ -106,7 +106,7 @@ void CheckDates(X509* certificate, const std::string& title, Time now, const Rep
   if (now < from) {
     report(title + " is not valid before " + FormatTime(from) + "; it is " + FormatTime(now),
            "compare the clocks of this machine and of the one that issued it");
-  } else if (now > until) {
+  } else if (now >= until) {  // as OpenSSL counts the last second
     report(title + " expired at " + FormatTime(until) + "; it is " + FormatTime(now),
            "issue a new one");
   }
@@ -277,7 +277,8 @@ Problems CheckClientAuthority(std::string_view text, const std::string& file, Ti
              "write the certificate that signed the clients' certificates");
     }
     CheckKeyStrength(authority, title, report);
-    any_valid |= NotBefore(authority) <= now && now <= NotAfter(authority);
+    CheckSignature(authority, title, report);
+    any_valid |= NotBefore(authority) <= now && now < NotAfter(authority);
   }
   ERR_clear_error();
   // One that is past its date beside one that is not is how CAs are replaced.

@@ -43,17 +43,19 @@ TlsReloader::TlsReloader(TlsSources sources, const Clock& clock, Snapshot<TlsMat
 bool TlsReloader::Reload() {
   const std::lock_guard lock(mutex_);
   const bool wants_client_ca = !sources_.client_ca_file.empty();
-  bool changed = serving_.Reload();
-  if (wants_client_ca) changed |= client_ca_.Reload();
-  if (!changed) return false;
+  stale_ |= serving_.Reload();
+  if (wants_client_ca) stale_ |= client_ca_.Reload();
+  if (!stale_) return false;
   const auto serving = good_serving_.Get();
   const auto client_ca = good_client_ca_.Get();
   if (serving == nullptr || (wants_client_ca && client_ca == nullptr)) return false;
   auto material =
       MakeTlsMaterial(serving->chain, serving->key, client_ca == nullptr ? "" : *client_ca);
-  // What was checked a moment ago can only fail for want of memory; the last material stays.
+  // What was checked a moment ago can only fail for want of memory: the last material stays, and
+  // the next attempt makes it.
   if (!material) return false;
   target_.Set(*std::move(material));
+  stale_ = false;
   return true;
 }
 

@@ -54,7 +54,8 @@ class TlsReloader {
   Snapshot<std::string> good_client_ca_;
   Part serving_;
   ClientCaPart client_ca_;
-  std::mutex mutex_;  // of one Reload
+  std::mutex mutex_;    // of one Reload
+  bool stale_ = false;  // guarded by mutex_: something good has not reached the target yet
 };
 
 }  // namespace mindgate::certs

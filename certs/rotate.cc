@@ -182,6 +182,11 @@ Result<State> ReadState(const Files& files) {
     auto key = ReadKey(TextOf(files, kAuthorityKeyFile));
     if (!key) return tl::unexpected(std::move(key).error().While("reading ca.key"));
     if (!Fits(authorities->front().get(), key->get())) {
+      // Cut short between the keys and ca.crt: nobody has seen the new CA, the old one goes on.
+      auto previous = ReadKey(TextOf(files, kPreviousKeyFile));
+      if (previous) key = std::move(previous);
+    }
+    if (!Fits(authorities->front().get(), key->get())) {
       return Fail(ErrorCode::kInvalidArgument,
                   "ca.key is not the key of the first certificate in ca.crt (" +
                       Title(authorities->front().get()) + ")");

@@ -83,6 +83,8 @@ Result<State> Carry(State state, const Plan& plan, const RotationPolicy& policy,
 
 // All files of the state, keys too; those of kStateFiles that are missing have become needless.
 Files WriteState(const State& state);
+// In the order in which they are to be written, so that a folder is never without the key of the CA
+// that its ca.crt begins with.
 inline constexpr std::array<const char*, 5> kStateFiles = {kPreviousKeyFile, kAuthorityKeyFile,
                                                            kAuthorityFile, kKeyFile, kChainFile};
 

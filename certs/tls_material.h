@@ -31,8 +31,9 @@ struct TlsMaterial {
   StorePtr client_ca;                 // null: no client certificate can be verified
 };
 
-// From PEM texts. Refused: no certificate, a key that is not the leaf's, a client CA text without a
-// certificate. `client_ca` may be empty.
+// From PEM texts, which certs/check.h looks at more closely. Refused: no certificate or a damaged
+// one, a key that is not the leaf's, a client CA text without a certificate. `client_ca` may be
+// empty.
 Result<std::shared_ptr<const TlsMaterial>> MakeTlsMaterial(std::string_view chain,
                                                            std::string_view key,
                                                            std::string_view client_ca);

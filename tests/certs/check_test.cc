@@ -112,7 +112,7 @@ TEST(CheckServing, RefusesFilesThatHoldNothingUsable) {
   EXPECT_EQ(with(std::string(100000, '\xff'), good.key), "tls.crt: holds no certificate\n");
   EXPECT_EQ(with(good.chain, good.chain), "tls.key: holds no private key\n");
   EXPECT_EQ(with(good.key, good.chain),
-            "tls.crt: holds no certificate\ntls.key: holds no a private key\n")
+            "tls.crt: holds no certificate\ntls.key: holds no private key\n")
       << "exchanged";
   EXPECT_EQ(with(good.chain.substr(0, 200), good.key),
             "tls.crt: certificate 1 is cut off or is no PEM\n");
@@ -180,12 +180,12 @@ TEST(CheckServing, RefusesALinkThatIsNoAuthority) {
 TEST(CheckServing, LooksAtTheDatesOfAll) {
   const Company company;
   const ServingFiles files = company.Files();
-  EXPECT_EQ(Check(files, kNow + 100 * kDay), "") << "to the last second";
-  EXPECT_EQ(Check(files, kNow + 100 * kDay + std::chrono::seconds(1)),
+  EXPECT_EQ(Check(files, kNow + 100 * kDay - std::chrono::seconds(1)), "");
+  EXPECT_EQ(Check(files, kNow + 100 * kDay),
             "tls.crt: certificate 1 (\"CN=webhook.mindgate-system.svc\") expired at "
-            "2026-04-11T00:00:00Z; it is 2026-04-11T00:00:01Z\n"
+            "2026-04-11T00:00:00Z; it is 2026-04-11T00:00:00Z\n"
             "tls.crt: certificate 2 (\"CN=intermediate\") expired at 2026-04-11T00:00:00Z; it is "
-            "2026-04-11T00:00:01Z\n");
+            "2026-04-11T00:00:00Z\n");
   const Identity authority = NewAuthority();
   const ServingFiles own = FilesOf(NewLeaf(authority), &authority);
   EXPECT_EQ(Check(own, kNow - kClockSkew), "") << "backdated for clocks that differ";
@@ -320,6 +320,20 @@ TEST(CheckClientAuthority, RefusesWhatCanVouchForNobody) {
   EXPECT_EQ(CheckClients(Pem(authority) + Pem(NewLeaf(authority))),
             "clients.crt: certificate 2 (\"CN=webhook.mindgate-system.svc\") is no CA: it cannot "
             "vouch for clients\n");
+  OddRequest weak;
+  weak.key.reset(EVP_RSA_gen(1024));
+  weak.extensions = {{NID_basic_constraints, "critical,CA:TRUE"}};
+  EXPECT_EQ(CheckClients(Pem(NewOdd(nullptr, std::move(weak)))),
+            "clients.crt: certificate 1 (\"CN=odd\") has a key that is too weak: RSA 1024\n");
+  OddRequest old;
+  old.digest = EVP_sha1();
+  old.extensions = {{NID_basic_constraints, "critical,CA:TRUE"}};
+  EXPECT_EQ(CheckClients(Pem(NewOdd(&authority, std::move(old)))),
+            "clients.crt: certificate 1 (\"CN=odd\") is signed with SHA1, which API servers "
+            "refuse\n");
+  EXPECT_EQ(CheckClients(Pem(authority), kNow + 3650 * kDay),
+            "clients.crt: certificate 1 (\"CN=mindgate-ca@1767225600\") expired at "
+            "2035-12-30T00:00:00Z; it is 2035-12-30T00:00:00Z\n");
   EXPECT_EQ(CheckClients(Pem(authority), kNow + 4000 * kDay),
             "clients.crt: certificate 1 (\"CN=mindgate-ca@1767225600\") expired at "
             "2035-12-30T00:00:00Z; it is 2036-12-14T00:00:00Z\n");
