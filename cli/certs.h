@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct CertsCreateOptions {
   int days = 365;
   int ca_days = 3650;
   bool force = false;
+  std::string output = "text";  // or "json"
   Time now{};
 };
 
@@ -40,6 +42,7 @@ struct CertsRotateOptions {
   bool force = false;      // a new serving certificate, due or not
   bool authority = false;  // a new CA, due or not
   bool dry_run = false;
+  std::string output = "text";  // or "json"
   Time now{};
 };
 
@@ -52,5 +55,9 @@ int RunCertsInspect(const CertsInspectOptions& options, Streams& io);
 
 // Does the step of certs/rotate.h that is due in a folder.
 int RunCertsRotate(const CertsRotateOptions& options, Streams& io);
+
+// "a, b": names of a certificate, which come from whoever made it; nothing in them may act on a
+// terminal.
+std::string PlainList(std::span<const std::string> names);
 
 }  // namespace mindgate::cli

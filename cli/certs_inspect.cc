@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -39,7 +40,7 @@ void Show(const std::string& file, const std::vector<certs::CertificatePtr>& cer
   for (size_t i = 0; i < certificates.size(); ++i) {
     certs::Description description = certs::Describe(certificates[i].get());
     const Time end = description.not_after;
-    if (options.now <= end && end < options.now + days(options.warn_days)) {
+    if (options.now < end && end < options.now + days(options.warn_days)) {
       inspection.problems.push_back(
           {file,
            "certificate " + std::to_string(i + 1) + " (" + certs::Title(certificates[i].get()) +
@@ -87,16 +88,6 @@ Result<Inspection> InspectFile(const CertsInspectOptions& options, Streams& io) 
   return inspection;
 }
 
-// Names come from whoever made the certificate: nothing in them may act on a terminal.
-std::string Plain(std::span<const std::string> words) {
-  std::vector<std::string> plain;
-  for (const std::string& word : words) {
-    const std::string quoted = Quote(word);
-    plain.push_back(quoted == "\"" + word + "\"" ? word : quoted);
-  }
-  return Join(plain, ", ");
-}
-
 void PrintText(const Inspection& inspection, Time now, Streams& io) {
   for (const auto& [file, number, description] : inspection.certificates) {
     const auto line = [&io](const char* name, const std::string& value) {
@@ -106,16 +97,17 @@ void PrintText(const Inspection& inspection, Time now, Streams& io) {
     names.insert(names.end(), description.ip_addresses.begin(), description.ip_addresses.end());
     const int64_t left = DaysLeft(description, now);
     io.out << file << ", certificate " << number << "\n";
-    line("subject      ", description.subject);
-    line("issuer       ", description.self_issued ? "itself" : description.issuer);
-    line("names        ", Plain(names));
+    line("subject      ", PlainList({{description.subject}}));
+    line("issuer       ", description.self_issued ? "itself" : PlainList({{description.issuer}}));
+    line("names        ", PlainList(names));
     line("valid        ",
          FormatTime(description.not_before) + " to " + FormatTime(description.not_after) +
-             (left < 0 ? ", expired" : ", " + std::to_string(left) + " days left"));
+             (now >= description.not_after ? ", expired"
+                                           : ", " + std::to_string(left) + " days left"));
     line("key          ", description.key);
     line("signature    ", description.signature);
     line("CA           ", description.is_ca ? "yes" : "no");
-    line("usages       ", Plain(description.usages));
+    line("usages       ", PlainList(description.usages));
     line("fingerprint  ", "SHA-256 " + description.fingerprint);
     io.out << "\n";
   }
@@ -154,6 +146,29 @@ void PrintJson(const Inspection& inspection, Time now, Streams& io) {
 }
 
 }  // namespace
+
+std::string PlainList(std::span<const std::string> names) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  for (std::string_view rest : names) {
+    if (!out.empty()) out += ", ";
+    while (!rest.empty()) {
+      const size_t length = Utf8Length(rest);
+      const std::string_view character = rest.substr(0, std::max<size_t>(length, 1));
+      rest.remove_prefix(character.size());
+      if (length > 0 && !IsControl(character)) {
+        out += character;
+        continue;
+      }
+      for (const char c : character) {
+        out += "\\x";
+        out += kHex[static_cast<unsigned char>(c) >> 4];
+        out += kHex[c & 0xf];
+      }
+    }
+  }
+  return out;
+}
 
 int RunCertsInspect(const CertsInspectOptions& options, Streams& io) {
   std::error_code ignored;

@@ -223,9 +223,9 @@ TEST(CertsInspect, FailsWhenSomethingEndsSoon) {
             "2027-01-01T00:00:00Z, within 30 days\n"
             "hint: renew it; `mindgate certs rotate` does so for certificates of mindgate's own "
             "CA\n");
-  EXPECT_EQ(Inspect({.path = folder.path(), .warn_days = 0, .now = kNow + 365 * kDay}).code,
-            kExitDone);
-  const Outcome ended = Inspect({.path = folder.path(), .warn_days = 0, .now = kNow + 366 * kDay});
+  const Time last = kNow + 365 * kDay - std::chrono::seconds(1);
+  EXPECT_EQ(Inspect({.path = folder.path(), .warn_days = 0, .now = last}).code, kExitDone);
+  const Outcome ended = Inspect({.path = folder.path(), .warn_days = 0, .now = kNow + 365 * kDay});
   EXPECT_EQ(ended.code, kExitDenied);
   EXPECT_THAT(ended.err, HasSubstr("expired at 2027-01-01T00:00:00Z"));
   EXPECT_THAT(ended.out, HasSubstr(", expired\n"));
@@ -272,11 +272,17 @@ TEST(CertsInspect, CannotUseWhatHoldsNoCertificate) {
 // A subject and names that would move a terminal's cursor.
 TEST(CertsInspect, PrintsNothingThatActsOnATerminal) {
   testing::OddRequest request;
-  request.common_name = "\x1b[2Jevil";
-  request.extensions = {{NID_subject_alt_name, "DER:30:06:82:04:1B:5B:32:4A"}};
-  const Outcome told = Inspect({.path = "-"}, Pem(testing::NewOdd(nullptr, std::move(request))));
-  EXPECT_EQ(told.out.find('\x1b'), std::string::npos) << told.out;
-  EXPECT_THAT(told.out, HasSubstr("names        \"\\x1b[2J\""));
+  request.common_name = "\x1b[2Jevil \xc2\x9b";  // the second is the same in one character
+  request.extensions = {{NID_subject_alt_name, "DER:30:08:82:06:1B:5B:32:4A:FF:61"}};
+  const std::string odd = Pem(testing::NewOdd(nullptr, std::move(request)));
+  const Outcome told = Inspect({.path = "-"}, odd);
+  EXPECT_THAT(told.out, HasSubstr("subject      CN=\\1B[2Jevil \\xc2\\x9b\n"));
+  EXPECT_THAT(told.out, HasSubstr("names        \\x1b[2J\\xffa\n"));
+  const Outcome as_json = Inspect({.path = "-", .output = "json"}, odd);
+  EXPECT_EQ(json::parse(as_json.out)["certificates"][0]["dnsNames"][0],
+            "\x1b[2J\xef\xbf\xbd"
+            "a");
+  EXPECT_EQ(as_json.out.find('\x1b'), std::string::npos);
 }
 
 TEST(CertsRotate, DoesNothingBeforeSomethingIsDue) {
@@ -321,6 +327,50 @@ TEST(CertsRotate, ReplacesTheAuthorityStepByStep) {
             kExitDone);
 }
 
+TEST(CertsRotate, JsonTellsWhatWasDone) {
+  const TempFolder folder;
+  const Outcome made = With([&](Streams& io) {
+    return RunCertsCreate({.folder = folder.path(),
+                           .names = {.dns_names = {kService}, .ip_addresses = {"::1"}},
+                           .output = "json",
+                           .now = kNow},
+                          io);
+  });
+  EXPECT_EQ(made.code, kExitDone) << made.err;
+  EXPECT_EQ(json::parse(made.out), json::parse(R"({
+    "dryRun": false, "caChanged": true,
+    "steps": [{"step": "replace-ca", "reason": "there is no CA"},
+              {"step": "renew-serving", "reason": "the new CA must sign it"}],
+    "serving": {"dnsNames": ["webhook.mindgate-system.svc"], "ipAddresses": ["::1"],
+                "notAfter": "2027-01-01T00:00:00Z"},
+    "ca": {"notAfter": "2035-12-30T00:00:00Z"},
+    "next": "2026-09-01T08:00:00Z"
+  })"));
+  CertsRotateOptions rotate = {.folder = folder.path(), .output = "json", .now = kNow};
+  json idle = json::parse(Rotate(rotate).out);
+  EXPECT_EQ(idle["steps"], json::array());
+  EXPECT_EQ(idle["caChanged"], false);
+  EXPECT_EQ(idle["next"], "2026-09-01T08:00:00Z");
+
+  rotate.force = rotate.dry_run = true;
+  const std::string pair = folder.Read("tls.crt");
+  const json planned = json::parse(Rotate(rotate).out);
+  EXPECT_EQ(planned["dryRun"], true);
+  EXPECT_EQ(planned["steps"], json::parse(R"([{"step": "renew-serving", "reason": "asked for"}])"));
+  EXPECT_EQ(planned["next"], "2026-01-01T00:00:00Z");
+  EXPECT_EQ(folder.Read("tls.crt"), pair);
+
+  folder.Write("tls.crt", "");
+  EXPECT_EQ(json::parse(Rotate(rotate).out)["serving"], nullptr);
+  rotate.dry_run = false;
+  const Outcome nameless = Rotate(rotate);
+  EXPECT_EQ(nameless.code, kExitUnusable);
+  EXPECT_EQ(nameless.out, "");
+  EXPECT_EQ(nameless.err,
+            "error: a serving certificate needs a DNS name or an IP address\n"
+            "hint: for example --service webhook.mindgate-system\n");
+}
+
 TEST(CertsRotate, LeavesCertificatesOfAnotherAuthorityAlone) {
   const TempFolder folder;
   Create(folder.path());
@@ -346,6 +396,12 @@ TEST(Certs, HelpShowsExamples) {
     const Outcome help = Cli({"certs", command, "--help"});
     EXPECT_EQ(help.code, kExitDone);
     EXPECT_THAT(help.out, HasSubstr(std::string("  mindgate certs ") + command + " "));
+    std::istringstream lines(help.out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("  -") && line.find("--help") == std::string::npos) {
+        EXPECT_THAT(line, HasSubstr("(Env:MINDGATE_CERTS_")) << command;
+      }
+    }
   }
 }
 
