@@ -164,6 +164,15 @@ TEST(CheckServing, RefusesAnIssuerThatOnlyHasTheName) {
             "get local issuer certificate\n");
 }
 
+// A CA that is replaced within the second in which it was made.
+TEST(CheckServing, AcceptsABundleOfNamesakes) {
+  const Identity authority = NewAuthority();
+  const Identity namesake = NewAuthority();
+  const Identity leaf = NewLeaf(authority);
+  EXPECT_EQ(Check({Pem(leaf), KeyPem(leaf), Pem(namesake) + Pem(authority)}), "");
+  EXPECT_EQ(Check({Pem(leaf), KeyPem(leaf), Pem(authority) + Pem(namesake)}), "");
+}
+
 TEST(CheckServing, RefusesALinkThatIsNoAuthority) {
   const Identity authority = NewAuthority();
   OddRequest request;
