@@ -232,6 +232,9 @@ int RunCertsRotate(const CertsRotateOptions& options, Streams& io) {
   const bool for_programs = options.output == "json";
   const certs::Plan plan = certs::MakePlan(*state, policy, options.now);
   const bool due = !plan.steps.empty();
+  if (options.authority && state->previous != nullptr) {
+    io.err << "note: the CA is being replaced already; --ca begins nothing new\n";
+  }
   if (!for_programs) PrintSteps(plan, options.dry_run, io);
   if (due && !options.dry_run) {
     state = certs::Carry(*std::move(state), plan, policy, options.now);

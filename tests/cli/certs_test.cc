@@ -317,6 +317,10 @@ TEST(CertsRotate, ReplacesTheAuthorityStepByStep) {
             "next step due at 2026-01-02T01:00:00Z\n");
   EXPECT_EQ(ModeOf(folder / "ca-previous.key"), 0600u);
 
+  const Outcome again = Rotate({.folder = folder.path(), .authority = true, .now = kNow + kDay});
+  EXPECT_EQ(again.code, kExitDone);
+  EXPECT_EQ(again.err, "note: the CA is being replaced already; --ca begins nothing new\n");
+
   const Time signs = kNow + kDay + std::chrono::hours(1);
   EXPECT_THAT(Rotate({.folder = folder.path(), .now = signs}).out,
               HasSubstr("renew the serving certificate: clients have had the new CA since"));
