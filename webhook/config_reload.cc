@@ -4,6 +4,7 @@
 
 #include "admission/known_names.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "json/issues.h"
 #include "schemas/config_load.h"
 
@@ -22,7 +23,10 @@ Result<std::string> Read(const std::string& path) {
 Result<std::shared_ptr<const schemas::Config>> Make(const std::string& path,
                                                     const std::string& text) {
   auto config = schemas::LoadConfig(text, admission::KnownNames());
-  if (!config) return Fail(ErrorCode::kInvalidArgument, json::Render(config.error(), path, text));
+  if (!config) {
+    return Fail(ErrorCode::kInvalidArgument,
+                std::string(Trim(json::Render(config.error(), path, text))));
+  }
   return std::make_shared<const schemas::Config>(*std::move(config));
 }
 

@@ -50,7 +50,11 @@ TEST(ConfigReloader, KeepsTheLastGoodAndShowsTheFault) {
   EXPECT_FALSE(reloader->Reload());
   EXPECT_EQ(config.Get(), good);
   EXPECT_EQ(reloader->status().failures, 1u);
-  EXPECT_THAT(reloader->status().error, HasSubstr(path + ":2:1: "));
+  EXPECT_EQ(reloader->status().error, path +
+                                          ":2:12: unknown key \"schedular\"\n"
+                                          "schedular: three\n"
+                                          "           ^\n"
+                                          "hint: did you mean \"scheduler\"?");
 
   std::filesystem::remove(path);
   EXPECT_FALSE(reloader->Reload());
