@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <utility>
 
 namespace mindgate::webhook {
 
@@ -33,6 +34,24 @@ class ByteBudget {
  private:
   const size_t total_;
   std::atomic<size_t> used_{0};
+};
+
+// Bytes that were charged to a budget and go back to it with the lease. Moves; must not outlive the
+// budget.
+class ByteLease {
+ public:
+  ByteLease() = default;
+  ByteLease(ByteBudget& budget, size_t bytes) : budget_(&budget), bytes_(bytes) {}
+  ByteLease(ByteLease&& other) noexcept
+      : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+  ByteLease& operator=(ByteLease&&) = delete;
+  ~ByteLease() {
+    if (budget_ != nullptr) budget_->Resize(bytes_, 0);
+  }
+
+ private:
+  ByteBudget* budget_ = nullptr;
+  size_t bytes_ = 0;
 };
 
 }  // namespace mindgate::webhook

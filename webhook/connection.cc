@@ -29,8 +29,8 @@ Connection::Connection(std::unique_ptr<Transport> transport, const ConnectionSet
 }
 
 Connection::~Connection() {
-  --stats_.connections[static_cast<size_t>(phase_)];
   budget_.Resize(charged_, 0);
+  --stats_.connections[static_cast<size_t>(phase_)];
 }
 
 void Connection::SetPhase(Phase phase, Instant now) {
@@ -45,7 +45,7 @@ void Connection::SetPhase(Phase phase, Instant now) {
 bool Connection::Charge() {
   // Small strings keep 15 bytes inside the object; they cost nothing extra and are counted all the
   // same.
-  const size_t wanted = framer_.held() + executing_bytes_ + leftover_.size() + out_.size();
+  const size_t wanted = framer_.held() + leftover_.size() + out_.size();
   if (!budget_.Resize(charged_, wanted)) return false;
   charged_ = wanted;
   return true;
@@ -128,9 +128,10 @@ Connection::Next Connection::OnBytes(std::string_view bytes, Instant now) {
   return Next::kAgain;
 }
 
-Request Connection::TakeRequest() {
-  executing_bytes_ = framer_.held();  // they move to whoever answers, and stay charged until then
-  return framer_.Take();
+Connection::Taken Connection::TakeRequest() {
+  const size_t bytes = framer_.held();
+  charged_ -= bytes;
+  return {framer_.Take(), ByteLease(budget_, bytes)};
 }
 
 Connection::Next Connection::OnAnswer(uint64_t sequence, Answer answer, Instant now) {
@@ -148,7 +149,6 @@ Connection::Next Connection::Refuse(Refusal refusal, Instant now) {
 }
 
 void Connection::Send(Answer answer, Instant now) {
-  executing_bytes_ = 0;
   out_ += answer.bytes;
   close_after_write_ = answer.close;
   SetPhase(Phase::kWriting, now);

@@ -59,8 +59,15 @@ class Connection {
 
   Next Drive(Instant now);
 
+  struct Taken {
+    Request request;
+    // What the request holds stays charged while anyone holds this, even when the connection has
+    // gone: a peer that sends and resets must not be able to fill the queue with more than the
+    // budget.
+    ByteLease bytes;
+  };
   // After kDispatch. `sequence` tells this request from later ones of the same connection.
-  Request TakeRequest();
+  Taken TakeRequest();
   uint64_t sequence() const { return sequence_; }
 
   // An answer to an earlier request than the last dispatched, or one that comes after its deadline,
@@ -108,7 +115,6 @@ class Connection {
   bool close_after_write_ = false;
   bool continue_sent_ = false;
   uint64_t sequence_ = 0;
-  size_t executing_bytes_ = 0;  // of the request that is being answered
   size_t charged_ = 0;
   size_t discarded_ = 0;
 };

@@ -203,10 +203,12 @@ void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
     case Connection::Next::kAgain:
       if (!std::exchange(entry->second.queued, true)) again_.push_back(id);
       return;
-    case Connection::Next::kDispatch:
-      options_.handler(connection.TakeRequest(), connection.deadline(),
-                       Responder(*this, id, connection.sequence()));
+    case Connection::Next::kDispatch: {
+      Connection::Taken taken = connection.TakeRequest();
+      options_.handler(std::move(taken.request), connection.deadline(),
+                       Responder(*this, id, connection.sequence(), std::move(taken.bytes)));
       return;
+    }
     case Connection::Next::kClose:
       return Close(entry);
   }

@@ -21,11 +21,15 @@ namespace mindgate::webhook {
 
 class EventLoop;
 
-// Where the answer to one request goes. Cheap to copy; must not outlive the loop.
+// Where the answer to one request goes. Cheap to copy; must not outlive the loop nor its budget,
+// which counts the request's bytes until the last copy has gone.
 class Responder {
  public:
-  Responder(EventLoop& loop, uint64_t connection, uint64_t sequence)
-      : loop_(&loop), connection_(connection), sequence_(sequence) {}
+  Responder(EventLoop& loop, uint64_t connection, uint64_t sequence, ByteLease bytes)
+      : loop_(&loop),
+        connection_(connection),
+        sequence_(sequence),
+        bytes_(std::make_shared<const ByteLease>(std::move(bytes))) {}
 
   // From any thread. An answer to a connection that has gone, or that came after its deadline, is
   // dropped.
@@ -35,6 +39,7 @@ class Responder {
   EventLoop* loop_;
   uint64_t connection_;
   uint64_t sequence_;
+  std::shared_ptr<const ByteLease> bytes_;
 };
 
 // One thread with its own epoll set and its own connections: no connection is ever touched by two

@@ -86,6 +86,7 @@ void FrontEnd::StopAccepting() {
     while (listener_.fd() >= 0 && AcceptSome()) {
     }
     listener_.Close();
+    accepting_ = false;
   });
 }
 
@@ -97,6 +98,9 @@ bool FrontEnd::Empty() const {
   return std::all_of(loops_.begin(), loops_.end(),
                      [](const auto& loop) { return loop->load() == 0; });
 }
+
+// In this order: whoever was taken last is counted before accepting_ changes.
+bool FrontEnd::Finished() const { return !accepting_ && Empty(); }
 
 void FrontEnd::Wake() {
   for (const auto& loop : loops_) loop->Wake();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ class FrontEnd {
   void StopAccepting();
   void CloseIdle(std::chrono::milliseconds idle_for);
   bool Empty() const;  // no connection is left
+  // No connection is left and none will come: StopAccepting has done its work.
+  bool Finished() const;
   // Makes the loops look at the clock: for tests that move it.
   void Wake();
   // Ends the loops. Nothing may be sent to a Responder afterwards.
@@ -57,6 +60,7 @@ class FrontEnd {
   Listener listener_;  // of the first loop's thread
   const uint16_t port_;
   LayerStats stats_;
+  std::atomic<bool> accepting_{true};
   std::vector<std::unique_ptr<EventLoop>> loops_;
 };
 

@@ -101,6 +101,10 @@ class SourceCollector final : public prometheus::Collectable {
     const auto gauge = [](const std::string& name, const std::string& help, double value) {
       return Family(name, help, MetricType::Gauge, {Value({}, MetricType::Gauge, value)});
     };
+    const auto counter = [](const std::string& name, const std::string& help, uint64_t value) {
+      return Family(name, help, MetricType::Counter,
+                    {Value({}, MetricType::Counter, static_cast<double>(value))});
+    };
     const std::string generation = sources_.generation();
     return {
         Family("mindgate_webhook_connections", "Open connections.", MetricType::Gauge,
@@ -121,10 +125,12 @@ class SourceCollector final : public prometheus::Collectable {
         gauge("mindgate_certificate_expiry_timestamp_seconds",
               "When the serving certificate expires, 0 without one.",
               static_cast<double>(sources_.certificate_expiry())),
-        Family("mindgate_config_reload_failures_total",
-               "Configurations that were refused; the last good one stays in force.",
-               MetricType::Counter,
-               {Value({}, MetricType::Counter, static_cast<double>(sources_.reload_failures()))}),
+        counter("mindgate_config_reload_failures_total",
+                "Configurations that were refused; the last good one stays in force.",
+                sources_.config_reload_failures()),
+        counter("mindgate_certificate_reload_failures_total",
+                "Certificates that were refused; the last good ones stay in use.",
+                sources_.certificate_reload_failures()),
         Family(
             "mindgate_config_info", "The configuration in force.", MetricType::Gauge,
             {Value({{"generation", generation}}, MetricType::Gauge, generation.empty() ? 0 : 1)}),
@@ -132,7 +138,7 @@ class SourceCollector final : public prometheus::Collectable {
   }
 
   static size_t Series(size_t ports) {
-    return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 6;
+    return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 7;
   }
 
  private:

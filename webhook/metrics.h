@@ -27,7 +27,8 @@ struct MetricSources {
   size_t queue_capacity = 0;
   std::function<std::string()> generation;      // of the configuration, empty before the first
   std::function<int64_t()> certificate_expiry;  // seconds since 1970, 0 without a certificate
-  std::function<uint64_t()> reload_failures;
+  std::function<uint64_t()> config_reload_failures;
+  std::function<uint64_t()> certificate_reload_failures;
 };
 
 // All Prometheus metrics of the webhook. Every label has a closed set of values, none of them from

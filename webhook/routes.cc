@@ -11,6 +11,17 @@
 namespace mindgate::webhook {
 namespace {
 
+// The longest name that Kubernetes has, about. Nobody else's text makes a line of the log long.
+constexpr size_t kLongestLogged = 256;
+
+std::string_view ForLog(std::string_view text) { return text.substr(0, kLongestLogged); }
+
+// The newest attempt to load something, one line: "", or what is wrong with it.
+std::string Fault(const ReloadStatus& status) {
+  return status.error.empty() ? ""
+                              : "; refused: " + status.error.substr(0, status.error.find('\n'));
+}
+
 std::string_view PathOf(Hook hook) { return hook == Hook::kMutate ? "/mutate" : "/validate"; }
 
 int64_t Microseconds(Clock::Instant from, Clock::Instant to) {
@@ -64,7 +75,7 @@ HttpResponse ReviewHandler::Bug(Hook hook, const Review& review, std::string_vie
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
   inputs_.logger.Error("bug while deciding a review",
-                       {{"uid", review.uid}, {"path", PathOf(hook)}, {"what", what}});
+                       {{"uid", ForLog(review.uid)}, {"path", PathOf(hook)}, {"what", what}});
   return RefusalResponse(Refusal::kInternal, "uid " + Quote(review.uid));
 }
 
@@ -96,13 +107,13 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   metrics_.Observe(Stage::kEncode, encoded - decided);
   const bool denied = verdict.outcome == admission::Outcome::kDenied;
   if (inputs_.logger.Wants(log::Level::kInfo) && (denied ? others_ : admitted_).Admit()) {
-    inputs_.logger.Info("review", {{"uid", review->uid},
+    inputs_.logger.Info("review", {{"uid", ForLog(review->uid)},
                                    {"path", PathOf(hook)},
                                    {"operation", schemas::OperationName(review->request.operation)},
-                                   {"kind", review->kind},
-                                   {"namespace", review->request.name_space},
-                                   {"name", review->name},
-                                   {"user", review->user},
+                                   {"kind", ForLog(review->kind)},
+                                   {"namespace", ForLog(review->request.name_space)},
+                                   {"name", ForLog(review->name)},
+                                   {"user", ForLog(review->user)},
                                    {"dry_run", review->dry_run},
                                    {"outcome", admission::OutcomeName(verdict.outcome)},
                                    {"findings", static_cast<int64_t>(verdict.findings.size())},
@@ -127,13 +138,14 @@ HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) 
       text += (detail.empty() ? "" : ": ") + detail + "\n";
     };
     check(config != nullptr, "configuration",
-          config == nullptr ? "none loaded yet"
-                            : "generation " + config->generation + ", " +
-                                  std::to_string(inputs.reload_failures()) + " failed reloads");
-    check(tls != nullptr, "certificate",
-          tls == nullptr
-              ? "none loaded yet"
-              : "expires " + FormatTime(Time(std::chrono::seconds(CertificateExpiry(tls.get())))));
+          (config == nullptr ? "none loaded yet" : "generation " + config->generation) +
+              Fault(inputs.config_status()));
+    check(
+        tls != nullptr, "certificate",
+        (tls == nullptr
+             ? "none loaded yet"
+             : "expires " + FormatTime(Time(std::chrono::seconds(CertificateExpiry(tls.get()))))) +
+            Fault(inputs.certificate_status()));
     check(!draining, "serving", draining ? "shutting down" : "");
   }
   text += ready ? "ok\n" : "not ready\n";

@@ -106,7 +106,7 @@ class Server::Impl {
     // Not those of the last second even now: who has just connected is about to send, and reads an
     // answer of 503 as "elsewhere, please" but an end of the connection as a failure.
     admission_->CloseIdle(kSurelyIdle);
-    return admission_->Empty() || elapsed >= options_.drain_time;
+    return admission_->Finished() || elapsed >= options_.drain_time;
   }
 
   FrontEnd& admission() { return *admission_; }
@@ -127,7 +127,8 @@ class Server::Impl {
       return config == nullptr ? std::string() : config->generation;
     };
     sources.certificate_expiry = [this] { return CertificateExpiry(inputs_.tls.Get().get()); };
-    sources.reload_failures = inputs_.reload_failures;
+    sources.config_reload_failures = [this] { return inputs_.config_status().failures; };
+    sources.certificate_reload_failures = [this] { return inputs_.certificate_status().failures; };
     return sources;
   }
 

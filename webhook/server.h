@@ -10,6 +10,7 @@
 #include "admission/admit.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/reloader.h"
 #include "base/result.h"
 #include "base/snapshot.h"
 #include "certs/tls_material.h"
@@ -22,7 +23,9 @@ struct ServerOptions {
   std::string listen = ":9443";
   std::string probe_listen = ":8080";
   size_t io_threads = 2;
-  size_t work_threads = std::max(1u, std::thread::hardware_concurrency());
+  // A decision takes 100 us: four threads serve more than an API server asks, and each holds the
+  // tree of one body, at worst 60 MB.
+  size_t work_threads = std::clamp(std::thread::hardware_concurrency(), 2u, 4u);
   // A review takes well under a millisecond: more waiting than this is a burst that a repeat serves
   // better.
   size_t queue = 256;
@@ -51,7 +54,9 @@ struct ServerInputs {
   const Snapshot<certs::TlsMaterial>& tls;
   const Clock& clock;
   log::Logger& logger;
-  std::function<uint64_t()> reload_failures = [] { return uint64_t{0}; };
+  // How loading them went: a Reloader's status(), for /readyz?verbose and the metrics.
+  std::function<ReloadStatus()> config_status = [] { return ReloadStatus(); };
+  std::function<ReloadStatus()> certificate_status = [] { return ReloadStatus(); };
 };
 
 // The admission port and the probe port, from the first connection to the last. Public functions

@@ -75,7 +75,7 @@ struct Fixture {
         next = connection->Drive(clock.Now());
         continue;
       }
-      const Request request = connection->TakeRequest();
+      const Request request = connection->TakeRequest().request;
       const std::string answer = "<" + request.head.substr(0, request.head.find(' ')) + " " +
                                  request.target + "|" + request.body + ">";
       next = connection->OnAnswer(connection->sequence(), {answer, close}, clock.Now());

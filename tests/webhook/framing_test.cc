@@ -136,40 +136,5 @@ TEST(Framing, Traceparent) {
   }
 }
 
-TEST(Refusal, EachHasItsExactAnswer) {
-  EXPECT_EQ(RefusalAnswer(Refusal::kBodyTooLarge, true),
-            "HTTP/1.1 413 Payload Too Large\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            "Content-Length: 46\r\nConnection: close\r\n\r\n"
-            "request body too large: at most 7340032 bytes\n");
-  EXPECT_EQ(RefusalAnswer(Refusal::kDraining, true),
-            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            "Content-Length: 35\r\nRetry-After: 0\r\nConnection: close\r\n\r\n"
-            "shutting down, try another replica\n");
-  EXPECT_EQ(RefusalAnswer(Refusal::kQueueFull, false),
-            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            "Content-Length: 36\r\nRetry-After: 1\r\n\r\n"
-            "too many reviews waiting, try again\n");
-}
-
-TEST(Refusal, TheTableIsWhole) {
-  std::vector<std::string_view> names;
-  std::vector<std::string_view> texts;
-  for (size_t i = 0; i < kRefusalCount; ++i) {
-    const RefusalInfo& info = InfoOf(static_cast<Refusal>(i));
-    EXPECT_NE(ReasonPhrase(info.status), "Error") << info.name;
-    // Without an integer Retry-After the API server does not repeat a call.
-    EXPECT_EQ(info.status == 503, info.header.starts_with("Retry-After: ")) << info.name;
-    EXPECT_THAT(names, ::testing::Not(::testing::Contains(info.name)));
-    EXPECT_THAT(texts, ::testing::Not(::testing::Contains(info.text)));
-    names.push_back(info.name);
-    texts.push_back(info.text);
-  }
-  const FramingLimits limits;
-  EXPECT_EQ(limits.head_bytes, 16384);
-  EXPECT_EQ(limits.headers, 100);
-  EXPECT_EQ(limits.target_bytes, 2048);
-  EXPECT_EQ(limits.body_bytes, 7340032) << "the refusals name these numbers";
-}
-
 }  // namespace
 }  // namespace mindgate::webhook

@@ -5,18 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <openssl/err.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include <thread>
-
 #include "support/eventually.h"
-#include "support/fake_clock.h"
 #include "webhook/client.h"
+#include "webhook/echo_server.h"
 #include "webhook/raw_requests.h"
-#include "webhook/test_certs.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -25,72 +20,12 @@ using namespace std::chrono_literals;
 using mindgate::testing::Eventually;
 using testing::BodyOf;
 using testing::Client;
+using testing::EchoServer;
 using testing::Head;
-using testing::Identity;
-using testing::KeyKind;
-using testing::Material;
 using testing::Post;
 using testing::RawRequest;
 using testing::RawRequests;
-using ::testing::StartsWith;
 using testing::StatusOf;
-using testing::TestCa;
-
-// A port whose requests are answered at once with what they are: "POST /mutate|{}".
-class Server {
- public:
-  struct Options {
-    Port port = Port::kAdmission;
-    bool tls = true;
-    ClientAuth auth = {};
-    size_t loops = 2;
-    size_t most_connections = 6000;
-    EventLoop::Handler handler = {};
-  };
-
-  Server() : Server(Options{}) {}
-  explicit Server(Options options)
-      : ca("server ca"),
-        client_ca("client ca"),
-        material(Material(ca.Issue("mindgate.svc"), &client_ca)),
-        tls(material, options.auth) {
-    FrontEnd::Options front_end;
-    front_end.name = "test";
-    front_end.listen = "127.0.0.1:0";
-    front_end.loops = options.loops;
-    front_end.most_connections = options.most_connections;
-    front_end.settings.port = options.port;
-    front_end.tls = options.tls ? &tls : nullptr;
-    front_end.budget = &budget;
-    front_end.clock = &clock;
-    front_end.handler = options.handler ? options.handler : Echo;
-    layer = FrontEnd::Open(std::move(front_end)).value();
-    layer->Serve();
-  }
-
-  static void Echo(Request request, Clock::Instant, Responder responder) {
-    const std::string body =
-        request.head.substr(0, request.head.find(' ')) + " " + request.target + "|" + request.body;
-    responder.Send(
-        {"HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
-         request.close});
-  }
-
-  uint16_t port() const { return layer->port(); }
-  LayerStats& stats() { return layer->stats(); }
-  void Advance(std::chrono::milliseconds by) {
-    clock.Advance(by);
-    layer->Wake();
-  }
-
-  mindgate::testing::FakeClock clock;
-  TestCa ca;
-  TestCa client_ca;
-  Snapshot<certs::TlsMaterial> material;
-  TlsContext tls;
-  ByteBudget budget{64 * 1024 * 1024};
-  std::unique_ptr<FrontEnd> layer;
-};
 
 // What the client reads for RawRequest::want.
 std::vector<std::string> Wanted(const std::string& want) {
@@ -129,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(, RawOverTls, ::testing::Bool(),
                          [](const auto& test) { return test.param ? "ByteByByte" : "Whole"; });
 
 TEST_P(RawOverTls, EachIsAnsweredExactlyAndOthersDoNotNotice) {
-  Server admission;
-  Server probe({.port = Port::kProbe, .tls = false});
+  EchoServer admission;
+  EchoServer probe({.port = Port::kProbe, .tls = false});
   Client bystander(admission.port(), Client::Tls{});
   for (const RawRequest& raw : RawRequests()) {
     const bool plain = raw.port == Port::kProbe;
@@ -150,7 +85,7 @@ TEST_P(RawOverTls, EachIsAnsweredExactlyAndOthersDoNotNotice) {
 }
 
 TEST(FrontEnd, TwoRequestsInOneTlsRecord) {
-  Server server;
+  EchoServer server;
   Client client(server.port(), Client::Tls{});
   ASSERT_TRUE(client.Send(Post("1") + Post("2") + Post("3")));
   EXPECT_EQ(BodyOf(client.ReadAnswer()), "POST /mutate?timeout=5s|1");
@@ -159,7 +94,7 @@ TEST(FrontEnd, TwoRequestsInOneTlsRecord) {
 }
 
 TEST(FrontEnd, TenThousandRequestsOnOneConnection) {
-  Server server;
+  EchoServer server;
   Client client(server.port(), Client::Tls{});
   for (int i = 0; i < 10'000; ++i) {
     ASSERT_TRUE(client.Send(Post("{}")));
@@ -169,7 +104,7 @@ TEST(FrontEnd, TenThousandRequestsOnOneConnection) {
 }
 
 TEST(FrontEnd, BodyOfSevenMebibytes) {
-  Server server;
+  EchoServer server;
   Client client(server.port(), Client::Tls{});
   const std::string body(7 * 1024 * 1024, 'x');
   ASSERT_TRUE(client.Send(Post(body)));
@@ -179,7 +114,7 @@ TEST(FrontEnd, BodyOfSevenMebibytes) {
 }
 
 TEST(FrontEnd, OneByteMoreIsRefusedWhileItIsBeingSent) {
-  Server server;
+  EchoServer server;
   Client client(server.port(), Client::Tls{});
   client.Send(Post(std::string(7 * 1024 * 1024 + 1, 'x')));
   EXPECT_EQ(client.ReadAnswer(), RefusalAnswer(Refusal::kBodyTooLarge, true));
@@ -187,7 +122,7 @@ TEST(FrontEnd, OneByteMoreIsRefusedWhileItIsBeingSent) {
 }
 
 TEST(FrontEnd, ContinueIsAnsweredBeforeTheBody) {
-  Server server;
+  EchoServer server;
   Client client(server.port(), Client::Tls{});
   client.Send(Head({"POST /mutate HTTP/1.1", "Host: a", "Content-Type: application/json",
                     "Content-Length: 2", "Expect: 100-continue"}));
@@ -197,7 +132,7 @@ TEST(FrontEnd, ContinueIsAnsweredBeforeTheBody) {
 }
 
 TEST(FrontEnd, SlowlorisIsCutAndOthersAreServed) {
-  Server server;
+  EchoServer server;
   std::vector<std::unique_ptr<Client>> slow;
   for (int i = 0; i < 50; ++i) {
     slow.push_back(std::make_unique<Client>(server.port(), Client::Tls{}));
@@ -217,7 +152,7 @@ TEST(FrontEnd, SlowlorisIsCutAndOthersAreServed) {
 }
 
 TEST(FrontEnd, SilentTcpClientsAndHalfHandshakesAreCut) {
-  Server server;
+  EchoServer server;
   std::vector<std::unique_ptr<Client>> clients;
   for (int i = 0; i < 40; ++i) {
     clients.push_back(std::make_unique<Client>(server.port()));
@@ -235,7 +170,7 @@ TEST(FrontEnd, SilentTcpClientsAndHalfHandshakesAreCut) {
 }
 
 TEST(FrontEnd, ClientThatNeverReadsHoldsNothingForLong) {
-  Server server;
+  EchoServer server;
   Client client(server.port(), Client::Tls{});
   // Answers as large as the bodies: they fill the socket's buffers, then the answer stands.
   const std::string body(4 * 1024 * 1024, 'x');
@@ -248,171 +183,6 @@ TEST(FrontEnd, ClientThatNeverReadsHoldsNothingForLong) {
   EXPECT_TRUE(Eventually([&] { return server.stats().Count(Drop::kWriteTimeout) == 1; }));
   EXPECT_TRUE(Eventually([&] { return server.stats().Open() == 1; }));
   EXPECT_LT(server.budget.used(), 4096);
-}
-
-TEST(FrontEnd, GarbageInsteadOfTls) {
-  Server server;
-  Client client(server.port());
-  client.SendRaw("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  client.ReadToEnd();
-  EXPECT_TRUE(Eventually([&] { return server.stats().Count(Drop::kHandshakeFailed) == 1; }));
-  EXPECT_TRUE(Eventually([&] { return server.stats().Open() == 0; }));
-}
-
-TEST(FrontEnd, TlsVersions) {
-  Server server;
-  EXPECT_FALSE(
-      Client(server.port(), {.min_version = TLS1_VERSION, .max_version = TLS1_1_VERSION}).ok());
-  Client twelve(server.port(), {.max_version = TLS1_2_VERSION});
-  ASSERT_TRUE(twelve.ok());
-  EXPECT_STREQ(SSL_get_version(twelve.ssl()), "TLSv1.2");
-  Client thirteen(server.port(), Client::Tls{.trust = &server.ca, .server_name = "mindgate.svc"});
-  ASSERT_TRUE(thirteen.ok());
-  EXPECT_STREQ(SSL_get_version(thirteen.ssl()), "TLSv1.3");
-}
-
-TEST(FrontEnd, Alpn) {
-  Server server;
-  EXPECT_TRUE(Client(server.port(), {.alpn = ""}).ok());
-  EXPECT_FALSE(Client(server.port(), {.alpn = "h2"}).ok());
-  Client both(server.port(), {.alpn = "h2,http/1.1"});
-  ASSERT_TRUE(both.ok());
-  const unsigned char* chosen = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(both.ssl(), &chosen, &size);
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(chosen), size), "http/1.1");
-}
-
-TEST(FrontEnd, SessionsAreNotResumed) {
-  Server server;
-  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    Client first(server.port(), {.min_version = version, .max_version = version});
-    ASSERT_TRUE(first.ok());
-    first.Send(Post("{}"));
-    EXPECT_EQ(StatusOf(first.ReadAnswer()), 200);
-    SSL_SESSION* session = SSL_get1_session(first.ssl());
-    EXPECT_EQ(SSL_SESSION_has_ticket(session), 0) << version;
-    EXPECT_EQ(SSL_SESSION_is_resumable(session), 0) << version;
-    SSL_SESSION_free(session);
-  }
-}
-
-TEST(FrontEnd, RenegotiationIsRefusedAndHurtsNobodyElse) {
-  Server server;
-  Client other(server.port(), Client::Tls{});
-  Client client(server.port(), {.max_version = TLS1_2_VERSION});
-  ASSERT_TRUE(client.ok());
-  SSL_renegotiate(client.ssl());
-  EXPECT_NE(SSL_do_handshake(client.ssl()) == 1 && client.Send(Post("{}")) &&
-                StatusOf(client.ReadAnswer()) == 200 && SSL_num_renegotiations(client.ssl()) > 0,
-            true);
-  ERR_clear_error();
-  other.Send(Post("{}"));
-  EXPECT_EQ(StatusOf(other.ReadAnswer()), 200);
-}
-
-struct AuthCase {
-  std::string name;
-  ClientAuth::Mode mode;
-  std::set<std::string, std::less<>> names;
-  std::string shown;  // "", "good", "stranger": of another CA, "expired"
-  bool want;
-};
-
-class ClientCertificates : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(, ClientCertificates, ::testing::Values(TLS1_2_VERSION, TLS1_3_VERSION));
-
-TEST_P(ClientCertificates, AreOptionalOrRequiredAndHaveAllowedNames) {
-  using Mode = ClientAuth::Mode;
-  const std::vector<AuthCase> cases = {
-      {"not asked", Mode::kNone, {}, "", true},
-      {"not asked, shown all the same", Mode::kNone, {}, "stranger", true},
-      {"optional, none", Mode::kOptional, {}, "", true},
-      {"optional, good", Mode::kOptional, {}, "good", true},
-      {"optional, stranger", Mode::kOptional, {}, "stranger", false},
-      {"optional, wrong name", Mode::kOptional, {"front-proxy"}, "good", false},
-      {"required, none", Mode::kRequired, {}, "", false},
-      {"required, good", Mode::kRequired, {}, "good", true},
-      {"required, expired", Mode::kRequired, {}, "expired", false},
-      {"required, allowed name", Mode::kRequired, {"a", "kube-apiserver"}, "good", true},
-      {"required, name not allowed", Mode::kRequired, {"kube-apiserver-2"}, "good", false},
-  };
-  for (const AuthCase& c : cases) {
-    Server server({.auth = {c.mode, c.names}});
-    const TestCa stranger("stranger");
-    const Identity identity = c.shown == "stranger" ? stranger.Issue("kube-apiserver")
-                              : c.shown == "expired"
-                                  ? server.client_ca.Issue("kube-apiserver", KeyKind::kEc, -60)
-                                  : server.client_ca.Issue("kube-apiserver");
-    Client client(server.port(), Client::Tls{.min_version = GetParam(),
-                                             .max_version = GetParam(),
-                                             .identity = c.shown.empty() ? nullptr : &identity});
-    if (c.want) {
-      EXPECT_TRUE(client.Send(Post("{}"))) << c.name;
-      EXPECT_EQ(StatusOf(client.ReadAnswer()), 200) << c.name;
-    } else {
-      EXPECT_TRUE(client.Refused()) << c.name;
-      EXPECT_TRUE(Eventually([&] { return server.stats().Count(Drop::kHandshakeFailed) == 1; }))
-          << c.name;
-    }
-  }
-}
-
-TEST(FrontEnd, CertificatesAndClientCaAreSwappedWithoutTouchingConnections) {
-  Server server({.auth = {ClientAuth::Mode::kRequired, {}}});
-  const TestCa other_ca("new client ca");
-  const Identity first_user = server.client_ca.Issue("kube-apiserver");
-  const Identity second_user = other_ca.Issue("kube-apiserver");
-  Client old_connection(server.port(), Client::Tls{.identity = &first_user});
-  ASSERT_TRUE(old_connection.ok());
-
-  server.material.Set(Material(server.ca.Issue("renewed.svc", KeyKind::kRsa), &other_ca));
-  Client fresh(
-      server.port(),
-      Client::Tls{.identity = &second_user, .trust = &server.ca, .server_name = "renewed.svc"});
-  ASSERT_TRUE(fresh.ok());
-  EXPECT_TRUE(fresh.Send(Post("{}")));
-  EXPECT_EQ(StatusOf(fresh.ReadAnswer()), 200);
-  EXPECT_TRUE(Client(server.port(), Client::Tls{.identity = &first_user}).Refused());
-  EXPECT_TRUE(old_connection.Send(Post("{}")));
-  EXPECT_EQ(StatusOf(old_connection.ReadAnswer()), 200);
-}
-
-TEST(FrontEnd, WithoutMaterialHandshakesFailAndNothingElse) {
-  Server server;
-  server.material.Set(nullptr);
-  EXPECT_FALSE(Client(server.port(), Client::Tls{}).ok());
-  server.material.Set(Material(server.ca.Issue("mindgate.svc")));
-  EXPECT_TRUE(Client(server.port(), Client::Tls{}).ok());
-}
-
-TEST(FrontEnd, HundredSwapsBetweenEcAndRsaUnderLoadFailNoHandshake) {
-  Server server;
-  const auto ec = Material(server.ca.Issue("mindgate.svc"));
-  const auto rsa = Material(server.ca.Issue("mindgate.svc", KeyKind::kRsa));
-  std::atomic<bool> done{false};
-  std::atomic<int> failures{0};
-  std::atomic<int> served{0};
-  std::vector<std::jthread> callers;
-  for (int i = 0; i < 2; ++i) {
-    callers.emplace_back([&] {
-      while (!done) {
-        Client client(server.port(),
-                      Client::Tls{.trust = &server.ca, .server_name = "mindgate.svc"});
-        const bool fine =
-            client.ok() && client.Send(Post("{}")) && StatusOf(client.ReadAnswer()) == 200;
-        ++(fine ? served : failures);
-      }
-    });
-  }
-  for (int swap = 0; swap < 100; ++swap) {
-    server.material.Set(swap % 2 == 0 ? rsa : ec);
-    const int before = served + failures;
-    ASSERT_TRUE(Eventually([&] { return served + failures > before; }));
-  }
-  done = true;
-  callers.clear();
-  EXPECT_EQ(failures, 0);
 }
 
 // As many file descriptors as the test may have, or 0 when it cannot have that many.
@@ -438,7 +208,7 @@ TEST(FrontEnd, FiveThousandIdleConnections) {
     std::printf("only %zu connections: at most %zu file descriptors here\n", count,
                 size_t{limit.rlim_cur});
   }
-  Server server;
+  EchoServer server;
   std::vector<std::unique_ptr<Client>> idle;
   idle.push_back(std::make_unique<Client>(server.port(), Client::Tls{}));
   for (size_t i = 1; i < count; ++i) {
@@ -461,7 +231,7 @@ TEST(FrontEnd, FiveThousandIdleConnections) {
 }
 
 TEST(FrontEnd, OverTheCapTheOldestThatBroughtNothingGoesFirst) {
-  Server server({.tls = false, .loops = 1, .most_connections = 3});
+  EchoServer server({.tls = false, .loops = 1, .most_connections = 3});
   Client used(server.port());
   used.Send(Post("{}"));
   ASSERT_EQ(StatusOf(used.ReadAnswer()), 200);
@@ -482,45 +252,74 @@ TEST(FrontEnd, OverTheCapTheOldestThatBroughtNothingGoesFirst) {
 }
 
 TEST(FrontEnd, OverTheCapWithAllBusyTheNewOneIsRefused) {
-  std::vector<Responder> waiting;
-  Server server({.tls = false,
-                 .loops = 1,
-                 .most_connections = 2,
-                 .handler = [&](Request, Clock::Instant, Responder responder) {
-                   waiting.push_back(responder);
-                 }});
+  EchoServer server({.tls = false, .loops = 1, .most_connections = 2, .hold = true});
   Client first(server.port());
   Client second(server.port());
   first.Send(Post("{}"));
   second.Send(Post("{}"));
-  ASSERT_TRUE(Eventually([&] { return server.stats().In(Phase::kExecuting) == 2; }));
+  ASSERT_TRUE(Eventually([&] { return server.Held() == 2; }));
   Client third(server.port());
   EXPECT_EQ(third.ReadToEnd(), "");
   EXPECT_EQ(server.stats().Count(Drop::kOverCap), 1);
-  for (const Responder& responder : waiting)
-    responder.Send({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+  server.AnswerAll();
   EXPECT_EQ(StatusOf(first.ReadAnswer()), 200);
   EXPECT_EQ(StatusOf(second.ReadAnswer()), 200);
 }
 
 TEST(FrontEnd, PeerThatResetsWhileItsAnswerIsMadeIsForgotten) {
-  std::atomic<bool> reset{false};
-  std::vector<Responder> waiting;
-  Server server({.loops = 1, .handler = [&](Request, Clock::Instant, Responder responder) {
-                   waiting.push_back(responder);
-                 }});
+  EchoServer server({.loops = 1, .hold = true});
   Client client(server.port(), Client::Tls{});
-  client.Send(Post("{}"));
-  ASSERT_TRUE(Eventually([&] { return server.stats().In(Phase::kExecuting) == 1; }));
+  const std::string body(1024 * 1024, 'x');
+  client.Send(Post(body));
+  ASSERT_TRUE(Eventually([&] { return server.Held() == 1; }));
   client.Reset();
   EXPECT_TRUE(Eventually([&] { return server.stats().Open() == 0; }));
-  waiting.front().Send({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+  EXPECT_GE(server.budget.used(), body.size()) << "it is gone, but its body is still in the queue";
+  server.AnswerAll();
+  EXPECT_EQ(server.budget.used(), 0);
   Client next(server.port(), Client::Tls{});
   EXPECT_TRUE(next.ok());
 }
 
+TEST(FrontEnd, SendersOfHugeBodiesShareABudgetAndOthersAreServed) {
+  EchoServer server({.bytes = 8 * 1024 * 1024, .hold = true});
+  const std::string body(4 * 1024 * 1024, 'x');
+  Client first(server.port(), Client::Tls{});
+  first.Send(Post(body));
+  ASSERT_TRUE(Eventually([&] { return server.Held() == 1; }));
+  // Three quarters are 6 MiB, and of those two are left.
+  Client second(server.port(), Client::Tls{});
+  second.Send(Post(body));
+  EXPECT_EQ(second.ReadAnswer(), RefusalAnswer(Refusal::kNoMemory, true));
+  EXPECT_LE(server.budget.used(), 8 * 1024 * 1024);
+  Client other(server.port(), Client::Tls{});
+  other.Send(Post("{}"));
+  ASSERT_TRUE(Eventually([&] { return server.Held() == 2; }));
+  server.AnswerAll();
+  EXPECT_EQ(StatusOf(other.ReadAnswer()), 200);
+  EXPECT_EQ(StatusOf(first.ReadAnswer()), 200);
+  Client third(server.port(), Client::Tls{});
+  third.Send(Post(body));
+  EXPECT_TRUE(Eventually([&] { return server.Held() == 1; })) << "there is room again";
+}
+
+// 48 KB of gzip are 50 MB of JSON: refused for its encoding before the body is read, and never
+// unpacked when it says nothing about it.
+TEST(FrontEnd, GzipBombsAreNeverUnpacked) {
+  EchoServer server;
+  const std::string bomb = "\x1f\x8b" + std::string(48 * 1024, '\0');
+  for (const char* encoding : {"gzip", "br", "deflate", "identity, gzip", "x-unknown"}) {
+    Client client(server.port(), Client::Tls{});
+    client.Send(Post(bomb, "Content-Encoding: " + std::string(encoding) + "\r\n"));
+    EXPECT_EQ(client.ReadAnswer(), RefusalAnswer(Refusal::kContentEncoding, true)) << encoding;
+  }
+  Client client(server.port(), Client::Tls{});
+  client.Send(Post(bomb));
+  EXPECT_EQ(BodyOf(client.ReadAnswer()), "POST /mutate?timeout=5s|" + bomb) << "as it came";
+}
+
 TEST(FrontEnd, WithoutDescriptorsNewConnectionsAreRefusedAndOldOnesServed) {
-  Server server;
+  EchoServer server;
   Client served(server.port(), Client::Tls{});
   served.Send(Post("{}"));
   ASSERT_EQ(StatusOf(served.ReadAnswer()), 200);
@@ -564,7 +363,7 @@ TEST(FrontEnd, WithoutDescriptorsNewConnectionsAreRefusedAndOldOnesServed) {
 }
 
 TEST(FrontEnd, StopAcceptingTakesThoseWhoWait) {
-  Server server;
+  EchoServer server;
   Client before(server.port());
   ASSERT_TRUE(before.Connected());
   server.layer->StopAccepting();
@@ -575,7 +374,7 @@ TEST(FrontEnd, StopAcceptingTakesThoseWhoWait) {
 }
 
 TEST(FrontEnd, CloseIdleSparesTheRecentlyUsed) {
-  Server server;
+  EchoServer server;
   Client old(server.port(), Client::Tls{});
   ASSERT_TRUE(Eventually([&] { return server.stats().In(Phase::kIdle) == 1; }));
   server.Advance(5s);
@@ -591,51 +390,5 @@ TEST(FrontEnd, CloseIdleSparesTheRecentlyUsed) {
   recent.Close();
   EXPECT_TRUE(Eventually([&] { return server.layer->Empty(); }));
 }
-
-TEST(Listener, AcceptsWithoutDelayAndBindsAlone) {
-  auto listener = Listener::Open("127.0.0.1:0");
-  ASSERT_TRUE(listener);
-  Client client(listener->port());
-  auto accepted = listener->Accept();
-  ASSERT_EQ(accepted.status, Listener::Status::kAccepted);
-  int nodelay = 0;
-  socklen_t size = sizeof nodelay;
-  ::getsockopt(accepted.socket.get(), IPPROTO_TCP, TCP_NODELAY, &nodelay, &size);
-  EXPECT_EQ(nodelay, 1);
-  EXPECT_EQ(listener->Accept().status, Listener::Status::kNothing);
-
-  const auto second = Listener::Open("127.0.0.1:" + std::to_string(listener->port()));
-  ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().message(), StartsWith("cannot bind \"127.0.0.1:"));
-}
-
-TEST(Listener, BurstOfConnectsFitsTheBacklog) {
-  const auto listener = Listener::Open("127.0.0.1:0");
-  ASSERT_TRUE(listener);
-  std::vector<std::unique_ptr<Client>> clients;
-  for (int i = 0; i < 250; ++i) {
-    clients.push_back(std::make_unique<Client>(listener->port()));
-    ASSERT_TRUE(clients.back()->Connected()) << i;
-  }
-  // With a backlog too small the kernel drops the last SYNs, and those clients stay in SYN_SENT or
-  // wait for a second.
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  ::getsockopt(listener->fd(), IPPROTO_TCP, TCP_INFO, &info, &size);
-  EXPECT_EQ(info.tcpi_unacked, 250) << "connections waiting to be accepted";
-  EXPECT_GE(info.tcpi_sacked, 1024) << "the backlog";
-}
-
-TEST(Listener, Addresses) {
-  EXPECT_TRUE(Listener::Open(":0"));
-  EXPECT_TRUE(Listener::Open("0.0.0.0:0"));
-  for (const char* bad :
-       {"", "9443", "localhost", ":", ":x", ":-1", ":65536", "a.b:1", "[::1:1", "::1:1", "[]:1"}) {
-    const auto listener = Listener::Open(bad);
-    ASSERT_FALSE(listener) << bad;
-    EXPECT_EQ(listener.error().code(), ErrorCode::kInvalidArgument) << bad;
-  }
-}
-
 }  // namespace
 }  // namespace mindgate::webhook

@@ -20,7 +20,8 @@ struct Identity {
 // A certificate authority that lives as long as a test.
 class TestCa {
  public:
-  explicit TestCa(const std::string& name);
+  // Signed by `issuer`, or by itself.
+  explicit TestCa(const std::string& name, const TestCa* issuer = nullptr);
 
   const std::string& certificate() const { return pem_; }
   // A leaf with `name` as common name and DNS name; valid from an hour ago for `seconds`.
@@ -32,7 +33,9 @@ class TestCa {
   std::string pem_;
 };
 
-// As the server holds it; `client_ca` may be null.
+// As the server holds it; `client_ca` is PEM, or a CA, or none.
+std::shared_ptr<const certs::TlsMaterial> Material(const Identity& identity,
+                                                   const std::string& client_ca);
 std::shared_ptr<const certs::TlsMaterial> Material(const Identity& identity,
                                                    const TestCa* client_ca = nullptr);
 

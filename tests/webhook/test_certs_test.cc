@@ -57,13 +57,14 @@ certs::CertificatePtr Bare(const std::string& name, EVP_PKEY* key, long seconds)
 
 }  // namespace
 
-TestCa::TestCa(const std::string& name)
+TestCa::TestCa(const std::string& name, const TestCa* issuer)
     : key_(NewKey(KeyKind::kEc)), certificate_(Bare(name, key_.get(), 86400)) {
   X509* certificate = certificate_.get();
-  X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
-  Extend(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE");
-  Extend(certificate, certificate, NID_key_usage, "critical,keyCertSign");
-  X509_sign(certificate, key_.get(), EVP_sha256());
+  X509* signer = issuer == nullptr ? certificate : issuer->certificate_.get();
+  X509_set_issuer_name(certificate, X509_get_subject_name(signer));
+  Extend(certificate, signer, NID_basic_constraints, "critical,CA:TRUE");
+  Extend(certificate, signer, NID_key_usage, "critical,keyCertSign");
+  X509_sign(certificate, issuer == nullptr ? key_.get() : issuer->key_.get(), EVP_sha256());
   pem_ = CertificatePem(certificate);
 }
 
@@ -79,8 +80,12 @@ Identity TestCa::Issue(const std::string& name, KeyKind kind, long seconds) cons
 
 std::shared_ptr<const certs::TlsMaterial> Material(const Identity& identity,
                                                    const TestCa* client_ca) {
-  auto material = certs::MakeTlsMaterial(identity.certificate, identity.key,
-                                         client_ca == nullptr ? "" : client_ca->certificate());
+  return Material(identity, client_ca == nullptr ? std::string() : client_ca->certificate());
+}
+
+std::shared_ptr<const certs::TlsMaterial> Material(const Identity& identity,
+                                                   const std::string& client_ca) {
+  auto material = certs::MakeTlsMaterial(identity.certificate, identity.key, client_ca);
   if (!material) {
     ADD_FAILURE() << material.error().message();
     return nullptr;
