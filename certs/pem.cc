@@ -17,7 +17,7 @@ int NoPassphrase(char*, int, int, void*) { return -1; }
 
 BioPtr Reader(std::string_view text) {
   // OpenSSL takes no null pointer, and sizes as int only; files are far below.
-  if (text.empty() || text.size() > INT_MAX) text = std::string_view("", 0);
+  if (text.empty() || text.size() > INT_MAX) text = "";
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 

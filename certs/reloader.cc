@@ -23,7 +23,7 @@ std::function<void(const ReloadStatus&)> Named(const TlsReloader::Report& report
 }  // namespace
 
 TlsReloader::TlsReloader(TlsSources sources, const Clock& clock, Snapshot<TlsMaterial>& target,
-                         Report report)
+                         const Report& report)
     : sources_(std::move(sources)),
       target_(target),
       serving_(

@@ -33,7 +33,7 @@ class TlsReloader {
 
   // `clock` and `target` must outlive it.
   TlsReloader(TlsSources sources, const Clock& clock, Snapshot<TlsMaterial>& target,
-              Report report = {});
+              const Report& report = {});
 
   // Looks for what is new. Returns whether the snapshot holds new material.
   bool Reload();

@@ -120,7 +120,8 @@ void AddRotate(CLI::App& parent, Streams& io, int& exit_code) {
 refuses the server: the new one is added to ca.crt, an hour later it signs, a day later the old one
 is dropped. Run it regularly; it does what is due and nothing else. Examples:
   mindgate certs rotate --dir certs
-  mindgate certs rotate --dir certs --ca      the key of the CA is no longer safe)");
+  mindgate certs rotate --dir certs --dry-run
+  mindgate certs rotate --dir certs -o json | jq .caChanged)");
   command->callback([options, &io, &exit_code] {
     options->now = Now();
     exit_code = RunCertsRotate(*options, io);
@@ -133,7 +134,9 @@ void AddCerts(CLI::App& parent, Streams& io, int& exit_code) {
   CLI::App* command =
       parent.add_subcommand("certs", "Create, inspect and rotate the webhook's certificates");
   command->require_subcommand(1);
-  command->footer(R"(Examples:
+  command->footer(
+      R"(Exit codes: 0 done or nothing wrong, 1 failed or something wrong, 2 unusable input or arguments.
+Examples:
   mindgate certs create --dir certs --service webhook.mindgate-system
   mindgate certs inspect certs
   mindgate certs rotate --dir certs)");

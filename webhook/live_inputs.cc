@@ -32,7 +32,7 @@ std::unique_ptr<ConfigReloader> ReloaderOf(const std::string& file, const Clock&
 
 }  // namespace
 
-LiveInputs::LiveInputs(LiveFiles files, const Clock& clock, log::Logger& logger,
+LiveInputs::LiveInputs(const LiveFiles& files, const Clock& clock, log::Logger& logger,
                        DirectoryWatch::Options watch)
     : config_reloader_(ReloaderOf(files.config_file, clock, config_, logger)),
       tls_reloader_(files.tls, clock, tls_,

@@ -31,7 +31,7 @@ class LiveInputs {
  public:
   // Loads once and then follows the files; `watch.folders` is filled in. `clock` and `logger` must
   // outlive it.
-  LiveInputs(LiveFiles files, const Clock& clock, log::Logger& logger,
+  LiveInputs(const LiveFiles& files, const Clock& clock, log::Logger& logger,
              DirectoryWatch::Options watch = {});
   ~LiveInputs();
 

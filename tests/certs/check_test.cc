@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 
 #include "support/certificates.h"
 
@@ -130,6 +131,26 @@ TEST(CheckServing, RefusesAPairThatIsNone) {
               "tls.key: is not the key of the certificate in tls.crt "
               "(\"CN=webhook.mindgate-system.svc\")\n");
   }
+}
+
+// Not one byte of a certificate may be another, wherever it stands.
+TEST(CheckServing, RefusesEveryDamageOfACertificate) {
+  const Identity authority = NewAuthority();
+  const Identity leaf = NewLeaf(authority);
+  unsigned char* der = nullptr;
+  const int size = i2d_X509(leaf.certificate.get(), &der);
+  for (int i = 0; i < size; ++i) {
+    std::vector<unsigned char> damaged(der, der + size);
+    damaged[static_cast<size_t>(i)] ^= static_cast<unsigned char>(1 + i % 255);
+    BIO* bio = BIO_new(BIO_s_mem());
+    PEM_write_bio(bio, PEM_STRING_X509, "", damaged.data(), size);
+    char* pem = nullptr;
+    const long length = BIO_get_mem_data(bio, &pem);
+    const std::string chain(pem, static_cast<size_t>(length));
+    BIO_free(bio);
+    EXPECT_NE(Check({chain, KeyPem(leaf), Pem(authority)}), "") << "byte " << i;
+  }
+  OPENSSL_free(der);
 }
 
 TEST(CheckServing, RefusesAChainInTheWrongOrder) {
