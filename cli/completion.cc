@@ -36,7 +36,7 @@ std::vector<std::string> ChoicesOf(const CLI::Option& option) {
 }
 
 // The commands in the order of help; hidden ones are left out. As deep as our own commands are.
-void Collect(const CLI::App& app, std::vector<std::string> path, std::vector<Command>& out) {
+void Collect(const CLI::App& app, const std::vector<std::string>& path, std::vector<Command>& out) {
   Command command;
   command.path = path;
   command.description = app.get_description();
@@ -60,7 +60,7 @@ void Collect(const CLI::App& app, std::vector<std::string> path, std::vector<Com
   for (const CLI::App* child : children) {
     auto below = path;
     below.push_back(child->get_name());
-    Collect(*child, std::move(below), out);
+    Collect(*child, below, out);
   }
 }
 

@@ -319,11 +319,9 @@ KnownObjects::KnownObjects(const std::vector<Known>& objects, std::string defaul
     : default_namespace_(std::move(default_namespace)) {
   for (const Known& known : objects) {
     const Json& object = *known.object;
-    entries_.push_back({std::string(schemas::GroupOf(ApiVersionOf(object))), KindOf(object),
-                        NamespaceOf(object), NameOf(object), known});
+    entries_.emplace(NameOf(object), Entry{std::string(schemas::GroupOf(ApiVersionOf(object))),
+                                           KindOf(object), NamespaceOf(object), known});
   }
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const Entry& a, const Entry& b) { return a.name < b.name; });
 }
 
 bool KnownObjects::Matches(const Entry& entry, std::string_view group, std::string_view kind,
@@ -335,14 +333,12 @@ bool KnownObjects::Matches(const Entry& entry, std::string_view group, std::stri
 
 const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view kind,
                                        std::string_view name_space, std::string_view name) const {
-  auto entry = std::lower_bound(
-      all_.entries_.begin(), all_.entries_.end(), name,
-      [](const Entry& candidate, std::string_view wanted) { return candidate.name < wanted; });
   const Json* found = nullptr;
-  for (; entry != all_.entries_.end() && entry->name == name; ++entry) {
-    if (!all_.Matches(*entry, group, kind, name_space)) continue;
-    found = entry->known.object;
-    if (near_ != nullptr && entry->known.source == near_) break;
+  const auto [begin, end] = all_.entries_.equal_range(name);
+  for (auto entry = begin; entry != end; ++entry) {
+    if (!all_.Matches(entry->second, group, kind, name_space)) continue;
+    found = entry->second.known.object;
+    if (near_ != nullptr && entry->second.known.source == near_) break;
   }
   return found;
 }
@@ -350,13 +346,10 @@ const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view 
 void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind,
                                    std::string_view name_space,
                                    const std::function<void(const Json&)>& visit) const {
-  std::string_view last;
-  bool any = false;
-  for (const Entry& entry : all_.entries_) {
-    if (!all_.Matches(entry, group, kind, name_space) || (any && entry.name == last)) continue;
-    any = true;
-    last = entry.name;
-    visit(*Find(group, kind, name_space, entry.name));
+  for (auto entry = all_.entries_.begin(); entry != all_.entries_.end();
+       entry = all_.entries_.upper_bound(entry->first)) {
+    const Json* object = Find(group, kind, name_space, entry->first);
+    if (object != nullptr) visit(*object);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -100,13 +101,13 @@ class KnownObjects {
     std::string group;
     std::string kind;
     std::string name_space;
-    std::string name;
     Known known;
   };
   bool Matches(const Entry& entry, std::string_view group, std::string_view kind,
                std::string_view name_space) const;
 
-  std::vector<Entry> entries_;  // by name, then in the order given
+  std::multimap<std::string, Entry, std::less<>>
+      entries_;  // by name; of one name in the order given
   std::string default_namespace_;
 };
 

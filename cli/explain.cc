@@ -56,24 +56,19 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   size_t width = 0;
   for (const Rule* rule : policies::Catalogue()) width = std::max(width, rule->name.size());
   for (const auto& mutator : mutators::Mutators()) width = std::max(width, mutator.name.size());
-  const auto padded = [](std::string_view text, size_t to) {
-    std::string out(text);
-    out.resize(std::max(to, out.size()), ' ');
-    return out;
-  };
-  io.out << paint(Color::kBold, "RULE   " + padded("NAME", width) + "  MODE     WHAT MUST HOLD")
+  io.out << paint(Color::kBold, "RULE   " + Padded("NAME", width) + "  MODE     WHAT MUST HOLD")
          << "\n";
   for (const Rule* rule : policies::Catalogue()) {
     const auto mode = schemas::ModeName(policies::ModeFor(*rule, config, ""));
-    io.out << padded(rule->id, 5) << "  " << padded(rule->name, width) << "  " << padded(mode, 7)
+    io.out << Padded(rule->id, 5) << "  " << Padded(rule->name, width) << "  " << Padded(mode, 7)
            << "  " << rule->summary << "\n";
   }
   io.out << "\n"
-         << paint(Color::kBold, "       " + padded("MUTATOR", width) + "           WHAT IT WRITES")
+         << paint(Color::kBold, "       " + Padded("MUTATOR", width) + "           WHAT IT WRITES")
          << "\n";
   for (const auto& mutator : mutators::Mutators()) {
     const bool off = config.disabled_mutators.contains(mutator.name);
-    io.out << "       " << padded(mutator.name, width) << "  " << padded(off ? "off" : "on", 7)
+    io.out << "       " << Padded(mutator.name, width) << "  " << Padded(off ? "off" : "on", 7)
            << "  " << mutator.summary << "\n";
   }
   return kExitDone;

@@ -59,12 +59,6 @@ Color ColorOf(Result result) {
   return Color::kCyan;
 }
 
-std::string Padded(std::string_view text, size_t width) {
-  std::string out(text);
-  out.resize(std::max(width, out.size()), ' ');
-  return out;
-}
-
 std::string PlaceOf(const Decision& decision, const Finding& finding) {
   const json::Position at = decision.Place(finding.path);
   std::string place = decision.input.source->input.name;

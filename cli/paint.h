@@ -5,6 +5,9 @@
 
 namespace mindgate::cli {
 
+// The text with spaces up to a width, for columns.
+std::string Padded(std::string_view text, size_t width);
+
 enum class ColorMode { kAuto, kAlways, kNever };
 
 enum class Color { kRed, kGreen, kYellow, kCyan, kBold };

@@ -53,11 +53,6 @@ Color ColorOf(std::string_view word) {
   return word == "admitted" ? Color::kGreen : Color::kCyan;
 }
 
-std::string Padded(std::string text, size_t width) {
-  if (text.size() < width) text.resize(width, ' ');
-  return text;
-}
-
 }  // namespace
 
 void PrintYaml(const std::vector<Decision>& decisions, std::ostream& out) {
@@ -137,7 +132,7 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, std:
   const auto row = [&](std::string_view word, const std::string& rule, const std::string& place,
                        const std::string& field, const std::string& message,
                        const std::string& fix) {
-    out << "  " << paint(ColorOf(word), Padded(std::string(word), kOutcomeWidth)) << rule
+    out << "  " << paint(ColorOf(word), Padded(word, kOutcomeWidth)) << rule
         << (rule.empty() ? "" : "  ") << place << "\n";
     if (!field.empty()) out << margin << field << "\n";
     out << margin << message << "\n";
@@ -146,7 +141,7 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, std:
   for (const Decision& decision : decisions) {
     const std::string_view outcome = admission::OutcomeName(decision.verdict.outcome);
     const int line = HeaderJson(decision).at("line").get<int>();
-    out << paint(ColorOf(outcome), Padded(std::string(outcome), kOutcomeWidth)) << "  "
+    out << paint(ColorOf(outcome), Padded(outcome, kOutcomeWidth)) << "  "
         << Padded(decision.Title(), title_width) << "  "
         << Padded(std::to_string(decision.verdict.changes.size()), 7) << "  "
         << PlaceText(decision, {line, 0}) << "\n";

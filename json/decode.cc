@@ -20,7 +20,8 @@ constexpr size_t kLargestKept = 256 * 1024;
 // Turns simdjson's document into a tree, up to the limits. Recursion is bounded by limits.depth.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const Limits& limits) : limits_(limits) {}
+  TreeBuilder(const Limits& limits, std::string_view left_out)
+      : limits_(limits), left_out_(left_out) {}
 
   // False when a limit was passed or a key came twice; Scan then tells which and where.
   bool Build(dom::element from, size_t depth, Json& out) {
@@ -62,6 +63,7 @@ class TreeBuilder {
       const size_t before = members.size();
       const auto slot = members.emplace_hint(members.end(), member.key, nullptr);
       if (members.size() == before) return false;
+      if (!left_out_.empty() && member.key == left_out_) continue;
       if (!Build(member.value, depth + 1, slot->second)) return false;
     }
     return true;
@@ -78,6 +80,7 @@ class TreeBuilder {
   }
 
   const Limits& limits_;
+  std::string_view left_out_;
   size_t values_ = 0;
 };
 
@@ -87,7 +90,8 @@ struct Decoder::Buffers {
   dom::parser parser;
 };
 
-Decoder::Decoder(const Limits& limits) : limits_(limits) {}
+Decoder::Decoder(const Limits& limits, std::string_view left_out)
+    : limits_(limits), left_out_(left_out) {}
 Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
@@ -106,7 +110,7 @@ tl::expected<Json, Issue> Decoder::Decode(std::string_view text) {
   dom::element root;
   if (!error) error = buffers_->parser.parse(content.data(), content.size()).get(root);
   Json value;
-  const bool built = !error && TreeBuilder(limits_).Build(root, 0, value);
+  const bool built = !error && TreeBuilder(limits_, left_out_).Build(root, 0, value);
   if (buffers_->parser.capacity() > kLargestKept) buffers_.reset();
   if (built) return value;
   if (auto issue = internal::Scan(text, limits_, nullptr)) return tl::unexpected(*std::move(issue));

@@ -244,7 +244,7 @@ Result<void> ApplyOne(Editor& editor, const Operation& operation) {
                                                  : editor.Replace(*path, operation.value);
 }
 
-// A member that an operation must have as text; "" when it is missing or something else.
+// A member that an operation must have as text.
 Result<std::string> Text(const Json& operation, std::string_view name) {
   if (const auto text = FindString(operation, name)) return std::string(*text);
   return Fail(ErrorCode::kInvalidArgument, Quote(name) + " is missing or no string");
@@ -300,9 +300,10 @@ Result<void> ApplyAll(Json& target, const Operations& operations) {
 Json ToJsonPatch(std::span<const Operation> operations) {
   Json patch = Json::array();
   for (const Operation& operation : operations) {
-    patch.push_back({{"op", operation.kind == Operation::Kind::kAdd ? "add" : "replace"},
-                     {"path", operation.path},
-                     {"value", operation.value}});
+    Json& entry = patch.emplace_back(Json::object());
+    entry["op"] = operation.kind == Operation::Kind::kAdd ? "add" : "replace";
+    entry["path"] = operation.path;
+    entry["value"] = operation.value;
   }
   return patch;
 }

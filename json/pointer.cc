@@ -1,5 +1,6 @@
 #include "json/pointer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +18,7 @@ bool IsIdentifier(std::string_view key) {
   return true;
 }
 
-const Json* Step(const Json& value, const std::string& token) {
+const Json* Step(const Json& value, std::string_view token) {
   if (const auto* object = value.get_ptr<const Json::object_t*>()) {
     const auto found = object->find(token);
     return found == object->end() ? nullptr : &found->second;
@@ -27,6 +28,20 @@ const Json* Step(const Json& value, const std::string& token) {
     return index && *index < array->size() ? &(*array)[*index] : nullptr;
   }
   return nullptr;
+}
+
+// Appends what the escaped token stands for; false when it is no token.
+bool Unescape(std::string_view token, std::string& out) {
+  for (size_t i = 0; i < token.size(); ++i) {
+    if (token[i] != '~') {
+      out += token[i];
+      continue;
+    }
+    ++i;
+    if (i == token.size() || (token[i] != '0' && token[i] != '1')) return false;
+    out += token[i] == '0' ? '~' : '/';
+  }
+  return true;
 }
 
 }  // namespace
@@ -52,19 +67,18 @@ std::string Child(std::string_view pointer, size_t index) {
   return std::string(pointer) + "/" + std::to_string(index);
 }
 
+size_t TokenEnd(std::string_view pointer, size_t begin) {
+  return std::min(pointer.find('/', begin + 1), pointer.size());
+}
+
 std::optional<std::vector<std::string>> Tokens(std::string_view pointer) {
   std::vector<std::string> tokens;
   if (pointer.empty()) return tokens;
   if (pointer.front() != '/') return std::nullopt;
-  for (size_t i = 0; i < pointer.size(); ++i) {
-    if (pointer[i] == '/') {
-      tokens.emplace_back();
-    } else if (pointer[i] != '~') {
-      tokens.back() += pointer[i];
-    } else {
-      ++i;
-      if (i == pointer.size() || (pointer[i] != '0' && pointer[i] != '1')) return std::nullopt;
-      tokens.back() += pointer[i] == '0' ? '~' : '/';
+  for (size_t begin = 0, end = 0; begin < pointer.size(); begin = end) {
+    end = TokenEnd(pointer, begin);
+    if (!Unescape(pointer.substr(begin + 1, end - begin - 1), tokens.emplace_back())) {
+      return std::nullopt;
     }
   }
   return tokens;
@@ -80,12 +94,17 @@ std::optional<size_t> ListIndex(std::string_view token) {
 }
 
 const Json* Resolve(const Json& root, std::string_view pointer) {
-  const auto tokens = Tokens(pointer);
-  if (!tokens) return nullptr;
+  if (!pointer.empty() && pointer.front() != '/') return nullptr;
   const Json* value = &root;
-  for (const std::string& token : *tokens) {
-    value = Step(*value, token);
-    if (value == nullptr) return nullptr;
+  for (size_t begin = 0, end = 0; begin < pointer.size() && value != nullptr; begin = end) {
+    end = TokenEnd(pointer, begin);
+    const std::string_view token = pointer.substr(begin + 1, end - begin - 1);
+    if (token.find('~') == std::string_view::npos) {
+      value = Step(*value, token);
+    } else {
+      std::string unescaped;
+      value = Unescape(token, unescaped) ? Step(*value, unescaped) : nullptr;
+    }
   }
   return value;
 }

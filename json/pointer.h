@@ -13,6 +13,9 @@ namespace mindgate::json {
 std::string Child(std::string_view pointer, std::string_view key);
 std::string Child(std::string_view pointer, size_t index);
 
+// Where the token that begins with the '/' at `begin` ends.
+size_t TokenEnd(std::string_view pointer, size_t begin);
+
 // The unescaped tokens of a pointer; nothing when it is no RFC 6901 pointer.
 std::optional<std::vector<std::string>> Tokens(std::string_view pointer);
 

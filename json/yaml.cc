@@ -249,6 +249,20 @@ class TreeBuilder {
   std::optional<Issue> issue_;
 };
 
+// The place of the first %TAG directive too many. libyaml compares each with all before it, which
+// takes minutes for the millions that fit into a file; nobody needs more than a few.
+std::optional<size_t> FindSurplusDirective(std::string_view text) {
+  constexpr std::string_view kDirective = "%TAG";
+  constexpr size_t kMost = 1000;
+  size_t count = 0;
+  for (size_t at = text.find(kDirective); at != std::string_view::npos;
+       at = text.find(kDirective, at + 1)) {
+    const bool begins_line = at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r';
+    if (begins_line && ++count > kMost) return at;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
@@ -261,6 +275,10 @@ tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
   }
   if (const size_t bad = internal::FindBadUtf8(text); bad != std::string_view::npos) {
     return tl::unexpected(internal::NotUtf8(text, bad));
+  }
+  if (const auto surplus = FindSurplusDirective(text)) {
+    return tl::unexpected(
+        Issue{internal::PositionAt(text, *surplus), "", "too many %TAG directives", ""});
   }
   std::vector<YamlDocument> documents;
   Expanded expanded;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "json/text_places.h"
 #include "json/yaml.h"
 
@@ -20,13 +21,16 @@ int Append(void* out, unsigned char* bytes, size_t size) {
 // libyaml refuses what is not UTF-8, and so would every reader.
 std::string Repaired(std::string_view text) {
   std::string out;
-  for (;;) {
-    const size_t bad = internal::FindBadUtf8(text);
-    out += text.substr(0, bad);
-    if (bad == std::string_view::npos) return out;
-    out += "\xEF\xBF\xBD";  // U+FFFD
-    text.remove_prefix(bad + 1);
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";  // U+FFFD
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
   }
+  return out;
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -80,7 +84,13 @@ class Emitter {
 
   // yaml_emitter_emit takes the event over, also when it fails.
   void Emit(yaml_event_t& event, int initialized) {
-    fine_ = fine_ && initialized == 1 && yaml_emitter_emit(&emitter_, &event) == 1;
+    if (initialized != 1) {
+      fine_ = false;
+    } else if (fine_) {
+      fine_ = yaml_emitter_emit(&emitter_, &event) == 1;
+    } else {
+      yaml_event_delete(&event);
+    }
   }
 
   void Tree(const Json& root) {

@@ -1,6 +1,5 @@
 #include "mutators/edits.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -22,7 +21,7 @@ Reach Follow(const Json& object, std::string_view path) {
   Reach reach{0, nullptr, &object};
   while (reach.length < path.size()) {
     const size_t begin = reach.length;
-    reach.length = std::min(path.find('/', begin + 1), path.size());
+    reach.length = json::TokenEnd(path, begin);
     reach.holder = reach.present;
     reach.present = json::Resolve(*reach.holder, path.substr(begin, reach.length - begin));
     if (reach.present != nullptr && reach.present->is_null()) reach.present = nullptr;
@@ -33,8 +32,7 @@ Reach Follow(const Json& object, std::string_view path) {
 
 // Whether `value` may stand at `path`: every parent that exists is a map there, and what stands
 // there already (a default of the API server) has the same type.
-bool Fits(const Json& object, std::string_view path, const Json& value) {
-  const Reach reach = Follow(object, path);
+bool Fits(const Reach& reach, const Json& value) {
   return reach.present != nullptr ? reach.present->type() == value.type()
                                   : reach.holder->is_object();
 }
@@ -66,14 +64,20 @@ std::optional<std::string_view> PendingFirst(const Json* pending,
 void Edits::Set(const schemas::Place& map, std::string_view key, Json value, std::string reason) {
   if (map.wrong_type) return;
   std::string path = json::Child(map.path, key);
-  if (!Fits(object_, path, value)) return;
-  writes_.try_emplace(std::move(path), Write{mutator_, std::move(reason), std::move(value)});
+  const Reach reach = Follow(object_, path);
+  if (!Fits(reach, value)) return;
+  writes_.try_emplace(std::move(path), Write{mutator_, std::move(reason), std::move(value),
+                                             reach.length, reach.present != nullptr});
 }
 
 void Edits::Append(const schemas::Place& list, Json value, std::string reason) {
-  if (list.wrong_type || !Fits(object_, list.path, Json::array())) return;
-  writes_.try_emplace(json::Child(list.path, "-"),
-                      Write{mutator_, std::move(reason), std::move(value)});
+  if (list.wrong_type) return;
+  const Reach reach = Follow(object_, list.path);
+  if (!Fits(reach, Json::array())) return;
+  std::string path = json::Child(list.path, "-");
+  const size_t length = reach.present != nullptr ? path.size() : reach.length;
+  writes_.try_emplace(std::move(path),
+                      Write{mutator_, std::move(reason), std::move(value), length, false});
 }
 
 void Edits::Withhold(std::string path, std::string reason) {
@@ -107,12 +111,10 @@ std::vector<json::Operation> Edits::BuildPatch() const {
   using Kind = json::Operation::Kind;
   std::vector<json::Operation> operations;
   for (const auto& [path, write] : writes_) {
-    const Reach reach = Follow(object_, path);
-    const std::string_view parent = std::string_view(path).substr(0, reach.length);
-    const std::string_view rest = std::string_view(path).substr(reach.length);
+    const std::string_view parent = std::string_view(path).substr(0, write.reach);
+    const std::string_view rest = std::string_view(path).substr(write.reach);
     if (rest.empty()) {
-      const bool replace = reach.present != nullptr;
-      operations.push_back({replace ? Kind::kReplace : Kind::kAdd, path, write.value});
+      operations.push_back({write.replaces ? Kind::kReplace : Kind::kAdd, path, write.value});
       continue;
     }
     // Writes are sorted by path, so those below one missing parent stand together.

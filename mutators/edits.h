@@ -71,6 +71,8 @@ class Edits {
     std::string mutator;
     std::string reason;
     json::Json value;
+    size_t reach;   // the part of the path up to the first token that is missing from the object
+    bool replaces;  // nothing of the path is missing
   };
 
   const json::Json& object_;

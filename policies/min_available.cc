@@ -194,24 +194,17 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
     if (group.min_member && *group.min_member != 1) continue;
     // What stands on the PodGroup wins over its pods, so they cannot differ.
     if (group.annotations && json::Find(group.annotations->value, kKey) != nullptr) continue;
-    const Carried* first = nullptr;
     const std::vector<Carried> carried = view.GroupAnnotations(group, kKey);
-    for (const Carried& place : carried) {
-      const auto text = json::AsString(place.value);
-      if (!text || place.in_runtime) continue;
-      if (first == nullptr) {
-        first = &place;
-        continue;
-      }
-      const std::string_view other = *json::AsString(first->value);
-      if (ParseGoInt(other) == ParseGoInt(*text)) continue;
-      findings.Violate(place.path,
-                       std::string(kKey) + " is " + Quote(*text) + " here and " + Quote(other) +
-                           " at " + json::FieldPath(*view.object, first->path) +
-                           ": the scheduler takes either by chance, anew in each session",
-                       "write the same number for all pods of " + group.name);
-      break;
-    }
+    const auto found = FindDisagreement(carried, [](std::string_view a, std::string_view b) {
+      return ParseGoInt(a) == ParseGoInt(b);
+    });
+    if (!found) continue;
+    findings.Violate(found->other->path,
+                     std::string(kKey) + " is " + Quote(found->other_text) + " here and " +
+                         Quote(found->first_text) + " at " +
+                         json::FieldPath(*view.object, found->first->path) +
+                         ": the scheduler takes either by chance, anew in each session",
+                     "write the same number for all pods of " + group.name);
   }
 }
 

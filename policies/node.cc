@@ -262,6 +262,9 @@ bool HasValue(const Json& entry) { return !json::FindString(entry, "value").valu
 bool HasSource(const Json& entry) { return json::Find(entry, "valueFrom") != nullptr; }
 
 void CheckEnvSources(const RuleContext& context, Findings& findings) {
+  if (context.view.kind == schemas::Kind::kInferenceService && context.view.runtime == nullptr) {
+    findings.Skip("OME merges the variables of the runtime, which is not known here");
+  }
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus()) continue;
     for (const ContainerView& container : pod.containers) {

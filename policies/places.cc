@@ -115,6 +115,23 @@ std::string SeenLabelPath(const WorkloadView& view, const PodTemplateView& pod,
   return LabelPath(view, pod, key);
 }
 
+std::optional<Disagreement> FindDisagreement(const std::vector<schemas::Carried>& carried,
+                                             bool (*same)(std::string_view, std::string_view)) {
+  const schemas::Carried* first = nullptr;
+  std::string_view first_text;
+  for (const schemas::Carried& place : carried) {
+    const auto text = json::AsString(place.value);
+    if (!text || place.in_runtime) continue;
+    if (first == nullptr) {
+      first = &place;
+      first_text = *text;
+    } else if (!same(first_text, *text)) {
+      return Disagreement{first, &place, first_text, *text};
+    }
+  }
+  return std::nullopt;
+}
+
 bool IsMindieManager(const WorkloadView& view) {
   const auto app = view.Label(schemas::kApp);
   return view.kind == schemas::Kind::kAscendJob &&

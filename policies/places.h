@@ -44,6 +44,19 @@ std::optional<std::string_view> SeenLabel(const schemas::WorkloadView& view,
 std::string SeenLabelPath(const schemas::WorkloadView& view, const schemas::PodTemplateView& pod,
                           std::string_view key);
 
+// Two places of one PodGroup that say different things.
+struct Disagreement {
+  const schemas::Carried* first;
+  const schemas::Carried* other;  // where it is reported
+  std::string_view first_text;
+  std::string_view other_text;
+};
+
+// The first place whose text is not the `same` as that of the first place with text. What stands in
+// a runtime is left out: a service overrules it.
+std::optional<Disagreement> FindDisagreement(const std::vector<schemas::Carried>& carried,
+                                             bool (*same)(std::string_view, std::string_view));
+
 // An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a
 // whole.
 bool IsMindieManager(const schemas::WorkloadView& view);

@@ -54,27 +54,17 @@ constexpr std::array<JoinedLabel, 5> kJoinedLabels = {{
 
 void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const JoinedLabel& label,
                      Findings& findings) {
-  const Carried* first = nullptr;
   const std::vector<Carried> carried = view.GroupLabels(group, label.key);
-  for (const Carried& place : carried) {
-    const auto text = json::AsString(place.value);
-    if (!text || place.in_runtime) continue;
-    if (first == nullptr) {
-      first = &place;
-      continue;
-    }
-    const std::string_view other = *json::AsString(first->value);
-    if (EqualIgnoreCase(other, *text)) continue;
-    findings.Violate(place.path,
-                     std::string(label.key) + " is " + Quote(*text) + " here and " + Quote(other) +
-                         " at " + json::FieldPath(*view.object, first->path) +
-                         ": the scheduler joins them to " +
-                         Quote(std::string(other) + "|" + std::string(*text)) + ", so " +
-                         std::string(label.effect),
-                     "write one value of " + std::string(label.key) +
-                         " for all pods of the PodGroup, such as " + Quote(other));
-    return;
-  }
+  const auto found = FindDisagreement(carried, EqualIgnoreCase);
+  if (!found) return;
+  const std::string joined = std::string(found->first_text) + "|" + std::string(found->other_text);
+  findings.Violate(
+      found->other->path,
+      std::string(label.key) + " is " + Quote(found->other_text) + " here and " +
+          Quote(found->first_text) + " at " + json::FieldPath(*view.object, found->first->path) +
+          ": the scheduler joins them to " + Quote(joined) + ", so " + std::string(label.effect),
+      "write one value of " + std::string(label.key) + " for all pods of the PodGroup, such as " +
+          Quote(found->first_text));
 }
 
 // The annotation as the plugin sees it: the PodGroup's own wins over that of the pods.

@@ -1,8 +1,8 @@
 #include "schemas/config_load.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -293,15 +293,14 @@ tl::expected<Config, json::Issues> ReadConfig(const Json& value, const KnownName
   AddHints(faults);
   Config config = Reader(value, known, faults).Read();
   if (faults.empty()) return config;
-  std::vector<json::Issue> found;
+  // By place; several of one place in the order found.
+  std::multimap<std::pair<int, int>, json::Issue> found;
   for (const SchemaFault& fault : faults) {
-    found.push_back(ToIssue(fault, value, positions, base));
+    json::Issue issue = ToIssue(fault, value, positions, base);
+    found.emplace(std::pair(issue.at.line, issue.at.column), std::move(issue));
   }
-  std::stable_sort(found.begin(), found.end(), [](const json::Issue& a, const json::Issue& b) {
-    return std::pair(a.at.line, a.at.column) < std::pair(b.at.line, b.at.column);
-  });
   json::Issues issues;
-  for (json::Issue& issue : found) issues.Add(std::move(issue));
+  for (auto& [place, issue] : found) issues.Add(std::move(issue));
   return tl::unexpected(std::move(issues));
 }
 

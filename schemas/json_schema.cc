@@ -117,8 +117,9 @@ Result<std::unique_ptr<const JsonSchema::Node>> JsonSchema::CompileNode(const Js
   auto node = std::make_unique<Node>();
   for (const auto& [keyword, value] : schema.items()) {
     const std::string at = json::Child(path, keyword);
-    const auto bad = [&keyword = keyword, &refuse](std::string_view wanted) {
-      return refuse("\"" + keyword + "\" must be " + std::string(wanted));
+    const std::string quoted = "\"" + keyword + "\"";
+    const auto bad = [&quoted, &refuse](std::string_view wanted) {
+      return refuse(quoted + " must be " + std::string(wanted));
     };
     if (std::find(kAnnotations.begin(), kAnnotations.end(), keyword) != kAnnotations.end()) {
       continue;
@@ -166,7 +167,7 @@ Result<std::unique_ptr<const JsonSchema::Node>> JsonSchema::CompileNode(const Js
       if (!bound) return bad("a whole number");
       (keyword == "minimum" ? node->minimum : node->maximum) = *bound;
     } else {
-      return refuse("unknown keyword \"" + keyword + "\"");
+      return refuse("unknown keyword " + quoted);
     }
   }
   return std::unique_ptr<const Node>(std::move(node));

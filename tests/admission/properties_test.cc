@@ -121,6 +121,10 @@ TEST(Properties, TwiceEqualsOnceAndPatchesApply) {
     RC_ASSERT(first.patch.empty() == (first.mutated == nullptr));
     if (!first.mutated) return;
     RC_ASSERT(object.patch(json::ToJsonPatch(first.patch)).dump() == first.mutated->dump());
+    const Verdict in_place = Admit(Create(object, *others), Json(object), Defaults());
+    RC_ASSERT(Patch(in_place) == Patch(first));
+    RC_ASSERT(*in_place.mutated == *first.mutated);
+    RC_ASSERT(in_place.findings.size() == first.findings.size());
     const Verdict second = Admit(Create(*first.mutated, *others), Defaults());
     AssertNoErrors(second);
     RC_ASSERT(Patch(second) == "[]");

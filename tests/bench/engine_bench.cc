@@ -61,11 +61,12 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
     return request;
   };
   const auto patch = admission::Admit(create(object), config).patch;
+  const auto decoder = std::make_shared<json::Decoder>(json::Limits(), "managedFields");
   const auto padded = std::make_shared<simdjson::padded_string>(text);
   return {
       {"simdjson scan", [=] { benchmark::DoNotOptimize(parser.parse(*padded).error()); }},
       {"nlohmann parse", [&] { benchmark::DoNotOptimize(Json::parse(text)); }},
-      {"decode", [&] { benchmark::DoNotOptimize(json::Decode(text)); }},
+      {"decode", [=, &text] { benchmark::DoNotOptimize(decoder->Decode(text)); }},
       {"view", [&] { benchmark::DoNotOptimize(schemas::BuildView(object)); }},
       {"view and mutate",
        [&, create] {
@@ -89,9 +90,9 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
       {"admit",
        [&, create] { benchmark::DoNotOptimize(admission::Admit(create(object), config)); }},
       {"whole",
-       [&, create] {
-         const auto decoded = json::Decode(text);
-         const auto verdict = admission::Admit(create(*decoded), config);
+       [=, &text, &config] {
+         auto decoded = decoder->Decode(text);
+         const auto verdict = admission::Admit(create(*decoded), *std::move(decoded), config);
          benchmark::DoNotOptimize(json::ToJsonPatch(verdict.patch).dump());
        }},
   };

@@ -19,25 +19,15 @@ namespace {
 using json::Json;
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::CliResult;
+using ::mindgate::testing::kMisspeltPod;
 using ::mindgate::testing::OnlyConfig;
 using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kPod = R"(apiVersion: v1
-kind: Pod
-metadata:
-  name: p
-  labels: {fault-scheduling: Force}
-spec:
-  containers:
-  - name: main
-    resources: {limits: {huawei.com/Ascend910: 1}}
-)";
-
 TEST(Explain, ObjectsRuleByRule) {
   const Workspace workspace;
-  workspace.Write("pod.yaml", kPod);
+  workspace.Write("pod.yaml", kMisspeltPod);
   workspace.Write("mindgate.yaml", OnlyConfig({"scheduler-name"}, {"MG001", "MG050", "MG053"}));
   const CliResult result = Cli({"explain", "-f", "pod.yaml", "--config", "mindgate.yaml"});
   EXPECT_EQ(result.code, 1);
@@ -56,7 +46,7 @@ TEST(Explain, ObjectsRuleByRule) {
 
 TEST(Explain, ExceptionsAndWhatWasWithheldHaveReasons) {
   const Workspace workspace;
-  workspace.Write("pod.yaml", kPod);
+  workspace.Write("pod.yaml", kMisspeltPod);
   workspace.Write("mindgate.yaml",
                   OnlyConfig({}, {"MG050"}) +
                       "exceptions: [{rules: [MG050], owner: serving, reason: moves soon, expires: "
@@ -75,7 +65,7 @@ TEST(Explain, ExceptionsAndWhatWasWithheldHaveReasons) {
   }
   EXPECT_TRUE(found);
 
-  std::string opted_out = kPod;
+  std::string opted_out = kMisspeltPod;
   opted_out.insert(opted_out.find("fault-scheduling"), "mindgate.io/inject: disabled, ");
   got = Json::parse(Cli({"explain", "-f", "-", "-o", "json"}, opted_out).out);
   ASSERT_EQ(got["results"][0]["withheld"].size(), 1u);

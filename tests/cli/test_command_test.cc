@@ -14,26 +14,16 @@ namespace {
 
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::CliResult;
+using ::mindgate::testing::kMisspeltPod;
 using ::mindgate::testing::OnlyConfig;
 using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
-
-constexpr const char* kPod = R"(apiVersion: v1
-kind: Pod
-metadata:
-  name: p
-  labels: {fault-scheduling: Force}
-spec:
-  containers:
-  - name: main
-    resources: {limits: {huawei.com/Ascend910: 1}}
-)";
 
 class TestCommand : public ::testing::Test {
  protected:
   TestCommand() {
     workspace_.Write("mindgate.yaml", OnlyConfig({"scheduler-name"}, {"MG050"}));
-    workspace_.Write("pod.yaml", kPod);
+    workspace_.Write("pod.yaml", kMisspeltPod);
   }
 
   Workspace workspace_;
@@ -177,7 +167,7 @@ TEST_F(TestCommand, SuitesThatCannotBeRead) {
        "suite.yaml:1:6: \"yesterday\" is no time"},
       {"# empty\n", "suite.yaml: holds no suite"},
   };
-  workspace_.Write("two.yaml", std::string(kPod) + "---\n" + kPod);
+  workspace_.Write("two.yaml", std::string(kMisspeltPod) + "---\n" + kMisspeltPod);
   for (const auto& c : cases) {
     SCOPED_TRACE(c.text);
     workspace_.Write("suite.yaml", c.text);
@@ -208,7 +198,7 @@ cases:
 }
 
 TEST_F(TestCommand, FoldersHoldSuitesBesideManifests) {
-  workspace_.Write("dir/pod.yaml", kPod);
+  workspace_.Write("dir/pod.yaml", kMisspeltPod);
   workspace_.Write("dir/mindgate.yaml", "rules: {}\n");
   workspace_.Write("dir/sub/suite.yaml",
                    "cases: [{name: a, input: ../pod.yaml, expect: {outcome: denied}}]\n");
@@ -216,7 +206,7 @@ TEST_F(TestCommand, FoldersHoldSuitesBesideManifests) {
             "dir/sub/suite.yaml\n  ok      a\n1 case: 1 passed, 0 failed\n");
   workspace_.Write("dir/typo.yaml", "cazes: []\n");
   EXPECT_EQ(Cli({"test", "dir"}).code, 2) << "a suite with a typo must not be passed over";
-  workspace_.Write("manifests/pod.yaml", kPod);
+  workspace_.Write("manifests/pod.yaml", kMisspeltPod);
   EXPECT_EQ(Cli({"test", "manifests"}).err,
             "error: no suite in manifests\nhint: a suite is a YAML file with cases:\n");
 }

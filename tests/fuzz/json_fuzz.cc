@@ -1,34 +1,16 @@
 // Strict JSON from any bytes. What is accepted must be JSON to nlohmann too, come back the same
 // from its own text, and have a place for every value; what is refused must say where.
 #include <cstdint>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "fuzz/require.h"
 #include "json/decode.h"
-#include "json/pointer.h"
-
-namespace {
 
 using namespace mindgate::json;
-
-// Aborts, so that the fuzzer keeps the input.
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
-// Decode bounds the depth.
-void RequirePlaces(const Json& value, const std::string& pointer, const Positions& places) {
-  Require(places.At(pointer).line > 0 && places.At(pointer).column > 0);
-  if (value.is_object()) {
-    for (const auto& [key, item] : value.items()) RequirePlaces(item, Child(pointer, key), places);
-  } else if (value.is_array()) {
-    for (size_t i = 0; i < value.size(); ++i) RequirePlaces(value[i], Child(pointer, i), places);
-  }
-}
-
-}  // namespace
+using mindgate::testing::Require;
+using mindgate::testing::RequirePlaces;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -8,6 +8,7 @@
 
 #include "json/any_json.h"
 #include "json/issues.h"
+#include "json/texts.h"
 
 namespace mindgate::json {
 namespace {
@@ -15,22 +16,13 @@ namespace {
 using namespace std::string_literals;
 using ::mindgate::testing::AnyJson;
 using ::mindgate::testing::Identical;
+using ::mindgate::testing::Repeat;
+using ::mindgate::testing::Text;
 
-std::string Repeat(std::string_view text, size_t times) {
-  std::string out;
-  for (size_t i = 0; i < times; ++i) out += text;
-  return out;
-}
-
-// "line:column: message" or "line:column: message (hint)"; "fine" when there is no fault.
+// "fine" when there is no fault.
 std::string FaultOf(std::string_view text, const Limits& limits = {}) {
   const auto value = Decode(text, limits);
-  if (value) return "fine";
-  const Issue& issue = value.error();
-  std::string out =
-      std::to_string(issue.at.line) + ":" + std::to_string(issue.at.column) + ": " + issue.message;
-  if (!issue.hint.empty()) out += " (" + issue.hint + ")";
-  return out;
+  return value ? "fine" : Text(value.error());
 }
 
 TEST(Decode, KeepsValuesAndTheirKinds) {
@@ -262,6 +254,18 @@ TEST(Decode, AnswersWhateverAByteBecomes) {
       EXPECT_TRUE(!value || Json::accept(changed)) << at << " " << byte;
     }
   }
+}
+
+TEST(Decoder, LeavesMembersOut) {
+  Decoder decoder({}, "managedFields");
+  const auto value = decoder.Decode(
+      R"({"metadata":{"managedFields":[{"f:spec":{}}],"name":"a"},"managedFields":1,"b":["managedFields"]})");
+  ASSERT_TRUE(value);
+  EXPECT_EQ(
+      value->dump(),
+      R"({"b":["managedFields"],"managedFields":null,"metadata":{"managedFields":null,"name":"a"}})");
+  EXPECT_FALSE(decoder.Decode(R"({"managedFields":1,"managedFields":2})")) << "still a duplicate";
+  EXPECT_FALSE(decoder.Decode(R"({"managedFields":[1)"));
 }
 
 TEST(Decoder, GivesTheSameForManyTextsInTurn) {

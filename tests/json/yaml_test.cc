@@ -13,28 +13,20 @@
 
 #include "json/any_json.h"
 #include "json/issues.h"
+#include "json/texts.h"
 
 namespace mindgate::json {
 namespace {
 
 using namespace std::string_literals;
 using ::mindgate::testing::Identical;
+using ::mindgate::testing::Repeat;
+using ::mindgate::testing::Text;
 
-std::string Repeat(std::string_view text, size_t times) {
-  std::string out;
-  for (size_t i = 0; i < times; ++i) out += text;
-  return out;
-}
-
-// "line:column: message" or "line:column: message (hint)"; "fine" when there is no fault.
+// "fine" when there is no fault.
 std::string FaultOf(std::string_view text, const Limits& limits = {}) {
   const auto documents = DecodeYaml(text, limits);
-  if (documents) return "fine";
-  const Issue& issue = documents.error();
-  std::string out =
-      std::to_string(issue.at.line) + ":" + std::to_string(issue.at.column) + ": " + issue.message;
-  if (!issue.hint.empty()) out += " (" + issue.hint + ")";
-  return out;
+  return documents ? "fine" : Text(documents.error());
 }
 
 // The values of all documents as one list; a fault as text.
@@ -635,6 +627,13 @@ TEST(DecodeYaml, CapsTheWorkOfMerges) {
             "]}\n";
   }
   EXPECT_EQ(FaultOf(text), "18:17: the document has more than 500000 values");
+}
+
+TEST(DecodeYaml, CapsTheDirectives) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "%TAG !a" + std::to_string(i) + "! x\n";
+  EXPECT_EQ(FaultOf(text + "---\na: 1 # %TAG\n"), "fine");
+  EXPECT_EQ(FaultOf(text + "%TAG !b! x\n---\na: 1\n"), "1001:1: too many %TAG directives");
 }
 
 TEST(DecodeYaml, TakesEveryPrefixOfADocument) {

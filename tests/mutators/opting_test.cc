@@ -9,14 +9,6 @@ using schemas::Config;
 using schemas::Kind;
 using schemas::KindInfo;
 
-std::vector<Kind> KindsWithTemplates() {
-  std::vector<Kind> kinds;
-  for (int i = 0; i < schemas::kKindCount; ++i) {
-    if (static_cast<Kind>(i) != Kind::kConfigMap) kinds.push_back(static_cast<Kind>(i));
-  }
-  return kinds;
-}
-
 std::string With(Json object, const char* label, const char* name_space = nullptr) {
   if (label != nullptr) object["metadata"]["labels"]["mindgate.io/inject"] = label;
   if (name_space != nullptr) object["metadata"]["namespace"] = name_space;

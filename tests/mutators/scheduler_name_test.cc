@@ -9,6 +9,12 @@ void Expect(std::vector<MutationCase> cases) {
   ExpectMutationsBy("scheduler-name", std::move(cases));
 }
 
+schemas::Config NamedScheduler(const std::string& name) {
+  schemas::Config config;
+  config.scheduler = name;
+  return config;
+}
+
 TEST(SchedulerName, EveryKind) {
   Expect(EveryKind({
       {Kind::kAscendJob, {R"(/spec/schedulerName = "volcano")"}},
@@ -37,9 +43,7 @@ TEST(SchedulerName, EveryKind) {
 
 TEST(SchedulerName, WhatTheUserNamedStays) {
   std::vector<MutationCase> cases;
-  for (int i = 0; i < schemas::kKindCount; ++i) {
-    const auto kind = static_cast<Kind>(i);
-    if (kind == Kind::kConfigMap) continue;
+  for (Kind kind : KindsWithTemplates()) {
     for (const char* scheduler : {"volcano", "my-scheduler"}) {
       const TemplateParts parts{NpuContainer(), {{"schedulerName", scheduler}}};
       cases.push_back({std::string(schemas::KindName(kind)) + " with " + scheduler,
@@ -103,11 +107,7 @@ metadata: {name: train}
        "",
        {},
        "",
-       [] {
-         schemas::Config c;
-         c.scheduler = "volcano-npu";
-         return c;
-       }()},
+       NamedScheduler("volcano-npu")},
       {"frameworks trap 3: AscendJob with schedulerName in one replica spec only",
        ascend_job + R"(
 spec:
@@ -156,11 +156,7 @@ spec:
        "",
        {},
        "",
-       [] {
-         schemas::Config c;
-         c.scheduler = "volcano-npu";
-         return c;
-       }()},
+       NamedScheduler("volcano-npu")},
       {"an AscendJob whose replica specs all name it needs nothing",
        ascend_job + R"(
 spec:

@@ -22,14 +22,6 @@ Json Mutated(const Json& object, const Json* old_object = nullptr) {
 
 Json WithNpus(Kind kind) { return Workload(kind, {NpuContainer()}); }
 
-std::vector<Kind> KindsWithTemplates() {
-  std::vector<Kind> kinds;
-  for (int i = 0; i < schemas::kKindCount; ++i) {
-    if (static_cast<Kind>(i) != Kind::kConfigMap) kinds.push_back(static_cast<Kind>(i));
-  }
-  return kinds;
-}
-
 std::string NameOf(Kind kind) {
   return std::string(KindName(kind)) + " of " + std::string(schemas::InfoOf(kind).group);
 }

@@ -17,6 +17,18 @@
 
 namespace mindgate::testing {
 
+// Two faults: the value of fault-scheduling is misspelt, and no scheduler is named.
+inline constexpr const char* kMisspeltPod = R"(apiVersion: v1
+kind: Pod
+metadata:
+  name: p
+  labels: {fault-scheduling: Force}
+spec:
+  containers:
+  - name: main
+    resources: {limits: {huawei.com/Ascend910: 1}}
+)";
+
 // What a command leaves behind.
 struct CliResult {
   int code = -1;

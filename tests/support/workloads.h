@@ -4,12 +4,23 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "json/json.h"
 #include "schemas/kinds.h"
 
 // One small workload of any kind: for tables that ask the same of every kind, and for generators.
 namespace mindgate::testing {
+
+// Every kind that holds pods.
+inline std::vector<schemas::Kind> KindsWithTemplates() {
+  std::vector<schemas::Kind> kinds;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const auto kind = static_cast<schemas::Kind>(i);
+    if (kind != schemas::Kind::kConfigMap) kinds.push_back(kind);
+  }
+  return kinds;
+}
 
 // What varies in the one template of a workload.
 struct TemplateParts {
