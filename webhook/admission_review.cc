@@ -157,9 +157,10 @@ std::string Base64(std::string_view bytes) {
   return text;
 }
 
-tl::expected<Review, ReviewRefusal> DecodeReview(std::string_view body, Time now) {
+tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
+                                                 Time now) {
   if (Trim(body).empty()) return Refuse(Refusal::kEmptyBody);
-  auto decoded = json::Decode(body);
+  auto decoded = decoder.Decode(body);
   if (!decoded) {
     const json::Issue& issue = decoded.error();
     return Refuse(Refusal::kUndecodable, "line " + std::to_string(issue.at.line) + ", column " +
@@ -167,7 +168,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(std::string_view body, Time now
                                              issue.message);
   }
   Review review;
-  review.tree = std::make_unique<const Json>(*std::move(decoded));
+  review.tree = std::make_unique<Json>(*std::move(decoded));
   const Json& tree = *review.tree;
   review.api_version = json::FindString(tree, "apiVersion").value_or("");
   const bool known = std::find(std::begin(kVersions), std::end(kVersions), review.api_version) !=
@@ -208,6 +209,11 @@ tl::expected<Review, ReviewRefusal> DecodeReview(std::string_view body, Time now
   review.request.now = now;
   review.kind = json::FindString(sent_kind, "kind").value_or("");
   review.user = json::FindString(user, "username").value_or("");
+  if (review.request.object != nullptr) {
+    review.request.own_object =
+        std::make_shared<Json>(std::move((*review.tree)["request"]["object"]));
+    review.request.object = review.request.own_object.get();
+  }
   return review;
 }
 

@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 
 #include "admission/admit.h"
+#include "json/decode.h"
 #include "json/json.h"
 #include "schemas/config.h"
 #include "schemas/request.h"
@@ -17,10 +18,11 @@ namespace mindgate::webhook {
 // server refuses a patch from the latter, and shows the object after all mutation to it.
 enum class Hook { kMutate, kValidate };
 
-// One decoded AdmissionReview. Moves, and its request's pointers stay good.
+// One decoded AdmissionReview. Moves, and its request's pointers stay good. Its request owns the
+// object, which a decision may patch.
 struct Review {
-  std::unique_ptr<const json::Json> tree;
-  std::string api_version;  // "admission.k8s.io/v1" or "admission.k8s.io/v1beta1"
+  std::unique_ptr<json::Json> tree;  // the rest
+  std::string api_version;           // "admission.k8s.io/v1" or "admission.k8s.io/v1beta1"
   std::string uid;
   schemas::AdmissionRequest request;
   // Of the object that was sent; for logs and metrics.
@@ -35,8 +37,12 @@ struct ReviewRefusal {
   std::string detail;  // what and where
 };
 
-// `now` becomes the request's.
-tl::expected<Review, ReviewRefusal> DecodeReview(std::string_view body, Time now);
+// Nothing that is decided depends on these, and they are often half of an object.
+inline constexpr std::string_view kNotDecoded = "managedFields";
+
+// `decoder` was made with kNotDecoded. `now` becomes the request's.
+tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
+                                                 Time now);
 
 // The AdmissionReview that answers. `verdict` is not kError: that is no decision, and the API
 // server's failurePolicy must see a failed call. `generation` is the configuration's.

@@ -1,12 +1,9 @@
 #include "webhook/routes.h"
 
-#include <openssl/asn1.h>
-#include <openssl/x509.h>
-
-#include <ctime>
 #include <exception>
 
 #include "base/text.h"
+#include "certs/load.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -84,7 +81,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
   const Clock& clock = inputs_.clock;
   const auto start = clock.Now();
-  const auto review = DecodeReview(request.body, clock.WallNow());
+  const auto review = DecodeReview(*decoders_.Borrow(), request.body, clock.WallNow());
   if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
   const auto decoded = clock.Now();
 
@@ -157,10 +154,9 @@ HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) 
 }
 
 int64_t CertificateExpiry(const certs::TlsMaterial* material) {
-  if (material == nullptr || material->chain.empty()) return 0;
-  std::tm time{};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(material->chain.front().get()), &time) != 1) return 0;
-  return ::timegm(&time);
+  if (material == nullptr) return 0;
+  const auto end = certs::ExpiryOf(*material).serving;
+  return end ? end->time_since_epoch().count() : 0;
 }
 
 std::chrono::seconds TimeoutOf(std::string_view target) {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "webhook/decoder_pool.h"
 #include "webhook/http_layer.h"
 #include "webhook/metrics.h"
 #include "webhook/server.h"
@@ -32,6 +33,7 @@ class ReviewHandler {
   const ServerInputs& inputs_;
   Metrics& metrics_;
   LayerStats& stats_;
+  DecoderPool decoders_{kNotDecoded};
   log::Sampler admitted_;  // the many
   log::Sampler others_;    // the few that someone will ask about
 };

@@ -220,12 +220,14 @@ void Server::Wake() {
 }
 
 Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
-                const std::function<void(int)>& exit_now) {
-  auto started = Server::Start(std::move(options), inputs);
-  if (!started) return tl::unexpected(std::move(started).error());
-  Server& server = **started;
+                const std::function<void(int)>& exit_now,
+                const std::function<void(const Server&)>& started) {
+  const auto made = Server::Start(std::move(options), inputs);
+  if (!made) return tl::unexpected(made.error());
+  Server& server = **made;
   inputs.logger.Info(
       "serving", {{"port", int64_t{server.port()}}, {"probe_port", int64_t{server.probe_port()}}});
+  started(server);
   for (bool draining = false;;) {
     pollfd stop{stop_fd, POLLIN, 0};
     const int ready = ::poll(&stop, 1, draining ? kDrainPollMs : -1);

@@ -91,8 +91,9 @@ class Server {
 
 // Serves until `stop_fd` (a signalfd, or anything of which one read is one request to stop) says
 // stop, then drains. 0 after a complete drain, 1 with connections left. On a second stop calls
-// `exit_now(1)`, which does not return but in tests.
+// `exit_now(1)`, which does not return but in tests. `started` is called once it serves.
 Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
-                const std::function<void(int)>& exit_now);
+                const std::function<void(int)>& exit_now,
+                const std::function<void(const Server&)>& started);
 
 }  // namespace mindgate::webhook

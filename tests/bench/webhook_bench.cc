@@ -16,6 +16,8 @@
 #include "certs/authority.h"
 #include "certs/pem.h"
 #include "manifests.h"
+#include "webhook/admission_review.h"
+#include "webhook/decoder_pool.h"
 #include "webhook/server.h"
 
 namespace mindgate::bench {
@@ -66,9 +68,11 @@ void ServeStock(const Serving& serving, int pipe) {
   server.set_keep_alive_timeout(120);
   server.new_task_queue = [] { return new httplib::ThreadPool(320); };
   const schemas::Config config;
+  webhook::DecoderPool decoders(webhook::kNotDecoded);
   server.Post("/mutate", [&](const httplib::Request& request, httplib::Response& response) {
-    auto review = webhook::DecodeReview(request.body, SystemClock().WallNow());
-    const auto verdict = webhook::Decide(*review, webhook::Hook::kMutate, config);
+    const auto review =
+        webhook::DecodeReview(*decoders.Borrow(), request.body, SystemClock().WallNow());
+    const auto verdict = admission::Admit(review->request, config, {.judge = false});
     response.set_content(webhook::EncodeAnswer(*review, webhook::Hook::kMutate, verdict, "bench"),
                          "application/json; charset=utf-8");  // so that nothing is compressed
   });

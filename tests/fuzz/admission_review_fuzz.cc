@@ -37,7 +37,8 @@ void Answer(const mindgate::webhook::Review& review, Hook hook) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
-  const auto review = mindgate::webhook::DecodeReview(body, mindgate::Time{});
+  static mindgate::json::Decoder decoder({}, mindgate::webhook::kNotDecoded);
+  const auto review = mindgate::webhook::DecodeReview(decoder, body, mindgate::Time{});
   if (!review) return 0;
   Answer(*review, Hook::kMutate);
   Answer(*review, Hook::kValidate);

@@ -20,8 +20,13 @@ using ::testing::StartsWith;
 
 const Time kNow{};
 
+tl::expected<Review, ReviewRefusal> Reviewed(std::string_view body) {
+  json::Decoder decoder({}, kNotDecoded);
+  return DecodeReview(decoder, body, kNow);
+}
+
 std::string Refused(std::string_view body) {
-  const auto review = DecodeReview(body, kNow);
+  const auto review = Reviewed(body);
   if (review) return "accepted";
   return std::string(InfoOf(review.error().refusal).name) + ": " + review.error().detail;
 }
@@ -72,7 +77,7 @@ TEST(AdmissionReview, RefusalsNameWhatIsWrong) {
 }
 
 Json Answer(const Json& request, Hook hook, std::string* text = nullptr) {
-  const auto review = DecodeReview(request.dump(), kNow);
+  const auto review = Reviewed(request.dump());
   if (!review) {
     ADD_FAILURE() << review.error().detail;
     return {};
@@ -163,7 +168,7 @@ policies::Finding FindingOf(const char* rule, schemas::Mode mode, std::string me
 }
 
 Json Encoded(admission::Verdict verdict) {
-  const auto review = DecodeReview(ReviewOf(Deployment()).dump(), kNow);
+  const auto review = Reviewed(ReviewOf(Deployment()).dump());
   return json::Decode(EncodeAnswer(*review, Hook::kValidate, verdict, "g"))->at("response");
 }
 

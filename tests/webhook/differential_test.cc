@@ -105,8 +105,8 @@ TEST_P(Differential, ServerAndApplySayTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Samples, Differential, ::testing::ValuesIn(Samples()),
-                         [](const auto& info) {
-                           std::string name = info.param.substr(info.param.find('/', 6) + 1);
+                         [](const auto& sample) {
+                           std::string name = sample.param.substr(sample.param.find('/', 6) + 1);
                            std::replace_if(
                                name.begin(), name.end(),
                                [](unsigned char c) { return std::isalnum(c) == 0; }, '_');

@@ -206,8 +206,10 @@ class RunTest : public ::testing::Test {
 TEST_F(RunTest, StopsWithZeroAfterADrain) {
   options.drain_delay = 0ms;
   std::atomic<int> result{-1};
-  std::jthread runner(
-      [&] { result = webhook::Run(options, inputs, stop_read.get(), [](int) {}).value(); });
+  std::jthread runner([&] {
+    result =
+        webhook::Run(options, inputs, stop_read.get(), [](int) {}, [](const Server&) {}).value();
+  });
   ASSERT_TRUE(Eventually([&] { return Logged("serving"); }));
   Stop();
   runner.join();
@@ -219,9 +221,11 @@ TEST_F(RunTest, SecondStopEndsAtOnce) {
   options.drain_delay = std::chrono::hours(1);
   std::atomic<int> exited{-1};
   std::jthread runner([&] {
-    EXPECT_EQ(
-        webhook::Run(options, inputs, stop_read.get(), [&](int code) { exited = code; }).value(),
-        1);
+    EXPECT_EQ(webhook::Run(
+                  options, inputs, stop_read.get(), [&](int code) { exited = code; },
+                  [](const Server&) {})
+                  .value(),
+              1);
   });
   ASSERT_TRUE(Eventually([&] { return Logged("serving"); }));
   Stop();
@@ -235,7 +239,8 @@ TEST_F(RunTest, AddressInUseIsAnError) {
   const auto taken = Listener::Open("127.0.0.1:0");
   ASSERT_TRUE(taken);
   options.probe_listen = "127.0.0.1:" + std::to_string(taken->port());
-  const auto result = webhook::Run(options, inputs, stop_read.get(), [](int) {});
+  const auto result =
+      webhook::Run(options, inputs, stop_read.get(), [](int) {}, [](const Server&) {});
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message(), HasSubstr("cannot bind"));
 }
