@@ -73,6 +73,21 @@ bool HasListItem(std::string_view list, std::string_view item) {
   }
 }
 
+// The target with further question marks escaped: cpp-httplib refuses a second one, which RFC 3986
+// (3.4) allows in a query.
+std::string ForHttpLayer(std::string_view target) {
+  const size_t query = std::min(target.find('?'), target.size() - 1) + 1;
+  std::string text(target.substr(0, query));
+  for (const char c : target.substr(query)) {
+    if (c == '?') {
+      text += "%3F";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 bool IsLowerHex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -224,7 +239,7 @@ void Framer::OnHeadComplete() {
   }
   if (port_ == Port::kProbe) {
     if (content_length_.value_or(0) != 0) return Refuse(Refusal::kUnexpectedBody);
-    request_.head = std::string(head_method_ ? "HEAD " : "GET ") + request_.target +
+    request_.head = std::string(head_method_ ? "HEAD " : "GET ") + ForHttpLayer(request_.target) +
                     std::string(kVersion) + "\r\n\r\n";
     state_ = State::kComplete;
     return;
@@ -233,7 +248,7 @@ void Framer::OnHeadComplete() {
   if (*content_length_ > limits_.body_bytes) return Refuse(Refusal::kBodyTooLarge);
   if (content_encoding_) return Refuse(Refusal::kContentEncoding);
   if (content_types_ != 1 || !json_) return Refuse(Refusal::kContentType);
-  request_.head = "POST " + request_.target + std::string(kVersion) +
+  request_.head = "POST " + ForHttpLayer(request_.target) + std::string(kVersion) +
                   "\r\nContent-Type: application/json\r\nContent-Length: ";
   request_.head += std::to_string(*content_length_) + "\r\n";
   if (!request_.traceparent.empty()) {

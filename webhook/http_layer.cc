@@ -82,6 +82,13 @@ class HttpLayer::Impl final : public httplib::Server {
   Impl(std::function<void(std::string_view)> on_bug, std::function<void()> on_not_found)
       : on_bug_(std::move(on_bug)), on_not_found_(std::move(on_not_found)) {
     set_payload_max_length(FramingLimits{}.body_bytes);
+    // The first request makes the library's tables (of method names, for one). Here no other thread
+    // is there yet, and the first review need not wait for it.
+    Request first;
+    first.head = "GET / HTTP/1.1\r\n\r\n";
+    MemoryStream stream(first);
+    bool closed = false;
+    process_request(stream, true, closed, nullptr);
     // Called for every answer of 400 and more, those of handlers included.
     set_error_handler([this](const httplib::Request&, httplib::Response& response) {
       if (!response.body.empty()) return;

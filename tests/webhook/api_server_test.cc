@@ -83,10 +83,11 @@ TEST(ApiServer, RepeatsWhatTheFullQueueRefused) {
   };
   ApiServerClient api_server(api);
   std::vector<std::jthread> busy;
-  for (int i = 0; i < 2; ++i) {
+  // One after the other: there is room for one that waits.
+  for (int i = 1; i <= 2; ++i) {
     busy.emplace_back([&] { EXPECT_TRUE(api_server.Post("/mutate", ReviewText()).ok()); });
+    gate.AwaitEntered(i);
   }
-  gate.AwaitEntered(2);
   busy.emplace_back([&] { EXPECT_TRUE(api_server.Post("/mutate", ReviewText()).ok()); });
   ASSERT_TRUE(Eventually([&] {
     return fixture.server->Metrics().find("mindgate_webhook_queue_length 1\n") != std::string::npos;

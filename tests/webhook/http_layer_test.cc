@@ -98,6 +98,15 @@ TEST(HttpLayer, AnswersAreNeverCompressedAndRangesIgnored) {
   EXPECT_THAT(answer, Not(HasSubstr("Content-Encoding")));
 }
 
+// Found by the fuzzer: the library takes a second question mark for a malformed request line.
+TEST(HttpLayer, QuestionMarksInTheQueryAreNoBug) {
+  Layer layer;
+  for (const char* path : {"/echo?a?b", "/echo??", "/echo?verbose&a=??"}) {
+    EXPECT_EQ(testing::StatusOf(layer.Serve(Framed(Post("{}", "", path)))), 200) << path;
+  }
+  EXPECT_TRUE(layer.bugs.empty());
+}
+
 TEST(HttpLayer, LongAndEncodedPathsAreJustNotFound) {
   Layer layer;
   for (const std::string& path :

@@ -54,6 +54,8 @@ std::vector<RawRequest> MakeRawRequests() {
        Head({"POST " + Target(2048) + " HTTP/1.1", kHost, kJson, kTwo}, "{}"),
        "POST " + Target(2048) + "|{}"},
       {"probe", Head({"GET /readyz?verbose HTTP/1.1", kHost}), "GET /readyz?verbose|", probe},
+      {"probe with question marks in its query", Head({"GET /readyz?a?b??c HTTP/1.1", kHost}),
+       "GET /readyz?a?b??c|", probe},
       {"probe by HEAD", Head({"HEAD /livez HTTP/1.1", kHost}), "HEAD /livez|", probe},
       {"probe with length 0", Head({"GET /livez HTTP/1.1", kHost, "Content-Length: 0"}),
        "GET /livez|", probe},
