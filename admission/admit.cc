@@ -60,9 +60,7 @@ void Judge(const WorkloadView& view, const WorkloadView* old_view, const Admissi
   }
 }
 
-// `own` is the request's object when it may be changed.
-Verdict Decide(const AdmissionRequest& request, std::shared_ptr<Json> own, const Config& config,
-               const Options& options) {
+Verdict Decide(const AdmissionRequest& request, const Config& config, const Options& options) {
   if (request.operation != Operation::kCreate && request.operation != Operation::kUpdate) {
     return Ignored("operation " + std::string(schemas::OperationName(request.operation)));
   }
@@ -86,7 +84,8 @@ Verdict Decide(const AdmissionRequest& request, std::shared_ptr<Json> own, const
     if (options.judge) Judge(*view, old, request, config, options, verdict);
     return verdict;
   }
-  const auto mutated = own ? std::move(own) : std::make_shared<Json>(*request.object);
+  const auto mutated =
+      request.own_object ? request.own_object : std::make_shared<Json>(*request.object);
   if (const auto applied = json::ApplyPatch(*mutated, verdict.patch); !applied) {
     throw std::runtime_error("mindgate's own patch does not apply: " + applied.error().message());
   }
@@ -96,21 +95,6 @@ Verdict Decide(const AdmissionRequest& request, std::shared_ptr<Json> own, const
     Judge(*mutated_view, old, request, config, options, verdict);
   }
   return verdict;
-}
-
-Verdict DecideSafely(const AdmissionRequest& request, std::shared_ptr<Json> own,
-                     const Config& config, const Options& options) {
-  try {
-    return Decide(request, std::move(own), config, options);
-  } catch (const std::exception& failure) {
-    Verdict verdict;
-    verdict.outcome = Outcome::kError;
-    policies::Finding finding;
-    finding.error = true;
-    finding.message = "internal error: " + std::string(failure.what());
-    verdict.findings.push_back(std::move(finding));
-    return verdict;
-  }
 }
 
 }  // namespace
@@ -130,14 +114,17 @@ std::string_view OutcomeName(Outcome outcome) {
 }
 
 Verdict Admit(const AdmissionRequest& request, const Config& config, const Options& options) {
-  return DecideSafely(request, nullptr, config, options);
-}
-
-Verdict Admit(AdmissionRequest request, Json&& object, const Config& config,
-              const Options& options) {
-  const auto own = std::make_shared<Json>(std::move(object));
-  request.object = own.get();
-  return DecideSafely(request, own, config, options);
+  try {
+    return Decide(request, config, options);
+  } catch (const std::exception& failure) {
+    Verdict verdict;
+    verdict.outcome = Outcome::kError;
+    policies::Finding finding;
+    finding.error = true;
+    finding.message = "internal error: " + std::string(failure.what());
+    verdict.findings.push_back(std::move(finding));
+    return verdict;
+  }
 }
 
 }  // namespace mindgate::admission

@@ -53,9 +53,4 @@ struct Options {
 Verdict Admit(const schemas::AdmissionRequest& request, const schemas::Config& config,
               const Options& options = {});
 
-// The same for a caller that gives its object away: the patch is applied to it and not to a copy.
-// What `request.object` points to is not read.
-Verdict Admit(schemas::AdmissionRequest request, json::Json&& object, const schemas::Config& config,
-              const Options& options = {});
-
 }  // namespace mindgate::admission

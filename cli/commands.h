@@ -24,6 +24,8 @@ void AddApply(CLI::App& parent, Streams& io, int& exit_code);
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
 void AddTest(CLI::App& parent, Streams& io, int& exit_code);
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
+void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
+void AddCerts(CLI::App& parent, Streams& io, int& exit_code);
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code);
 void AddCompletion(CLI::App& parent, Streams& io,
                    int& exit_code);  // of `parent` and all its commands

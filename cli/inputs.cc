@@ -1,16 +1,14 @@
 #include "cli/inputs.h"
 
-#include <fcntl.h>
 #include <glob.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <istream>
 #include <set>
 #include <system_error>
 
+#include "base/files.h"
 #include "json/limits.h"
 
 namespace mindgate::cli {
@@ -23,8 +21,6 @@ constexpr size_t kChunk = 64 * 1024;
 std::string TooLarge() {
   return "is larger than " + std::to_string(json::kLargestFile) + " bytes, the most that is read";
 }
-
-std::string ReasonOf(int error) { return std::generic_category().message(error); }
 
 Result<std::string> ReadStream(std::istream& in) {
   std::string text;
@@ -82,31 +78,7 @@ Result<std::vector<std::string>> FilesMatching(const std::string& pattern) {
 }  // namespace
 
 Result<std::string> ReadFile(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    const int error = errno;
-    return Fail(error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidArgument,
-                error == ENOENT ? "there is no such file" : "cannot be opened: " + ReasonOf(error));
-  }
-  std::string text;
-  std::string chunk(kChunk, '\0');
-  for (;;) {
-    const ssize_t count = ::read(file, chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const std::string reason = ReasonOf(errno);
-      ::close(file);
-      return Fail(ErrorCode::kInvalidArgument, "cannot be read: " + reason);
-    }
-    if (count == 0) break;
-    text.append(chunk, 0, static_cast<size_t>(count));
-    if (text.size() > json::kLargestFile) {
-      ::close(file);
-      return Fail(ErrorCode::kTooLarge, TooLarge());
-    }
-  }
-  ::close(file);
-  return text;
+  return mindgate::ReadFile(path, json::kLargestFile);
 }
 
 Result<std::vector<std::string>> ExpandPath(const std::string& path) {

@@ -70,6 +70,7 @@ function(mindgate_test folder)
   target_compile_definitions(${target} PRIVATE
     MINDGATE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MINDGATE_BINARY="$<TARGET_FILE:mindgate>")
   mindgate_compile_options(${target})
+  add_dependencies(${target} mindgate)
   # A fixed seed, so that the suite gives the same answer every time; RC_PARAMS in the environment of a test program run by
   # hand searches further.
   gtest_discover_tests(${target} PROPERTIES LABELS ${ARG_LABEL} ENVIRONMENT RC_PARAMS=seed=20261121 TIMEOUT 300 DISCOVERY_TIMEOUT 120)

@@ -91,8 +91,10 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
        [&, create] { benchmark::DoNotOptimize(admission::Admit(create(object), config)); }},
       {"whole",
        [=, &text, &config] {
-         auto decoded = decoder->Decode(text);
-         const auto verdict = admission::Admit(create(*decoded), *std::move(decoded), config);
+         const auto own = std::make_shared<Json>(*decoder->Decode(text));
+         auto request = create(*own);
+         request.own_object = own;
+         const auto verdict = admission::Admit(request, config);
          benchmark::DoNotOptimize(json::ToJsonPatch(verdict.patch).dump());
        }},
   };

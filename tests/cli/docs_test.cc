@@ -1,13 +1,18 @@
 // The documents' examples are run: each fenced block of the language "console" holds commands after
-// "$ " and what they print. MINDGATE_REWRITE=1 writes what they print now into the documents.
+// "$ " and what they print. MINDGATE_REWRITE=1 writes what they print now into the documents. The
+// commands of one document share a folder that is theirs alone; examples/ is there too.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
-#include <fstream>
+#include <optional>
 #include <sstream>
 
+#include "base/time.h"
 #include "support/cli.h"
 #include "support/golden.h"
+#include "support/temp_folder.h"
 
 namespace mindgate::cli {
 namespace {
@@ -15,34 +20,85 @@ namespace {
 using ::mindgate::testing::ExpectGolden;
 using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::Shell;
+using ::mindgate::testing::TempFolder;
 
-// In the repository, with the binary under test first in PATH. Long lines of output stay as they
-// are.
-std::string OutputOf(const std::string& command) {
+// With the binary under test first in PATH. Long lines of output stay as they are.
+std::string OutputOf(const std::string& command, const TempFolder& folder) {
   const std::filesystem::path binary = MINDGATE_BINARY;
-  return Shell("cd '" MINDGATE_SOURCE_DIR "' && PATH='" + binary.parent_path().string() +
+  return Shell("cd '" + folder.path() + "' && PATH='" + binary.parent_path().string() +
                "':$PATH && unset NO_COLOR && { " + command + "\n} 2>&1")
       .out;
 }
 
-// The document as it would be if every block held what its commands print now.
+// Takes out what follows `before`, as far as it is made of `characters`.
+void Blank(std::string& text, std::string_view before, std::string_view characters) {
+  for (size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
+    at += before.size();
+    const size_t end = std::min(text.find_first_not_of(characters, at), text.size());
+    text.erase(at, end - at);
+  }
+}
+
+// The text without what differs from run to run: times, and what new certificates differ by.
+std::string Steady(std::string text) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr size_t kTimeSize = std::string_view("2026-12-31T12:00:00Z").size();
+  for (size_t at = 0; at + kTimeSize <= text.size(); ++at) {
+    if (ParseTime(std::string_view(text).substr(at, kTimeSize)))
+      text.replace(at, kTimeSize, "TIME");
+  }
+  Blank(text, "TIME, ", kDigits);  // "364 days left"
+  Blank(text, "mindgate-ca@", kDigits);
+  Blank(text, "SHA-256 ", "0123456789ABCDEF:");
+  return text;
+}
+
+// The document as it would be if every block held what its commands print now. Outputs that differ
+// only in what is different each time stay.
 std::string Refreshed(const std::string& document, int& commands) {
+  const TempFolder folder;
+  std::filesystem::create_symlink(MINDGATE_SOURCE_DIR "/examples", folder / "examples");
   std::istringstream lines(document);
   std::string out;
+  std::string shown;                 // what the document has below a command
+  std::optional<std::string> given;  // what the command prints
+  const auto end_command = [&] {
+    if (given) out += Steady(*given) == Steady(shown) ? shown : *given;
+    given.reset();
+    shown.clear();
+  };
   bool in_block = false;
   for (std::string line; std::getline(lines, line);) {
     if (line == "```console") {
       in_block = true;
       out += line + "\n";
     } else if (in_block && line.starts_with("$ ")) {
-      out += line + "\n" + OutputOf(line.substr(2));
+      end_command();
+      out += line + "\n";
+      given = OutputOf(line.substr(2), folder);
       ++commands;
     } else if (!in_block || line == "```") {
+      end_command();
       in_block = false;
       out += line + "\n";
+    } else {
+      shown += line + "\n";
     }
   }
   return out;
+}
+
+TEST(Refreshed, KeepsOutputsThatDifferOnlyInTimes) {
+  int commands = 0;
+  const auto document = [](const std::string& output) {
+    return "```console\n$ echo until 2026-01-01T00:00:00Z, 7 days left; echo on\n" + output +
+           "```\n";
+  };
+  const std::string same = document("until 2027-12-31T23:59:59Z, 8 days left\non\n");
+  EXPECT_EQ(Refreshed(same, commands), same);
+  const std::string now = document("until 2026-01-01T00:00:00Z, 7 days left\non\n");
+  EXPECT_EQ(Refreshed(document("until 2027-12-31T23:59:59Z, 8 days left\noff\n"), commands), now);
+  EXPECT_EQ(Refreshed(document(""), commands), now);
 }
 
 class Documents : public ::testing::TestWithParam<const char*> {};
@@ -53,16 +109,21 @@ TEST_P(Documents, PrintWhatTheyShow) {
   EXPECT_GT(commands, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Documents, ::testing::Values("README.md", "docs/user-guide.md"),
+INSTANTIATE_TEST_SUITE_P(All, Documents,
+                         ::testing::Values("README.md", "docs/user-guide.md", "docs/operations.md"),
                          [](const auto& document) {
-                           return std::string(document.param) == "README.md" ? "Readme"
-                                                                             : "UserGuide";
+                           std::string name;
+                           for (const char c : std::string_view(document.param)) {
+                             if (std::isalpha(static_cast<unsigned char>(c))) name += c;
+                           }
+                           return name;
                          });
 
 // Links to files of the repository lead somewhere.
 TEST(Links, OfAllDocumentsExist) {
   int links = 0;
-  for (const char* name : {"README.md", "docs/user-guide.md", "docs/HACKING.md", "CHANGELOG.md"}) {
+  for (const char* name : {"README.md", "docs/user-guide.md", "docs/operations.md",
+                           "docs/HACKING.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(::mindgate::testing::SourcePath(name)).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {

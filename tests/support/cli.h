@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "admission/known_names.h"
 #include "cli/commands.h"
+#include "support/temp_folder.h"
 
 namespace mindgate::testing {
 
@@ -68,30 +68,24 @@ inline CliResult Shell(const std::string& line) {
 class Workspace {
  public:
   Workspace() : before_(std::filesystem::current_path()) {
-    std::string name = (std::filesystem::temp_directory_path() / "mindgate-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-    folder_ = name;
-    std::filesystem::current_path(folder_);
+    std::filesystem::current_path(folder_.path());
   }
   ~Workspace() {
     std::error_code ignored;
     std::filesystem::current_path(before_, ignored);
-    std::filesystem::remove_all(folder_, ignored);
   }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
   // Folders are made as needed. Returns the name.
   std::string Write(const std::string& name, const std::string& text) const {
-    const auto parent = std::filesystem::path(name).parent_path();
-    if (!parent.empty()) std::filesystem::create_directories(parent);
-    std::ofstream(name, std::ios::binary) << text;
+    folder_.Write(name, text);
     return name;
   }
 
  private:
   std::filesystem::path before_;
-  std::filesystem::path folder_;
+  TempFolder folder_;
 };
 
 // A mindgate.yaml under which only the named mutators and rules do anything, so that a test of the

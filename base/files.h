@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "base/result.h"
+
+namespace mindgate {
+
+// One file whole, at most `limit` bytes. The message says what failed, without the name.
+//
+// Waits for whoever writes to it if it is a pipe: for what a user names, `<(command)` in a shell.
+Result<std::string> ReadFile(const std::string& path, size_t limit);
+
+// Never waits, and refuses what is no regular file: for what a program reads again and again. A
+// relative `path` counts from the open folder `at`.
+Result<std::string> ReadRegularFile(int at, const std::string& path, size_t limit);
+
+struct FileToWrite {
+  std::string name;  // within the folder
+  std::string text;
+  unsigned mode = 0644;
+};
+
+// Replaces files of one folder. Each is old or new and never half, also after a power cut: all are
+// written under temporary names and synced, then renamed one right after the other, in this order.
+// When writing fails nothing is replaced.
+Result<void> WriteFiles(const std::string& folder, const std::vector<FileToWrite>& files);
+
+// The text of an errno value.
+std::string SystemReason(int error);
+
+}  // namespace mindgate

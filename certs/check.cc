@@ -1,0 +1,293 @@
+#include "certs/check.h"
+
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+
+#include "base/text.h"
+#include "certs/inspect.h"
+#include "certs/pem.h"
+
+namespace mindgate::certs {
+namespace {
+
+using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_free>>;
+
+// The least that OpenSSL serves at its default security level in Debian and that NIST allows:
+// RSA 2048, EC P-224.
+constexpr int kSecurityBits = 112;
+constexpr const char* kReplaceBoth = "write certificate and key of one pair, both at once";
+
+// Adds to a list what is wrong in one file.
+class Reporter {
+ public:
+  Reporter(std::string file, Problems& problems) : file_(std::move(file)), problems_(problems) {}
+  void operator()(std::string message, std::string hint) const {
+    problems_.push_back({file_, std::move(message), std::move(hint)});
+  }
+
+ private:
+  std::string file_;
+  Problems& problems_;
+};
+
+// "certificate 2 (\"CN=mindgate\")".
+std::string Numbered(const std::vector<CertificatePtr>& certificates, size_t index) {
+  return "certificate " + std::to_string(index + 1) + " (" + Title(certificates[index].get()) + ")";
+}
+
+// Why the text holds no PEM at all.
+void ReportNothing(std::string_view text, const std::string& what, const Reporter& report) {
+  if (Trim(text).empty()) {
+    report("is empty", "write " + what + " as PEM");
+  } else if (text.starts_with('\x30')) {  // an ASN.1 SEQUENCE, which all DER files begin with
+    report("holds DER, not PEM",
+           "`openssl x509 -inform der` or `openssl pkey -inform der` makes PEM");
+  } else {
+    report("holds no " + what.substr(what.find(' ') + 1),
+           "write " + what + " as PEM (-----BEGIN ...)");
+  }
+}
+
+std::vector<CertificatePtr> ReadReported(std::string_view text, const Reporter& report) {
+  auto certificates = ReadCertificates(text);
+  if (!certificates) {
+    report(certificates.error().message(), "write the file again, whole");
+    return {};
+  }
+  if (certificates->empty()) ReportNothing(text, "a certificate", report);
+  return *std::move(certificates);
+}
+
+KeyPtr ReadKeyReported(std::string_view text, const Reporter& report) {
+  auto key = ReadKey(text);
+  if (key) return *std::move(key);
+  if (text.find("PRIVATE KEY-----") == std::string_view::npos) {
+    ReportNothing(text, "a private key", report);
+  } else {
+    report(key.error().message(), "write the key as PEM, without a passphrase");
+  }
+  return nullptr;
+}
+
+// Curves that Go, and so the API server, speaks. Ed25519 is no curve in this sense.
+bool IsKnownCurve(const std::string& key) {
+  return !key.starts_with("ECDSA ") || key == "ECDSA P-256" || key == "ECDSA P-384" ||
+         key == "ECDSA P-521";
+}
+
+void CheckKeyStrength(X509* certificate, const std::string& title, const Reporter& report) {
+  EVP_PKEY* key = X509_get0_pubkey(certificate);
+  const std::string name = KeyName(key);
+  ERR_clear_error();
+  if (key == nullptr || !IsKnownCurve(name)) {
+    report(title + " has a key of a kind that API servers do not know: " + name,
+           "use ECDSA P-256, or RSA of 2048 bits or more");
+  } else if (EVP_PKEY_get_security_bits(key) < kSecurityBits) {
+    report(title + " has a key that is too weak: " + name,
+           "use ECDSA P-256, or RSA of 2048 bits or more");
+  }
+}
+
+void CheckSignature(X509* certificate, const std::string& title, const Reporter& report) {
+  // Nobody verifies the signature of a root: it is trusted because it is there.
+  if (IsSignedBy(certificate, certificate)) return;
+  int digest = NID_undef;
+  X509_get_signature_info(certificate, &digest, nullptr, nullptr, nullptr);
+  ERR_clear_error();
+  if (digest == NID_sha1 || digest == NID_md5 || digest == NID_md5_sha1) {
+    report(title + " is signed with " + OBJ_nid2sn(digest) + ", which API servers refuse",
+           "issue it again with SHA-256");
+  }
+}
+
+void CheckDates(X509* certificate, const std::string& title, Time now, const Reporter& report) {
+  const Time from = NotBefore(certificate);
+  const Time until = NotAfter(certificate);
+  if (now < from) {
+    report(title + " is not valid before " + FormatTime(from) + "; it is " + FormatTime(now),
+           "compare the clocks of this machine and of the one that issued it");
+  } else if (now >= until) {  // as OpenSSL counts the last second
+    report(title + " expired at " + FormatTime(until) + "; it is " + FormatTime(now),
+           "issue a new one");
+  }
+}
+
+// Each certificate must have been signed by the next.
+void CheckLinks(const std::vector<CertificatePtr>& chain, const Reporter& report) {
+  for (size_t i = 0; i + 1 < chain.size(); ++i) {
+    if (IsSignedBy(chain[i].get(), chain[i + 1].get())) continue;
+    for (size_t other = 0; other < chain.size(); ++other) {
+      if (other == i || !IsSignedBy(chain[i].get(), chain[other].get())) continue;
+      report("the order is wrong: " + Numbered(chain, i) + " was signed by certificate " +
+                 std::to_string(other + 1) + " and not by the one after it",
+             "write the server's certificate first, after it the one that signed it, and so on");
+      return;
+    }
+    report(Numbered(chain, i) + " was not signed by " + Numbered(chain, i + 1),
+           "write the server's certificate first, after it the one that signed it, and so on");
+    return;
+  }
+  for (size_t i = 1; i < chain.size(); ++i) {
+    if (X509_check_ca(chain[i].get()) != 0) continue;
+    report(Numbered(chain, i) + " signed the one before it but is no CA",
+           "issue the chain again with a CA certificate (basicConstraints CA:TRUE)");
+  }
+}
+
+void CheckPurpose(X509* leaf, const std::string& title, const Reporter& report) {
+  if (X509_check_purpose(leaf, X509_PURPOSE_SSL_SERVER, 0) != 1) {
+    report(title + " is not for servers: its key usages leave out serverAuth or digitalSignature",
+           "issue it with extended key usage serverAuth");
+  }
+  ERR_clear_error();
+}
+
+bool IsFor(X509* leaf, const std::string& name) {
+  const bool is = X509_check_ip_asc(leaf, name.c_str(), 0) == 1 ||
+                  X509_check_host(leaf, name.data(), name.size(),
+                                  X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, nullptr) == 1;
+  ERR_clear_error();
+  return is;
+}
+
+// The key must be that of the first certificate.
+void CheckPair(const std::vector<CertificatePtr>& chain, EVP_PKEY* key, Problems& problems) {
+  const auto fits = [key](X509* certificate) {
+    const bool does = X509_check_private_key(certificate, key) == 1;
+    ERR_clear_error();
+    return does;
+  };
+  if (fits(chain.front().get())) return;
+  for (size_t i = 1; i < chain.size(); ++i) {
+    if (!fits(chain[i].get())) continue;
+    Reporter(kChainFile, problems)(
+        "the order is wrong: the key in tls.key is that of " + Numbered(chain, i),
+        "write the server's certificate first, after it the one that signed it, and so on");
+    return;
+  }
+  Reporter(kKeyFile, problems)(
+      "is not the key of the certificate in tls.crt (" + Title(chain.front().get()) + ")",
+      kReplaceBoth);
+}
+
+// Whether clients that trust ca.crt accept the chain.
+void CheckTrust(const std::vector<CertificatePtr>& chain,
+                const std::vector<CertificatePtr>& authorities, Time now, const Reporter& report) {
+  const StorePtr store(X509_STORE_new());
+  for (const CertificatePtr& authority : authorities) {
+    X509_STORE_add_cert(store.get(), authority.get());
+  }
+  const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> intermediates(
+      sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
+  for (size_t i = 1; i < chain.size(); ++i) sk_X509_push(intermediates.get(), chain[i].get());
+  const StoreContextPtr context(X509_STORE_CTX_new());
+  X509_STORE_CTX_init(context.get(), store.get(), chain.front().get(), intermediates.get());
+  X509_VERIFY_PARAM* parameters = X509_STORE_CTX_get0_param(context.get());
+  X509_VERIFY_PARAM_set_time(parameters, now.time_since_epoch().count());
+  X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_SERVER);
+  // Go takes any certificate of the bundle for a root, an intermediate one too.
+  X509_VERIFY_PARAM_set_flags(parameters, X509_V_FLAG_PARTIAL_CHAIN);
+  if (X509_verify_cert(context.get()) != 1) {
+    report("none of its authorities vouches for the certificate in tls.crt: " +
+               std::string(X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()))),
+           "write the certificate of the CA that signed tls.crt into ca.crt and caBundle");
+  }
+  ERR_clear_error();
+}
+
+}  // namespace
+
+std::string Render(const Problems& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    if (!text.empty()) text += "; ";
+    text += problem.file + ": " + problem.message;
+    if (!problem.hint.empty()) text += " (" + problem.hint + ")";
+  }
+  return text;
+}
+
+Problems CheckCertificates(const std::vector<CertificatePtr>& certificates, const std::string& file,
+                           Time now) {
+  Problems problems;
+  const Reporter report(file, problems);
+  for (size_t i = 0; i < certificates.size(); ++i) {
+    const std::string title = Numbered(certificates, i);
+    CheckKeyStrength(certificates[i].get(), title, report);
+    CheckSignature(certificates[i].get(), title, report);
+    CheckDates(certificates[i].get(), title, now, report);
+  }
+  return problems;
+}
+
+Problems CheckNames(X509* leaf, const std::string& file, const std::vector<std::string>& names) {
+  Problems problems;
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    if (!IsFor(leaf, name)) missing.push_back(Quote(name));
+  }
+  if (missing.empty()) return problems;
+  const Description description = Describe(leaf);
+  std::vector<std::string> held;
+  for (const std::string& name : description.dns_names) held.push_back(Quote(name));
+  for (const std::string& address : description.ip_addresses) held.push_back(Quote(address));
+  const Reporter report(file, problems);
+  report("the certificate " + Title(leaf) + " is not for " + Join(missing, ", ") +
+             (held.empty() ? "; it has no subject alternative names, and a common name does not "
+                             "count"
+                           : "; it is for " + Join(held, ", ")),
+         "issue it for the names by which clients call: the API server asks for "
+         "<service>.<namespace>.svc");
+  return problems;
+}
+
+Problems CheckServing(const ServingFiles& files, const Requirements& requirements) {
+  Problems problems;
+  const Reporter report(kChainFile, problems);
+  const auto chain = ReadReported(files.chain, report);
+  const KeyPtr key = ReadKeyReported(files.key, Reporter(kKeyFile, problems));
+  if (chain.empty()) return problems;
+  if (key != nullptr) CheckPair(chain, key.get(), problems);
+  CheckLinks(chain, report);
+  const auto append = [&problems](Problems more) {
+    problems.insert(problems.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+  };
+  append(CheckCertificates(chain, kChainFile, requirements.now));
+  CheckPurpose(chain.front().get(), Numbered(chain, 0), report);
+  append(CheckNames(chain.front().get(), kChainFile, requirements.names));
+  if (Trim(files.authority).empty()) return problems;  // cert-manager leaves it empty under ACME
+  const Reporter report_authority(kAuthorityFile, problems);
+  const auto authorities = ReadReported(files.authority, report_authority);
+  // A fault that was named already would only be named again.
+  if (problems.empty()) CheckTrust(chain, authorities, requirements.now, report_authority);
+  return problems;
+}
+
+Problems CheckClientAuthority(std::string_view text, const std::string& file, Time now) {
+  Problems problems;
+  const Reporter report(file, problems);
+  const auto authorities = ReadReported(text, report);
+  bool any_valid = authorities.empty();
+  for (size_t i = 0; i < authorities.size(); ++i) {
+    X509* authority = authorities[i].get();
+    const std::string title = Numbered(authorities, i);
+    if (X509_check_ca(authority) == 0) {
+      report(title + " is no CA: it cannot vouch for clients",
+             "write the certificate that signed the clients' certificates");
+    }
+    CheckKeyStrength(authority, title, report);
+    CheckSignature(authority, title, report);
+    any_valid |= NotBefore(authority) <= now && now < NotAfter(authority);
+  }
+  ERR_clear_error();
+  // One that is past its date beside one that is not is how CAs are replaced.
+  if (!any_valid) {
+    for (size_t i = 0; i < authorities.size(); ++i) {
+      CheckDates(authorities[i].get(), Numbered(authorities, i), now, report);
+    }
+  }
+  return problems;
+}
+
+}  // namespace mindgate::certs

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <openssl/x509.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "certs/tls_material.h"
+
+namespace mindgate::certs {
+
+// More in one file than any chain or bundle of authorities has (Mozilla's list has about 150).
+inline constexpr size_t kMostCertificates = 1000;
+
+// The certificates of a PEM text in its order; other blocks, such as a key in the same file, are
+// passed over. None at all is no error. A damaged block is: half of a chain must not pass for a
+// chain.
+Result<std::vector<CertificatePtr>> ReadCertificates(std::string_view text);
+
+// The first private key of a PEM text, unencrypted.
+Result<KeyPtr> ReadKey(std::string_view text);
+
+std::string WriteCertificate(X509* certificate);
+std::string WriteKey(EVP_PKEY* key);  // PKCS #8
+
+// What OpenSSL has to say about the last failure of this thread, which it then forgets.
+std::string OpenSslReason();
+
+}  // namespace mindgate::certs

@@ -1,0 +1,230 @@
+#include "cli/webhook.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <optional>
+
+#include "base/files.h"
+#include "cli/commands.h"
+#include "cli/evaluate.h"
+#include "cli/webhook_dev.h"
+#include "webhook/live_inputs.h"
+#include "webhook/server.h"
+
+namespace mindgate::cli {
+namespace {
+
+// Beyond connections: listeners, watches, epoll sets, logs.
+constexpr rlim_t kOtherDescriptors = 128;
+
+log::Level LevelOf(const std::string& name) {
+  if (name == "debug") return log::Level::kDebug;
+  if (name == "warning") return log::Level::kWarning;
+  if (name == "error") return log::Level::kError;
+  return log::Level::kInfo;
+}
+
+// What options contradict each other in; empty: nothing. The second is what to write instead.
+std::pair<std::string, std::string> FaultOf(const WebhookOptions& options) {
+  if (options.cert_dir.empty() && !options.dev) {
+    return {"--cert-dir is missing: the API server speaks only HTTPS to a webhook",
+            "name the folder with tls.crt and tls.key (`mindgate certs create` makes one), or "
+            "write --dev to try mindgate on this machine"};
+  }
+  if (options.client_ca.empty() && (options.client_optional || !options.client_names.empty())) {
+    return {"--client-name and --client-optional say nothing without --client-ca",
+            "name the file with the CA that signs the API server's client certificate"};
+  }
+  if (options.drain_seconds < options.drain_delay_seconds) {
+    return {"--drain-time is shorter than --drain-delay", "the delay is a part of the time"};
+  }
+  return {};
+}
+
+webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
+  webhook::ServerOptions server;
+  server.listen = options.listen;
+  server.probe_listen = options.probe_listen;
+  server.io_threads = options.io_threads;
+  if (options.work_threads != 0) server.work_threads = options.work_threads;
+  server.queue = options.queue;
+  server.most_connections = options.most_connections;
+  server.drain_delay = std::chrono::seconds(options.drain_delay_seconds);
+  server.drain_time = std::chrono::seconds(options.drain_seconds);
+  using Mode = webhook::ClientAuth::Mode;
+  if (!options.client_ca.empty()) {
+    server.client_auth.mode = options.client_optional ? Mode::kOptional : Mode::kRequired;
+    server.client_auth.names = {options.client_names.begin(), options.client_names.end()};
+  }
+  return server;
+}
+
+// Lets the process hold so many connections, as far as it may. Returns how many fit.
+size_t AllowConnections(size_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  const rlim_t needed = wanted + kOtherDescriptors;
+  if (limit.rlim_cur < needed) {
+    limit.rlim_cur = std::min(needed, limit.rlim_max);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur <= kOtherDescriptors
+             ? 1
+             : std::min<size_t>(wanted, limit.rlim_cur - kOtherDescriptors);
+}
+
+FileDescriptor CatchStopSignals() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  sigaddset(&stop, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // a caller that went away is an error of write, not our end
+  return FileDescriptor(::signalfd(-1, &stop, SFD_CLOEXEC));
+}
+
+template <typename T>
+CLI::Option* AddFlag(CLI::App& command, const std::string& name, T& value,
+                     const std::string& description, const std::string& variable,
+                     const std::string& type) {
+  return command.add_option(name, value, description)
+      ->capture_default_str()
+      ->envname("MINDGATE_" + variable)
+      ->type_name(type);
+}
+
+}  // namespace
+
+int RunWebhook(const WebhookOptions& options, Streams& io) {
+  if (const auto [fault, fix] = FaultOf(options); !fault.empty()) {
+    PrintError(io.err, fault, fix);
+    return kExitUnusable;
+  }
+  const FileDescriptor stop = CatchStopSignals();
+  const SystemClock clock;
+  log::Logger logger(options.log_format == "text" ? log::Format::kText : log::Format::kJson,
+                     LevelOf(options.log_level), clock);
+
+  std::optional<DevFolder> dev;
+  if (options.dev) {
+    auto made = DevFolder::Make(clock.WallNow());
+    if (!made) {
+      PrintError(io.err, made.error().message());
+      return kExitUnusable;
+    }
+    dev = *std::move(made);
+  }
+  webhook::LiveFiles files;
+  files.config_file = options.config_file;
+  files.tls = {dev ? dev->path() : options.cert_dir, options.client_ca, options.server_names};
+  const webhook::LiveInputs live(std::move(files), clock, logger);
+  const webhook::ServerInputs inputs{live.config(),
+                                     live.tls(),
+                                     clock,
+                                     logger,
+                                     [&live] { return live.config_status(); },
+                                     [&live] { return live.certificate_status(); }};
+
+  webhook::ServerOptions server = ServerOptionsOf(options);
+  server.most_connections = AllowConnections(server.most_connections);
+  if (server.most_connections < options.most_connections) {
+    logger.Warning("fewer connections than asked for: the limit of open files is in the way",
+                   {{"connections", static_cast<int64_t>(server.most_connections)},
+                    {"asked", int64_t{options.most_connections}}});
+  }
+  const auto code = webhook::Run(
+      std::move(server), inputs, stop.get(), [](int exit_code) { ::_exit(exit_code); },
+      [&](const webhook::Server& started) {
+        if (dev) dev->Explain(started.port(), started.probe_port(), io);
+      });
+  if (!code) {
+    PrintError(io.err, code.error().message());
+    return kExitUnusable;
+  }
+  return *code == 0 ? kExitDone : kExitDenied;
+}
+
+void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<WebhookOptions>();
+  CLI::App* command = parent.add_subcommand("webhook", "Serve admission over TLS");
+  AddFlag(*command, "--listen", options->listen, "Where the API server connects", "LISTEN",
+          "ADDRESS");
+  AddFlag(*command, "--probe-listen", options->probe_listen,
+          "Where /livez, /readyz and /metrics are, without TLS", "PROBE_LISTEN", "ADDRESS");
+  CLI::Option* cert_dir = AddFlag(
+      *command, "--cert-dir", options->cert_dir,
+      "Folder with tls.crt and tls.key, taken up again when they change", "CERT_DIR", "DIR");
+  AddFlag(*command, "--server-name", options->server_names,
+          "Name that the serving certificate must be for, else it is not taken up; may be repeated",
+          "SERVER_NAME", "NAME")
+      ->delimiter(',');
+  AddFlag(*command, "--client-ca", options->client_ca,
+          "CA of client certificates, which callers must then show; taken up again when it changes",
+          "CLIENT_CA", "FILE");
+  command
+      ->add_flag("--client-optional", options->client_optional,
+                 "A caller may come without a certificate; one that is shown must be good")
+      ->envname("MINDGATE_CLIENT_OPTIONAL");
+  AddFlag(*command, "--client-name", options->client_names,
+          "Common or DNS name that a client certificate must have; may be repeated", "CLIENT_NAME",
+          "NAME")
+      ->delimiter(',');
+  AddFlag(*command, "--config", options->config_file,
+          "The configuration file, taken up again when it changes", "CONFIG", "FILE");
+  SetChoices(*AddFlag(*command, "--log-format", options->log_format, "How log lines look",
+                      "LOG_FORMAT", "TEXT"),
+             {"json", "text"});
+  SetChoices(*AddFlag(*command, "--log-level", options->log_level, "The least that is logged",
+                      "LOG_LEVEL", "TEXT"),
+             {"debug", "info", "warning", "error"});
+  AddFlag(*command, "--io-threads", options->io_threads, "Threads that read and write connections",
+          "IO_THREADS", "N")
+      ->check(CLI::Range(1, 64));
+  AddFlag(*command, "--work-threads", options->work_threads,
+          "Threads that decide; 0: one for each core, 2 to 4", "WORK_THREADS", "N")
+      ->check(CLI::Range(0, 256));
+  AddFlag(*command, "--max-connections", options->most_connections,
+          "Connections beyond this are closed at once", "MAX_CONNECTIONS", "N")
+      ->check(CLI::Range(1, 1'000'000));
+  AddFlag(*command, "--queue", options->queue,
+          "Reviews that may wait for a thread; beyond, callers are told to come again", "QUEUE",
+          "N")
+      ->check(CLI::Range(1, 1'000'000));
+  AddFlag(*command, "--drain-delay", options->drain_delay_seconds,
+          "How long to serve on after SIGTERM, until no node sends here any more", "DRAIN_DELAY",
+          "SECONDS");
+  AddFlag(*command, "--drain-time", options->drain_seconds,
+          "When to end at the latest after SIGTERM", "DRAIN_TIME", "SECONDS");
+  command
+      ->add_flag("--dev", options->dev,
+                 "Try it on this machine: a certificate made for this run, loopback unless told "
+                 "otherwise, log as text, and the commands to type")
+      ->excludes(cert_dir);
+  command->footer(
+      R"(Every flag can be given by the variable MINDGATE_ and its name: MINDGATE_CERT_DIR.
+SIGTERM drains: not ready at once, answers what still comes, ends when no connection is left.
+Exit codes: 0 drained, 1 ended with connections left, 2 cannot begin.
+Examples:
+  mindgate webhook --dev
+  mindgate webhook --cert-dir /etc/mindgate/certs --config /etc/mindgate/config/mindgate.yaml
+  mindgate webhook --cert-dir certs --client-ca ca.crt --client-name kube-apiserver)");
+  command->callback([command, options, &io, &exit_code] {
+    if (options->dev) {
+      if (command->count("--listen") == 0) options->listen = "127.0.0.1:9443";
+      if (command->count("--probe-listen") == 0) options->probe_listen = "127.0.0.1:8080";
+      if (command->count("--log-format") == 0) options->log_format = "text";
+      if (command->count("--drain-delay") == 0) options->drain_delay_seconds = 0;
+    }
+    exit_code = RunWebhook(*options, io);
+  });
+}
+
+}  // namespace mindgate::cli

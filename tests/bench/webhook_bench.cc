@@ -1,0 +1,261 @@
+// What the webhook serves over TLS, beside the same engine on cpp-httplib's own SSLServer, tuned,
+// in the same run. Servers are processes of their own, so that CPU time and memory are theirs
+// alone; the client shares the machine with them.
+#include <httplib.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "bench/tls_load.h"
+#include "certs/authority.h"
+#include "certs/pem.h"
+#include "manifests.h"
+#include "webhook/admission_review.h"
+#include "webhook/decoder_pool.h"
+#include "webhook/server.h"
+
+namespace mindgate::bench {
+namespace {
+
+struct Serving {
+  std::string certificate;  // PEM
+  std::string key;
+};
+
+Serving MakeServing() {
+  const Time now = SystemClock().WallNow();
+  const auto authority = certs::CreateAuthority(now);
+  certs::LeafRequest request;
+  request.dns_names = {"localhost"};
+  request.now = now;
+  const auto leaf = certs::IssueLeaf(*authority, request);
+  return {certs::WriteCertificate(leaf->certificate.get()), certs::WriteKey(leaf->key.get())};
+}
+
+void Tell(int pipe, uint16_t port) {
+  if (::write(pipe, &port, sizeof port) != sizeof port) std::_Exit(1);
+}
+
+// Each serves in a child process until it is killed, and writes its port into the pipe.
+void ServeMindgate(const Serving& serving, int pipe) {
+  const SystemClock clock;
+  log::Logger logger(log::Format::kJson, log::Level::kError, clock);
+  const Snapshot<schemas::Config> config(std::make_shared<const schemas::Config>());
+  const Snapshot<certs::TlsMaterial> tls(
+      *certs::MakeTlsMaterial(serving.certificate, serving.key, ""));
+  const webhook::ServerInputs inputs{config, tls, clock, logger};
+  webhook::ServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.probe_listen = "127.0.0.1:0";
+  const auto server = webhook::Server::Start(options, inputs);
+  if (!server) std::_Exit(1);
+  Tell(pipe, (*server)->port());
+  for (;;) ::pause();
+}
+
+void ServeStock(const Serving& serving, int pipe) {
+  const auto material = *certs::MakeTlsMaterial(serving.certificate, serving.key, "");
+  httplib::SSLServer server(material->chain.front().get(), material->key.get());
+  // As well as it can be set up: without these it answers 222 requests a second.
+  server.set_tcp_nodelay(true);
+  server.set_keep_alive_max_count(1'000'000'000);
+  server.set_keep_alive_timeout(120);
+  server.new_task_queue = [] { return new httplib::ThreadPool(320); };
+  const schemas::Config config;
+  webhook::DecoderPool decoders(webhook::kNotDecoded);
+  server.Post("/mutate", [&](const httplib::Request& request, httplib::Response& response) {
+    const auto review =
+        webhook::DecodeReview(*decoders.Borrow(), request.body, SystemClock().WallNow());
+    const auto verdict = admission::Admit(review->request, config, {.judge = false});
+    response.set_content(webhook::EncodeAnswer(*review, webhook::Hook::kMutate, verdict, "bench"),
+                         "application/json; charset=utf-8");  // so that nothing is compressed
+  });
+  Tell(pipe, static_cast<uint16_t>(server.bind_to_any_port("127.0.0.1")));
+  server.listen_after_bind();
+}
+
+class Child {
+ public:
+  explicit Child(const std::function<void(int pipe)>& serve) {
+    int pipe[2];
+    if (::pipe(pipe) != 0) std::_Exit(1);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      serve(pipe[1]);
+      std::_Exit(0);
+    }
+    if (::read(pipe[0], &port_, sizeof port_) != sizeof port_) std::_Exit(1);
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+  }
+  ~Child() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  uint16_t port() const { return port_; }
+
+  // Of all its threads, in microseconds.
+  double CpuTime() const {
+    std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
+    std::string word;
+    for (int i = 1; i <= 13; ++i) stat >> word;
+    double user = 0;
+    double system = 0;
+    stat >> user >> system;
+    return (user + system) * 1e6 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+
+  double ResidentMib() const {
+    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmRSS:")) return std::strtod(line.c_str() + 6, nullptr) / 1024;
+    }
+    return 0;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  uint16_t port_ = 0;
+};
+
+// A POST as kube-apiserver writes it, of an object so large that the body has `bytes`.
+std::string RequestOf(size_t bytes) {
+  const auto body = [](size_t object_bytes) {
+    const Json review = {
+        {"apiVersion", "admission.k8s.io/v1"},
+        {"kind", "AdmissionReview"},
+        {"request",
+         {{"uid", "b5f4a6a2-6a1e-4a3e-8a57-0d3f3f1a0c11"},
+          {"kind",
+           {{"group", "orchestration.aibrix.ai"},
+            {"version", "v1alpha1"},
+            {"kind", "StormService"}}},
+          {"operation", "CREATE"},
+          {"namespace", "inference"},
+          {"name", "vllm-1p1d"},
+          {"userInfo", {{"username", "kubernetes-admin"}, {"groups", {"system:masters"}}}},
+          {"object", Json::parse(Padded(StormService, object_bytes))},
+          {"oldObject", nullptr},
+          {"dryRun", false}}}};
+    return review.dump();
+  };
+  const std::string smallest = body(0);
+  const std::string text = smallest.size() >= bytes ? smallest : body(bytes - 500);
+  return "POST /mutate?timeout=10s HTTP/1.1\r\nHost: mindgate.mindgate-system.svc:443\r\n"
+         "User-Agent: kube-apiserver-admission\r\nContent-Length: " +
+         std::to_string(text.size()) +
+         "\r\nAccept: application/json, */*\r\nContent-Type: application/json\r\n"
+         "Accept-Encoding: gzip\r\n\r\n" +
+         text;
+}
+
+// Returns microseconds of CPU a review.
+double Row(const char* name, const Child& server, const std::string& request, size_t connections,
+           std::chrono::milliseconds duration, double against) {
+  const double before = server.CpuTime();
+  const LoadResult load = Load(server.port(), request, connections, duration);
+  const double cpu =
+      load.answers == 0 ? 0 : (server.CpuTime() - before) / static_cast<double>(load.answers);
+  std::printf("  %-9s %5zu KB %5zu %10.0f %10.0f %10.0f %8.0f", name, request.size() / 1024,
+              connections, static_cast<double>(load.answers) / load.seconds, load.p50, load.p99,
+              cpu);
+  if (against > 0 && cpu > 0) std::printf(" %7.2f", cpu / against);
+  if (load.starved > 0) std::printf("   %zu connections got no answer", load.starved);
+  std::printf("\n");
+  return cpu;
+}
+
+void WireTable(const Child& mindgate, const Child& stock, std::chrono::milliseconds duration) {
+  std::printf(
+      "\nTLS 1.3, ECDSA P-256, keep-alive, loopback; the client takes its share of the cores\n");
+  std::printf("  %-9s %8s %5s %10s %10s %10s %8s %7s\n", "server", "body", "conns", "reviews/s",
+              "p50 us", "p99 us", "CPU us", "x ours");
+  for (const size_t bytes : {5u, 10u, 60u}) {
+    const std::string request = RequestOf(bytes * 1024);
+    for (const size_t connections : {1u, 8u, 25u, 64u, 256u}) {
+      const double ours = Row("mindgate", mindgate, request, connections, duration, 0);
+      Row("httplib", stock, request, connections, duration, ours);
+    }
+  }
+}
+
+void Memory(const Serving& serving, uint64_t reviews) {
+  const Child server([&](int pipe) { ServeMindgate(serving, pipe); });
+  const std::string request = RequestOf(10 * 1024);
+  (void)Load(server.port(), request, 1, std::chrono::milliseconds(10));
+  std::printf("\nMemory of mindgate, MiB resident\n  idle %23.1f\n", server.ResidentMib());
+  (void)Load(server.port(), request, 64, std::chrono::seconds(2));
+  std::printf("  64 connections, loaded %5.1f\n", server.ResidentMib());
+  for (int part = 1; part <= 4 && reviews > 0; ++part) {
+    (void)Load(server.port(), request, 8, std::chrono::milliseconds(0), reviews / 4);
+    std::printf("  after %9llu reviews %3.1f\n",
+                static_cast<unsigned long long>(reviews / 4 * part), server.ResidentMib());
+    std::fflush(stdout);
+  }
+}
+
+// From exec to the first 200 of /readyz, by the program that is installed.
+void Start(const Serving& serving) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "mindgate-bench-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) return;
+  std::ofstream(folder + "/tls.crt") << serving.certificate;
+  std::ofstream(folder + "/tls.key") << serving.key;
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) {
+    const std::string probe = std::to_string(18080 + i);
+    const auto start = std::chrono::steady_clock::now();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::execl(MINDGATE_BINARY, MINDGATE_BINARY, "webhook", "--cert-dir", folder.c_str(), "--listen",
+              "127.0.0.1:0", "--probe-listen", ("127.0.0.1:" + probe).c_str(), "--log-level",
+              "error", nullptr);
+      std::_Exit(1);
+    }
+    httplib::Client client("http://127.0.0.1:" + probe);
+    for (int tries = 0; tries < 5'000; ++tries) {
+      const auto answer = client.Get("/readyz");
+      if (answer && answer->status == 200) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+  }
+  fs::remove_all(folder);
+  std::sort(times.begin(), times.end());
+  std::printf("\nFrom exec to ready: %.0f ms (median of 5)\n", times[2]);
+  std::printf("Binary: %.1f MB, not stripped\n",
+              static_cast<double>(fs::file_size(MINDGATE_BINARY)) / 1e6);
+}
+
+}  // namespace
+}  // namespace mindgate::bench
+
+// webhook_bench [MILLISECONDS a row [REVIEWS of the memory run]]: 10^6 reviews take minutes.
+int main(int argc, char** argv) {
+  using namespace mindgate::bench;
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::chrono::milliseconds duration(argc > 1 ? std::atoi(argv[1]) : 500);
+  const uint64_t reviews = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 40'000;
+  const Serving serving = MakeServing();
+  {
+    const Child mindgate([&](int pipe) { ServeMindgate(serving, pipe); });
+    const Child stock([&](int pipe) { ServeStock(serving, pipe); });
+    WireTable(mindgate, stock, duration);
+  }
+  Memory(serving, reviews);
+  Start(serving);
+  return 0;
+}

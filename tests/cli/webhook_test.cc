@@ -1,0 +1,160 @@
+// The program itself: flags, the development mode, signals and exit codes.
+#include "cli/webhook.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "json/decode.h"
+#include "support/cli.h"
+
+namespace mindgate::cli {
+namespace {
+
+using ::mindgate::testing::Cli;
+using ::mindgate::testing::Shell;
+using ::testing::HasSubstr;
+
+TEST(Webhook, RefusesOptionsThatContradictEachOther) {
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string err;
+  };
+  const std::vector<Case> cases = {
+      {{"webhook"},
+       "error: --cert-dir is missing: the API server speaks only HTTPS to a webhook\n"
+       "hint: name the folder with tls.crt and tls.key (`mindgate certs create` makes one), or "
+       "write --dev to try mindgate on this machine\n"},
+      {{"webhook", "--cert-dir", "x", "--client-name", "a"},
+       "error: --client-name and --client-optional say nothing without --client-ca\n"
+       "hint: name the file with the CA that signs the API server's client certificate\n"},
+      {{"webhook", "--cert-dir", "x", "--drain-time", "1"},
+       "error: --drain-time is shorter than --drain-delay\n"
+       "hint: the delay is a part of the time\n"},
+      {{"webhook", "--dev", "--listn", ":1"},
+       "error: unknown flag \"--listn\"\nhint: did you mean \"--listen\"?\n"},
+  };
+  for (const Case& c : cases) {
+    const auto result = Cli(c.arguments);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(result.err, c.err);
+  }
+  EXPECT_THAT(Cli({"webhook", "--cert-dir", "x", "--log-format", "xml"}).err,
+              HasSubstr("--log-format"));
+  EXPECT_THAT(Cli({"webhook", "--cert-dir", "x", "--dev"}).err, HasSubstr("--cert-dir"));
+}
+
+// `mindgate webhook` in a process of its own, on ports that the kernel chooses.
+class Running {
+ public:
+  explicit Running(const std::string& arguments) {
+    const std::string command = "exec " MINDGATE_BINARY
+                                " webhook --listen 127.0.0.1:0 "
+                                "--probe-listen 127.0.0.1:0 " +
+                                arguments + " 2>&1";
+    int pipe[2];
+    if (::pipe(pipe) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(pipe[1], 1);
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      std::_Exit(127);
+    }
+    ::close(pipe[1]);
+    output_ = ::fdopen(pipe[0], "r");
+  }
+  ~Running() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    if (output_ != nullptr) std::fclose(output_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  // All it printed up to and with the line that holds `text`, or to its end.
+  std::string ReadUntil(const std::string& text) {
+    std::string all;
+    char line[8192];
+    while (std::fgets(line, sizeof line, output_) != nullptr) {
+      all += line;
+      if (std::string_view(line).find(text) != std::string_view::npos) break;
+    }
+    return all;
+  }
+  void Signal(int signal) const { ::kill(pid_, signal); }
+  int ExitCode() {
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  FILE* output_ = nullptr;
+};
+
+TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
+  Running webhook("--dev");
+  const std::string said = webhook.ReadUntil("Ctrl-C ends it.");
+  const size_t begin = said.find("  curl --cacert");
+  ASSERT_NE(begin, std::string::npos) << said;
+  const std::string curl = said.substr(begin, said.find("\n\n", begin) - begin);
+  const auto answer = json::Decode(Shell(curl + " --silent").out);
+  ASSERT_TRUE(answer) << curl;
+  EXPECT_EQ(answer->at("response").at("allowed"), true);
+  EXPECT_TRUE(answer->at("response").contains("patch"));
+  EXPECT_THAT(said, HasSubstr("    caBundle: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"));
+
+  const size_t probe = said.find("http://127.0.0.1:");
+  const std::string base = said.substr(probe, said.find('/', probe + 8) - probe);
+  EXPECT_THAT(Shell("curl --silent " + base + "/readyz?verbose").out, HasSubstr("\nok\n"));
+  EXPECT_THAT(Shell("curl --silent " + base + "/metrics").out,
+              HasSubstr("mindgate_webhook_requests_total{kind=\"Pod\",operation=\"CREATE\","
+                        "outcome=\"admitted\",path=\"/mutate\"} 1"));
+
+  webhook.Signal(SIGTERM);
+  EXPECT_EQ(webhook.ExitCode(), 0);
+  const size_t folder = said.find("/ca.crt");
+  const size_t start = said.rfind(' ', folder) + 1;
+  EXPECT_FALSE(std::filesystem::exists(said.substr(start, folder - start)));
+}
+
+TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
+  const auto result =
+      Shell("MINDGATE_CERT_DIR=x MINDGATE_CLIENT_NAME=a " MINDGATE_BINARY " webhook 2>&1");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.out, HasSubstr("--client-name and --client-optional say nothing"));
+}
+
+TEST(Webhook, WithoutCertificatesItWaitsForThem) {
+  const ::mindgate::testing::TempFolder folder;
+  Running webhook("--drain-delay 0 --cert-dir " + folder.path());
+  const std::string said = webhook.ReadUntil("\"serving\"");
+  EXPECT_THAT(said, HasSubstr("tls.crt"));
+  webhook.Signal(SIGINT);
+  EXPECT_EQ(webhook.ExitCode(), 0);
+}
+
+TEST(Webhook, APortThatIsTakenIsNamed) {
+  Running first("--dev");
+  const std::string said = first.ReadUntil("Ctrl-C ends it.");
+  const size_t port = said.find("https://127.0.0.1:") + 18;
+  const std::string taken =
+      "127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port);
+  const auto second = Shell(MINDGATE_BINARY " webhook --dev --listen " + taken +
+                            " --probe-listen 127.0.0.1:0 2>&1");
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.out, HasSubstr("error: "));
+  EXPECT_THAT(second.out, HasSubstr(taken));
+}
+
+}  // namespace
+}  // namespace mindgate::cli

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "support/fake_clock.h"
+#include "webhook/front_end.h"
+#include "webhook/test_certs.h"
+
+namespace mindgate::webhook::testing {
+
+// A port whose requests are answered at once with what they are, "POST /mutate|{}", or held until
+// AnswerAll. Time stands until Advance.
+class EchoServer {
+ public:
+  struct Options {
+    Port port = Port::kAdmission;
+    bool tls = true;
+    ClientAuth auth = {};
+    size_t loops = 2;
+    size_t most_connections = 6000;
+    size_t bytes = 64 * 1024 * 1024;
+    bool hold = false;
+  };
+
+  EchoServer() : EchoServer(Options{}) {}
+  explicit EchoServer(Options options)
+      : ca("server ca"),
+        client_ca("client ca"),
+        material(Material(ca.Issue("mindgate.svc"), &client_ca)),
+        tls(material, options.auth),
+        budget(options.bytes),
+        hold_(options.hold) {
+    FrontEnd::Options front_end;
+    front_end.name = "test";
+    front_end.listen = "127.0.0.1:0";
+    front_end.loops = options.loops;
+    front_end.most_connections = options.most_connections;
+    front_end.settings.port = options.port;
+    front_end.tls = options.tls ? &tls : nullptr;
+    front_end.budget = &budget;
+    front_end.clock = &clock;
+    front_end.handler = [this](Request request, Clock::Instant, Responder responder) {
+      OnRequest(std::move(request), std::move(responder));
+    };
+    layer = FrontEnd::Open(std::move(front_end)).value();
+    layer->Serve();
+  }
+
+  uint16_t port() const { return layer->port(); }
+  LayerStats& stats() { return layer->stats(); }
+  void Advance(std::chrono::milliseconds by) {
+    clock.Advance(by);
+    layer->Wake();
+  }
+
+  size_t Held() {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
+  }
+  void AnswerAll() {
+    std::vector<Responder> held;
+    {
+      const std::lock_guard lock(mutex_);
+      held.swap(held_);
+    }
+    for (const Responder& responder : held) {
+      responder.Send({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+    }
+  }
+
+  mindgate::testing::FakeClock clock;
+  TestCa ca;
+  TestCa client_ca;
+  Snapshot<certs::TlsMaterial> material;
+  TlsContext tls;
+  ByteBudget budget;
+
+ private:
+  void OnRequest(Request request, Responder responder) {
+    if (hold_) {
+      const std::lock_guard lock(mutex_);
+      held_.push_back(std::move(responder));
+      return;
+    }
+    const std::string body =
+        request.head.substr(0, request.head.find(' ')) + " " + request.target + "|" + request.body;
+    responder.Send(
+        {"HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
+         request.close});
+  }
+
+  const bool hold_;
+  std::mutex mutex_;
+  std::vector<Responder> held_;  // guarded by mutex_
+
+ public:
+  std::unique_ptr<FrontEnd> layer;  // last: its threads use all of the above
+};
+
+}  // namespace mindgate::webhook::testing

@@ -1,0 +1,102 @@
+#include "webhook/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "webhook/server_fixture.h"
+
+namespace mindgate::webhook {
+namespace {
+
+using json::Json;
+using testing::BodyOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ReviewOf;
+using testing::ReviewText;
+using testing::ServerFixture;
+
+TEST(Server, MetricsAfterSomeTraffic) {
+  ServerFixture fixture;
+  fixture.Ask(ReviewText());
+  fixture.Ask(ReviewText(), "/validate");
+  Json strange = ReviewOf(
+      {{"apiVersion", "example.com/v1"}, {"kind", "Strange"}, {"metadata", {{"name", "x"}}}});
+  strange["request"]["kind"]["kind"] = "Strange";
+  fixture.Ask(strange.dump(), "/validate");
+  const std::string text = BodyOf(fixture.Probe("/metrics"));
+  const auto has = [&](const std::string& line) {
+    EXPECT_THAT(text, HasSubstr("\n" + line + "\n"));
+  };
+  has(R"(mindgate_webhook_requests_total{kind="Deployment",operation="CREATE",outcome="admitted",path="/mutate"} 1)");
+  has(R"(mindgate_webhook_requests_total{kind="Deployment",operation="CREATE",outcome="admitted",path="/validate"} 1)");
+  has(R"(mindgate_webhook_requests_total{kind="other",operation="CREATE",outcome="ignored",path="/validate"} 1)");
+  has(R"(mindgate_webhook_stage_seconds_count{stage="decide"} 3)");
+  has(R"(mindgate_webhook_connections_accepted_total{port="admission"} 3)");
+  has(R"(mindgate_webhook_connections{port="probe",state="executing"} 1)");
+  has(R"(mindgate_config_info{generation="0123456789abcdef"} 1)");
+  has(R"(mindgate_webhook_queue_capacity 256)");
+  has(R"(mindgate_webhook_rejects_total{port="admission",reason="queue_full"} 0)");
+  EXPECT_THAT(text, ContainsRegex("mindgate_certificate_expiry_timestamp_seconds 1[0-9]{9}\n"));
+}
+
+size_t SeriesIn(const std::string& text) {
+  size_t count = 0;
+  for (const std::string_view line : Split(text, '\n'))
+    count += !line.empty() && line.front() != '#';
+  return count;
+}
+
+TEST(Metrics, EverySeriesThereCanBe) {
+  LayerStats stats;
+  ByteBudget budget(1);
+  Metrics metrics({.ports = {{"admission", &stats}, {"probe", &stats}},
+                   .budget = &budget,
+                   .queue_length = [] { return size_t{0}; },
+                   .queue_capacity = 1,
+                   .generation = [] { return "g"; },
+                   .certificate_expiry = [] { return int64_t{0}; },
+                   .config_reload_failures = [] { return uint64_t{0}; },
+                   .certificate_reload_failures = [] { return uint64_t{0}; }});
+  std::vector<std::string> kinds = {"Strange", "", "deployment", "other"};
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    kinds.emplace_back(schemas::InfoOf(static_cast<schemas::Kind>(i)).name);
+  }
+  for (const Hook hook : {Hook::kMutate, Hook::kValidate}) {
+    for (const std::string& kind : kinds) {
+      for (const auto operation : {schemas::Operation::kCreate, schemas::Operation::kUpdate,
+                                   schemas::Operation::kDelete, schemas::Operation::kConnect}) {
+        for (const auto outcome : {admission::Outcome::kAdmitted, admission::Outcome::kDenied,
+                                   admission::Outcome::kError, admission::Outcome::kIgnored}) {
+          class Review review;
+          review.kind = kind;
+          review.request.operation = operation;
+          review.name = kind + "-name-that-must-not-become-a-label";
+          admission::Verdict verdict;
+          verdict.outcome = outcome;
+          for (const policies::Rule* rule : policies::Catalogue()) {
+            for (const auto mode :
+                 {schemas::Mode::kEnforce, schemas::Mode::kWarn, schemas::Mode::kAudit}) {
+              policies::Finding finding;
+              finding.rule = rule;
+              finding.mode = mode;
+              verdict.findings.push_back(finding);
+              finding.error = true;
+              verdict.findings.push_back(finding);
+            }
+          }
+          metrics.CountReview(hook, review, verdict);
+        }
+      }
+    }
+  }
+  const std::string text = metrics.Render();
+  EXPECT_EQ(SeriesIn(text), Metrics::MostSeries(2))
+      << "no label has a value that comes from outside";
+  EXPECT_LT(Metrics::MostSeries(2), 2000) << "what one replica may cost a Prometheus";
+  EXPECT_THAT(text, Not(HasSubstr("must-not-become")));
+}
+}  // namespace
+}  // namespace mindgate::webhook

@@ -1,0 +1,315 @@
+#include "webhook/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "json/decode.h"
+#include "support/api_server_verify.h"
+#include "support/eventually.h"
+#include "webhook/routes.h"
+#include "webhook/server_fixture.h"
+
+namespace mindgate::webhook {
+namespace {
+
+using namespace std::chrono_literals;
+using json::Json;
+using mindgate::testing::ApiServerClient;
+using mindgate::testing::Eventually;
+using mindgate::testing::VerifyAnswer;
+using testing::BodyOf;
+using testing::Client;
+using ::testing::ContainsRegex;
+using testing::Deployment;
+using testing::Gate;
+using ::testing::HasSubstr;
+using testing::HeaderOf;
+using testing::Material;
+using ::testing::Not;
+using testing::Post;
+using testing::ReviewOf;
+using testing::ReviewText;
+using testing::ServerFixture;
+using ::testing::StartsWith;
+using testing::StatusOf;
+
+TEST(Server, MutatesAndValidates) {
+  ServerFixture fixture;
+  const std::string mutated = fixture.Ask(ReviewText());
+  EXPECT_EQ(StatusOf(mutated), 200);
+  EXPECT_EQ(HeaderOf(mutated, "Content-Type"), "application/json");
+  EXPECT_EQ(HeaderOf(mutated, "Connection"), std::nullopt);
+  const Json answer = *json::Decode(BodyOf(mutated));
+  EXPECT_EQ(answer["response"]["uid"], "u-1");
+  EXPECT_EQ(answer["response"]["patchType"], "JSONPatch");
+  EXPECT_EQ(answer["response"]["auditAnnotations"]["generation"], "0123456789abcdef");
+
+  const Json validated = *json::Decode(BodyOf(fixture.Ask(ReviewText(), "/validate?timeout=3s")));
+  EXPECT_EQ(validated["response"]["allowed"], true);
+  EXPECT_FALSE(validated["response"].contains("patch"));
+}
+
+// What the HTTP layer makes of a refusal: the whole answer.
+std::string Refused(std::string_view status, std::string_view body) {
+  return "HTTP/1.1 " + std::string(status) + "\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + std::string(body);
+}
+
+TEST(Server, RefusalsOnTheWire) {
+  ServerFixture fixture;
+  const std::string whole = R"("apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview")";
+  const std::string want_review =
+      "want an AdmissionReview of admission.k8s.io/v1 or admission.k8s.io/v1beta1: ";
+  const std::string malformed = "the request of the AdmissionReview is malformed: ";
+  struct Case {
+    std::string body;
+    std::string target;
+    Refusal refusal;
+    std::string status;
+    std::string want;
+  };
+  const std::string bad = "400 Bad Request";
+  const std::vector<Case> cases = {
+      {"", "/mutate", Refusal::kEmptyBody, bad, "empty body: want an AdmissionReview\n"},
+      {" \r\n", "/validate", Refusal::kEmptyBody, bad, "empty body: want an AdmissionReview\n"},
+      {"{", "/mutate", Refusal::kUndecodable, bad, "the body is not valid JSON: line 1, column "},
+      {"kind: AdmissionReview", "/mutate", Refusal::kUndecodable, bad,
+       "the body is not valid JSON: line 1, column "},
+      {"\x1f\x8b\x08", "/mutate", Refusal::kUndecodable, bad,
+       "the body is not valid JSON: line 1, column "},
+      {std::string(200'000, '['), "/mutate", Refusal::kUndecodable, bad,
+       "the body is not valid JSON: line 1, column "},
+      {"{}", "/mutate", Refusal::kNotAdmissionReview, bad, want_review + "got kind \"\" of \"\"\n"},
+      {R"({"apiVersion":"admission.k8s.io/v2","kind":"AdmissionReview","request":{}})", "/mutate",
+       Refusal::kNotAdmissionReview, bad,
+       want_review + "got kind \"AdmissionReview\" of \"admission.k8s.io/v2\"\n"},
+      // Text from outside stays in the body, escaped and cut.
+      {R"({"kind":"A\r\nSet-Cookie: x","apiVersion":")" + std::string(100'000, 'v') + "\"}",
+       "/mutate", Refusal::kNotAdmissionReview, bad,
+       want_review + R"(got kind "A\x0d\nSet-Cookie: x" of ")" + std::string(80, 'v') + "...\"\n"},
+      {"{" + whole + "}", "/mutate", Refusal::kNoRequest, bad,
+       "the AdmissionReview has no request\n"},
+      {"{" + whole + R"(,"request":{}})", "/validate", Refusal::kBadRequest, bad,
+       malformed + "request.uid is missing\n"},
+      {"{" + whole + R"(,"request":{"uid":"u","operation":"PATCH"}})", "/validate",
+       Refusal::kBadRequest, bad,
+       malformed + "request.operation must be CREATE, UPDATE, DELETE or CONNECT, not \"PATCH\"\n"},
+      {ReviewText(), "/", Refusal::kNotFound, "404 Not Found", "no such path\n"},
+      {ReviewText(), "/mutate/x", Refusal::kNotFound, "404 Not Found", "no such path\n"},
+      {ReviewText(), "/readyz", Refusal::kNotFound, "404 Not Found", "no such path\n"},
+      {ReviewText(), "/metrics", Refusal::kNotFound, "404 Not Found", "no such path\n"},
+  };
+  Client client(fixture.server->port(), Client::Tls{});
+  for (const Case& c : cases) {
+    const uint64_t before = fixture.server->stats().Count(c.refusal);
+    ASSERT_TRUE(client.Send(Post(c.body, "", c.target)));
+    const std::string answer = client.ReadAnswer();
+    // Where the decoder ended says more than this test needs to know.
+    if (c.want.ends_with("column ")) {
+      EXPECT_THAT(BodyOf(answer), StartsWith(c.want));
+      EXPECT_LT(answer.size(), 512);
+      EXPECT_EQ(answer, Refused(c.status, BodyOf(answer)));
+    } else {
+      EXPECT_EQ(answer, Refused(c.status, c.want));
+    }
+    EXPECT_EQ(fixture.server->stats().Count(c.refusal), before + 1) << c.want;
+  }
+  EXPECT_EQ(fixture.server->stats().accepted, 1) << "a whole request that is wrong ends nothing";
+}
+
+TEST(Server, BugsAreAnsweredWith500AndTheServerLivesOn) {
+  std::atomic<int> mode{0};
+  ServerOptions options;
+  options.decide = [&](const schemas::AdmissionRequest& request, const schemas::Config& config,
+                       const admission::Options& decide) -> admission::Verdict {
+    if (mode == 1) throw std::runtime_error("secret detail");
+    if (mode == 2) throw 42;
+    if (mode == 3) {
+      admission::Verdict verdict;
+      verdict.outcome = admission::Outcome::kError;
+      verdict.findings.emplace_back().message = "internal error: secret detail";
+      return verdict;
+    }
+    return admission::Admit(request, config, decide);
+  };
+  ServerFixture fixture(options);
+  Client client(fixture.server->port(), Client::Tls{});
+  for (mode = 1; mode <= 3; ++mode) {
+    client.Send(Post(ReviewText()));
+    const std::string answer = client.ReadAnswer();
+    EXPECT_EQ(StatusOf(answer), 500);
+    EXPECT_THAT(answer, Not(HasSubstr("secret")));
+    EXPECT_EQ(answer, Refused("500 Internal Server Error",
+                              mode == 3 ? "internal error, see the log of mindgate: uid \"u-1\"\n"
+                                        : "internal error, see the log of mindgate\n"));
+  }
+  mode = 0;
+  client.Send(Post(ReviewText()));
+  EXPECT_EQ(StatusOf(client.ReadAnswer()), 200) << "on the same connection";
+  EXPECT_THAT(fixture.server->Metrics(), HasSubstr("mindgate_webhook_bugs_total 3\n"));
+  EXPECT_THAT(fixture.Lines(), ::testing::Contains(HasSubstr("secret detail")));
+}
+
+TEST(Server, FullQueueAnswersAtOnceAndProbesDoNotWait) {
+  Gate gate;
+  ServerOptions options;
+  options.decide = gate;
+  options.queue = 3;
+  ServerFixture fixture(options);
+  std::vector<std::unique_ptr<Client>> clients;
+  const auto send = [&] {
+    clients.push_back(std::make_unique<Client>(fixture.server->port(), Client::Tls{}));
+    clients.back()->Send(Post(ReviewText()));
+  };
+  send();
+  send();
+  gate.AwaitEntered(2);  // both threads are busy
+  for (int i = 0; i < 3; ++i) send();
+  ASSERT_TRUE(Eventually([&] {
+    return fixture.server->Metrics().find("mindgate_webhook_queue_length 3\n") != std::string::npos;
+  }));
+  Client late(fixture.server->port(), Client::Tls{});
+  late.Send(Post(ReviewText()));
+  const std::string answer = late.ReadAnswer();
+  EXPECT_EQ(answer, RefusalAnswer(Refusal::kQueueFull, false));
+  EXPECT_EQ(HeaderOf(answer, "Retry-After"), "1");
+  EXPECT_EQ(StatusOf(fixture.Probe("/readyz")), 200);
+  EXPECT_EQ(StatusOf(fixture.Probe("/metrics")), 200);
+  gate.Open();
+  for (const auto& client : clients) EXPECT_EQ(StatusOf(client->ReadAnswer()), 200);
+  late.Send(Post(ReviewText()));
+  EXPECT_EQ(StatusOf(late.ReadAnswer()), 200) << "the connection was kept";
+}
+
+TEST(Server, WithoutTimeLeftTheCallerIsToldToTryAgain) {
+  Gate gate;
+  ServerOptions options;
+  options.decide = gate;
+  ServerFixture fixture(options);
+  Client first(fixture.server->port(), Client::Tls{});
+  Client second(fixture.server->port(), Client::Tls{});
+  first.Send(Post(ReviewText(), "", "/mutate?timeout=9s"));
+  second.Send(Post(ReviewText(), "", "/mutate?timeout=9s"));
+  gate.AwaitEntered(2);
+  Client hasty(fixture.server->port(), Client::Tls{});
+  Client patient(fixture.server->port(), Client::Tls{});
+  hasty.Send(Post(ReviewText(), "", "/mutate?timeout=1s"));
+  patient.Send(Post(ReviewText(), "", "/mutate?timeout=9s"));
+  ASSERT_TRUE(Eventually([&] {
+    return fixture.server->Metrics().find("mindgate_webhook_queue_length 2\n") != std::string::npos;
+  }));
+  fixture.Advance(1s);
+  gate.Open();
+  EXPECT_EQ(hasty.ReadAnswer(), RefusalAnswer(Refusal::kTooLate, false));
+  EXPECT_EQ(StatusOf(patient.ReadAnswer()), 200);
+  EXPECT_EQ(StatusOf(first.ReadAnswer()), 200);
+}
+
+TEST(Server, TimeoutOfTheTarget) {
+  EXPECT_EQ(TimeoutOf("/mutate?timeout=5s"), 5s);
+  EXPECT_EQ(TimeoutOf("/mutate?a=b&timeout=30s&c"), 30s);
+  for (const char* other :
+       {"/mutate", "/mutate?timeout=", "/mutate?timeout=s", "/mutate?timeout=5",
+        "/mutate?timeout=-5s", "/mutate?timeout=500ms", "/mutate?timeout=99999s", "/timeout=5s"}) {
+    EXPECT_EQ(TimeoutOf(other), 0s) << other;
+  }
+}
+
+TEST(Server, ReadyOnlyWithConfigurationAndCertificate) {
+  ServerFixture fixture({}, /*ready=*/false);
+  const std::string before = fixture.Probe("/readyz");
+  EXPECT_EQ(StatusOf(before), 503);
+  EXPECT_EQ(BodyOf(before),
+            "[-]configuration failed: none loaded yet\n[-]certificate failed: none loaded yet\n"
+            "[+]serving ok\nnot ready\n");
+  EXPECT_EQ(StatusOf(fixture.Probe("/livez")), 200) << "it lives, and must not be restarted";
+  fixture.tls.Set(Material(fixture.ca.Issue("mindgate.svc")));
+  EXPECT_EQ(fixture.Ask(ReviewText()).substr(0, 12), "HTTP/1.1 503")
+      << "never lenient before the first configuration";
+  fixture.MakeReady();
+  const std::string after = fixture.Probe("/readyz");
+  EXPECT_EQ(StatusOf(after), 200);
+  EXPECT_EQ(BodyOf(after), "ok\n");
+  EXPECT_THAT(
+      BodyOf(fixture.Probe("/readyz?verbose")),
+      ContainsRegex(
+          "^\\[\\+\\]configuration ok: generation 0123456789abcdef\n"
+          "\\[\\+\\]certificate ok: expires 20[0-9-]+T[0-9:]+Z\n\\[\\+\\]serving ok\nok\n$"));
+  EXPECT_EQ(StatusOf(fixture.Ask(ReviewText())), 200);
+}
+
+TEST(Server, ReadinessTellsWhatWasRefused) {
+  ServerFixture fixture({}, /*ready=*/false);
+  ReloadStatus broken;
+  broken.failures = 2;
+  broken.error = "mindgate.yaml:2:1: unknown key\nschedular: x\n^\n";
+  ServerInputs inputs = *fixture.inputs;
+  inputs.config_status = [&] { return broken; };
+  EXPECT_EQ(Readiness(inputs, false, true).body,
+            "[-]configuration failed: none loaded yet; refused: mindgate.yaml:2:1: unknown key\n"
+            "[-]certificate failed: none loaded yet\n[+]serving ok\nnot ready\n");
+  fixture.MakeReady();
+  const HttpResponse after = Readiness(inputs, false, true);
+  EXPECT_EQ(after.status, 200) << "the last good one is in force";
+  EXPECT_THAT(after.body, StartsWith("[+]configuration ok: generation 0123456789abcdef; refused: "
+                                     "mindgate.yaml:2:1: unknown key\n[+]certificate ok: "));
+}
+
+TEST(Server, LogLineOfAReview) {
+  ServerFixture fixture;
+  Client client(fixture.server->port(), Client::Tls{});
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  Json review = ReviewOf(Deployment());
+  review["request"]["name"] = "evil\"\n{\"level\":\"error\"}";
+  client.Send(Post(review.dump(), "traceparent: " + trace + "\r\n"));
+  EXPECT_EQ(StatusOf(client.ReadAnswer()), 200);
+  ASSERT_EQ(fixture.Lines().size(), 1);
+  Json line = *json::Decode(fixture.Lines()[0]);
+  EXPECT_GT(line["operations"].get<int>(), 0);
+  line.erase("operations");
+  EXPECT_EQ(line, Json({{"time", "2026-01-01T00:00:00Z"},
+                        {"level", "info"},
+                        {"message", "review"},
+                        {"uid", "u-1"},
+                        {"path", "/mutate"},
+                        {"operation", "CREATE"},
+                        {"kind", "Deployment"},
+                        {"namespace", "team-a"},
+                        {"name", "evil\"\n{\"level\":\"error\"}"},
+                        {"user", "kubernetes-admin"},
+                        {"dry_run", false},
+                        {"outcome", "admitted"},
+                        {"findings", 0},
+                        {"generation", "0123456789abcdef"},
+                        {"microseconds", 0},
+                        {"traceparent", trace}}));
+}
+
+TEST(Server, LogIsSampledUnderLoad) {
+  ServerFixture fixture;
+  Client client(fixture.server->port(), Client::Tls{});
+  for (int i = 0; i < 300; ++i) {
+    client.Send(Post(ReviewText()));
+    ASSERT_EQ(StatusOf(client.ReadAnswer()), 200);
+  }
+  EXPECT_EQ(fixture.Lines().size(), 22) << "20, then each hundredth; the clock stands";
+}
+
+TEST(Server, LogLinesAreShortWhateverWasSent) {
+  ServerFixture fixture;
+  const std::string huge(1024 * 1024, 'x');
+  Json review = ReviewOf(Deployment());
+  for (const char* key : {"uid", "name", "namespace"}) review["request"][key] = huge;
+  review["request"]["kind"]["kind"] = huge;
+  review["request"]["userInfo"]["username"] = huge;
+  EXPECT_EQ(StatusOf(fixture.Ask(review.dump())), 200);
+  fixture.Ask(huge);
+  fixture.Ask(Json({{"kind", huge}, {"apiVersion", huge}}).dump());
+  EXPECT_EQ(fixture.Lines().size(), 3);
+  for (const std::string& line : fixture.Lines()) EXPECT_LT(line.size(), 2048);
+}
+}  // namespace
+}  // namespace mindgate::webhook

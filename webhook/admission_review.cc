@@ -1,0 +1,240 @@
+#include "webhook/admission_review.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "json/decode.h"
+#include "json/patch.h"
+
+namespace mindgate::webhook {
+namespace {
+
+using json::Json;
+
+constexpr std::string_view kVersions[] = {"admission.k8s.io/v1", "admission.k8s.io/v1beta1"};
+
+// Answers are small; this is about ten findings.
+constexpr size_t kLongestMessage = 2048;
+
+// The structure rule: a member of the wrong type, which the API server's own schema would refuse
+// with 422 as well.
+constexpr std::string_view kWrongType = "MG001";
+
+// Reads members of one object and remembers the first that has a wrong type.
+class Reader {
+ public:
+  explicit Reader(const Json& object) : object_(object) {}
+
+  std::string String(std::string_view key) {
+    const Json* value = json::Find(object_, key);
+    if (value == nullptr) return {};
+    const auto text = json::AsString(value);
+    if (!text) Wrong(key, "a string", *value);
+    return std::string(text.value_or(""));
+  }
+  bool Bool(std::string_view key) {
+    const Json* value = json::Find(object_, key);
+    if (value == nullptr) return false;
+    const auto boolean = json::AsBool(value);
+    if (!boolean) Wrong(key, "a boolean", *value);
+    return boolean.value_or(false);
+  }
+  const Json* Object(std::string_view key) {
+    const Json* value = json::Find(object_, key);
+    if (value == nullptr || json::IsObject(value)) return value;
+    Wrong(key, "an object", *value);
+    return nullptr;
+  }
+  const std::string& fault() const { return fault_; }
+
+ private:
+  void Wrong(std::string_view key, std::string_view want, const Json& value) {
+    if (!fault_.empty()) return;
+    fault_ = "request." + std::string(key) + " must be " + std::string(want) + ", not " +
+             std::string(json::TypeName(value));
+  }
+
+  const Json& object_;
+  std::string fault_;
+};
+
+tl::unexpected<ReviewRefusal> Refuse(Refusal refusal, std::string detail = {}) {
+  return tl::unexpected(ReviewRefusal{refusal, std::move(detail)});
+}
+
+std::string Sentence(const policies::Finding& finding) {
+  std::string text = std::string(finding.rule->id) + " " + std::string(finding.rule->name) + ": ";
+  if (!finding.field.empty()) text += finding.field + ": ";
+  text += finding.message;
+  if (!finding.fix.empty()) text += "; " + finding.fix;
+  return text;
+}
+
+bool Denies(const policies::Finding& finding) {
+  return finding.mode == schemas::Mode::kEnforce && finding.rule != nullptr;
+}
+
+// All that denies, one a line, so that one look at the answer is enough to mend the object.
+std::string Message(const std::vector<const policies::Finding*>& denying) {
+  if (denying.size() == 1) return Sentence(*denying.front()).substr(0, kLongestMessage);
+  std::string message = std::to_string(denying.size()) + " rules are violated:";
+  for (size_t i = 0; i < denying.size(); ++i) {
+    const std::string line = "\n- " + Sentence(*denying[i]);
+    if (message.size() + line.size() > kLongestMessage) {
+      return message + "\n- and " + std::to_string(denying.size() - i) + " more";
+    }
+    message += line;
+  }
+  return message;
+}
+
+Json Status(const admission::Verdict& verdict) {
+  std::vector<const policies::Finding*> denying;
+  for (const policies::Finding& finding : verdict.findings) {
+    if (Denies(finding)) denying.push_back(&finding);
+  }
+  const bool shape = !denying.empty() && std::all_of(denying.begin(), denying.end(), [](auto* f) {
+    return f->rule->id == kWrongType;
+  });
+  return {{"status", "Failure"},
+          {"code", shape ? 422 : 403},
+          {"reason", shape ? "Invalid" : "Forbidden"},
+          {"message", denying.empty() ? "denied by mindgate" : Message(denying)}};
+}
+
+// "MG001=enforce,MG055=warn": each rule once with its mode, in order of ids, as findings come.
+std::string RuleList(const std::vector<policies::Finding>& findings) {
+  std::string list;
+  const policies::Rule* last = nullptr;
+  for (const policies::Finding& finding : findings) {
+    if (finding.rule == nullptr || finding.rule == last) continue;
+    last = finding.rule;
+    if (!list.empty()) list += ",";
+    list += std::string(finding.rule->id) + "=" +
+            std::string(finding.error ? "error" : schemas::ModeName(finding.mode));
+  }
+  return list;
+}
+
+// Keys become "<webhook>/<key>" and may hold no slash of their own.
+Json AuditAnnotations(const admission::Verdict& verdict, std::string_view generation) {
+  Json annotations = {{"generation", generation}};
+  if (std::string rules = RuleList(verdict.findings); !rules.empty()) {
+    annotations["rules"] = std::move(rules);
+  }
+  std::set<std::string_view> mutators;
+  if (!verdict.patch.empty()) {
+    for (const auto& change : verdict.changes) mutators.insert(change.mutator);
+  }
+  if (!mutators.empty()) {
+    annotations["mutators"] =
+        Join(std::vector<std::string_view>(mutators.begin(), mutators.end()), ",");
+  }
+  return annotations;
+}
+
+}  // namespace
+
+std::string Base64(std::string_view bytes) {
+  static constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](size_t at) {
+      return at < bytes.size() ? static_cast<uint32_t>(static_cast<unsigned char>(bytes[at])) : 0u;
+    };
+    const uint32_t group = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
+    text += kAlphabet[group >> 18];
+    text += kAlphabet[group >> 12 & 63];
+    text += i + 1 < bytes.size() ? kAlphabet[group >> 6 & 63] : '=';
+    text += i + 2 < bytes.size() ? kAlphabet[group & 63] : '=';
+  }
+  return text;
+}
+
+tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
+                                                 Time now) {
+  if (Trim(body).empty()) return Refuse(Refusal::kEmptyBody);
+  auto decoded = decoder.Decode(body);
+  if (!decoded) {
+    const json::Issue& issue = decoded.error();
+    return Refuse(Refusal::kUndecodable, "line " + std::to_string(issue.at.line) + ", column " +
+                                             std::to_string(issue.at.column) + ": " +
+                                             issue.message);
+  }
+  Review review;
+  review.tree = std::make_unique<Json>(*std::move(decoded));
+  const Json& tree = *review.tree;
+  review.api_version = json::FindString(tree, "apiVersion").value_or("");
+  const bool known = std::find(std::begin(kVersions), std::end(kVersions), review.api_version) !=
+                     std::end(kVersions);
+  const auto kind = json::FindString(tree, "kind").value_or("");
+  if (!known || kind != "AdmissionReview") {
+    return Refuse(Refusal::kNotAdmissionReview,
+                  "got kind " + Quote(kind) + " of " + Quote(review.api_version));
+  }
+  const Json* request = json::Find(tree, "request");
+  if (request == nullptr) return Refuse(Refusal::kNoRequest);
+  if (!json::IsObject(request)) {
+    return Refuse(Refusal::kBadRequest,
+                  "request must be an object, not " + std::string(json::TypeName(*request)));
+  }
+
+  Reader reader(*request);
+  review.uid = reader.String("uid");
+  const std::string operation = reader.String("operation");
+  review.request.subresource = reader.String("subResource");
+  review.request.name_space = reader.String("namespace");
+  review.name = reader.String("name");
+  review.dry_run = reader.Bool("dryRun");
+  review.request.object = reader.Object("object");
+  review.request.old_object = reader.Object("oldObject");
+  const Json* sent_kind = reader.Object("kind");
+  const Json* user = reader.Object("userInfo");
+  if (!reader.fault().empty()) return Refuse(Refusal::kBadRequest, reader.fault());
+  // Without it the API server cannot tell which of its requests is answered.
+  if (review.uid.empty()) return Refuse(Refusal::kBadRequest, "request.uid is missing");
+  const auto known_operation = schemas::OperationNamed(operation);
+  if (!known_operation) {
+    return Refuse(
+        Refusal::kBadRequest,
+        "request.operation must be CREATE, UPDATE, DELETE or CONNECT, not " + Quote(operation));
+  }
+  review.request.operation = *known_operation;
+  review.request.now = now;
+  review.kind = json::FindString(sent_kind, "kind").value_or("");
+  review.user = json::FindString(user, "username").value_or("");
+  if (review.request.object != nullptr) {
+    review.request.own_object =
+        std::make_shared<Json>(std::move((*review.tree)["request"]["object"]));
+    review.request.object = review.request.own_object.get();
+  }
+  return review;
+}
+
+std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
+                         std::string_view generation) {
+  const bool allowed = verdict.outcome != admission::Outcome::kDenied;
+  Json response = {{"uid", review.uid},
+                   {"allowed", allowed},
+                   {"auditAnnotations", AuditAnnotations(verdict, generation)}};
+  // Patch and patchType come together or not at all, and never from a validating webhook.
+  if (hook == Hook::kMutate && allowed && !verdict.patch.empty()) {
+    response["patchType"] = "JSONPatch";
+    response["patch"] = Base64(json::ToJsonPatch(verdict.patch).dump());
+  }
+  if (!allowed) response["status"] = Status(verdict);
+  if (!verdict.warnings.empty()) response["warnings"] = verdict.warnings;
+  const Json answer = {{"apiVersion", review.api_version},
+                       {"kind", "AdmissionReview"},
+                       {"response", std::move(response)}};
+  // Texts are cut at bytes: half a character must not make the answer fail.
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace mindgate::webhook

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+#include "admission/admit.h"
+#include "json/decode.h"
+#include "json/json.h"
+#include "schemas/config.h"
+#include "schemas/request.h"
+#include "webhook/refusal.h"
+
+namespace mindgate::webhook {
+
+// Which webhook was called. A mutating one only mutates and a validating one only judges: the API
+// server refuses a patch from the latter, and shows the object after all mutation to it.
+enum class Hook { kMutate, kValidate };
+
+// One decoded AdmissionReview. Moves, and its request's pointers stay good. Its request owns the
+// object, which a decision may patch.
+struct Review {
+  std::unique_ptr<json::Json> tree;  // the rest
+  std::string api_version;           // "admission.k8s.io/v1" or "admission.k8s.io/v1beta1"
+  std::string uid;
+  schemas::AdmissionRequest request;
+  // Of the object that was sent; for logs and metrics.
+  std::string kind;
+  std::string name;  // may be empty: generateName
+  std::string user;
+  bool dry_run = false;
+};
+
+struct ReviewRefusal {
+  Refusal refusal;
+  std::string detail;  // what and where
+};
+
+// Nothing that is decided depends on these, and they are often half of an object.
+inline constexpr std::string_view kNotDecoded = "managedFields";
+
+// `decoder` was made with kNotDecoded. `now` becomes the request's.
+tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
+                                                 Time now);
+
+// The AdmissionReview that answers. `verdict` is not kError: that is no decision, and the API
+// server's failurePolicy must see a failed call. `generation` is the configuration's.
+std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
+                         std::string_view generation);
+
+// RFC 4648 with padding.
+std::string Base64(std::string_view bytes);
+
+}  // namespace mindgate::webhook

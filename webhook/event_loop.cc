@@ -1,0 +1,278 @@
+#include "webhook/event_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace mindgate::webhook {
+namespace {
+
+constexpr uint64_t kWakeId = 0;
+constexpr uint64_t kWatchedId = 1;
+constexpr uint64_t kFirstConnection = 2;
+
+bool Add(int epoll, int fd, uint32_t events, uint64_t id) {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = id;
+  return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+}  // namespace
+
+void Responder::Send(Answer answer) const {
+  loop_->Send(connection_, sequence_, std::move(answer));
+}
+
+EventLoop::EventLoop(Options options)
+    : options_(std::move(options)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      next_id_(kFirstConnection),
+      now_(options_.clock->Now()) {
+  if (!epoll_.valid() || !wake_.valid() || !Add(epoll_.get(), wake_.get(), EPOLLIN, kWakeId)) {
+    throw std::system_error(errno, std::system_category(), "cannot set up an event loop");
+  }
+}
+
+EventLoop::~EventLoop() { Stop(); }
+
+void EventLoop::Watch(int fd, std::function<void()> ready) {
+  watched_ = std::move(ready);
+  if (!Add(epoll_.get(), fd, EPOLLIN, kWatchedId)) {
+    throw std::system_error(errno, std::system_category(), "cannot watch the listener");
+  }
+}
+
+void EventLoop::Start() {
+  thread_ = StartThread(options_.name, [this] { Loop(); });
+}
+
+void EventLoop::Stop() {
+  stop_ = true;
+  Wake();
+  if (thread_.joinable()) thread_.join();
+  entries_.clear();
+  // Tasks that came too late hold sockets.
+  const std::lock_guard lock(mutex_);
+  tasks_.clear();
+}
+
+void EventLoop::Wake() {
+  const uint64_t one = 1;
+  // Cannot fail but by overflow, when it is awake anyway.
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+}
+
+void EventLoop::Run(std::function<void()> task) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = tasks_.empty();
+    tasks_.push_back(std::move(task));
+  }
+  if (first) Wake();
+}
+
+void EventLoop::Adopt(FileDescriptor socket) {
+  ++load_;
+  // std::function wants its captures copyable.
+  auto shared = std::make_shared<FileDescriptor>(std::move(socket));
+  Run([this, shared] { Open(std::move(*shared)); });
+}
+
+void EventLoop::Send(uint64_t connection, uint64_t sequence, Answer answer) {
+  Run([this, connection, sequence, answer = std::move(answer)]() mutable {
+    const auto entry = entries_.find(connection);
+    if (entry == entries_.end()) return;
+    Follow(entry, entry->second.connection->OnAnswer(sequence, std::move(answer), now_));
+  });
+}
+
+void EventLoop::CloseIdle(std::chrono::milliseconds idle_for) {
+  Run([this, idle_for] {
+    std::vector<uint64_t> idle;
+    for (const auto& [id, entry] : entries_) {
+      const Connection& connection = *entry.connection;
+      if (connection.phase() == Phase::kIdle && connection.since() + idle_for <= now_) {
+        idle.push_back(id);
+      }
+    }
+    for (const uint64_t id : idle) {
+      const auto entry = entries_.find(id);
+      Follow(entry, entry->second.connection->CloseIdle(now_));
+    }
+  });
+}
+
+void EventLoop::Loop() {
+  std::array<epoll_event, 256> events;
+  while (!stop_) {
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), Timeout());
+    now_ = options_.clock->Now();
+    for (int i = 0; i < count; ++i) {
+      const auto& event = events[static_cast<size_t>(i)];
+      OnEvent(event.data.u64, event.events);
+    }
+    RunTasks();
+    // Those of one round only: whoever is put back waits for the sockets' turn.
+    for (size_t rest = again_.size(); rest > 0; --rest) {
+      const uint64_t id = again_.front();
+      again_.pop_front();
+      const auto entry = entries_.find(id);
+      if (entry == entries_.end()) continue;
+      entry->second.queued = false;
+      Follow(entry, entry->second.connection->Drive(now_));
+    }
+    FireTimers();
+  }
+}
+
+void EventLoop::RunTasks() {
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks.swap(tasks_);
+  }
+  for (const auto& task : tasks) task();
+}
+
+void EventLoop::OnEvent(uint64_t id, uint32_t events) {
+  if (id == kWakeId) {
+    uint64_t count = 0;
+    [[maybe_unused]] const ssize_t size = ::read(wake_.get(), &count, sizeof count);
+    return;
+  }
+  if (id == kWatchedId) return watched_();
+  const auto entry = entries_.find(id);
+  if (entry == entries_.end()) return;
+  // Reset by the peer: nobody is left to answer.
+  const bool gone = (events & (EPOLLERR | EPOLLHUP)) != 0;
+  const bool executing = entry->second.connection->phase() == Phase::kExecuting;
+  if (gone && executing) return Close(entry);
+  Follow(entry, entry->second.connection->Drive(now_));
+}
+
+void EventLoop::Open(FileDescriptor socket) {
+  if (entries_.size() >= options_.most_connections && !EvictOne()) {
+    options_.stats->Add(Drop::kOverCap);
+    --load_;
+    return;
+  }
+  const int fd = socket.get();
+  std::unique_ptr<Transport> transport = options_.make_transport(std::move(socket));
+  if (transport == nullptr) {
+    --load_;
+    return;
+  }
+  const uint64_t id = next_id_++;
+  auto connection = std::make_unique<Connection>(std::move(transport), *options_.settings,
+                                                 *options_.budget, *options_.stats, now_);
+  const Instant deadline = connection->deadline();
+  const auto entry = entries_.emplace(id, Entry{std::move(connection), deadline}).first;
+  timers_.emplace(deadline, id);
+  ++options_.stats->accepted;
+  // The kernel limits watches per user.
+  if (!Add(epoll_.get(), fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, id)) {
+    options_.stats->Add(Drop::kNoDescriptor);
+    return Close(entry);
+  }
+  Follow(entry, entry->second.connection->Drive(now_));
+}
+
+void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
+  Connection& connection = *entry->second.connection;
+  const uint64_t id = entry->first;
+  // A deadline that moved later is found out when the old one fires.
+  if (connection.deadline() < entry->second.timer) {
+    timers_.erase({entry->second.timer, id});
+    entry->second.timer = connection.deadline();
+    timers_.emplace(entry->second.timer, id);
+  }
+  switch (next) {
+    case Connection::Next::kWait:
+      return;
+    case Connection::Next::kAgain:
+      if (!std::exchange(entry->second.queued, true)) again_.push_back(id);
+      return;
+    case Connection::Next::kDispatch: {
+      Connection::Taken taken = connection.TakeRequest();
+      options_.handler(std::move(taken.request), connection.deadline(),
+                       Responder(*this, id, connection.sequence(), std::move(taken.bytes)));
+      return;
+    }
+    case Connection::Next::kClose:
+      return Close(entry);
+  }
+}
+
+void EventLoop::Close(Entries::iterator entry) {
+  timers_.erase({entry->second.timer, entry->first});
+  entries_.erase(entry);  // closing the socket takes it out of epoll
+  --load_;
+}
+
+bool EventLoop::EvictOne() {
+  auto victim = entries_.end();
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    const Connection& candidate = *entry->second.connection;
+    const Phase phase = candidate.phase();
+    const bool waiting =
+        phase == Phase::kIdle || phase == Phase::kHandshake || phase == Phase::kLingering;
+    if (!waiting) continue;
+    const auto rank = [](const Connection& connection) {
+      return std::tuple(connection.phase() != Phase::kLingering, connection.served(),
+                        connection.since());
+    };
+    if (victim == entries_.end() || rank(candidate) < rank(*victim->second.connection)) {
+      victim = entry;
+    }
+  }
+  if (victim == entries_.end()) return false;
+  Connection& connection = *victim->second.connection;
+  const Connection::Next next = connection.CloseIdle(now_);
+  if (connection.phase() == Phase::kExecuting || connection.phase() == Phase::kReading) {
+    Follow(victim, next);  // it woke up at this very moment
+    return false;
+  }
+  options_.stats->Add(Drop::kEvicted);
+  Close(victim);
+  return true;
+}
+
+void EventLoop::FireTimers() {
+  while (!timers_.empty() && timers_.begin()->first <= now_) {
+    const uint64_t id = timers_.begin()->second;
+    timers_.erase(timers_.begin());
+    const auto entry = entries_.find(id);
+    const Connection::Next next = entry->second.connection->deadline() <= now_
+                                      ? entry->second.connection->OnDeadline(now_)
+                                      : Connection::Next::kWait;
+    // Back among the timers before anything is done with it: closing takes it out again. A deadline
+    // that stands although it has passed is looked at in the next round, not in this one.
+    entry->second.timer =
+        std::max(entry->second.connection->deadline(), now_ + std::chrono::milliseconds(1));
+    timers_.emplace(entry->second.timer, id);
+    Follow(entry, next);
+  }
+}
+
+int EventLoop::Timeout() const {
+  if (!again_.empty()) return 0;
+  if (timers_.empty()) return -1;
+  const auto left = timers_.begin()->first - options_.clock->Now();
+  // Up, so as not to wake just before the deadline; never more than a minute, far under what
+  // overflows.
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000));
+}
+
+}  // namespace mindgate::webhook

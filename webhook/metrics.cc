@@ -1,0 +1,223 @@
+#include "webhook/metrics.h"
+
+#include <prometheus/collectable.h>
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace mindgate::webhook {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+constexpr std::array<std::string_view, 2> kPaths = {"/mutate", "/validate"};
+constexpr std::array<std::string_view, 4> kOperations = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
+constexpr std::array<std::string_view, 4> kOutcomes = {"admitted", "denied", "error", "ignored"};
+constexpr std::array<std::string_view, kStageCount> kStages = {"queue", "decode", "decide",
+                                                               "encode"};
+// A finding's mode, or that its rule could not be evaluated. What is off finds nothing.
+constexpr std::array<std::string_view, 4> kFindingModes = {"enforce", "warn", "audit", "error"};
+
+// From the 30 us that a decision may take to the 30 s that the API server waits at most.
+const prometheus::Histogram::BucketBoundaries kBuckets = {
+    0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30};
+
+// Kinds that mindgate looks at by name: two groups have a Job, and one label value serves both.
+const std::vector<std::string>& Kinds() {
+  static const std::vector<std::string> kinds = [] {
+    std::set<std::string> names = {"other"};
+    for (int i = 0; i < schemas::kKindCount; ++i) {
+      names.emplace(schemas::InfoOf(static_cast<schemas::Kind>(i)).name);
+    }
+    return std::vector<std::string>(names.begin(), names.end());
+  }();
+  return kinds;
+}
+
+const std::string& KindLabel(const std::string& kind) {
+  static const std::string other = "other";
+  const auto& kinds = Kinds();
+  const auto found = std::lower_bound(kinds.begin(), kinds.end(), kind);
+  return found != kinds.end() && *found == kind ? *found : other;
+}
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+ClientMetric Value(const Labels& labels, MetricType type, double value) {
+  ClientMetric metric;
+  for (const auto& [name, text] : labels) metric.label.push_back({name, text});
+  if (type == MetricType::Counter) {
+    metric.counter.value = value;
+  } else {
+    metric.gauge.value = value;
+  }
+  return metric;
+}
+
+MetricFamily Family(std::string name, std::string help, MetricType type,
+                    std::vector<ClientMetric> metrics) {
+  MetricFamily family;
+  family.name = std::move(name);
+  family.help = std::move(help);
+  family.type = type;
+  family.metric = std::move(metrics);
+  return family;
+}
+
+// What others count already, read when asked.
+class SourceCollector final : public prometheus::Collectable {
+ public:
+  explicit SourceCollector(MetricSources sources) : sources_(std::move(sources)) {}
+
+  std::vector<MetricFamily> Collect() const override {
+    std::vector<ClientMetric> connections;
+    std::vector<ClientMetric> accepted;
+    std::vector<ClientMetric> drops;
+    std::vector<ClientMetric> refusals;
+    for (const auto& [port, stats] : sources_.ports) {
+      for (size_t i = 0; i < kPhaseCount; ++i) {
+        connections.push_back(Value({{"port", port}, {"state", std::string(kPhaseNames[i])}},
+                                    MetricType::Gauge, static_cast<double>(stats->connections[i])));
+      }
+      accepted.push_back(
+          Value({{"port", port}}, MetricType::Counter, static_cast<double>(stats->accepted)));
+      for (size_t i = 0; i < kDropCount; ++i) {
+        drops.push_back(Value({{"port", port}, {"reason", std::string(kDropNames[i])}},
+                              MetricType::Counter, static_cast<double>(stats->drops[i])));
+      }
+      for (size_t i = 0; i < kRefusalCount; ++i) {
+        const auto name = std::string(InfoOf(static_cast<Refusal>(i)).name);
+        refusals.push_back(Value({{"port", port}, {"reason", name}}, MetricType::Counter,
+                                 static_cast<double>(stats->refusals[i])));
+      }
+    }
+    const auto gauge = [](const std::string& name, const std::string& help, double value) {
+      return Family(name, help, MetricType::Gauge, {Value({}, MetricType::Gauge, value)});
+    };
+    const auto counter = [](const std::string& name, const std::string& help, uint64_t value) {
+      return Family(name, help, MetricType::Counter,
+                    {Value({}, MetricType::Counter, static_cast<double>(value))});
+    };
+    const std::string generation = sources_.generation();
+    return {
+        Family("mindgate_webhook_connections", "Open connections.", MetricType::Gauge,
+               std::move(connections)),
+        Family("mindgate_webhook_connections_accepted_total", "Connections accepted.",
+               MetricType::Counter, std::move(accepted)),
+        Family("mindgate_webhook_connection_drops_total",
+               "Connections ended without having been asked to.", MetricType::Counter,
+               std::move(drops)),
+        Family("mindgate_webhook_rejects_total", "Requests turned away without a decision.",
+               MetricType::Counter, std::move(refusals)),
+        gauge("mindgate_webhook_bytes_in_flight", "Bytes of requests and answers held.",
+              static_cast<double>(sources_.budget->used())),
+        gauge("mindgate_webhook_queue_length", "Reviews that wait for a thread.",
+              static_cast<double>(sources_.queue_length())),
+        gauge("mindgate_webhook_queue_capacity", "Most reviews that may wait.",
+              static_cast<double>(sources_.queue_capacity)),
+        gauge("mindgate_certificate_expiry_timestamp_seconds",
+              "When the serving certificate expires, 0 without one.",
+              static_cast<double>(sources_.certificate_expiry())),
+        counter("mindgate_config_reload_failures_total",
+                "Configurations that were refused; the last good one stays in force.",
+                sources_.config_reload_failures()),
+        counter("mindgate_certificate_reload_failures_total",
+                "Certificates that were refused; the last good ones stay in use.",
+                sources_.certificate_reload_failures()),
+        Family(
+            "mindgate_config_info", "The configuration in force.", MetricType::Gauge,
+            {Value({{"generation", generation}}, MetricType::Gauge, generation.empty() ? 0 : 1)}),
+    };
+  }
+
+  static size_t Series(size_t ports) {
+    return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 7;
+  }
+
+ private:
+  const MetricSources sources_;
+};
+
+}  // namespace
+
+class Metrics::Impl {
+ public:
+  explicit Impl(MetricSources from)
+      : sources(std::move(from)),
+        reviews(prometheus::BuildCounter()
+                    .Name("mindgate_webhook_requests_total")
+                    .Help("Reviews decided.")
+                    .Register(registry)),
+        findings(prometheus::BuildCounter()
+                     .Name("mindgate_rule_findings_total")
+                     .Help("Rule violations, and rules that could not be evaluated.")
+                     .Register(registry)),
+        bugs(prometheus::BuildCounter()
+                 .Name("mindgate_webhook_bugs_total")
+                 .Help("Requests that met a bug and were answered with 500.")
+                 .Register(registry)
+                 .Add({})) {
+    auto& family = prometheus::BuildHistogram()
+                       .Name("mindgate_webhook_stage_seconds")
+                       .Help("Time that the stages of a review took.")
+                       .Register(registry);
+    for (size_t i = 0; i < kStageCount; ++i) {
+      stages[i] = &family.Add({{"stage", std::string(kStages[i])}}, kBuckets);
+    }
+  }
+
+  const SourceCollector sources;
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Counter>& reviews;
+  prometheus::Family<prometheus::Counter>& findings;
+  prometheus::Counter& bugs;
+  std::array<prometheus::Histogram*, kStageCount> stages{};
+};
+
+Metrics::Metrics(MetricSources sources) : impl_(std::make_unique<Impl>(std::move(sources))) {}
+
+Metrics::~Metrics() = default;
+
+void Metrics::CountReview(Hook hook, const Review& review, const admission::Verdict& verdict) {
+  impl_->reviews
+      .Add({{"path", std::string(kPaths[hook == Hook::kMutate ? 0 : 1])},
+            {"kind", KindLabel(review.kind)},
+            {"operation", std::string(schemas::OperationName(review.request.operation))},
+            {"outcome", std::string(admission::OutcomeName(verdict.outcome))}})
+      .Increment();
+  for (const policies::Finding& finding : verdict.findings) {
+    if (finding.rule == nullptr) continue;
+    const std::string_view mode = finding.error ? "error" : schemas::ModeName(finding.mode);
+    impl_->findings.Add({{"rule", std::string(finding.rule->id)}, {"mode", std::string(mode)}})
+        .Increment();
+  }
+}
+
+void Metrics::Observe(Stage stage, std::chrono::nanoseconds duration) {
+  impl_->stages[static_cast<size_t>(stage)]->Observe(
+      std::chrono::duration<double>(duration).count());
+}
+
+void Metrics::CountBug() { impl_->bugs.Increment(); }
+
+std::string Metrics::Render() const {
+  std::vector<MetricFamily> families = impl_->registry.Collect();
+  for (MetricFamily& family : impl_->sources.Collect()) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+size_t Metrics::MostSeries(size_t ports) {
+  const size_t reviews = kPaths.size() * Kinds().size() * kOperations.size() * kOutcomes.size();
+  const size_t findings = policies::Catalogue().size() * kFindingModes.size();
+  const size_t stages = kStages.size() * (kBuckets.size() + 3);  // +Inf, sum, count
+  return reviews + findings + stages + 1 + SourceCollector::Series(ports);
+}
+
+}  // namespace mindgate::webhook

@@ -1,0 +1,178 @@
+#include "webhook/routes.h"
+
+#include <exception>
+
+#include "base/text.h"
+#include "certs/load.h"
+
+namespace mindgate::webhook {
+namespace {
+
+// The longest name that Kubernetes has, about. Nobody else's text makes a line of the log long.
+constexpr size_t kLongestLogged = 256;
+
+std::string_view ForLog(std::string_view text) { return text.substr(0, kLongestLogged); }
+
+// The newest attempt to load something, one line: "", or what is wrong with it.
+std::string Fault(const ReloadStatus& status) {
+  return status.error.empty() ? ""
+                              : "; refused: " + status.error.substr(0, status.error.find('\n'));
+}
+
+std::string_view PathOf(Hook hook) { return hook == Hook::kMutate ? "/mutate" : "/validate"; }
+
+int64_t Microseconds(Clock::Instant from, Clock::Instant to) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(to - from).count();
+}
+
+}  // namespace
+
+ReviewHandler::ReviewHandler(const ServerOptions& options, const ServerInputs& inputs,
+                             Metrics& metrics, LayerStats& stats)
+    : options_(options),
+      inputs_(inputs),
+      metrics_(metrics),
+      stats_(stats),
+      // A rollout of thousands of pods must not make the log the most expensive part of a review.
+      admitted_(20, 100, inputs.clock),
+      others_(100, 10, inputs.clock) {}
+
+HttpResponse ReviewHandler::Handle(Hook hook, const HttpRequest& request) {
+  try {
+    return Decide(hook, request);
+  } catch (const std::exception& bug) {
+    OnBug(bug.what());
+  } catch (...) {
+    OnBug("an exception of unknown type");
+  }
+  return RefusalResponse(Refusal::kInternal);
+}
+
+void ReviewHandler::OnBug(std::string_view what) {
+  metrics_.CountBug();
+  stats_.Add(Refusal::kInternal);
+  inputs_.logger.Error("bug while answering a request", {{"what", what}});
+}
+
+HttpResponse ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view detail,
+                                   const HttpRequest& request) {
+  stats_.Add(refusal);
+  if (others_.Admit()) {
+    inputs_.logger.Warning("request refused", {{"path", PathOf(hook)},
+                                               {"reason", InfoOf(refusal).name},
+                                               {"detail", detail},
+                                               {"traceparent", request.traceparent}});
+  }
+  return RefusalResponse(refusal, detail);
+}
+
+// No decision was made, so none is answered: the API server does what the webhook's failurePolicy
+// says. Without Retry-After, since the same request would meet the same bug.
+HttpResponse ReviewHandler::Bug(Hook hook, const Review& review, std::string_view what) {
+  metrics_.CountBug();
+  stats_.Add(Refusal::kInternal);
+  inputs_.logger.Error("bug while deciding a review",
+                       {{"uid", ForLog(review.uid)}, {"path", PathOf(hook)}, {"what", what}});
+  return RefusalResponse(Refusal::kInternal, "uid " + Quote(review.uid));
+}
+
+HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
+  const auto config = inputs_.config.Get();
+  if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
+  const Clock& clock = inputs_.clock;
+  const auto start = clock.Now();
+  const auto review = DecodeReview(*decoders_.Borrow(), request.body, clock.WallNow());
+  if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
+  const auto decoded = clock.Now();
+
+  admission::Options options;
+  options.mutate = hook == Hook::kMutate;
+  options.judge = hook == Hook::kValidate;
+  const admission::Verdict verdict = options_.decide(review->request, *config, options);
+  const auto decided = clock.Now();
+  metrics_.CountReview(hook, *review, verdict);
+  if (verdict.outcome == admission::Outcome::kError) {
+    return Bug(hook, *review,
+               verdict.findings.empty() ? "no reason given" : verdict.findings.front().message);
+  }
+  HttpResponse response;
+  response.body = EncodeAnswer(*review, hook, verdict, config->generation);
+  const auto encoded = clock.Now();
+
+  metrics_.Observe(Stage::kDecode, decoded - start);
+  metrics_.Observe(Stage::kDecide, decided - decoded);
+  metrics_.Observe(Stage::kEncode, encoded - decided);
+  const bool denied = verdict.outcome == admission::Outcome::kDenied;
+  if (inputs_.logger.Wants(log::Level::kInfo) && (denied ? others_ : admitted_).Admit()) {
+    inputs_.logger.Info("review", {{"uid", ForLog(review->uid)},
+                                   {"path", PathOf(hook)},
+                                   {"operation", schemas::OperationName(review->request.operation)},
+                                   {"kind", ForLog(review->kind)},
+                                   {"namespace", ForLog(review->request.name_space)},
+                                   {"name", ForLog(review->name)},
+                                   {"user", ForLog(review->user)},
+                                   {"dry_run", review->dry_run},
+                                   {"outcome", admission::OutcomeName(verdict.outcome)},
+                                   {"findings", static_cast<int64_t>(verdict.findings.size())},
+                                   {"operations", static_cast<int64_t>(verdict.patch.size())},
+                                   {"generation", config->generation},
+                                   {"microseconds", Microseconds(start, encoded)},
+                                   {"traceparent", request.traceparent}});
+  }
+  return response;
+}
+
+HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) {
+  const auto config = inputs.config.Get();
+  const auto tls = inputs.tls.Get();
+  const bool ready = config != nullptr && tls != nullptr && !draining;
+  std::string text;
+  if (verbose || !ready) {
+    const auto check = [&text](bool good, std::string_view name, const std::string& detail) {
+      text += good ? "[+]" : "[-]";
+      text += name;
+      text += good ? " ok" : " failed";
+      text += (detail.empty() ? "" : ": ") + detail + "\n";
+    };
+    check(config != nullptr, "configuration",
+          (config == nullptr ? "none loaded yet" : "generation " + config->generation) +
+              Fault(inputs.config_status()));
+    check(
+        tls != nullptr, "certificate",
+        (tls == nullptr
+             ? "none loaded yet"
+             : "expires " + FormatTime(Time(std::chrono::seconds(CertificateExpiry(tls.get()))))) +
+            Fault(inputs.certificate_status()));
+    check(!draining, "serving", draining ? "shutting down" : "");
+  }
+  text += ready ? "ok\n" : "not ready\n";
+  HttpResponse response;
+  response.status = ready ? 200 : 503;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = std::move(text);
+  return response;
+}
+
+int64_t CertificateExpiry(const certs::TlsMaterial* material) {
+  if (material == nullptr) return 0;
+  const auto end = certs::ExpiryOf(*material).serving;
+  return end ? end->time_since_epoch().count() : 0;
+}
+
+std::chrono::seconds TimeoutOf(std::string_view target) {
+  const size_t query = target.find('?');
+  if (query == std::string_view::npos) return {};
+  for (const std::string_view pair : Split(target.substr(query + 1), '&')) {
+    if (!pair.starts_with("timeout=") || !pair.ends_with('s')) continue;
+    const std::string_view digits = pair.substr(8, pair.size() - 9);
+    // More than four digits is more than the 30 s that a webhook may ask for, by far.
+    if (digits.empty() || digits.size() > 4 ||
+        digits.find_first_not_of("0123456789") != std::string_view::npos) {
+      continue;
+    }
+    return std::chrono::seconds(*ParseGoInt(digits));
+  }
+  return {};
+}
+
+}  // namespace mindgate::webhook

@@ -1,0 +1,255 @@
+#include "webhook/server.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <utility>
+
+#include "webhook/metrics.h"
+#include "webhook/routes.h"
+#include "webhook/work_pool.h"
+
+namespace mindgate::webhook {
+namespace {
+
+// An idle connection this old is hardly one that the API server is about to use: Go takes the one
+// used last.
+constexpr std::chrono::milliseconds kSurelyIdle{1'000};
+
+// How often Run looks whether a drain is over.
+constexpr int kDrainPollMs = 20;
+
+enum class DrainPhase { kServing, kAnswering, kLate };
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(ServerOptions options, const ServerInputs& inputs)
+      : options_(std::move(options)),
+        inputs_(inputs),
+        budget_(options_.bytes_in_flight),
+        tls_(inputs_.tls, options_.client_auth) {}
+
+  ~Impl() {
+    // Whoever sends answers ends before those who take them.
+    if (pool_ != nullptr) pool_->Stop();
+    if (admission_ != nullptr) admission_->Stop();
+    if (probes_ != nullptr) probes_->Stop();
+  }
+
+  Result<void> Start() {
+    FrontEnd::Options admission;
+    admission.name = "admission";
+    admission.listen = options_.listen;
+    admission.loops = options_.io_threads;
+    admission.most_connections = options_.most_connections;
+    admission.settings = options_.connections;
+    admission.settings.port = Port::kAdmission;
+    admission.tls = &tls_;
+    admission.budget = &budget_;
+    admission.clock = &inputs_.clock;
+    admission.handler = [this](Request request, Clock::Instant deadline, Responder responder) {
+      OnReview(std::move(request), deadline, responder);
+    };
+    FrontEnd::Options probes;
+    probes.name = "probe";
+    probes.listen = options_.probe_listen;
+    probes.most_connections = options_.most_probe_connections;
+    probes.settings = options_.connections;
+    probes.settings.port = Port::kProbe;
+    // Its own: a flood of reviews must not turn a probe away.
+    probes.budget = &probe_budget_;
+    probes.clock = &inputs_.clock;
+    // In its loop's own thread, so that a probe never waits for a review.
+    probes.handler = [this](const Request& request, Clock::Instant, Responder responder) {
+      responder.Send(probe_http_.Serve(request, request.close || draining()));
+    };
+
+    // Everything that a handler touches is there before the first request can come.
+    auto admission_listener = FrontEnd::Open(std::move(admission));
+    if (!admission_listener) return tl::unexpected(std::move(admission_listener).error());
+    admission_ = *std::move(admission_listener);
+    auto probe_listener = FrontEnd::Open(std::move(probes));
+    if (!probe_listener) return tl::unexpected(std::move(probe_listener).error());
+    probes_ = *std::move(probe_listener);
+
+    pool_ = std::make_unique<WorkPool>(options_.work_threads, options_.queue,
+                                       [this](const Job& job) { OnJob(job); });
+    metrics_ = std::make_unique<webhook::Metrics>(Sources());
+    reviews_ = std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats());
+    AddRoutes();
+    probes_->Serve();
+    admission_->Serve();
+    return {};
+  }
+
+  void BeginDrain() {
+    if (phase_ != DrainPhase::kServing) return;
+    drain_began_ = inputs_.clock.Now();
+    phase_ = DrainPhase::kAnswering;
+    inputs_.logger.Info("draining", {{"connections", admission_->stats().Open()}});
+  }
+
+  bool DrainStep() {
+    if (phase_ == DrainPhase::kServing) return false;
+    const auto elapsed = inputs_.clock.Now() - drain_began_;
+    if (phase_ == DrainPhase::kAnswering) {
+      admission_->CloseIdle(kSurelyIdle);
+      if (elapsed < options_.drain_delay) return false;
+      admission_->StopAccepting();
+      phase_ = DrainPhase::kLate;
+    }
+    // Not those of the last second even now: who has just connected is about to send, and reads an
+    // answer of 503 as "elsewhere, please" but an end of the connection as a failure.
+    admission_->CloseIdle(kSurelyIdle);
+    return admission_->Finished() || elapsed >= options_.drain_time;
+  }
+
+  FrontEnd& admission() { return *admission_; }
+  FrontEnd& probes() { return *probes_; }
+  const webhook::Metrics& metrics() const { return *metrics_; }
+
+ private:
+  bool draining() const { return phase_ != DrainPhase::kServing; }
+
+  MetricSources Sources() {
+    MetricSources sources;
+    sources.ports = {{"admission", &admission_->stats()}, {"probe", &probes_->stats()}};
+    sources.budget = &budget_;
+    sources.queue_length = [this] { return pool_->waiting(); };
+    sources.queue_capacity = options_.queue;
+    sources.generation = [this] {
+      const auto config = inputs_.config.Get();
+      return config == nullptr ? std::string() : config->generation;
+    };
+    sources.certificate_expiry = [this] { return CertificateExpiry(inputs_.tls.Get().get()); };
+    sources.config_reload_failures = [this] { return inputs_.config_status().failures; };
+    sources.certificate_reload_failures = [this] { return inputs_.certificate_status().failures; };
+    return sources;
+  }
+
+  void AddRoutes() {
+    http_.Post("/mutate", [this](const HttpRequest& request) {
+      return reviews_->Handle(Hook::kMutate, request);
+    });
+    http_.Post("/validate", [this](const HttpRequest& request) {
+      return reviews_->Handle(Hook::kValidate, request);
+    });
+    probe_http_.Get("/livez", [](const HttpRequest&) {
+      return HttpResponse{200, "text/plain; charset=utf-8", "ok\n"};
+    });
+    probe_http_.Get("/readyz", [this](const HttpRequest& request) {
+      return Readiness(inputs_, draining(), request.verbose);
+    });
+    probe_http_.Get("/metrics", [this](const HttpRequest&) {
+      return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8", metrics_->Render()};
+    });
+  }
+
+  // In a loop's thread.
+  void OnReview(Request request, Clock::Instant deadline, Responder responder) {
+    if (phase_ == DrainPhase::kLate) return Refuse(Refusal::kDraining, true, responder);
+    const auto now = inputs_.clock.Now();
+    const auto timeout = TimeoutOf(request.target);
+    if (timeout.count() > 0) deadline = std::min(deadline, now + timeout);
+    const bool close = request.close || draining();
+    if (!pool_->TryPush({std::move(request), now, deadline, responder})) {
+      // The connection stays: a handshake more would cost what is short already.
+      Refuse(Refusal::kQueueFull, close, responder);
+    }
+  }
+
+  // In a thread of the pool.
+  void OnJob(const Job& job) {
+    const auto now = inputs_.clock.Now();
+    metrics_->Observe(Stage::kQueue, now - job.arrived);
+    const bool close = job.request.close || draining();
+    if (now + options_.decision_time > job.deadline) {
+      return Refuse(Refusal::kTooLate, close, job.responder);
+    }
+    job.responder.Send(http_.Serve(job.request, close));
+  }
+
+  void Refuse(Refusal refusal, bool close, Responder responder) {
+    admission_->stats().Add(refusal);
+    responder.Send({RefusalAnswer(refusal, close), close});
+  }
+
+  const ServerOptions options_;
+  const ServerInputs inputs_;
+  ByteBudget budget_;
+  ByteBudget probe_budget_{4 * 1024 * 1024};
+  const TlsContext tls_;
+  HttpLayer http_{[this](std::string_view what) { reviews_->OnBug(what); },
+                  [this] { admission_->stats().Add(Refusal::kNotFound); }};
+  HttpLayer probe_http_{[this](std::string_view what) { reviews_->OnBug(what); },
+                        [this] { probes_->stats().Add(Refusal::kNotFound); }};
+  std::unique_ptr<FrontEnd> admission_;
+  std::unique_ptr<FrontEnd> probes_;
+  std::unique_ptr<WorkPool> pool_;
+  std::unique_ptr<webhook::Metrics> metrics_;
+  std::unique_ptr<ReviewHandler> reviews_;
+  std::atomic<DrainPhase> phase_{DrainPhase::kServing};
+  Clock::Instant drain_began_;
+};
+
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, const ServerInputs& inputs) {
+  auto impl = std::make_unique<Impl>(std::move(options), inputs);
+  if (auto started = impl->Start(); !started) {
+    return tl::unexpected(std::move(started).error());
+  }
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::~Server() = default;
+
+uint16_t Server::port() const { return impl_->admission().port(); }
+uint16_t Server::probe_port() const { return impl_->probes().port(); }
+const LayerStats& Server::stats() const { return impl_->admission().stats(); }
+std::string Server::Metrics() const { return impl_->metrics().Render(); }
+void Server::BeginDrain() { impl_->BeginDrain(); }
+bool Server::DrainStep() { return impl_->DrainStep(); }
+void Server::Wake() {
+  impl_->admission().Wake();
+  impl_->probes().Wake();
+}
+
+Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
+                const std::function<void(int)>& exit_now,
+                const std::function<void(const Server&)>& started) {
+  const auto made = Server::Start(std::move(options), inputs);
+  if (!made) return tl::unexpected(made.error());
+  Server& server = **made;
+  inputs.logger.Info(
+      "serving", {{"port", int64_t{server.port()}}, {"probe_port", int64_t{server.probe_port()}}});
+  started(server);
+  for (bool draining = false;;) {
+    pollfd stop{stop_fd, POLLIN, 0};
+    const int ready = ::poll(&stop, 1, draining ? kDrainPollMs : -1);
+    if (ready > 0) {
+      std::array<char, 128> signal;  // one signalfd_siginfo
+      if (::read(stop_fd, signal.data(), signal.size()) < 0 &&
+          (errno == EINTR || errno == EAGAIN)) {
+        continue;
+      }
+      if (draining) {
+        inputs.logger.Warning("told to stop a second time: ending at once");
+        exit_now(1);
+        return 1;
+      }
+      server.BeginDrain();
+      draining = true;
+    }
+    if (draining && server.DrainStep()) break;
+  }
+  const int64_t left = server.stats().Open();
+  inputs.logger.Info("stopped", {{"connections_left", left}});
+  return left == 0 ? 0 : 1;
+}
+
+}  // namespace mindgate::webhook
