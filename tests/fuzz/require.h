@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "json/positions.h"
 #include "json/pointer.h"
+#include "json/positions.h"
 
 namespace mindgate::testing {
 
