@@ -51,6 +51,7 @@ HttpResponse ReviewHandler::Handle(Hook hook, const HttpRequest& request) {
 void ReviewHandler::OnBug(std::string_view what) {
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
+  if (!others_.Admit()) return;
   inputs_.logger.Error("bug while answering a request", {{"what", what}});
 }
 
@@ -71,8 +72,10 @@ HttpResponse ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view 
 HttpResponse ReviewHandler::Bug(Hook hook, const Review& review, std::string_view what) {
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
-  inputs_.logger.Error("bug while deciding a review",
-                       {{"uid", ForLog(review.uid)}, {"path", PathOf(hook)}, {"what", what}});
+  if (others_.Admit()) {
+    inputs_.logger.Error("bug while deciding a review",
+                         {{"uid", ForLog(review.uid)}, {"path", PathOf(hook)}, {"what", what}});
+  }
   return RefusalResponse(Refusal::kInternal, "uid " + Quote(review.uid));
 }
 
