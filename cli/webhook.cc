@@ -125,7 +125,7 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
   webhook::LiveFiles files;
   files.config_file = options.config_file;
   files.tls = {dev ? dev->path() : options.cert_dir, options.client_ca, options.server_names};
-  const webhook::LiveInputs live(std::move(files), clock, logger);
+  const webhook::LiveInputs live(files, clock, logger);
   const webhook::ServerInputs inputs{live.config(),
                                      live.tls(),
                                      clock,

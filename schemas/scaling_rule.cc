@@ -237,7 +237,7 @@ class Reader {
                "list at least one shape of the service");
   }
 
-  void ReadTier(const Json& item, std::string path) {
+  void ReadTier(const Json& item, const std::string& path) {
     Tier& tier = tiers_.emplace_back();
     tier.path = path;
     if (!IsReadableObject(item, path, "the tier")) return;
@@ -261,7 +261,7 @@ class Reader {
     }
   }
 
-  void ReadGroup(const Json& group, std::string path, Tier& tier) {
+  void ReadGroup(const Json& group, const std::string& path, Tier& tier) {
     static const Json kNothing = Json::object();
     if (!IsReadableObject(group, path, "the group") && !group.is_null()) return;
     const Json& members = group.is_null() ? kNothing : group;

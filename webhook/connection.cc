@@ -134,9 +134,9 @@ Connection::Taken Connection::TakeRequest() {
   return {framer_.Take(), ByteLease(budget_, bytes)};
 }
 
-Connection::Next Connection::OnAnswer(uint64_t sequence, Answer answer, Instant now) {
+Connection::Next Connection::OnAnswer(uint64_t sequence, const Answer& answer, Instant now) {
   if (phase_ != Phase::kExecuting || sequence != sequence_) return Next::kWait;
-  Send(std::move(answer), now);
+  Send(answer, now);
   return Drive(now);
 }
 
@@ -148,7 +148,7 @@ Connection::Next Connection::Refuse(Refusal refusal, Instant now) {
   return Next::kAgain;
 }
 
-void Connection::Send(Answer answer, Instant now) {
+void Connection::Send(const Answer& answer, Instant now) {
   out_ += answer.bytes;
   close_after_write_ = answer.close;
   SetPhase(Phase::kWriting, now);

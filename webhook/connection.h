@@ -72,7 +72,7 @@ class Connection {
 
   // An answer to an earlier request than the last dispatched, or one that comes after its deadline,
   // is dropped.
-  Next OnAnswer(uint64_t sequence, Answer answer, Instant now);
+  Next OnAnswer(uint64_t sequence, const Answer& answer, Instant now);
 
   // To be called when deadline() has passed.
   Next OnDeadline(Instant now);
@@ -95,7 +95,7 @@ class Connection {
   Next OnBytes(std::string_view bytes, Instant now);
   Next Flush();
   Next Refuse(Refusal refusal, Instant now);
-  void Send(Answer answer, Instant now);
+  void Send(const Answer& answer, Instant now);
   void Linger(Instant now);
   void Park(Instant now);
   void SetPhase(Phase phase, Instant now);

@@ -89,10 +89,10 @@ void EventLoop::Adopt(FileDescriptor socket) {
 }
 
 void EventLoop::Send(uint64_t connection, uint64_t sequence, Answer answer) {
-  Run([this, connection, sequence, answer = std::move(answer)]() mutable {
+  Run([this, connection, sequence, answer = std::move(answer)] {
     const auto entry = entries_.find(connection);
     if (entry == entries_.end()) return;
-    Follow(entry, entry->second.connection->OnAnswer(sequence, std::move(answer), now_));
+    Follow(entry, entry->second.connection->OnAnswer(sequence, answer, now_));
   });
 }
 

@@ -40,10 +40,10 @@ class MemoryStream final : public httplib::Stream {
   std::string written_;
 };
 
-void Fill(HttpResponse from, httplib::Response& to) {
+void Fill(const HttpResponse& from, httplib::Response& to) {
   to.status = from.status;
   if (from.retry_after >= 0) to.set_header("Retry-After", std::to_string(from.retry_after));
-  to.set_content(std::move(from.body), from.content_type);
+  to.set_content(from.body, from.content_type);
 }
 
 httplib::Server::Handler Adapt(HttpLayer::Handler handler) {

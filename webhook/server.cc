@@ -52,7 +52,8 @@ class Server::Impl {
     admission.tls = &tls_;
     admission.budget = &budget_;
     admission.clock = &inputs_.clock;
-    admission.handler = [this](Request request, Clock::Instant deadline, Responder responder) {
+    admission.handler = [this](Request request, Clock::Instant deadline,
+                               const Responder& responder) {
       OnReview(std::move(request), deadline, responder);
     };
     FrontEnd::Options probes;
@@ -65,7 +66,7 @@ class Server::Impl {
     probes.budget = &probe_budget_;
     probes.clock = &inputs_.clock;
     // In its loop's own thread, so that a probe never waits for a review.
-    probes.handler = [this](const Request& request, Clock::Instant, Responder responder) {
+    probes.handler = [this](const Request& request, Clock::Instant, const Responder& responder) {
       responder.Send(probe_http_.Serve(request, request.close || draining()));
     };
 
@@ -151,7 +152,7 @@ class Server::Impl {
   }
 
   // In a loop's thread.
-  void OnReview(Request request, Clock::Instant deadline, Responder responder) {
+  void OnReview(Request request, Clock::Instant deadline, const Responder& responder) {
     if (phase_ == DrainPhase::kLate) return Refuse(Refusal::kDraining, true, responder);
     const auto now = inputs_.clock.Now();
     const auto timeout = TimeoutOf(request.target);
@@ -174,7 +175,7 @@ class Server::Impl {
     job.responder.Send(http_.Serve(job.request, close));
   }
 
-  void Refuse(Refusal refusal, bool close, Responder responder) {
+  void Refuse(Refusal refusal, bool close, const Responder& responder) {
     admission_->stats().Add(refusal);
     responder.Send({RefusalAnswer(refusal, close), close});
   }

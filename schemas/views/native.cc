@@ -20,8 +20,8 @@ std::optional<int64_t> PodsOfJob(Builder& builder, const Json* spec, std::string
   return std::min(*parallelism, *completions);
 }
 
-void AddOnly(Builder& builder, std::string path, const Json* spec, std::optional<int64_t> pods,
-             PodGroupOwner owner, Framework framework) {
+void AddOnly(Builder& builder, const std::string& path, const Json* spec,
+             std::optional<int64_t> pods, PodGroupOwner owner, Framework framework) {
   builder.view().framework = framework;
   const Json* pod_template = builder.Object(spec, path, "template");
   builder.AddTemplate("", json::Child(path, "template"), pod_template).pods = pods;

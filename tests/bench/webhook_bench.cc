@@ -9,16 +9,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "bench/tls_load.h"
 #include "certs/authority.h"
 #include "certs/pem.h"
 #include "manifests.h"
 #include "webhook/admission_review.h"
 #include "webhook/decoder_pool.h"
-#include "webhook/server.h"
 
 namespace mindgate::bench {
 namespace {
@@ -38,27 +37,47 @@ Serving MakeServing() {
   return {certs::WriteCertificate(leaf->certificate.get()), certs::WriteKey(leaf->key.get())};
 }
 
+// A folder with the serving pair, as --cert-dir wants it.
+class CertFolder {
+ public:
+  explicit CertFolder(const Serving& serving) {
+    path_ = (std::filesystem::temp_directory_path() / "mindgate-bench-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr) std::_Exit(1);
+    std::ofstream(path_ + "/tls.crt") << serving.certificate;
+    std::ofstream(path_ + "/tls.key") << serving.key;
+  }
+  ~CertFolder() { std::filesystem::remove_all(path_); }
+  CertFolder(const CertFolder&) = delete;
+  CertFolder& operator=(const CertFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Of this run, and hardly anybody else's.
+constexpr uint16_t kPort = 19443;
+constexpr const char* kProbe = "http://127.0.0.1:18081";
+
+bool IsReady() {
+  httplib::Client client(kProbe);
+  const auto answer = client.Get("/readyz");
+  return answer && answer->status == 200;
+}
+
+// Becomes the program that is installed.
+void ExecMindgate(const CertFolder& folder) {
+  ::execl(MINDGATE_BINARY, MINDGATE_BINARY, "webhook", "--cert-dir", folder.path().c_str(),
+          "--listen", ("127.0.0.1:" + std::to_string(kPort)).c_str(), "--probe-listen", kProbe + 7,
+          "--log-level", "error", nullptr);
+  std::_Exit(1);
+}
+
 void Tell(int pipe, uint16_t port) {
   if (::write(pipe, &port, sizeof port) != sizeof port) std::_Exit(1);
 }
 
-// Each serves in a child process until it is killed, and writes its port into the pipe.
-void ServeMindgate(const Serving& serving, int pipe) {
-  const SystemClock clock;
-  log::Logger logger(log::Format::kJson, log::Level::kError, clock);
-  const Snapshot<schemas::Config> config(std::make_shared<const schemas::Config>());
-  const Snapshot<certs::TlsMaterial> tls(
-      *certs::MakeTlsMaterial(serving.certificate, serving.key, ""));
-  const webhook::ServerInputs inputs{config, tls, clock, logger};
-  webhook::ServerOptions options;
-  options.listen = "127.0.0.1:0";
-  options.probe_listen = "127.0.0.1:0";
-  const auto server = webhook::Server::Start(options, inputs);
-  if (!server) std::_Exit(1);
-  Tell(pipe, (*server)->port());
-  for (;;) ::pause();
-}
-
+// Serves until it is killed, and writes its port into the pipe.
 void ServeStock(const Serving& serving, int pipe) {
   const auto material = *certs::MakeTlsMaterial(serving.certificate, serving.key, "");
   httplib::SSLServer server(material->chain.front().get(), material->key.get());
@@ -80,19 +99,33 @@ void ServeStock(const Serving& serving, int pipe) {
   server.listen_after_bind();
 }
 
+// A server in a process of its own.
 class Child {
  public:
-  explicit Child(const std::function<void(int pipe)>& serve) {
+  // The stock server.
+  explicit Child(const Serving& serving) {
     int pipe[2];
     if (::pipe(pipe) != 0) std::_Exit(1);
     pid_ = ::fork();
     if (pid_ == 0) {
-      serve(pipe[1]);
+      ServeStock(serving, pipe[1]);
       std::_Exit(0);
     }
     if (::read(pipe[0], &port_, sizeof port_) != sizeof port_) std::_Exit(1);
     ::close(pipe[0]);
     ::close(pipe[1]);
+  }
+  // mindgate; back when it is ready.
+  explicit Child(const CertFolder& folder) : port_(kPort) {
+    pid_ = ::fork();
+    if (pid_ == 0) ExecMindgate(folder);
+    while (!IsReady()) {
+      if (::waitpid(pid_, nullptr, WNOHANG) != 0) {
+        std::fprintf(stderr, "mindgate webhook did not start\n");
+        std::_Exit(1);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
   ~Child() {
     ::kill(pid_, SIGKILL);
@@ -188,56 +221,32 @@ void WireTable(const Child& mindgate, const Child& stock, std::chrono::milliseco
   }
 }
 
-void Memory(const Serving& serving, uint64_t reviews) {
-  const Child server([&](int pipe) { ServeMindgate(serving, pipe); });
+void Memory(const CertFolder& folder, uint64_t reviews) {
+  const Child server(folder);
   const std::string request = RequestOf(10 * 1024);
-  (void)Load(server.port(), request, 1, std::chrono::milliseconds(10));
-  std::printf("\nMemory of mindgate, MiB resident\n  idle %23.1f\n", server.ResidentMib());
+  std::printf("\nMemory of mindgate, MiB resident\n  idle %28.1f\n", server.ResidentMib());
   (void)Load(server.port(), request, 64, std::chrono::seconds(2));
-  std::printf("  64 connections, loaded %5.1f\n", server.ResidentMib());
+  std::printf("  64 connections, loaded %10.1f\n", server.ResidentMib());
   for (int part = 1; part <= 4 && reviews > 0; ++part) {
     (void)Load(server.port(), request, 8, std::chrono::milliseconds(0), reviews / 4);
-    std::printf("  after %9llu reviews %3.1f\n",
+    std::printf("  after %9llu reviews %8.1f\n",
                 static_cast<unsigned long long>(reviews / 4 * part), server.ResidentMib());
     std::fflush(stdout);
   }
 }
 
-// From exec to the first 200 of /readyz, by the program that is installed.
-void Start(const Serving& serving) {
-  namespace fs = std::filesystem;
-  std::string folder = (fs::temp_directory_path() / "mindgate-bench-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr) return;
-  std::ofstream(folder + "/tls.crt") << serving.certificate;
-  std::ofstream(folder + "/tls.key") << serving.key;
+// From exec to the first 200 of /readyz.
+void Start(const CertFolder& folder) {
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
-    const std::string probe = std::to_string(18080 + i);
     const auto start = std::chrono::steady_clock::now();
-    const pid_t pid = ::fork();
-    if (pid == 0) {
-      ::execl(MINDGATE_BINARY, MINDGATE_BINARY, "webhook", "--cert-dir", folder.c_str(), "--listen",
-              "127.0.0.1:0", "--probe-listen", ("127.0.0.1:" + probe).c_str(), "--log-level",
-              "error", nullptr);
-      std::_Exit(1);
-    }
-    httplib::Client client("http://127.0.0.1:" + probe);
-    for (int tries = 0; tries < 5'000; ++tries) {
-      const auto answer = client.Get("/readyz");
-      if (answer && answer->status == 200) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    const Child server(folder);
     times.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
             .count());
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
   }
-  fs::remove_all(folder);
   std::sort(times.begin(), times.end());
   std::printf("\nFrom exec to ready: %.0f ms (median of 5)\n", times[2]);
-  std::printf("Binary: %.1f MB, not stripped\n",
-              static_cast<double>(fs::file_size(MINDGATE_BINARY)) / 1e6);
 }
 
 }  // namespace
@@ -250,12 +259,13 @@ int main(int argc, char** argv) {
   const std::chrono::milliseconds duration(argc > 1 ? std::atoi(argv[1]) : 500);
   const uint64_t reviews = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 40'000;
   const Serving serving = MakeServing();
+  const CertFolder folder(serving);
   {
-    const Child mindgate([&](int pipe) { ServeMindgate(serving, pipe); });
-    const Child stock([&](int pipe) { ServeStock(serving, pipe); });
+    const Child mindgate(folder);
+    const Child stock(serving);
     WireTable(mindgate, stock, duration);
   }
-  Memory(serving, reviews);
-  Start(serving);
+  Memory(folder, reviews);
+  Start(folder);
   return 0;
 }
