@@ -84,8 +84,8 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
     if (options.judge) Judge(*view, old, request, config, options, verdict);
     return verdict;
   }
-  const auto mutated =
-      request.own_object ? request.own_object : std::make_shared<Json>(*request.object);
+  if (!options.judge && !options.apply) return verdict;
+  const auto mutated = std::make_shared<Json>(*request.object);
   if (const auto applied = json::ApplyPatch(*mutated, verdict.patch); !applied) {
     throw std::runtime_error("mindgate's own patch does not apply: " + applied.error().message());
   }

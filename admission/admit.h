@@ -44,6 +44,7 @@ inline constexpr size_t kLongestWarning = 120;
 struct Options {
   bool mutate = true;
   bool judge = true;
+  bool apply = true;     // without judge: fill Verdict::mutated all the same
   bool strict = false;   // a finding of mode warn denies as well
   bool explain = false;  // fill withheld and traces
 };

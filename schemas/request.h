@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,8 +44,6 @@ struct AdmissionRequest {
   std::string subresource;
   const json::Json* object = nullptr;      // null pointer on DELETE
   const json::Json* old_object = nullptr;  // on UPDATE and DELETE, when known
-  // What `object` points to, when the decision may patch it in place of a copy.
-  std::shared_ptr<json::Json> own_object;
   std::string name_space;  // of the request: it wins over an empty one in the object
   std::map<std::string, std::string, std::less<>> namespace_labels;
   const ObjectLookup* objects = nullptr;  // null pointer: nothing else is known

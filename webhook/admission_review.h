@@ -18,11 +18,10 @@ namespace mindgate::webhook {
 // server refuses a patch from the latter, and shows the object after all mutation to it.
 enum class Hook { kMutate, kValidate };
 
-// One decoded AdmissionReview. Moves, and its request's pointers stay good. Its request owns the
-// object, which a decision may patch.
+// One decoded AdmissionReview. Moves, and its request's pointers stay good.
 struct Review {
-  std::unique_ptr<json::Json> tree;  // the rest
-  std::string api_version;           // "admission.k8s.io/v1" or "admission.k8s.io/v1beta1"
+  std::unique_ptr<const json::Json> tree;
+  std::string api_version;  // "admission.k8s.io/v1" or "admission.k8s.io/v1beta1"
   std::string uid;
   schemas::AdmissionRequest request;
   // Of the object that was sent; for logs and metrics.

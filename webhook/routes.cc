@@ -91,6 +91,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   admission::Options options;
   options.mutate = hook == Hook::kMutate;
   options.judge = hook == Hook::kValidate;
+  options.apply = false;
   const admission::Verdict verdict = options_.decide(review->request, *config, options);
   const auto decided = clock.Now();
   metrics_.CountReview(hook, *review, verdict);

@@ -91,10 +91,11 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
        [&, create] { benchmark::DoNotOptimize(admission::Admit(create(object), config)); }},
       {"whole",
        [=, &text, &config] {
-         const auto own = std::make_shared<Json>(*decoder->Decode(text));
-         auto request = create(*own);
-         request.own_object = own;
-         const auto verdict = admission::Admit(request, config);
+         // As the two webhooks do it: the API server applies the patch.
+         const auto decoded = decoder->Decode(text);
+         const auto request = create(*decoded);
+         const auto verdict = admission::Admit(request, config, {.judge = false, .apply = false});
+         benchmark::DoNotOptimize(admission::Admit(request, config, {.mutate = false}));
          benchmark::DoNotOptimize(json::ToJsonPatch(verdict.patch).dump());
        }},
   };

@@ -91,7 +91,8 @@ void ServeStock(const Serving& serving, int pipe) {
   server.Post("/mutate", [&](const httplib::Request& request, httplib::Response& response) {
     const auto review =
         webhook::DecodeReview(*decoders.Borrow(), request.body, SystemClock().WallNow());
-    const auto verdict = admission::Admit(review->request, config, {.judge = false});
+    const auto verdict =
+        admission::Admit(review->request, config, {.judge = false, .apply = false});
     response.set_content(webhook::EncodeAnswer(*review, webhook::Hook::kMutate, verdict, "bench"),
                          "application/json; charset=utf-8");  // so that nothing is compressed
   });
