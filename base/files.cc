@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 namespace mindgate {
@@ -88,6 +89,17 @@ Result<std::string> ReadRegularFile(int at, const std::string& path, size_t limi
                 S_ISDIR(status.st_mode) ? "is a folder, not a file" : "is not a regular file");
   }
   return ReadWhole(file.get(), limit);
+}
+
+Result<std::string> ReadNamedFile(const std::string& path, size_t limit) {
+  auto text = ReadRegularFile(AT_FDCWD, path, limit);
+  if (text) return text;
+  return Fail(text.error().code(), path + ": " + text.error().message());
+}
+
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
 }
 
 Result<void> WriteFiles(const std::string& folder, const std::vector<FileToWrite>& files) {

@@ -18,6 +18,12 @@ Result<std::string> ReadFile(const std::string& path, size_t limit);
 // relative `path` counts from the open folder `at`.
 Result<std::string> ReadRegularFile(int at, const std::string& path, size_t limit);
 
+// The same of a file by its path alone; the message begins with it.
+Result<std::string> ReadNamedFile(const std::string& path, size_t limit);
+
+// Where a file is: "." for a name without a folder.
+std::string FolderOf(const std::string& path);
+
 struct FileToWrite {
   std::string name;  // within the folder
   std::string text;

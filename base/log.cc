@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/text.h"
+
 namespace mindgate::log {
 namespace {
 
@@ -41,31 +43,11 @@ spdlog::level::level_enum SpdlogLevel(Level level) {
   return spdlog::level::err;
 }
 
-// Bytes of the UTF-8 character at the start of `text`, 0 when there is no well-formed one (RFC
-// 3629, section 4).
-size_t Utf8Size(std::string_view text) {
-  const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(0);
-  const size_t size = first < 0x80                    ? 1
-                      : first >= 0xc2 && first < 0xe0 ? 2
-                      : first >= 0xe0 && first < 0xf0 ? 3
-                      : first >= 0xf0 && first < 0xf5 ? 4
-                                                      : 0;
-  if (size == 0 || size > text.size()) return 0;
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-  const bool bad = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
-                   (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
-  return bad ? 0 : size;
-}
-
 // In double quotes, as JSON has it; a byte that is no UTF-8 becomes U+FFFD.
 void AppendQuoted(std::string& line, std::string_view text) {
   line += '"';
   while (!text.empty()) {
-    const size_t size = Utf8Size(text);
+    const size_t size = Utf8Length(text);
     const auto byte = static_cast<unsigned char>(text.front());
     if (size == 0) {
       line += "\\ufffd";

@@ -144,8 +144,18 @@ size_t Utf8Length(std::string_view text) {
   return 0;
 }
 
-std::string Quote(std::string_view text) {
+std::string HexEscaped(std::string_view bytes) {
   constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out;
+  for (const char c : bytes) {
+    out += "\\x";
+    out += kHex[static_cast<unsigned char>(c) >> 4];
+    out += kHex[c & 0xf];
+  }
+  return out;
+}
+
+std::string Quote(std::string_view text) {
   std::string out = "\"";
   for (size_t taken = 0; !text.empty(); ++taken) {
     if (taken == kLongestQuote) return out + "...\"";
@@ -160,11 +170,7 @@ std::string Quote(std::string_view text) {
     } else if (character == "\t") {
       out += "\\t";
     } else if (length == 0 || IsControl(character)) {
-      for (const char c : character) {
-        out += "\\x";
-        out += kHex[static_cast<unsigned char>(c) >> 4];
-        out += kHex[c & 0xf];
-      }
+      out += HexEscaped(character);
     } else {
       out += character;
     }

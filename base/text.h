@@ -41,6 +41,9 @@ size_t Utf8Length(std::string_view text);
 // Whether a character in UTF-8 is a control character (C0, delete or C1): terminals may act on it.
 bool IsControl(std::string_view character);
 
+// Each byte as "\x1b", for what must not act on a terminal.
+std::string HexEscaped(std::string_view bytes);
+
 // For messages: the text in double quotes, control characters and bytes that are not UTF-8 escaped,
 // cut at 80 characters with "...".
 std::string Quote(std::string_view text);

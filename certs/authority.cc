@@ -84,8 +84,7 @@ Result<void> CheckRequest(const LeafRequest& request) {
 
 Result<void> CheckAuthority(const Identity& authority, Time now) {
   if (authority.certificate == nullptr || authority.key == nullptr ||
-      X509_check_private_key(authority.certificate.get(), authority.key.get()) != 1) {
-    OpenSslReason();
+      !IsKeyOf(authority.key.get(), authority.certificate.get())) {
     return Fail(ErrorCode::kInvalidArgument, "the key is not that of the CA certificate");
   }
   if (X509_check_ca(authority.certificate.get()) == 0) {

@@ -15,6 +15,9 @@ using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_f
 // The least that OpenSSL serves at its default security level in Debian and that NIST allows:
 // RSA 2048, EC P-224.
 constexpr int kSecurityBits = 112;
+constexpr const char* kRightOrder =
+    "write the server's certificate first, after it the one that signed it, and so on";
+constexpr const char* kGoodKey = "use ECDSA P-256, or RSA of 2048 bits or more";
 constexpr const char* kReplaceBoth = "write certificate and key of one pair, both at once";
 
 // Adds to a list what is wrong in one file.
@@ -80,11 +83,9 @@ void CheckKeyStrength(X509* certificate, const std::string& title, const Reporte
   const std::string name = KeyName(key);
   ERR_clear_error();
   if (key == nullptr || !IsKnownCurve(name)) {
-    report(title + " has a key of a kind that API servers do not know: " + name,
-           "use ECDSA P-256, or RSA of 2048 bits or more");
+    report(title + " has a key of a kind that API servers do not know: " + name, kGoodKey);
   } else if (EVP_PKEY_get_security_bits(key) < kSecurityBits) {
-    report(title + " has a key that is too weak: " + name,
-           "use ECDSA P-256, or RSA of 2048 bits or more");
+    report(title + " has a key that is too weak: " + name, kGoodKey);
   }
 }
 
@@ -120,11 +121,10 @@ void CheckLinks(const std::vector<CertificatePtr>& chain, const Reporter& report
       if (other == i || !IsSignedBy(chain[i].get(), chain[other].get())) continue;
       report("the order is wrong: " + Numbered(chain, i) + " was signed by certificate " +
                  std::to_string(other + 1) + " and not by the one after it",
-             "write the server's certificate first, after it the one that signed it, and so on");
+             kRightOrder);
       return;
     }
-    report(Numbered(chain, i) + " was not signed by " + Numbered(chain, i + 1),
-           "write the server's certificate first, after it the one that signed it, and so on");
+    report(Numbered(chain, i) + " was not signed by " + Numbered(chain, i + 1), kRightOrder);
     return;
   }
   for (size_t i = 1; i < chain.size(); ++i) {
@@ -152,17 +152,11 @@ bool IsFor(X509* leaf, const std::string& name) {
 
 // The key must be that of the first certificate.
 void CheckPair(const std::vector<CertificatePtr>& chain, EVP_PKEY* key, Problems& problems) {
-  const auto fits = [key](X509* certificate) {
-    const bool does = X509_check_private_key(certificate, key) == 1;
-    ERR_clear_error();
-    return does;
-  };
-  if (fits(chain.front().get())) return;
+  if (IsKeyOf(key, chain.front().get())) return;
   for (size_t i = 1; i < chain.size(); ++i) {
-    if (!fits(chain[i].get())) continue;
+    if (!IsKeyOf(key, chain[i].get())) continue;
     Reporter(kChainFile, problems)(
-        "the order is wrong: the key in tls.key is that of " + Numbered(chain, i),
-        "write the server's certificate first, after it the one that signed it, and so on");
+        "the order is wrong: the key in tls.key is that of " + Numbered(chain, i), kRightOrder);
     return;
   }
   Reporter(kKeyFile, problems)(
@@ -227,10 +221,8 @@ Problems CheckNames(X509* leaf, const std::string& file, const std::vector<std::
     if (!IsFor(leaf, name)) missing.push_back(Quote(name));
   }
   if (missing.empty()) return problems;
-  const Description description = Describe(leaf);
   std::vector<std::string> held;
-  for (const std::string& name : description.dns_names) held.push_back(Quote(name));
-  for (const std::string& address : description.ip_addresses) held.push_back(Quote(address));
+  for (const std::string& name : Describe(leaf).Names()) held.push_back(Quote(name));
   const Reporter report(file, problems);
   report("the certificate " + Title(leaf) + " is not for " + Join(missing, ", ") +
              (held.empty() ? "; it has no subject alternative names, and a common name does not "

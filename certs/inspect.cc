@@ -109,6 +109,18 @@ bool IsSignedBy(X509* certificate, X509* authority) {
   return is;
 }
 
+bool IsKeyOf(EVP_PKEY* key, X509* certificate) {
+  const bool is = X509_check_private_key(certificate, key) == 1;
+  ERR_clear_error();
+  return is;
+}
+
+std::vector<std::string> Description::Names() const {
+  std::vector<std::string> names = dns_names;
+  names.insert(names.end(), ip_addresses.begin(), ip_addresses.end());
+  return names;
+}
+
 std::string KeyName(EVP_PKEY* key) {
   if (key == nullptr) return "unknown";
   const std::string bits = std::to_string(EVP_PKEY_get_bits(key));

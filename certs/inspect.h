@@ -24,6 +24,8 @@ struct Description {
   bool self_issued = false;
   std::vector<std::string> usages;  // extended: "serverAuth", "clientAuth"; empty: any
   std::string fingerprint;          // SHA-256 of the certificate, "AB:CD:..." as browsers show it
+
+  std::vector<std::string> Names() const;  // of both kinds, DNS names first
 };
 
 Description Describe(X509* certificate);
@@ -40,6 +42,8 @@ std::string NormalAddress(const std::string& text);
 
 // By name and by signature; dates and usages are not looked at.
 bool IsSignedBy(X509* certificate, X509* authority);
+
+bool IsKeyOf(EVP_PKEY* key, X509* certificate);
 
 std::string KeyName(EVP_PKEY* key);
 

@@ -58,9 +58,7 @@ Result<ServingFiles> ReadServingFiles(const std::string& folder) {
 }
 
 Result<std::string> ReadClientAuthority(const std::string& path) {
-  auto text = ReadRegularFile(AT_FDCWD, path, kLargestFile);
-  if (text) return text;
-  return Fail(text.error().code(), path + ": " + text.error().message());
+  return ReadNamedFile(path, kLargestFile);
 }
 
 Expiry ExpiryOf(const TlsMaterial& material) {

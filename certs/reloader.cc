@@ -1,8 +1,8 @@
 #include "certs/reloader.h"
 
-#include <filesystem>
 #include <memory>
 
+#include "base/files.h"
 #include "certs/load.h"
 
 namespace mindgate::certs {
@@ -61,10 +61,7 @@ bool TlsReloader::Reload() {
 
 std::vector<std::string> TlsReloader::FoldersToWatch() const {
   std::vector<std::string> folders = {sources_.folder};
-  if (!sources_.client_ca_file.empty()) {
-    const auto parent = std::filesystem::path(sources_.client_ca_file).parent_path();
-    folders.push_back(parent.empty() ? "." : parent.string());
-  }
+  if (!sources_.client_ca_file.empty()) folders.push_back(FolderOf(sources_.client_ca_file));
   return folders;
 }
 

@@ -18,12 +18,6 @@ std::string_view TextOf(const Files& files, const char* name) {
   return found == files.end() ? std::string_view() : std::string_view(found->second);
 }
 
-bool Fits(X509* certificate, EVP_PKEY* key) {
-  const bool fits = X509_check_private_key(certificate, key) == 1;
-  ERR_clear_error();
-  return fits;
-}
-
 // When a certificate of ours was made: it is backdated.
 Time MadeAt(X509* certificate) { return NotBefore(certificate) + kClockSkew; }
 
@@ -181,12 +175,12 @@ Result<State> ReadState(const Files& files) {
     }
     auto key = ReadKey(TextOf(files, kAuthorityKeyFile));
     if (!key) return tl::unexpected(std::move(key).error().While("reading ca.key"));
-    if (!Fits(authorities->front().get(), key->get())) {
+    if (!IsKeyOf(key->get(), authorities->front().get())) {
       // Cut short between the keys and ca.crt: nobody has seen the new CA, the old one goes on.
       auto previous = ReadKey(TextOf(files, kPreviousKeyFile));
       if (previous) key = std::move(previous);
     }
-    if (!Fits(authorities->front().get(), key->get())) {
+    if (!IsKeyOf(key->get(), authorities->front().get())) {
       return Fail(ErrorCode::kInvalidArgument,
                   "ca.key is not the key of the first certificate in ca.crt (" +
                       Title(authorities->front().get()) + ")");
@@ -196,7 +190,7 @@ Result<State> ReadState(const Files& files) {
   if (authorities->size() == 2) {
     state.previous = std::move(authorities->back());
     auto key = ReadKey(TextOf(files, kPreviousKeyFile));
-    if (key && Fits(state.previous.get(), key->get())) state.previous_key = *std::move(key);
+    if (key && IsKeyOf(key->get(), state.previous.get())) state.previous_key = *std::move(key);
   }
   auto chain = ReadCertificates(TextOf(files, kChainFile));
   if (chain) state.chain = *std::move(chain);

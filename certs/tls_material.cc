@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 
+#include "certs/inspect.h"
 #include "certs/pem.h"
 
 namespace mindgate::certs {
@@ -30,8 +31,7 @@ Result<std::shared_ptr<const TlsMaterial>> MakeTlsMaterial(std::string_view chai
   auto private_key = ReadKey(key);
   if (!private_key) return tl::unexpected(std::move(private_key).error());
   material->key = *std::move(private_key);
-  if (X509_check_private_key(material->chain.front().get(), material->key.get()) != 1) {
-    ERR_clear_error();
+  if (!IsKeyOf(material->key.get(), material->chain.front().get())) {
     return Fail(ErrorCode::kInvalidArgument, "the private key is not that of the certificate");
   }
   if (!client_ca.empty()) {

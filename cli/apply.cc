@@ -1,10 +1,10 @@
 #include "cli/apply.h"
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
 #include "cli/print.h"
@@ -63,8 +63,7 @@ Examples:
   kubectl get deploy llm -o yaml | mindgate apply -f - -o table
   mindgate apply -f new.yaml --old old.yaml        check an update)");
   command->callback([options, &io, &exit_code] {
-    options->input.now =
-        std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+    options->input.now = SystemClock().WallNow();
     exit_code = RunApply(*options, io);
   });
 }

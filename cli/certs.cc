@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 
+#include "base/clock.h"
 #include "cli/commands.h"
 
 namespace mindgate::cli {
@@ -52,8 +53,6 @@ void AddFolderOption(CLI::App& command, std::string& folder) {
       ->envname("MINDGATE_CERTS_DIR");
 }
 
-Time Now() { return std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()); }
-
 void AddCreate(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<CertsCreateOptions>();
   CLI::App* command =
@@ -68,7 +67,7 @@ void AddCreate(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate certs create --dir certs --service webhook.mindgate-system
   mindgate certs create --dir certs --dns localhost --ip 127.0.0.1 --ip ::1)");
   command->callback([options, &io, &exit_code] {
-    options->now = Now();
+    options->now = SystemClock().WallNow();
     exit_code = RunCertsCreate(*options, io);
   });
 }
@@ -97,7 +96,7 @@ void AddInspect(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate certs inspect ca.crt -o json
   kubectl get secret webhook -o jsonpath='{.data.tls\.crt}' | base64 -d | mindgate certs inspect -)");
   command->callback([options, &io, &exit_code] {
-    options->now = Now();
+    options->now = SystemClock().WallNow();
     exit_code = RunCertsInspect(*options, io);
   });
 }
@@ -123,7 +122,7 @@ is dropped. Run it regularly; it does what is due and nothing else. Examples:
   mindgate certs rotate --dir certs --dry-run
   mindgate certs rotate --dir certs -o json | jq .caChanged)");
   command->callback([options, &io, &exit_code] {
-    options->now = Now();
+    options->now = SystemClock().WallNow();
     exit_code = RunCertsRotate(*options, io);
   });
 }

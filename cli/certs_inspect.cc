@@ -93,13 +93,11 @@ void PrintText(const Inspection& inspection, Time now, Streams& io) {
     const auto line = [&io](const char* name, const std::string& value) {
       if (!value.empty()) io.out << "  " << name << value << "\n";
     };
-    std::vector<std::string> names = description.dns_names;
-    names.insert(names.end(), description.ip_addresses.begin(), description.ip_addresses.end());
     const int64_t left = DaysLeft(description, now);
     io.out << file << ", certificate " << number << "\n";
     line("subject      ", PlainList({{description.subject}}));
     line("issuer       ", description.self_issued ? "itself" : PlainList({{description.issuer}}));
-    line("names        ", PlainList(names));
+    line("names        ", PlainList(description.Names()));
     line("valid        ",
          FormatTime(description.not_before) + " to " + FormatTime(description.not_after) +
              (now >= description.not_after ? ", expired"
@@ -148,7 +146,6 @@ void PrintJson(const Inspection& inspection, Time now, Streams& io) {
 }  // namespace
 
 std::string PlainList(std::span<const std::string> names) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string out;
   for (std::string_view rest : names) {
     if (!out.empty()) out += ", ";
@@ -156,15 +153,7 @@ std::string PlainList(std::span<const std::string> names) {
       const size_t length = Utf8Length(rest);
       const std::string_view character = rest.substr(0, std::max<size_t>(length, 1));
       rest.remove_prefix(character.size());
-      if (length > 0 && !IsControl(character)) {
-        out += character;
-        continue;
-      }
-      for (const char c : character) {
-        out += "\\x";
-        out += kHex[static_cast<unsigned char>(c) >> 4];
-        out += kHex[c & 0xf];
-      }
+      out += length > 0 && !IsControl(character) ? std::string(character) : HexEscaped(character);
     }
   }
   return out;

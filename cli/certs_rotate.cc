@@ -134,9 +134,7 @@ void PrintSteps(const certs::Plan& plan, bool dry_run, Streams& io) {
 
 void PrintServing(const certs::State& state, Streams& io) {
   const certs::Description leaf = certs::Describe(state.chain.front().get());
-  std::vector<std::string> names = leaf.dns_names;
-  names.insert(names.end(), leaf.ip_addresses.begin(), leaf.ip_addresses.end());
-  io.out << "serving certificate: for " << PlainList(names) << ", until "
+  io.out << "serving certificate: for " << PlainList(leaf.Names()) << ", until "
          << FormatTime(leaf.not_after) << "\n"
          << "CA: until " << FormatTime(certs::NotAfter(state.authority.certificate.get())) << "\n";
 }

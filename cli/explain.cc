@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
@@ -162,8 +162,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate explain -f job.yaml           which rules matched, what was injected and what was withheld
   mindgate explain -f job.yaml -o json)");
   command->callback([options, &io, &exit_code] {
-    options->input.now =
-        std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+    options->input.now = SystemClock().WallNow();
     exit_code = RunExplain(*options, io);
   });
 }

@@ -2,12 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "admission/admit.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/decide.h"
@@ -197,8 +197,7 @@ Examples:
   mindgate test policies/
   mindgate test -o junit policies/ > report.xml)");
   command->callback([options, &io, &exit_code] {
-    options->now =
-        std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+    options->now = SystemClock().WallNow();
     exit_code = RunTest(*options, io);
   });
 }

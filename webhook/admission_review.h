@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@ namespace mindgate::webhook {
 // Which webhook was called. A mutating one only mutates and a validating one only judges: the API
 // server refuses a patch from the latter, and shows the object after all mutation to it.
 enum class Hook { kMutate, kValidate };
+inline constexpr std::array<std::string_view, 2> kHookPaths = {"/mutate", "/validate"};
+inline std::string_view PathOf(Hook hook) { return kHookPaths[static_cast<size_t>(hook)]; }
 
 // One decoded AdmissionReview. Moves, and its request's pointers stay good.
 struct Review {

@@ -1,7 +1,5 @@
 #include "webhook/config_reload.h"
 
-#include <fcntl.h>
-
 #include "admission/known_names.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -13,12 +11,6 @@ namespace {
 
 // A ConfigMap holds at most 1 MiB in all.
 constexpr size_t kLargestConfig = 1024 * 1024;
-
-Result<std::string> Read(const std::string& path) {
-  auto text = ReadRegularFile(AT_FDCWD, path, kLargestConfig);
-  if (text) return text;
-  return Fail(text.error().code(), path + ": " + text.error().message());
-}
 
 Result<std::shared_ptr<const schemas::Config>> Make(const std::string& path,
                                                     const std::string& text) {
@@ -36,7 +28,7 @@ std::unique_ptr<ConfigReloader> MakeConfigReloader(const std::string& path, cons
                                                    Snapshot<schemas::Config>& target,
                                                    ConfigReloader::Report report) {
   return std::make_unique<ConfigReloader>(
-      clock, target, [path] { return Read(path); },
+      clock, target, [path] { return ReadNamedFile(path, kLargestConfig); },
       [path](const std::string& text) { return Make(path, text); }, std::move(report));
 }
 

@@ -1,7 +1,8 @@
 #include "webhook/live_inputs.h"
 
 #include <algorithm>
-#include <filesystem>
+
+#include "base/files.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -41,10 +42,7 @@ LiveInputs::LiveInputs(const LiveFiles& files, const Clock& clock, log::Logger& 
                     }) {
   if (config_reloader_ == nullptr) config_.Set(std::make_shared<const schemas::Config>());
   watch.folders = tls_reloader_.FoldersToWatch();
-  if (config_reloader_ != nullptr) {
-    const auto parent = std::filesystem::path(files.config_file).parent_path();
-    watch.folders.push_back(parent.empty() ? "." : parent.string());
-  }
+  if (config_reloader_ != nullptr) watch.folders.push_back(FolderOf(files.config_file));
   // Before the first load: what changes after it is seen.
   thread_ = std::make_unique<DirectoryWatchThread>(std::move(watch), clock, [this] { Reload(); });
   Reload();

@@ -17,7 +17,6 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-constexpr std::array<std::string_view, 2> kPaths = {"/mutate", "/validate"};
 constexpr std::array<std::string_view, 4> kOperations = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
 constexpr std::array<std::string_view, 4> kOutcomes = {"admitted", "denied", "error", "ignored"};
 constexpr std::array<std::string_view, kStageCount> kStages = {"queue", "decode", "decide",
@@ -187,7 +186,7 @@ Metrics::~Metrics() = default;
 
 void Metrics::CountReview(Hook hook, const Review& review, const admission::Verdict& verdict) {
   impl_->reviews
-      .Add({{"path", std::string(kPaths[hook == Hook::kMutate ? 0 : 1])},
+      .Add({{"path", std::string(PathOf(hook))},
             {"kind", KindLabel(review.kind)},
             {"operation", std::string(schemas::OperationName(review.request.operation))},
             {"outcome", std::string(admission::OutcomeName(verdict.outcome))}})
@@ -214,7 +213,7 @@ std::string Metrics::Render() const {
 }
 
 size_t Metrics::MostSeries(size_t ports) {
-  const size_t reviews = kPaths.size() * Kinds().size() * kOperations.size() * kOutcomes.size();
+  const size_t reviews = kHookPaths.size() * Kinds().size() * kOperations.size() * kOutcomes.size();
   const size_t findings = policies::Catalogue().size() * kFindingModes.size();
   const size_t stages = kStages.size() * (kBuckets.size() + 3);  // +Inf, sum, count
   return reviews + findings + stages + 1 + SourceCollector::Series(ports);

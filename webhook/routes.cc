@@ -19,8 +19,6 @@ std::string Fault(const ReloadStatus& status) {
                               : "; refused: " + status.error.substr(0, status.error.find('\n'));
 }
 
-std::string_view PathOf(Hook hook) { return hook == Hook::kMutate ? "/mutate" : "/validate"; }
-
 int64_t Microseconds(Clock::Instant from, Clock::Instant to) {
   return std::chrono::duration_cast<std::chrono::microseconds>(to - from).count();
 }
@@ -143,9 +141,8 @@ HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) 
               Fault(inputs.config_status()));
     check(
         tls != nullptr, "certificate",
-        (tls == nullptr
-             ? "none loaded yet"
-             : "expires " + FormatTime(Time(std::chrono::seconds(CertificateExpiry(tls.get()))))) +
+        (tls == nullptr ? "none loaded yet"
+                        : "expires " + FormatTime(certs::ExpiryOf(*tls).serving.value_or(Time()))) +
             Fault(inputs.certificate_status()));
     check(!draining, "serving", draining ? "shutting down" : "");
   }

@@ -134,12 +134,11 @@ class Server::Impl {
   }
 
   void AddRoutes() {
-    http_.Post("/mutate", [this](const HttpRequest& request) {
-      return reviews_->Handle(Hook::kMutate, request);
-    });
-    http_.Post("/validate", [this](const HttpRequest& request) {
-      return reviews_->Handle(Hook::kValidate, request);
-    });
+    for (const Hook hook : {Hook::kMutate, Hook::kValidate}) {
+      http_.Post(std::string(PathOf(hook)), [this, hook](const HttpRequest& request) {
+        return reviews_->Handle(hook, request);
+      });
+    }
     probe_http_.Get("/livez", [](const HttpRequest&) {
       return HttpResponse{200, "text/plain; charset=utf-8", "ok\n"};
     });

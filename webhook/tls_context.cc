@@ -41,10 +41,7 @@ class TlsTransport final : public Transport {
   }
 
   IoResult Discard(char* buffer, size_t size) override {
-    const ssize_t count = ::recv(socket_.get(), buffer, size, 0);
-    if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
-    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return {IoStatus::kWait, 0};
-    return {IoStatus::kClosed, 0};
+    return Receive(socket_.get(), buffer, size);
   }
 
  private:

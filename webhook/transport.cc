@@ -14,8 +14,8 @@ IoResult Failure() {
 
 }  // namespace
 
-IoResult PlainTransport::Read(char* buffer, size_t size) {
-  const ssize_t count = ::recv(socket_.get(), buffer, size, 0);
+IoResult Receive(int socket, char* buffer, size_t size) {
+  const ssize_t count = ::recv(socket, buffer, size, 0);
   if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
   return count == 0 ? IoResult{IoStatus::kClosed, 0} : Failure();
 }

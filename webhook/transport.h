@@ -32,13 +32,16 @@ class Transport {
   virtual IoResult Discard(char* buffer, size_t size) = 0;
 };
 
+// One read of a non-blocking socket.
+IoResult Receive(int socket, char* buffer, size_t size);
+
 // Over a non-blocking socket.
 class PlainTransport final : public Transport {
  public:
   explicit PlainTransport(FileDescriptor socket) : socket_(std::move(socket)) {}
 
   IoStatus Handshake() override { return IoStatus::kDone; }
-  IoResult Read(char* buffer, size_t size) override;
+  IoResult Read(char* buffer, size_t size) override { return Receive(socket_.get(), buffer, size); }
   IoResult Write(std::string_view bytes) override;
   void EndWriting() override;
   IoResult Discard(char* buffer, size_t size) override { return Read(buffer, size); }

@@ -18,6 +18,7 @@
 #include "manifests.h"
 #include "webhook/admission_review.h"
 #include "webhook/decoder_pool.h"
+#include "webhook/raw_requests.h"
 
 namespace mindgate::bench {
 namespace {
@@ -184,12 +185,7 @@ std::string RequestOf(size_t bytes) {
   };
   const std::string smallest = body(0);
   const std::string text = smallest.size() >= bytes ? smallest : body(bytes - 500);
-  return "POST /mutate?timeout=10s HTTP/1.1\r\nHost: mindgate.mindgate-system.svc:443\r\n"
-         "User-Agent: kube-apiserver-admission\r\nContent-Length: " +
-         std::to_string(text.size()) +
-         "\r\nAccept: application/json, */*\r\nContent-Type: application/json\r\n"
-         "Accept-Encoding: gzip\r\n\r\n" +
-         text;
+  return webhook::testing::Post(text);
 }
 
 // Returns microseconds of CPU a review.

@@ -1,34 +1,14 @@
 #include "webhook/test_certs.h"
 
 #include <gtest/gtest.h>
-#include <openssl/bio.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 
+#include "certs/pem.h"
+
 namespace mindgate::webhook::testing {
 namespace {
-
-using BioPtr = std::unique_ptr<BIO, certs::Deleter<BIO_free>>;
-
-std::string Text(BIO* bio) {
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  return {data, static_cast<size_t>(size)};
-}
-
-std::string CertificatePem(X509* certificate) {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(bio.get(), certificate);
-  return Text(bio.get());
-}
-
-std::string KeyPem(EVP_PKEY* key) {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
-  return Text(bio.get());
-}
 
 certs::KeyPtr NewKey(KeyKind kind) {
   return certs::KeyPtr(kind == KeyKind::kEc ? EVP_EC_gen("P-256") : EVP_RSA_gen(2048));
@@ -65,7 +45,7 @@ TestCa::TestCa(const std::string& name, const TestCa* issuer)
   Extend(certificate, signer, NID_basic_constraints, "critical,CA:TRUE");
   Extend(certificate, signer, NID_key_usage, "critical,keyCertSign");
   X509_sign(certificate, issuer == nullptr ? key_.get() : issuer->key_.get(), EVP_sha256());
-  pem_ = CertificatePem(certificate);
+  pem_ = certs::WriteCertificate(certificate);
 }
 
 Identity TestCa::Issue(const std::string& name, KeyKind kind, long seconds) const {
@@ -75,7 +55,7 @@ Identity TestCa::Issue(const std::string& name, KeyKind kind, long seconds) cons
   Extend(certificate.get(), certificate_.get(), NID_subject_alt_name, "DNS:" + name);
   Extend(certificate.get(), certificate_.get(), NID_ext_key_usage, "serverAuth,clientAuth");
   X509_sign(certificate.get(), key_.get(), EVP_sha256());
-  return {CertificatePem(certificate.get()), KeyPem(key.get())};
+  return {certs::WriteCertificate(certificate.get()), certs::WriteKey(key.get())};
 }
 
 std::shared_ptr<const certs::TlsMaterial> Material(const Identity& identity,
