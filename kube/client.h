@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/json.h"
+#include "json/projection.h"
+#include "kube/fault.h"
+#include "kube/resource.h"
+#include "kube/transport.h"
+#include "kube/wait.h"
+
+namespace mindgate::kube {
+
+using json::Json;
+
+struct ListOptions {
+  std::string label_selector;
+  std::string field_selector;
+  int64_t limit = 0;           // objects a page; 0: all in one answer
+  std::string continue_token;  // of the page before
+  // Empty: the newest state. Else what `match` says about it; "0" with kNotOlderThan is any state
+  // that the server's cache holds, the cheapest.
+  std::string resource_version;
+  enum class Match { kUnset, kExact, kNotOlderThan } match = Match::kUnset;
+};
+
+struct Page {
+  std::vector<Json> items;
+  std::string resource_version;  // of the list: where a watch goes on
+  std::string continue_token;    // empty: this was the last page
+};
+
+struct WriteOptions {
+  bool dry_run = false;
+  std::string field_manager = "mindgate";
+};
+
+// What must still be true of the object; empty members are not asked.
+struct Preconditions {
+  std::string uid;
+  std::string resource_version;
+};
+
+struct DeleteOptions {
+  Preconditions preconditions;
+  std::optional<int64_t> grace_seconds;
+  std::string propagation;  // "Background", "Foreground", "Orphan"; empty: the server's default
+  bool dry_run = false;
+};
+
+struct WatchEvent {
+  enum class Type { kAdded, kModified, kDeleted, kBookmark } type;
+  Json object;
+};
+
+struct WatchOptions {
+  std::string label_selector;
+  std::string field_selector;
+  std::string resource_version;      // events after this one
+  std::chrono::seconds timeout{300};  // the server ends the watch then, in good order
+};
+
+struct ClientOptions {
+  // A call that was answered 429, or 5xx with Retry-After, is made again so often. client-go's is
+  // 10 (rest/request.go, maxRetries).
+  int retries = 10;
+  std::chrono::milliseconds timeout{30'000};  // of each try
+  size_t event_bytes = 16 * 1024 * 1024;      // the longest line of a watch
+};
+
+// Calls an API server, one at a time to a thread; safe from many. All objects are trees of JSON as
+// the server sent them. Every call ends with kStopped soon after `stop` is asked to.
+//
+// 401: credentials are fetched anew and the call is made once more. 429 and Retry-After: waited for
+// and made again. A POST whose answer was lost is not made again: it may have been carried out.
+class Client {
+ public:
+  // `transport` and `pauser` must outlive it. Warnings of the server go to `warn`.
+  Client(Transport& transport, Pauser& pauser, const ClientOptions& options = {});
+
+  void OnWarning(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
+
+  Answer<Json> Get(const Resource& resource, std::string_view ns, std::string_view name,
+                   std::stop_token stop = {});
+  Answer<Json> GetPath(const std::string& path, std::stop_token stop = {});  // "/version"
+
+  // With `fields`, an item holds only what they name.
+  Answer<Page> List(const Resource& resource, std::string_view ns, const ListOptions& options = {},
+                    const json::Projection* fields = nullptr, std::stop_token stop = {});
+  // All pages, each given to `consume`; starts over, once, when the continue token expires. Returns
+  // the resourceVersion of the list. `started` is called at the beginning of each attempt.
+  Answer<std::string> ListAll(const Resource& resource, std::string_view ns, ListOptions options,
+                              const json::Projection* fields,
+                              const std::function<void()>& started,
+                              const std::function<void(Json item)>& consume,
+                              std::stop_token stop = {});
+
+  // Gives each event to `consume` until the server or `stop` ends the watch. A 410 within the
+  // stream is kExpired; half a line at the end is kUnreachable; a line that is no event, kGarbage.
+  Answer<void> Watch(const Resource& resource, std::string_view ns, const WatchOptions& options,
+                     const json::Projection* fields,
+                     const std::function<void(WatchEvent)>& consume, std::stop_token stop);
+
+  Answer<Json> Create(const Resource& resource, std::string_view ns, const Json& object,
+                      const WriteOptions& options = {}, std::stop_token stop = {});
+  Answer<Json> Update(const Resource& resource, std::string_view ns, std::string_view name,
+                      const Json& object, const WriteOptions& options = {},
+                      std::string_view subresource = {}, std::stop_token stop = {});
+  // Server-side apply. `force` takes fields over from other managers; without it, a field that
+  // another one owns with another value is kConflict.
+  Answer<Json> Apply(const Resource& resource, std::string_view ns, std::string_view name,
+                     const Json& object, bool force, const WriteOptions& options = {},
+                     std::string_view subresource = {}, std::stop_token stop = {});
+  // RFC 6902. A `test` that fails is kInvalid.
+  Answer<Json> Patch(const Resource& resource, std::string_view ns, std::string_view name,
+                     const Json& operations, const WriteOptions& options = {},
+                     std::string_view subresource = {}, std::stop_token stop = {});
+  // RFC 7386; for custom resources as well.
+  Answer<Json> Merge(const Resource& resource, std::string_view ns, std::string_view name,
+                     const Json& patch, const WriteOptions& options = {},
+                     std::string_view subresource = {}, std::stop_token stop = {});
+  // Preconditions that do not hold are kConflict.
+  Answer<void> Delete(const Resource& resource, std::string_view ns, std::string_view name,
+                      const DeleteOptions& options = {}, std::stop_token stop = {});
+  // policy/v1 Eviction; a budget that does not allow it is kTooManyRequests, not retried here.
+  Answer<void> Evict(std::string_view ns, std::string_view pod, const DeleteOptions& options = {},
+                     std::stop_token stop = {});
+
+  Answer<int64_t> GetScale(const Resource& resource, std::string_view ns, std::string_view name,
+                           std::stop_token stop = {});
+  Answer<void> SetScale(const Resource& resource, std::string_view ns, std::string_view name,
+                        int64_t replicas, const WriteOptions& options = {},
+                        std::stop_token stop = {});
+
+ private:
+  Answer<HttpAnswer> Call(const HttpCall& call, int retries, std::stop_token stop);
+  Answer<Json> CallForObject(HttpCall call, std::stop_token stop);
+
+  Transport& transport_;
+  Pauser& pauser_;
+  const ClientOptions options_;
+  std::function<void(const std::string&)> warn_;
+};
+
+}  // namespace mindgate::kube

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mindgate::kube {
+
+// One collection of an API, as its paths name it.
+struct Resource {
+  std::string group;    // empty: the core group
+  std::string version;  // "v1"
+  std::string plural;   // "pods"
+  std::string kind;     // "Pod"
+  bool namespaced = true;
+
+  std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+// "/apis/apps/v1/namespaces/default/deployments/web/scale". An empty namespace of a namespaced
+// resource means all of them (lists and watches only); an empty name, the collection.
+std::string PathOf(const Resource& resource, std::string_view ns, std::string_view name = {},
+                   std::string_view subresource = {});
+
+// For a query: everything but unreserved characters (RFC 3986) as %XX.
+std::string Encoded(std::string_view text);
+
+namespace resources {
+inline const Resource kPods{"", "v1", "pods", "Pod", true};
+inline const Resource kNodes{"", "v1", "nodes", "Node", false};
+inline const Resource kNamespaces{"", "v1", "namespaces", "Namespace", false};
+inline const Resource kSecrets{"", "v1", "secrets", "Secret", true};
+inline const Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap", true};
+inline const Resource kServices{"", "v1", "services", "Service", true};
+inline const Resource kDeployments{"apps", "v1", "deployments", "Deployment", true};
+inline const Resource kEndpointSlices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice",
+                                      true};
+inline const Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true};
+inline const Resource kEvents{"events.k8s.io", "v1", "events", "Event", true};
+inline const Resource kMutatingWebhooks{"admissionregistration.k8s.io", "v1",
+                                        "mutatingwebhookconfigurations",
+                                        "MutatingWebhookConfiguration", false};
+inline const Resource kValidatingWebhooks{"admissionregistration.k8s.io", "v1",
+                                          "validatingwebhookconfigurations",
+                                          "ValidatingWebhookConfiguration", false};
+inline const Resource kServingRuntimes{"ome.io", "v1beta1", "servingruntimes", "ServingRuntime",
+                                       true};
+inline const Resource kClusterServingRuntimes{"ome.io", "v1beta1", "clusterservingruntimes",
+                                              "ClusterServingRuntime", false};
+}  // namespace resources
+
+}  // namespace mindgate::kube
