@@ -23,8 +23,10 @@ class TreeBuilder {
   TreeBuilder(const Limits& limits, std::string_view left_out)
       : limits_(limits), left_out_(left_out) {}
 
-  // False when a limit was passed or a key came twice; Scan then tells which and where.
-  bool Build(dom::element from, size_t depth, Json& out) {
+  // False when a limit was passed or a key came twice; Scan then tells which and where. `kept`:
+  // what of `from` is; null means all of it.
+  bool Build(dom::element from, size_t depth, Json& out, const Projection::Node* kept) {
+    if (kept != nullptr && kept->whole) kept = nullptr;
     if (++values_ > limits_.elements) return false;
     switch (from.type()) {
       case dom::element_type::STRING: {
@@ -33,9 +35,9 @@ class TreeBuilder {
         return true;
       }
       case dom::element_type::OBJECT:
-        return depth < limits_.depth && Object(from.get_object().value_unsafe(), depth, out);
+        return depth < limits_.depth && Object(from.get_object().value_unsafe(), depth, out, kept);
       case dom::element_type::ARRAY:
-        return depth < limits_.depth && Array(from.get_array().value_unsafe(), depth, out);
+        return depth < limits_.depth && Array(from.get_array().value_unsafe(), depth, out, kept);
       case dom::element_type::INT64:
         out = from.get_int64().value_unsafe();
         return true;
@@ -55,26 +57,31 @@ class TreeBuilder {
   }
 
  private:
-  bool Object(dom::object from, size_t depth, Json& out) {
+  bool Object(dom::object from, size_t depth, Json& out, const Projection::Node* kept) {
     out = Json::object();
     auto& members = *out.get_ptr<Json::object_t*>();
     for (const dom::key_value_pair member : from) {
+      const Projection::Node* below = kept == nullptr ? nullptr : kept->Step(member.key);
+      if (kept != nullptr && below == nullptr) continue;
       // Go writes maps in order of their keys, so the end is often the right place.
       const size_t before = members.size();
       const auto slot = members.emplace_hint(members.end(), member.key, nullptr);
       if (members.size() == before) return false;
       if (!left_out_.empty() && member.key == left_out_) continue;
-      if (!Build(member.value, depth + 1, slot->second)) return false;
+      if (!Build(member.value, depth + 1, slot->second, below)) return false;
     }
     return true;
   }
 
-  bool Array(dom::array from, size_t depth, Json& out) {
+  bool Array(dom::array from, size_t depth, Json& out, const Projection::Node* kept) {
     out = Json::array();
     auto& items = *out.get_ptr<Json::array_t*>();
     items.reserve(from.size());
+    const Projection::Node* below = kept == nullptr ? nullptr : kept->Step("*");
     for (const dom::element item : from) {
-      if (!Build(item, depth + 1, items.emplace_back())) return false;
+      Json& place = items.emplace_back();
+      if (kept != nullptr && below == nullptr) continue;
+      if (!Build(item, depth + 1, place, below)) return false;
     }
     return true;
   }
@@ -97,6 +104,15 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 tl::expected<Json, Issue> Decoder::Decode(std::string_view text) {
+  return DecodeFrom(text, nullptr);
+}
+
+tl::expected<Json, Issue> Decoder::Decode(std::string_view text, const Projection& kept) {
+  return DecodeFrom(text, &kept.root());
+}
+
+tl::expected<Json, Issue> Decoder::DecodeFrom(std::string_view text,
+                                              const Projection::Node* kept) {
   if (text.size() > limits_.bytes) {
     return tl::unexpected(Issue{{}, "", internal::TooLarge(limits_.bytes), ""});
   }
@@ -110,7 +126,7 @@ tl::expected<Json, Issue> Decoder::Decode(std::string_view text) {
   dom::element root;
   if (!error) error = buffers_->parser.parse(content.data(), content.size()).get(root);
   Json value;
-  const bool built = !error && TreeBuilder(limits_, left_out_).Build(root, 0, value);
+  const bool built = !error && TreeBuilder(limits_, left_out_).Build(root, 0, value, kept);
   if (buffers_->parser.capacity() > kLargestKept) buffers_.reset();
   if (built) return value;
   if (auto issue = internal::Scan(text, limits_, nullptr)) return tl::unexpected(*std::move(issue));

@@ -8,6 +8,7 @@
 #include "json/json.h"
 #include "json/limits.h"
 #include "json/positions.h"
+#include "json/projection.h"
 
 namespace mindgate::json {
 
@@ -29,9 +30,13 @@ class Decoder {
   Decoder& operator=(Decoder&&) noexcept;
 
   tl::expected<Json, Issue> Decode(std::string_view text);
+  // Only what `kept` names.
+  tl::expected<Json, Issue> Decode(std::string_view text, const Projection& kept);
 
  private:
   struct Buffers;
+
+  tl::expected<Json, Issue> DecodeFrom(std::string_view text, const Projection::Node* kept);
 
   Limits limits_;
   std::string_view left_out_;

@@ -13,23 +13,21 @@ namespace mindgate::json {
 class Projection {
  public:
   // Keys from the root down; "*" stands for every key and every element. What a path ends at is
-  // kept whole, what no path leads to is left out, and a path that meets no such member keeps
-  // nothing. Elements of a list keep their places.
+  // kept whole, what no path leads to is left out. Elements of a list keep their places.
   using Path = std::vector<std::string>;
 
-  explicit Projection(const std::vector<Path>& paths, const Path& below = {});
+  explicit Projection(const std::vector<Path>& paths);
 
-  // One step down; null: everything from here on is kept.
   struct Node {
     std::map<std::string, std::unique_ptr<Node>, std::less<>> members;
-    bool whole = false;
+    bool whole = false;  // with all that is below it
 
-    // Where `key` leads; null pointer: it is left out.
-    const Node* Step(std::string_view key) const;
+    const Node* Step(std::string_view key) const;  // null: no path leads there
   };
   const Node& root() const { return root_; }
 
-  // The same paths below another root: of the items of a list, of the object of an event.
+  // The same paths one root further up (the items of a list, the object of an event), and others
+  // beside them.
   Projection Below(const Path& above, const std::vector<Path>& besides = {}) const;
 
  private:
