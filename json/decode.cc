@@ -111,8 +111,7 @@ tl::expected<Json, Issue> Decoder::Decode(std::string_view text, const Projectio
   return DecodeFrom(text, &kept.root());
 }
 
-tl::expected<Json, Issue> Decoder::DecodeFrom(std::string_view text,
-                                              const Projection::Node* kept) {
+tl::expected<Json, Issue> Decoder::DecodeFrom(std::string_view text, const Projection::Node* kept) {
   if (text.size() > limits_.bytes) {
     return tl::unexpected(Issue{{}, "", internal::TooLarge(limits_.bytes), ""});
   }

@@ -30,24 +30,24 @@ class CredentialSource {
 
 // An API server and the way to it.
 struct Access {
-  std::string server;            // "https://10.0.0.1:6443", a path prefix allowed; no slash at its end
-  std::string authority;         // CA certificates in PEM; empty: those of the system
-  std::string tls_server_name;   // the name in the certificate when it is not that of `server`
-  std::string proxy;             // URL; empty: the environment's HTTPS_PROXY and NO_PROXY
-  bool insecure = false;         // insecure-skip-tls-verify
+  std::string server;     // "https://10.0.0.1:6443", a path prefix allowed; no slash at its end
+  std::string authority;  // CA certificates in PEM; empty: those of the system
+  std::string tls_server_name;  // the name in the certificate when it is not that of `server`
+  std::string proxy;            // URL; empty: the environment's HTTPS_PROXY and NO_PROXY
+  bool insecure = false;        // insecure-skip-tls-verify
   std::string default_namespace = "default";
-  std::string origin;            // for messages: "context prod of /home/me/.kube/config"
+  std::string origin;  // for messages: "context prod of /home/me/.kube/config"
   std::shared_ptr<CredentialSource> credentials;  // never null
 };
 
 // What a command line says about which cluster: kubectl's own flags, same meaning.
 struct AccessFlags {
-  std::string kubeconfig;    // --kubeconfig
-  std::string context;       // --context
-  std::string cluster;       // --cluster
-  std::string user;          // --user
+  std::string kubeconfig;         // --kubeconfig
+  std::string context;            // --context
+  std::string cluster;            // --cluster
+  std::string user;               // --user
   std::string default_namespace;  // -n, --namespace
-  std::string server;        // -s, --server
+  std::string server;             // -s, --server
 };
 
 // As kubectl finds it: --kubeconfig, else the files of $KUBECONFIG, else ~/.kube/config; when none

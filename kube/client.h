@@ -64,7 +64,7 @@ struct WatchEvent {
 struct WatchOptions {
   std::string label_selector;
   std::string field_selector;
-  std::string resource_version;      // events after this one
+  std::string resource_version;       // events after this one
   std::chrono::seconds timeout{300};  // the server ends the watch then, in good order
 };
 
@@ -79,8 +79,8 @@ struct ClientOptions {
 // Calls an API server, one at a time to a thread; safe from many. All objects are trees of JSON as
 // the server sent them. Every call ends with kStopped soon after `stop` is asked to.
 //
-// 401: credentials are fetched anew and the call is made once more. 429 and Retry-After: waited for
-// and made again. A POST whose answer was lost is not made again: it may have been carried out.
+// 429 and Retry-After: waited for and made again. What the transport could not deliver is not: the
+// call may have been carried out.
 class Client {
  public:
   // `transport` and `pauser` must outlive it. Warnings of the server go to `warn`.
@@ -98,16 +98,15 @@ class Client {
   // All pages, each given to `consume`; starts over, once, when the continue token expires. Returns
   // the resourceVersion of the list. `started` is called at the beginning of each attempt.
   Answer<std::string> ListAll(const Resource& resource, std::string_view ns, ListOptions options,
-                              const json::Projection* fields,
-                              const std::function<void()>& started,
+                              const json::Projection* fields, const std::function<void()>& started,
                               const std::function<void(Json item)>& consume,
                               std::stop_token stop = {});
 
   // Gives each event to `consume` until the server or `stop` ends the watch. A 410 within the
   // stream is kExpired; half a line at the end is kUnreachable; a line that is no event, kGarbage.
   Answer<void> Watch(const Resource& resource, std::string_view ns, const WatchOptions& options,
-                     const json::Projection* fields,
-                     const std::function<void(WatchEvent)>& consume, std::stop_token stop);
+                     const json::Projection* fields, const std::function<void(WatchEvent)>& consume,
+                     std::stop_token stop);
 
   Answer<Json> Create(const Resource& resource, std::string_view ns, const Json& object,
                       const WriteOptions& options = {}, std::stop_token stop = {});
@@ -143,6 +142,8 @@ class Client {
  private:
   Answer<HttpAnswer> Call(const HttpCall& call, int retries, std::stop_token stop);
   Answer<Json> CallForObject(HttpCall call, std::stop_token stop);
+  static std::optional<Fault> HandleEvent(const HttpCall& call, Json event,
+                                          const std::function<void(WatchEvent)>& consume);
 
   Transport& transport_;
   Pauser& pauser_;

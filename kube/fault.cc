@@ -103,8 +103,7 @@ Fault FaultOf(const std::string& doing, int http, std::string_view body,
   Fault fault{.reason = ReasonOf(http, ""),
               .message = doing + ": ",
               .http = http,
-              .retry_after = retry_after,
-              .causes = {}};
+              .retry_after = retry_after};
   const auto status = json::Decode(body, {.bytes = 1024 * 1024, .depth = 16, .elements = 10'000});
   if (!status || json::FindString(*status, "kind") != "Status") {
     fault.message += "status " + std::to_string(http);
@@ -115,8 +114,8 @@ Fault FaultOf(const std::string& doing, int http, std::string_view body,
   }
   fault.reason = ReasonOf(http, json::FindString(*status, "reason").value_or(""));
   const auto message = json::FindString(*status, "message");
-  fault.message += message && !message->empty() ? std::string(*message)
-                                                : "status " + std::to_string(http);
+  fault.message +=
+      message && !message->empty() ? std::string(*message) : "status " + std::to_string(http);
   fault.message += Help(fault.reason);
   const json::Json* details = json::Find(*status, "details");
   if (!fault.retry_after) {

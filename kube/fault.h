@@ -14,13 +14,13 @@ namespace mindgate::kube {
 // Why a call did not do what it should. The first group is what an API server says (the `reason` of
 // its Status, k8s.io/apimachinery pkg/apis/meta/v1/types.go), the second what happened on the way.
 enum class Reason {
-  kUnauthorized,     // 401: the credentials are not accepted, or no longer
-  kForbidden,        // 403: they are, and RBAC or admission says no
-  kNotFound,         // 404
-  kAlreadyExists,    // 409 on create
-  kConflict,         // 409: resourceVersion, uid, or another owner of a field
-  kExpired,          // 410: a resourceVersion or a continue token that is too old
-  kInvalid,          // 400, 405, 406, 413, 415, 422: the request itself; sending it again will not help
+  kUnauthorized,   // 401: the credentials are not accepted, or no longer
+  kForbidden,      // 403: they are, and RBAC or admission says no
+  kNotFound,       // 404
+  kAlreadyExists,  // 409 on create
+  kConflict,       // 409: resourceVersion, uid, or another owner of a field
+  kExpired,        // 410: a resourceVersion or a continue token that is too old
+  kInvalid,  // 400, 405, 406, 413, 415, 422: the request itself; sending it again will not help
   kTooManyRequests,  // 429: flow control, or an eviction that a budget does not allow
   kUnavailable,      // 5xx: the server, or what it asked (etcd, a webhook), cannot now
   kTimeout,          // 504, or no answer within the time given
@@ -39,8 +39,8 @@ struct Fault {
   Reason reason;
   std::string message;  // what was asked of whom, what came of it, and what helps where we know
   int http = 0;         // the status code; 0: there was no answer
-  std::optional<std::chrono::seconds> retry_after;  // as the server asked
-  std::vector<std::string> causes;  // "field: message" of a Status' details
+  std::optional<std::chrono::seconds> retry_after{};  // as the server asked
+  std::vector<std::string> causes{};                  // "field: message" of a Status' details
 
   // Whether the same call may succeed later without anybody doing anything.
   bool transient() const;

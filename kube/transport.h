@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,17 +16,17 @@ namespace mindgate::kube {
 
 struct HttpCall {
   std::string method = "GET";
-  std::string path;          // "/api/v1/pods?limit=500", encoded
-  std::string body;          // sent when not empty
-  std::string content_type;  // of `body`
+  std::string path{};                         // "/api/v1/pods?limit=500", encoded
+  std::string body{};                         // sent when not empty
+  std::string content_type{};                 // of `body`
   std::chrono::milliseconds timeout{30'000};  // of the whole call; of a stream: until its head
 };
 
 struct HttpAnswer {
   int status = 0;
-  std::string body;
-  std::optional<std::chrono::seconds> retry_after;
-  std::vector<std::string> warnings;  // texts of Warning headers (RFC 7234, code 299)
+  std::string body{};
+  std::optional<std::chrono::seconds> retry_after{};
+  std::vector<std::string> warnings{};  // texts of Warning headers (RFC 7234, code 299)
 };
 
 // Carries requests to one API server. Safe from many threads; each call waits for its answer, and
@@ -58,7 +57,9 @@ struct TransportLimits {
   std::chrono::seconds stream_silence{150};
 };
 
-// Over libcurl, HTTP/1.1. `user_agent` as in "mindgate/0.1.0".
+// Over libcurl, HTTP/1.1. `user_agent` as in "mindgate/0.1.0". A 401 makes it fetch the credentials
+// anew and send the call once more. libcurl itself sends a call again, whatever its method, when a
+// kept connection turns out to be closed before a byte of the answer came.
 std::unique_ptr<Transport> MakeTransport(Access access, const std::string& user_agent,
                                          const TransportLimits& limits = {});
 

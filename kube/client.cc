@@ -1,0 +1,333 @@
+#include "kube/client.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "json/decode.h"
+#include "kube/line_splitter.h"
+
+namespace mindgate::kube {
+namespace {
+
+constexpr const char* kJsonType = "application/json";
+constexpr const char* kApplyType = "application/apply-patch+yaml";  // JSON is YAML
+constexpr const char* kPatchType = "application/json-patch+json";
+constexpr const char* kMergeType = "application/merge-patch+json";
+
+// Lists of thousands of objects have more values than one object may.
+json::Limits LimitsOf(std::string_view text) {
+  return {.bytes = text.size(), .depth = 128, .elements = text.size()};
+}
+
+void AddQuery(std::string& path, std::string_view key, std::string_view value) {
+  if (value.empty()) return;
+  path += path.find('?') == std::string::npos ? '?' : '&';
+  path += std::string(key) + "=" + Encoded(value);
+}
+
+void AddWrite(std::string& path, const WriteOptions& options) {
+  AddQuery(path, "fieldManager", options.field_manager);
+  if (options.dry_run) AddQuery(path, "dryRun", "All");
+}
+
+std::string Doing(const HttpCall& call) {
+  return call.method + " " + call.path.substr(0, call.path.find('?'));
+}
+
+Answer<Json> Decoded(const HttpCall& call, const HttpAnswer& answer) {
+  auto object = json::Decode(answer.body, LimitsOf(answer.body));
+  if (object) return *std::move(object);
+  return Failed(Reason::kGarbage, Doing(call) + ": the answer is not JSON (" +
+                                      object.error().message +
+                                      "): " + Quote(std::string_view(answer.body).substr(0, 200)));
+}
+
+HttpCall Write(std::string method, std::string path, const char* type, const Json& body) {
+  return {.method = std::move(method),
+          .path = std::move(path),
+          .body = body.dump(-1, ' ', false, Json::error_handler_t::replace),
+          .content_type = type};
+}
+
+Json DeleteBody(const DeleteOptions& options) {
+  Json body = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
+  if (options.grace_seconds) body["gracePeriodSeconds"] = *options.grace_seconds;
+  if (!options.propagation.empty()) body["propagationPolicy"] = options.propagation;
+  if (options.dry_run) body["dryRun"] = {"All"};
+  if (!options.preconditions.uid.empty()) {
+    body["preconditions"]["uid"] = options.preconditions.uid;
+  }
+  if (!options.preconditions.resource_version.empty()) {
+    body["preconditions"]["resourceVersion"] = options.preconditions.resource_version;
+  }
+  return body;
+}
+
+std::string ListPath(const Resource& resource, std::string_view ns, const ListOptions& options) {
+  std::string path = PathOf(resource, ns);
+  AddQuery(path, "labelSelector", options.label_selector);
+  AddQuery(path, "fieldSelector", options.field_selector);
+  if (options.limit > 0) AddQuery(path, "limit", std::to_string(options.limit));
+  AddQuery(path, "continue", options.continue_token);
+  AddQuery(path, "resourceVersion", options.resource_version);
+  if (options.match == ListOptions::Match::kExact) AddQuery(path, "resourceVersionMatch", "Exact");
+  if (options.match == ListOptions::Match::kNotOlderThan) {
+    AddQuery(path, "resourceVersionMatch", "NotOlderThan");
+  }
+  return path;
+}
+
+std::string TextAt(const Json& value, std::initializer_list<std::string_view> keys) {
+  return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
+}
+
+}  // namespace
+
+Client::Client(Transport& transport, Pauser& pauser, const ClientOptions& options)
+    : transport_(transport), pauser_(pauser), options_(options) {}
+
+Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, std::stop_token stop) {
+  for (;; --retries) {
+    auto answer = transport_.Send(call, stop);
+    if (!answer) return answer;
+    if (warn_) {
+      for (const std::string& warning : answer->warnings) warn_(warning);
+    }
+    if (answer->status < 400) {
+      if (answer->status >= 200 && answer->status < 300) return answer;
+      return Failed(Reason::kGarbage, Doing(call) + ": status " + std::to_string(answer->status) +
+                                          ", which no API server answers; is `server` right?");
+    }
+    const bool asked_to_wait =
+        answer->retry_after && (answer->status == 429 || answer->status >= 500);
+    if (asked_to_wait && retries > 0) {
+      if (!pauser_.Pause(*answer->retry_after, stop)) {
+        return Failed(Reason::kStopped, Doing(call) + ": stopped");
+      }
+      continue;
+    }
+    return tl::unexpected(FaultOf(Doing(call), answer->status, answer->body, answer->retry_after));
+  }
+}
+
+Answer<Json> Client::CallForObject(HttpCall call, std::stop_token stop) {
+  call.timeout = options_.timeout;
+  const auto answer = Call(call, options_.retries, std::move(stop));
+  if (!answer) return tl::unexpected(answer.error());
+  return Decoded(call, *answer);
+}
+
+Answer<Json> Client::Get(const Resource& resource, std::string_view ns, std::string_view name,
+                         std::stop_token stop) {
+  return GetPath(PathOf(resource, ns, name), std::move(stop));
+}
+
+Answer<Json> Client::GetPath(const std::string& path, std::stop_token stop) {
+  return CallForObject({.path = path}, std::move(stop));
+}
+
+Answer<Page> Client::List(const Resource& resource, std::string_view ns, const ListOptions& options,
+                          const json::Projection* fields, std::stop_token stop) {
+  const HttpCall call{.path = ListPath(resource, ns, options), .timeout = options_.timeout};
+  const auto answer = Call(call, options_.retries, std::move(stop));
+  if (!answer) return tl::unexpected(answer.error());
+  const auto list = [&]() -> tl::expected<Json, json::Issue> {
+    json::Decoder decoder(LimitsOf(answer->body));
+    if (fields == nullptr) return decoder.Decode(answer->body);
+    return decoder.Decode(answer->body, fields->Below({"items", "*"}, {{"metadata"}, {"kind"}}));
+  }();
+  if (!list) return tl::unexpected(Decoded(call, *answer).error());
+  const Json* items = json::Find(*list, "items");
+  const auto kind = json::FindString(*list, "kind");
+  if (!kind || !kind->ends_with("List")) {
+    return Failed(Reason::kGarbage, Doing(call) + ": the answer is not a list");
+  }
+  Page page{.items = {},
+            .resource_version = TextAt(*list, {"metadata", "resourceVersion"}),
+            .continue_token = TextAt(*list, {"metadata", "continue"})};
+  if (json::IsArray(items)) page.items = *items;
+  return page;
+}
+
+Answer<std::string> Client::ListAll(const Resource& resource, std::string_view ns,
+                                    ListOptions options, const json::Projection* fields,
+                                    const std::function<void()>& started,
+                                    const std::function<void(Json)>& consume,
+                                    std::stop_token stop) {
+  const ListOptions first = options;
+  bool started_over = false;
+  started();
+  for (;;) {
+    auto page = List(resource, ns, options, fields, stop);
+    if (!page) {
+      const bool expired = page.error().reason == Reason::kExpired;
+      if (!expired || options.continue_token.empty() || started_over) {
+        return tl::unexpected(page.error());
+      }
+      started_over = true;
+      options = first;
+      started();
+      continue;
+    }
+    for (Json& item : page->items) consume(std::move(item));
+    if (page->continue_token.empty()) return page->resource_version;
+    options.continue_token = page->continue_token;
+    // The token names the state; the server refuses both together.
+    options.resource_version.clear();
+    options.match = ListOptions::Match::kUnset;
+  }
+}
+
+Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
+                           const WatchOptions& options, const json::Projection* fields,
+                           const std::function<void(WatchEvent)>& consume, std::stop_token stop) {
+  HttpCall call{.path = PathOf(resource, ns), .timeout = options_.timeout};
+  AddQuery(call.path, "watch", "true");
+  AddQuery(call.path, "allowWatchBookmarks", "true");
+  AddQuery(call.path, "labelSelector", options.label_selector);
+  AddQuery(call.path, "fieldSelector", options.field_selector);
+  AddQuery(call.path, "resourceVersion", options.resource_version);
+  AddQuery(call.path, "timeoutSeconds", std::to_string(options.timeout.count()));
+
+  std::optional<json::Projection> kept;
+  if (fields != nullptr) {
+    kept = fields->Below({"object"}, {{"type"},
+                                      {"object", "kind"},
+                                      {"object", "message"},
+                                      {"object", "reason"},
+                                      {"object", "code"},
+                                      {"object", "metadata", "resourceVersion"}});
+  }
+  json::Decoder decoder({.bytes = options_.event_bytes, .depth = 128, .elements = 2'000'000});
+  LineSplitter lines(options_.event_bytes);
+  std::optional<Fault> fault;
+  const auto line = [&](std::string_view text) {
+    auto event = kept ? decoder.Decode(text, *kept) : decoder.Decode(text);
+    fault = event ? HandleEvent(call, *std::move(event), consume)
+                  : Fault{.reason = Reason::kGarbage,
+                          .message = Doing(call) + ": a line of the watch is not JSON (" +
+                                     event.error().message + "): " + Quote(text.substr(0, 200))};
+    return !fault;
+  };
+  const auto answer = transport_.Stream(
+      call, [&](std::string_view piece) { return lines.Feed(piece, line); }, std::move(stop));
+  if (fault) return tl::unexpected(*fault);
+  if (lines.too_long()) {
+    return Failed(Reason::kTooLarge, Doing(call) + ": an event of the watch is larger than " +
+                                         std::to_string(options_.event_bytes) + " bytes");
+  }
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status != 200) {
+    return tl::unexpected(FaultOf(Doing(call), answer->status, answer->body, answer->retry_after));
+  }
+  if (lines.in_a_line()) {
+    return Failed(Reason::kUnreachable, Doing(call) + ": the watch ended within a line");
+  }
+  return {};
+}
+
+std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
+                                         const std::function<void(WatchEvent)>& consume) {
+  const auto type = json::FindString(event, "type");
+  const Json* object = json::Find(event, "object");
+  if (!type || !json::IsObject(object)) {
+    return Fault{.reason = Reason::kGarbage,
+                 .message = Doing(call) + ": a line of the watch is no event"};
+  }
+  if (*type == "ERROR") {
+    const auto code = json::AsInt(json::Find(object, "code")).value_or(500);
+    return FaultOf(Doing(call) + " (in the watch)", static_cast<int>(code), object->dump(), {});
+  }
+  const auto known = *type == "ADDED"      ? std::optional(WatchEvent::Type::kAdded)
+                     : *type == "MODIFIED" ? std::optional(WatchEvent::Type::kModified)
+                     : *type == "DELETED"  ? std::optional(WatchEvent::Type::kDeleted)
+                     : *type == "BOOKMARK" ? std::optional(WatchEvent::Type::kBookmark)
+                                           : std::nullopt;
+  if (!known) {
+    return Fault{.reason = Reason::kGarbage,
+                 .message = Doing(call) + ": an event of type " + Quote(*type)};
+  }
+  consume({*known, std::move(event["object"])});
+  return std::nullopt;
+}
+
+Answer<Json> Client::Create(const Resource& resource, std::string_view ns, const Json& object,
+                            const WriteOptions& options, std::stop_token stop) {
+  std::string path = PathOf(resource, ns);
+  AddWrite(path, options);
+  return CallForObject(Write("POST", std::move(path), kJsonType, object), std::move(stop));
+}
+
+Answer<Json> Client::Update(const Resource& resource, std::string_view ns, std::string_view name,
+                            const Json& object, const WriteOptions& options,
+                            std::string_view subresource, std::stop_token stop) {
+  std::string path = PathOf(resource, ns, name, subresource);
+  AddWrite(path, options);
+  return CallForObject(Write("PUT", std::move(path), kJsonType, object), std::move(stop));
+}
+
+Answer<Json> Client::Apply(const Resource& resource, std::string_view ns, std::string_view name,
+                           const Json& object, bool force, const WriteOptions& options,
+                           std::string_view subresource, std::stop_token stop) {
+  std::string path = PathOf(resource, ns, name, subresource);
+  AddWrite(path, options);
+  AddQuery(path, "force", force ? "true" : "false");
+  return CallForObject(Write("PATCH", std::move(path), kApplyType, object), std::move(stop));
+}
+
+Answer<Json> Client::Patch(const Resource& resource, std::string_view ns, std::string_view name,
+                           const Json& operations, const WriteOptions& options,
+                           std::string_view subresource, std::stop_token stop) {
+  std::string path = PathOf(resource, ns, name, subresource);
+  AddWrite(path, options);
+  return CallForObject(Write("PATCH", std::move(path), kPatchType, operations), std::move(stop));
+}
+
+Answer<Json> Client::Merge(const Resource& resource, std::string_view ns, std::string_view name,
+                           const Json& patch, const WriteOptions& options,
+                           std::string_view subresource, std::stop_token stop) {
+  std::string path = PathOf(resource, ns, name, subresource);
+  AddWrite(path, options);
+  return CallForObject(Write("PATCH", std::move(path), kMergeType, patch), std::move(stop));
+}
+
+Answer<void> Client::Delete(const Resource& resource, std::string_view ns, std::string_view name,
+                            const DeleteOptions& options, std::stop_token stop) {
+  HttpCall call = Write("DELETE", PathOf(resource, ns, name), kJsonType, DeleteBody(options));
+  call.timeout = options_.timeout;
+  const auto answer = Call(call, options_.retries, std::move(stop));
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
+}
+
+Answer<void> Client::Evict(std::string_view ns, std::string_view pod, const DeleteOptions& options,
+                           std::stop_token stop) {
+  const Json body = {{"apiVersion", "policy/v1"},
+                     {"kind", "Eviction"},
+                     {"metadata", {{"name", pod}, {"namespace", ns}}},
+                     {"deleteOptions", DeleteBody(options)}};
+  HttpCall call = Write("POST", PathOf(resources::kPods, ns, pod, "eviction"), kJsonType, body);
+  call.timeout = options_.timeout;
+  const auto answer = Call(call, 0, std::move(stop));
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
+}
+
+Answer<int64_t> Client::GetScale(const Resource& resource, std::string_view ns,
+                                 std::string_view name, std::stop_token stop) {
+  const auto scale = GetPath(PathOf(resource, ns, name, "scale"), std::move(stop));
+  if (!scale) return tl::unexpected(scale.error());
+  // Go leaves a zero out.
+  return json::AsInt(json::FindPath(*scale, {"spec", "replicas"})).value_or(0);
+}
+
+Answer<void> Client::SetScale(const Resource& resource, std::string_view ns, std::string_view name,
+                              int64_t replicas, const WriteOptions& options, std::stop_token stop) {
+  const auto scale =
+      Merge(resource, ns, name, {{"spec", {{"replicas", replicas}}}}, options, "scale", stop);
+  if (!scale) return tl::unexpected(scale.error());
+  return {};
+}
+
+}  // namespace mindgate::kube

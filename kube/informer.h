@@ -1,0 +1,133 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/snapshot.h"
+#include "kube/collection.h"
+#include "kube/reflector.h"
+
+namespace mindgate::kube {
+
+// Keeps what a program wants to know of each object of a collection, as a `T` of its own, up to
+// date. Readers take immutable snapshots from any thread and never wait for the API server.
+template <typename T>
+class Informer {
+ public:
+  struct Options {
+    Selection selection;
+    // What to keep of an object, of which only the selection's fields are there; nothing: the
+    // object does not belong into the collection.
+    std::function<std::optional<T>(const Json& object)> project;
+    // After each change, in the thread of Run; null: it was not there, or is no more.
+    std::function<void(const std::string& key, const T* before, const T* after)> changed{};
+    std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
+    uint64_t seed = 1;
+  };
+
+  // The rest must outlive it.
+  Informer(Client& client, Pauser& pauser, const Clock& clock, Options options)
+      : options_(std::move(options)),
+        objects_(std::make_shared<const Collection<T>>()),
+        reflector_(client, pauser, clock, options_.selection, MakeHandler(), options_.seed) {}
+
+  // Until `stop`, in the caller's thread.
+  void Run(std::stop_token stop) { reflector_.Run(std::move(stop)); }
+
+  // Empty before the first list.
+  std::shared_ptr<const Collection<T>> objects() const { return objects_.Get(); }
+
+  // Whether the first list has come. What is there then may grow old while the API server is away.
+  bool synced() const {
+    const std::lock_guard lock(mutex_);
+    return synced_;
+  }
+  bool WaitSynced(std::chrono::milliseconds longest, std::stop_token stop = {}) const {
+    std::unique_lock lock(mutex_);
+    return synced_changed_.wait_for(lock, stop, longest, [this] { return synced_; });
+  }
+
+  Reflector::Counts counts() const { return reflector_.counts(); }
+
+ private:
+  using Objects = Collection<T>;
+  using EntryPtr = typename Objects::EntryPtr;
+
+  static std::string KeyOf(const Json& object) {
+    const Json* metadata = json::Find(object, "metadata");
+    return Objects::KeyOf(json::FindString(metadata, "namespace").value_or(""),
+                          json::FindString(metadata, "name").value_or(""));
+  }
+
+  Reflector::Handler MakeHandler() {
+    return {.list_started = [this] { listed_.clear(); },
+            .listed =
+                [this](Json object) {
+                  if (auto value = options_.project(object)) {
+                    listed_.push_back(Entry(KeyOf(object), *std::move(value)));
+                  }
+                },
+            .list_done = [this] { Replace(); },
+            .happened =
+                [this](const WatchEvent& event) {
+                  auto value = event.type == WatchEvent::Type::kDeleted
+                                   ? std::nullopt
+                                   : options_.project(event.object);
+                  const std::string key = KeyOf(event.object);
+                  Change(key, value ? Entry(key, *std::move(value)) : nullptr);
+                },
+            .failed =
+                [this](const Fault& fault, std::chrono::milliseconds pause) {
+                  if (options_.failed) options_.failed(fault, pause);
+                }};
+  }
+
+  static EntryPtr Entry(std::string key, T value) {
+    return std::make_shared<const typename Objects::Entry>(std::move(key), std::move(value));
+  }
+
+  void Change(const std::string& key, EntryPtr entry) {
+    const auto before = objects_.Get();
+    const T* const old = before->Find(key);
+    if (old == nullptr && entry == nullptr) return;
+    const T* const now = entry == nullptr ? nullptr : &entry->value;
+    objects_.Set(std::make_shared<const Objects>(entry == nullptr ? before->Without(key)
+                                                                  : before->With(entry)));
+    if (options_.changed) options_.changed(key, old, now);
+  }
+
+  void Replace() {
+    const auto before = objects_.Get();
+    const auto after = std::make_shared<const Objects>(Objects::Of(listed_));
+    listed_ = {};
+    objects_.Set(after);
+    {
+      const std::lock_guard lock(mutex_);
+      synced_ = true;
+    }
+    synced_changed_.notify_all();
+    if (!options_.changed) return;
+    before->ForEach([&](const std::string& key, const T& old) {
+      if (after->Find(key) == nullptr) options_.changed(key, &old, nullptr);
+    });
+    after->ForEach([&](const std::string& key, const T& now) {
+      options_.changed(key, before->Find(key), &now);
+    });
+  }
+
+  const Options options_;
+  Snapshot<Objects> objects_;
+  std::vector<EntryPtr> listed_;  // of the list that is under way
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any synced_changed_;
+  bool synced_ = false;  // guarded by mutex_
+  Reflector reflector_;
+};
+
+}  // namespace mindgate::kube

@@ -1,0 +1,105 @@
+#include "kube/reflector.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace mindgate::kube {
+namespace {
+
+// client-go asks for 5 to 10 minutes (tools/cache/reflector.go, minWatchTimeout).
+constexpr int64_t kShortestWatch = 300;
+constexpr int64_t kLongestWatch = 600;
+// A watch that held so long was a good one: the next failure is a new story.
+constexpr std::chrono::seconds kGoodWatch(30);
+
+json::Projection FieldsOf(const Selection& selection) {
+  std::vector<json::Projection::Path> paths = selection.fields;
+  for (const char* name : {"namespace", "name", "uid", "resourceVersion"}) {
+    paths.push_back({"metadata", name});
+  }
+  return json::Projection(paths);
+}
+
+std::string VersionOf(const Json& object) {
+  return std::string(
+      json::AsString(json::FindPath(object, {"metadata", "resourceVersion"})).value_or(""));
+}
+
+}  // namespace
+
+Reflector::Reflector(Client& client, Pauser& pauser, const Clock& clock, Selection selection,
+                     Handler handler, uint64_t seed)
+    : client_(client),
+      clock_(clock),
+      pauser_(pauser),
+      selection_(std::move(selection)),
+      handler_(std::move(handler)),
+      fields_(FieldsOf(selection_)),
+      backoff_(seed),
+      random_(seed + 1) {}
+
+void Reflector::Run(std::stop_token stop) {
+  while (!stop.stop_requested()) {
+    const Clock::Instant started = clock_.Now();
+    const bool lists = must_list_;
+    const auto answer = lists ? List(stop) : Watch(stop);
+    if (stop.stop_requested()) return;
+    const bool held = !lists && clock_.Now() - started >= kGoodWatch;
+    if (held) backoff_.Reset();
+    if (answer) {
+      // An orderly end at once, again and again, would be a busy loop too.
+      if (!lists && !held && !pauser_.Pause(backoff_.Next(), stop)) return;
+      continue;
+    }
+    const Fault& fault = answer.error();
+    ++faults_;
+    if (fault.reason == Reason::kExpired) must_list_ = true;
+    auto pause = backoff_.Next();
+    if (fault.retry_after && pause < *fault.retry_after) pause = *fault.retry_after;
+    handler_.failed(fault, pause);
+    if (!pauser_.Pause(pause, stop)) return;
+  }
+}
+
+Answer<void> Reflector::List(const std::stop_token& stop) {
+  ListOptions options{.label_selector = selection_.label_selector,
+                      .field_selector = selection_.field_selector,
+                      .limit = selection_.page_size,
+                      .continue_token = {},
+                      .resource_version = {}};
+  if (selection_.page_size == 0) {
+    options.resource_version = seen_.empty() ? "0" : seen_;
+    options.match = ListOptions::Match::kNotOlderThan;
+  }
+  ++lists_;
+  auto version = client_.ListAll(selection_.resource, selection_.ns, options, &fields_,
+                                 handler_.list_started, handler_.listed, stop);
+  if (!version) {
+    // A version from before etcd was restored from a backup: what the server has now is the truth.
+    if (version.error().reason == Reason::kTimeout) seen_.clear();
+    return tl::unexpected(version.error());
+  }
+  seen_ = *std::move(version);
+  must_list_ = false;
+  handler_.list_done();
+  return {};
+}
+
+Answer<void> Reflector::Watch(const std::stop_token& stop) {
+  std::uniform_int_distribution<int64_t> length(kShortestWatch, kLongestWatch);
+  const WatchOptions options{.label_selector = selection_.label_selector,
+                             .field_selector = selection_.field_selector,
+                             .resource_version = seen_,
+                             .timeout = std::chrono::seconds(length(random_))};
+  ++watches_;
+  return client_.Watch(
+      selection_.resource, selection_.ns, options, &fields_,
+      [this](WatchEvent event) {
+        std::string version = VersionOf(event.object);
+        if (event.type != WatchEvent::Type::kBookmark) handler_.happened(std::move(event));
+        if (!version.empty()) seen_ = std::move(version);
+      },
+      stop);
+}
+
+}  // namespace mindgate::kube

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "json/projection.h"
+#include "kube/client.h"
+
+namespace mindgate::kube {
+
+// Which objects, and what of them.
+struct Selection {
+  Resource resource;
+  std::string ns{};  // empty: all namespaces
+  std::string label_selector{};
+  std::string field_selector{};
+  // What is kept of each object, metadata.namespace, name, uid and resourceVersion always.
+  std::vector<json::Projection::Path> fields{};
+  // Objects a page: lists of the newest state that no side must hold whole. 0, for small
+  // collections: one list from the server's cache, never older than what was seen last.
+  int64_t page_size = 500;
+};
+
+// Follows a collection: lists it, then watches from there, over broken connections, server
+// restarts and expired versions, without end. Only a 410 makes it list again; whatever fails is
+// tried again after a pause that doubles up to half a minute and is spread, so that neither an API
+// server that comes back nor one that is down meets a storm.
+class Reflector {
+ public:
+  struct Handler {
+    std::function<void()> list_started;        // what follows is the whole collection anew
+    std::function<void(Json object)> listed;   // one object of it
+    std::function<void()> list_done;           // that was all
+    std::function<void(WatchEvent)> happened;  // a change; no bookmarks
+    // Something failed; it goes on after `pause`.
+    std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed;
+  };
+
+  // `client`, `pauser` and `clock` must outlive it. `seed` spreads pauses and watch times.
+  Reflector(Client& client, Pauser& pauser, const Clock& clock, Selection selection,
+            Handler handler, uint64_t seed);
+
+  // Until `stop`; in the caller's thread, where the handler is called too.
+  void Run(std::stop_token stop);
+
+  // How often so far; from any thread.
+  struct Counts {
+    uint64_t lists = 0;
+    uint64_t watches = 0;
+    uint64_t faults = 0;
+  };
+  Counts counts() const { return {lists_, watches_, faults_}; }
+
+ private:
+  Answer<void> List(const std::stop_token& stop);
+  Answer<void> Watch(const std::stop_token& stop);
+
+  Client& client_;
+  const Clock& clock_;
+  Pauser& pauser_;
+  const Selection selection_;
+  const Handler handler_;
+  const json::Projection fields_;
+  Backoff backoff_;
+  std::minstd_rand random_;
+  std::string seen_;  // the newest resourceVersion; empty before the first list
+  bool must_list_ = true;
+  std::atomic<uint64_t> lists_ = 0;
+  std::atomic<uint64_t> watches_ = 0;
+  std::atomic<uint64_t> faults_ = 0;
+};
+
+}  // namespace mindgate::kube

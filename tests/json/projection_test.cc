@@ -1,0 +1,73 @@
+#include "json/projection.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "json/decode.h"
+
+namespace mindgate::json {
+namespace {
+
+constexpr const char* kPod = R"({
+  "metadata": {"name": "a", "labels": {"app": "x", "tier": "y"}, "managedFields": [{"manager": "z"}]},
+  "spec": {"containers": [{"name": "c", "env": [{"name": "E"}]}, {"name": "d", "image": "i"}], "nodeName": "n"},
+  "status": {"phase": "Running"}
+})";
+
+TEST(Projection, KeepsWhatPathsLeadToAndNothingElse) {
+  struct Case {
+    std::vector<Projection::Path> paths;
+    const char* kept;
+  };
+  const Case cases[] = {
+      {{}, "{}"},
+      {{{}}, kPod},
+      {{{"status"}}, R"({"status": {"phase": "Running"}})"},
+      {{{"metadata", "labels", "app"}, {"spec", "nodeName"}},
+       R"({"metadata": {"labels": {"app": "x"}}, "spec": {"nodeName": "n"}})"},
+      {{{"metadata", "labels", "*"}}, R"({"metadata": {"labels": {"app": "x", "tier": "y"}}})"},
+      {{{"spec", "containers", "*", "name"}},
+       R"({"spec": {"containers": [{"name": "c"}, {"name": "d"}]}})"},
+      // Of a list that only something else leads through, the places remain.
+      {{{"spec", "containers", "first"}}, R"({"spec": {"containers": [null, null]}})"},
+      {{{"*", "name"}}, R"({"metadata": {"name": "a"}, "spec": {}, "status": {}})"},
+      // A key and "*" beside it: both count.
+      {{{"*", "name"}, {"metadata", "labels", "app"}},
+       R"({"metadata": {"name": "a", "labels": {"app": "x"}}, "spec": {}, "status": {}})"},
+      {{{"status", "phase", "below-a-text"}}, R"({"status": {"phase": "Running"}})"},
+      {{{"no", "such"}}, "{}"},
+      {{{"metadata"}, {"metadata", "name"}},
+       R"({"metadata": {"name": "a", "labels": {"app": "x", "tier": "y"},
+           "managedFields": [{"manager": "z"}]}})"},
+  };
+  for (const Case& c : cases) {
+    const Projection projection(c.paths);
+    const auto decoded = Decoder().Decode(kPod, projection);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, Json::parse(c.kept)) << c.kept;
+  }
+}
+
+TEST(Projection, BelowMovesEveryPathAndAddsOthers) {
+  const Projection projection({{"metadata", "name"}});
+  const std::string list =
+      std::string(R"({"metadata": {"continue": "t"}, "items": [)") + kPod + "]}";
+  const auto decoded =
+      Decoder().Decode(list, projection.Below({"items", "*"}, {{"metadata", "continue"}}));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(
+      *decoded,
+      Json::parse(R"({"metadata": {"continue": "t"}, "items": [{"metadata": {"name": "a"}}]})"));
+}
+
+TEST(Projection, LimitsHoldForWhatIsKept) {
+  const Projection names({{"metadata", "name"}});
+  Decoder few({.bytes = 4096, .depth = 8, .elements = 3});
+  EXPECT_FALSE(few.Decode(kPod));
+  EXPECT_TRUE(few.Decode(kPod, names));
+  EXPECT_FALSE(few.Decode("{\"metadata\": {\"name\": \"a\"", names));  // cut short
+}
+
+}  // namespace
+}  // namespace mindgate::json
