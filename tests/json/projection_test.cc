@@ -15,6 +15,8 @@ constexpr const char* kPod = R"({
   "status": {"phase": "Running"}
 })";
 
+const std::vector<Projection::Path> kName = {{"metadata", "name"}};
+
 TEST(Projection, KeepsWhatPathsLeadToAndNothingElse) {
   struct Case {
     std::vector<Projection::Path> paths;
@@ -50,7 +52,7 @@ TEST(Projection, KeepsWhatPathsLeadToAndNothingElse) {
 }
 
 TEST(Projection, BelowMovesEveryPathAndAddsOthers) {
-  const Projection projection({{"metadata", "name"}});
+  const Projection projection(kName);
   const std::string list =
       std::string(R"({"metadata": {"continue": "t"}, "items": [)") + kPod + "]}";
   const auto decoded =
@@ -62,7 +64,7 @@ TEST(Projection, BelowMovesEveryPathAndAddsOthers) {
 }
 
 TEST(Projection, LimitsHoldForWhatIsKept) {
-  const Projection names({{"metadata", "name"}});
+  const Projection names(kName);
   Decoder few({.bytes = 4096, .depth = 8, .elements = 3});
   EXPECT_FALSE(few.Decode(kPod));
   EXPECT_TRUE(few.Decode(kPod, names));
