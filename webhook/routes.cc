@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "certs/load.h"
+#include "webhook/probe_port.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -153,11 +154,7 @@ HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) 
     check(!draining, "serving", draining ? "shutting down" : "");
   }
   text += ready ? "ok\n" : "not ready\n";
-  HttpResponse response;
-  response.status = ready ? 200 : 503;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = std::move(text);
-  return response;
+  return PlainText(ready ? 200 : 503, std::move(text));
 }
 
 int64_t CertificateExpiry(const certs::TlsMaterial* material) {
