@@ -42,6 +42,29 @@ std::optional<Time> ParseTime(std::string_view text) {
   return midnight + hours(*hour) + minutes(*minute) + seconds(*second);
 }
 
+std::optional<Time> ParseTimestamp(std::string_view text) {
+  using namespace std::chrono;
+  constexpr size_t kSeconds = 19;  // "2026-12-31T12:00:00"
+  if (text.size() <= kSeconds) return std::nullopt;
+  const auto time = ParseTime(std::string(text.substr(0, kSeconds)) + "Z");
+  std::string_view rest = text.substr(kSeconds);
+  if (!time) return std::nullopt;
+  if (rest[0] == '.') {
+    const size_t end = rest.find_first_not_of("0123456789", 1);
+    if (end == std::string_view::npos || end == 1) return std::nullopt;
+    rest.remove_prefix(end);
+  }
+  if (rest == "Z") return time;
+  const auto hour = Digits(rest, 1, 2);
+  const auto minute = Digits(rest, 4, 2);
+  if (rest.size() != 6 || (rest[0] != '+' && rest[0] != '-') || rest[3] != ':' || !hour ||
+      !minute || *hour > 23 || *minute > 59) {
+    return std::nullopt;
+  }
+  const seconds offset = hours(*hour) + minutes(*minute);
+  return rest[0] == '+' ? *time - offset : *time + offset;
+}
+
 std::string FormatTime(Time time) {
   using namespace std::chrono;
   const auto day_start = floor<days>(time);

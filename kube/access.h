@@ -14,6 +14,8 @@ struct Credential {
   std::string token;        // bearer
   std::string certificate;  // PEM, with its chain
   std::string key;          // PEM, of that certificate
+
+  friend bool operator==(const Credential&, const Credential&) = default;
 };
 
 // Where credentials come from: they may change while a program runs. Safe from many threads.

@@ -1,0 +1,70 @@
+#include "kube/config_node.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "json/pointer.h"
+
+namespace mindgate::kube {
+ConfigNode::ConfigNode(const ConfigFile& file, const Json* value, std::string pointer)
+    : file_(&file),
+      value_(value == nullptr || value->is_null() ? nullptr : value),
+      pointer_(std::move(pointer)) {}
+
+std::string ConfigNode::Place() const {
+  const json::Position at = file_->positions.At(pointer_);
+  if (at.line == 0) return file_->path;
+  return file_->path + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+std::string ConfigNode::Field() const { return json::FieldPath(file_->root, pointer_); }
+
+ConfigNode ConfigNode::Member(std::string_view key) const {
+  return {*file_, json::Find(value_, key), json::Child(pointer_, key)};
+}
+
+bool ConfigNode::Must(bool holds, std::string_view be, Complaints& complaints) const {
+  if (holds) return true;
+  const std::string field = Field();
+  std::string instead;
+  if (be == "a string" && value_->is_primitive()) instead = "put it in quotes";
+  complaints.Add(Place(),
+                 (field.empty() ? "the file" : field) + " must be " + std::string(be) + ", not " +
+                     WithArticle(json::TypeName(*value_)),
+                 instead);
+  return false;
+}
+
+ConfigNode ConfigNode::Object(std::string_view key, Complaints& complaints) const {
+  const ConfigNode member = Member(key);
+  if (!member || !member.Must(member.value().is_object(), "an object", complaints)) {
+    return {*file_, nullptr, member.pointer_};
+  }
+  return member;
+}
+
+std::string ConfigNode::Text(std::string_view key, Complaints& complaints) const {
+  const ConfigNode member = Member(key);
+  if (!member || !member.Must(member.value().is_string(), "a string", complaints)) return {};
+  return member.value().get<std::string>();
+}
+
+bool ConfigNode::Flag(std::string_view key, Complaints& complaints) const {
+  const ConfigNode member = Member(key);
+  if (!member || !member.Must(member.value().is_boolean(), "true or false", complaints)) {
+    return false;
+  }
+  return member.value().get<bool>();
+}
+
+std::vector<ConfigNode> ConfigNode::Items(std::string_view key, Complaints& complaints) const {
+  const ConfigNode member = Member(key);
+  if (!member || !member.Must(member.value().is_array(), "a list", complaints)) return {};
+  std::vector<ConfigNode> items;
+  for (size_t i = 0; i < member.value().size(); ++i) {
+    items.push_back({*file_, &member.value()[i], json::Child(member.pointer_, i)});
+  }
+  return items;
+}
+
+}  // namespace mindgate::kube

@@ -1,0 +1,213 @@
+#include "kube/exec_plugin.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/text.h"
+#include "json/decode.h"
+#include "kube/pem.h"
+#include "kube/subprocess.h"
+
+namespace mindgate::kube {
+namespace {
+
+using json::Json;
+
+constexpr std::chrono::seconds kBetweenRuns(5);
+constexpr std::chrono::seconds kSkew(10);  // a request is under way for a while
+constexpr const char* kInfoVariable = "KUBERNETES_EXEC_INFO";
+
+struct Printed {
+  Credential credential;
+  std::optional<Time> end;
+};
+
+// Ours, with those of the plugin in the place of namesakes.
+std::vector<std::string> EnvironmentOf(const ExecPlugin& plugin) {
+  auto own = plugin.environment;
+  own.emplace_back(kInfoVariable, plugin.info);
+  std::vector<std::string> all;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
+    const std::string_view variable = *at;
+    const std::string_view name = variable.substr(0, variable.find('='));
+    const auto is_name = [&](const auto& pair) { return pair.first == name; };
+    if (std::none_of(own.begin(), own.end(), is_name)) all.emplace_back(variable);
+  }
+  for (const auto& [name, value] : own) all.push_back(name + "=" + value);
+  return all;
+}
+
+// For people: no control characters but line ends, no white space around.
+std::string Shown(std::string_view text) {
+  std::string out;
+  for (text = Trim(text); !text.empty();) {
+    const size_t length = Utf8Length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    text.remove_prefix(character.size());
+    if (character != "\n" && (length == 0 || IsControl(character))) {
+      out += HexEscaped(character);
+    } else {
+      out += character;
+    }
+  }
+  return out;
+}
+
+// What is wrong with the credentials, as the rest of a sentence; empty: nothing.
+std::string FaultOf(const Credential& credential) {
+  if (credential.token.empty() && credential.certificate.empty() && credential.key.empty()) {
+    return "printed neither a token nor a client certificate with its key";
+  }
+  if (credential.certificate.empty() != credential.key.empty()) {
+    return credential.key.empty() ? "printed a client certificate without its key"
+                                  : "printed a client key without its certificate";
+  }
+  if (const auto fault = TokenFault(credential.token); !fault.empty()) {
+    return "printed a token that " + fault;
+  }
+  if (credential.certificate.empty()) return "";
+  if (const auto fault = CertificatesFault(credential.certificate); !fault.empty()) {
+    return "printed a clientCertificateData that " + fault;
+  }
+  if (const auto fault = KeyFault(credential.key); !fault.empty()) {
+    return "printed a clientKeyData that " + fault;
+  }
+  if (!IsPair(credential.certificate, credential.key)) {
+    return "printed a client key that is not that of the client certificate";
+  }
+  return "";
+}
+
+// The text of a member, empty when there is none; nothing when it is of another type.
+std::optional<std::string> TextOf(const Json* status, std::string_view key) {
+  const Json* member = json::Find(status, key);
+  if (member == nullptr) return "";
+  if (!member->is_string()) return std::nullopt;
+  return member->get<std::string>();
+}
+
+// What the plugin printed; a fault is the rest of a sentence about it.
+tl::expected<Printed, std::string> Parse(const std::string& text, const std::string& api_version) {
+  const auto fault = [](std::string what) { return tl::unexpected(std::move(what)); };
+  if (Trim(text).empty()) return fault("printed nothing, and should print an ExecCredential");
+  const auto root = json::Decode(text);
+  if (!root) {
+    // Without what stands there: it may be part of a token.
+    return fault("printed what is no JSON, at line " + std::to_string(root.error().at.line) +
+                 ", column " + std::to_string(root.error().at.column));
+  }
+  const std::string_view kind = json::FindString(*root, "kind").value_or("");
+  const std::string_view version = json::FindString(*root, "apiVersion").value_or("");
+  if (kind != "ExecCredential" || version != api_version) {
+    return fault("printed kind " + Quote(kind) + " of " + Quote(version) +
+                 ", and the configuration says ExecCredential of " + Quote(api_version));
+  }
+  const Json* status = json::Find(*root, "status");
+  if (!json::IsObject(status)) return fault("printed an ExecCredential without a status");
+  Printed printed;
+  for (const auto& [key, member] : {std::pair{"token", &Credential::token},
+                                    {"clientCertificateData", &Credential::certificate},
+                                    {"clientKeyData", &Credential::key}}) {
+    const auto value = TextOf(status, key);
+    if (!value) return fault("printed a status." + std::string(key) + " that is no string");
+    printed.credential.*member = *value;
+  }
+  if (const auto what = FaultOf(printed.credential); !what.empty()) return fault(what);
+  const auto end = TextOf(status, "expirationTimestamp");
+  if (end && end->empty()) return printed;
+  printed.end = ParseTimestamp(end.value_or(""));
+  if (!printed.end) {
+    return fault(
+        "printed a status.expirationTimestamp that is no time such as 2026-12-31T12:00:00Z");
+  }
+  return printed;
+}
+
+class Source final : public CredentialSource {
+ public:
+  Source(ExecPlugin plugin, const Clock& clock) : plugin_(std::move(plugin)), clock_(clock) {}
+
+  Answer<Credential> Get() override {
+    const std::lock_guard one_at_a_time(mutex_);
+    if (kept_ && !IsDue(kSkew)) return kept_->credential;
+    if (!ended_ || clock_.Now() - *ended_ >= kBetweenRuns) Renew();
+    if (kept_ && !refused_ && (!fault_ || !IsDue({}))) return kept_->credential;
+    if (fault_) return tl::unexpected(*fault_);
+    return Because("the server refuses what it has just printed", "");
+  }
+
+  void Refused(const Credential& refused) override {
+    const std::lock_guard lock(mutex_);
+    if (kept_ && refused == kept_->credential) refused_ = true;
+  }
+
+ private:
+  // Whether what is kept cannot be used, or ends within `ahead`.
+  bool IsDue(std::chrono::seconds ahead) const {
+    return refused_ || (kept_->end && clock_.WallNow() + ahead >= *kept_->end);
+  }
+
+  void Renew() {
+    auto printed = RunPlugin();
+    ended_ = clock_.Now();
+    if (!printed) {
+      fault_ = std::move(printed).error();
+      return;
+    }
+    fault_.reset();
+    kept_ = *std::move(printed);
+    refused_ = false;
+  }
+
+  tl::unexpected<Fault> Because(const std::string& what, const std::string& hint) const {
+    return Failed(Reason::kCredentials, plugin_.place + ": exec plugin " + Quote(plugin_.command) +
+                                            ": " + what + (hint.empty() ? "" : " (" + hint + ")"));
+  }
+
+  Answer<Printed> RunPlugin() const {
+    const auto ended = Run({.command = plugin_.command,
+                            .arguments = plugin_.arguments,
+                            .environment = EnvironmentOf(plugin_),
+                            .deadline = plugin_.deadline});
+    if (!ended) {
+      const bool missing = ended.error().code() == ErrorCode::kNotFound;
+      return Because(ended.error().message(), missing ? InstallHint() : "");
+    }
+    const std::string said = ended->error.empty() ? "" : ": " + Shown(ended->error);
+    if (ended->signal != 0) {
+      return Because("ended by signal " + std::to_string(ended->signal) + said, "");
+    }
+    if (ended->exit_code != 0) {
+      return Because("exit code " + std::to_string(ended->exit_code) + said, "");
+    }
+    auto printed = Parse(ended->output, plugin_.api_version);
+    if (!printed) return Because(printed.error(), "");
+    return *std::move(printed);
+  }
+
+  std::string InstallHint() const {
+    return plugin_.install_hint.empty() ? "install it, or write its full path in exec.command"
+                                        : Shown(plugin_.install_hint);
+  }
+
+  const ExecPlugin plugin_;
+  const Clock& clock_;
+  std::mutex mutex_;  // held while the plugin runs
+  // All of these are guarded by mutex_.
+  std::optional<Printed> kept_;          // of the last good run
+  std::optional<Fault> fault_;           // of the last run, when it failed
+  std::optional<Clock::Instant> ended_;  // the last run
+  bool refused_ = false;                 // kept_ is
+};
+
+}  // namespace
+
+std::shared_ptr<CredentialSource> MakeExecSource(ExecPlugin plugin, const Clock& clock) {
+  return std::make_shared<Source>(std::move(plugin), clock);
+}
+
+}  // namespace mindgate::kube

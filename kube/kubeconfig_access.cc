@@ -1,0 +1,168 @@
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "kube/config_material.h"
+#include "kube/credential_files.h"
+#include "kube/kubeconfig.h"
+#include "kube/kubeconfig_user.h"
+#include "kube/server_url.h"
+
+namespace mindgate::kube {
+namespace {
+
+constexpr size_t kMostNames = 5;  // that a message lists
+
+std::string NamesOf(const Kubeconfig::Entries& entries) {
+  std::vector<std::string> names;
+  for (const auto& [name, node] : entries) {
+    names.push_back(names.size() == kMostNames ? "..." : Quote(name));
+    if (names.size() > kMostNames) break;
+  }
+  return Join(names, ", ");
+}
+
+class Chooser {
+ public:
+  Chooser(const Kubeconfig& config, const AccessFlags& flags, const Clock& clock)
+      : config_(config), flags_(flags), clock_(clock) {}
+
+  Answer<Access> Choose() {
+    const auto context = ChooseContext();
+    ChooseNamespace(context);
+    const auto cluster = ChooseEntry(config_.clusters, flags_.cluster, "cluster", context);
+    const auto user = ChooseEntry(config_.users, flags_.user, "user", context);
+    ReadServer(context, cluster);
+    if (cluster) ReadCluster(*cluster);
+    if (user && !access_.server.starts_with("http://")) {
+      access_.credentials = ReadUser(*user, access_, cluster, clock_, complaints_);
+    } else {
+      // As in client-go (ClientConfig), nothing secret is sent where everybody could read it.
+      access_.credentials = MakeCredentialSource({}, clock_);
+      if (user) access_.origin += " (nothing is shown to a server without TLS)";
+    }
+    if (!complaints_.empty()) return tl::unexpected(complaints_.AsFault());
+    return std::move(access_);
+  }
+
+ private:
+  using Entry = std::optional<ConfigNode>;
+
+  Entry ChooseContext() {
+    if (!flags_.context.empty()) return UseContext(flags_.context, "--context");
+    if (!config_.current_context.empty()) {
+      return UseContext(config_.current_context, config_.current_context_place);
+    }
+    access_.origin = config_.files.empty() ? "--server" : config_.Names();
+    if (!flags_.cluster.empty() || !flags_.server.empty()) return std::nullopt;
+    complaints_.Add(config_.Names(), "there is no current-context",
+                    config_.contexts.empty()
+                        ? "nor any context: it is no complete kubeconfig"
+                        : "choose one of " + NamesOf(config_.contexts) + " by --context");
+    return std::nullopt;
+  }
+
+  Entry UseContext(const std::string& name, const std::string& place) {
+    auto context = FindEntry(config_.contexts, name, "context", place);
+    access_.origin =
+        "context " + name + " of " + (context ? context->file().path : config_.Names());
+    return context;
+  }
+
+  // The entry, or a complaint that names what there is.
+  Entry FindEntry(const Kubeconfig::Entries& entries, const std::string& name,
+                  const std::string& what, const std::string& place) {
+    const auto found = entries.find(name);
+    if (found != entries.end()) return found->second;
+    std::vector<std::string_view> known;
+    for (const auto& [other, node] : entries) known.push_back(other);
+    const auto near = NearestOf(name, known);
+    complaints_.Add(place, "there is no " + what + " " + Quote(name),
+                    near              ? "did you mean " + Quote(*near) + "?"
+                    : entries.empty() ? "there is none at all"
+                                      : "there is " + NamesOf(entries));
+    return std::nullopt;
+  }
+
+  // The cluster or user that a flag names, else the context. It may name none.
+  Entry ChooseEntry(const Kubeconfig::Entries& entries, const std::string& flag,
+                    const std::string& what, const Entry& context) {
+    if (!flag.empty()) return FindEntry(entries, flag, what, "--" + what);
+    if (!context) return std::nullopt;
+    const std::string name = context->Text(what, complaints_);
+    if (name.empty()) return std::nullopt;
+    return FindEntry(entries, name, what, context->Member(what).Place());
+  }
+
+  void ChooseNamespace(const Entry& context) {
+    std::string name = flags_.default_namespace;
+    std::string place = "--namespace";
+    if (name.empty() && context) {
+      name = context->Text("namespace", complaints_);
+      place = context->Member("namespace").Place();
+    }
+    if (name.empty()) return;
+    if (!IsDns1123Label(name)) {
+      complaints_.Add(place, Quote(name) + " is no name of a namespace",
+                      "lower-case letters, digits and '-', at most 63");
+    }
+    access_.default_namespace = name;
+  }
+
+  void ReadServer(const Entry& context, const Entry& cluster) {
+    std::string place = "--server";
+    std::string server = flags_.server;
+    if (server.empty() && cluster) {
+      server = cluster->Text("server", complaints_);
+      const ConfigNode member = cluster->Member("server");
+      place = member.Place();
+      if (server.empty() && (!member || member.value().is_string())) {
+        complaints_.Add(place, cluster->Field() + " has no server", "write https://ADDRESS:PORT");
+      }
+    } else if (server.empty() && context && !context->Member("cluster")) {
+      complaints_.Add(context->Place(), context->Field() + " names no cluster");
+    }
+    if (server.empty()) return;  // which has been complained about
+    ServerUrl url = ReadServerUrl(server);
+    if (!url.fault.empty()) complaints_.Add(place, url.fault, url.fix);
+    access_.server = std::move(url.text);
+  }
+
+  void ReadCluster(const ConfigNode& cluster) {
+    access_.insecure = cluster.Flag("insecure-skip-tls-verify", complaints_);
+    // That name is the one of the configured server.
+    if (flags_.server.empty()) {
+      access_.tls_server_name = cluster.Text("tls-server-name", complaints_);
+    }
+    Material authority = ReadMaterial(cluster, kAuthority, complaints_);
+    if (access_.insecure && authority.given) {
+      complaints_.Add(cluster.Member("insecure-skip-tls-verify").Place(),
+                      cluster.Field() +
+                          " has both a certificate authority and "
+                          "insecure-skip-tls-verify, which ignores it",
+                      "remove insecure-skip-tls-verify");
+    }
+    access_.authority = std::move(authority.text);
+    access_.proxy = cluster.Text("proxy-url", complaints_);
+    if (!access_.proxy.empty() && !IsProxyUrl(access_.proxy)) {
+      const ConfigNode member = cluster.Member("proxy-url");
+      complaints_.Add(member.Place(), member.Field() + " is no URL of a proxy",
+                      "it begins with http://, https:// or socks5://");
+    }
+  }
+
+  const Kubeconfig& config_;
+  const AccessFlags& flags_;
+  const Clock& clock_;
+  Complaints complaints_;
+  Access access_;
+};
+
+}  // namespace
+
+Answer<Access> ChooseAccess(const Kubeconfig& config, const AccessFlags& flags,
+                            const Clock& clock) {
+  return Chooser(config, flags, clock).Choose();
+}
+
+}  // namespace mindgate::kube
