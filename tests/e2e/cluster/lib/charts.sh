@@ -32,22 +32,12 @@ volcano_secret() {
     --from-file "tls.key=$run/pki/volcano-admission.key" | kubectl apply --server-side -f -
 }
 
-# crd_of FILE: the name of the CRD, from a file name like group_plural.yaml.
-crd_of() {
-  local base=${1##*/}
-  base=${base%.yaml}
-  echo "${base#*_}.${base%%_*}"
-}
-
-# install_crds: those of tests/fixtures/crds that no chart has brought, which fit the controllers that run.
+# install_crds: those of tests/fixtures/crds; where LWS and Volcano run, their charts bring theirs, which fit that version.
 install_crds() {
-  local there file missing=()
-  there=$(kubectl get customresourcedefinitions -o name)
-  while read -r file; do
-    grep -qx "customresourcedefinition.apiextensions.k8s.io/$(crd_of "$file")" <<<"$there" || missing+=(-f "$file")
-  done < <(find "$crds" -name '*.yaml' | sort)
-  [ ${#missing[@]} -eq 0 ] || kubectl create --validate=false "${missing[@]}"
-  kubectl wait --for condition=Established --timeout 60s customresourcedefinitions --all
+  local files=("$crds"/{aibrix,mind-cluster,ome}/*.yaml)
+  [ "$mode" = full ] || files+=("$crds"/{lws,volcano}/*.yaml)
+  kubectl create --validate=false --output name "${files[@]/#/--filename=}" |
+    xargs "$run/bin/kubectl" --kubeconfig "$run/kubeconfig" wait --for condition=Established --timeout 60s
 }
 
 # controllers_run NAMESPACE: waits for every Deployment in it.

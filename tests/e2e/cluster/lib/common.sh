@@ -73,7 +73,7 @@ stop() {
   kill -TERM "$pid" 2>/dev/null || true
   kill -CONT "$pid" 2>/dev/null || true
   while pid_of "$1" >/dev/null; do
-    if [ "$waited" -ge $((10 * ${2:-10})) ]; then
+    if [ "$waited" -ge $((10 * ${2:-5})) ]; then
       kill -KILL "$pid" 2>/dev/null || true
     fi
     sleep 0.1

@@ -62,19 +62,28 @@ make_network() {
   link=mindgate$number
   api_address=10.249.$number.2
   echo "$link" >"$run/link"
+  inside bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+  without_ipv6 inside all
+  without_ipv6 inside default
   inside ip link set lo up
   inside ip address add "$node_address/32" dev lo
   inside ip link add "$bridge" type bridge
   inside ip address add "$pod_range.1/24" dev "$bridge"
   inside ip link set "$bridge" up
   inside ip route add "$service_range" dev "$bridge" # a ClusterIP needs a route before it is rewritten
-  inside bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
   ip link add "$link" type veth peer name outside netns "$(pid_of holder)"
+  without_ipv6 env "$link"
   ip address add "10.249.$number.1/30" dev "$link"
   ip link set "$link" up
   inside ip address add "$api_address/30" dev outside
   inside ip link set outside up
   guard_link
+}
+
+# without_ipv6 WHERE DEVICE: the guard below knows IPv4 only. WHERE is the command that runs a command there.
+without_ipv6() {
+  local setting=/proc/sys/net/ipv6/conf/$2/disable_ipv6
+  [ ! -e "$setting" ] || "$1" bash -c "echo 1 >$setting"
 }
 
 # guard_link: between the machine and the cluster only connections to the API server pass, begun by the machine.
