@@ -60,8 +60,13 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     namespace = fresh_name(request.node.name)
     cluster.kubectl("create", "namespace", namespace)
     yield Cluster(cluster.folder, namespace)
-    # Until it is gone: its pods hold NPUs that the next test may need.
-    cluster.kubectl("delete", "namespace", namespace, "--timeout", "100s")
+    cluster.kubectl("delete", "namespace", namespace, "--wait=false")
+    # Its pods hold NPUs that the next test may need.
+    wait_for(
+        lambda: cluster.kubectl("get", "pods", "-n", namespace, "-o", "name").stdout == "",
+        f"the pods of namespace {namespace} to end",
+        every=0.2,
+    )
 
 
 @pytest.fixture
