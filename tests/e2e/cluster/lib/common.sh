@@ -63,6 +63,7 @@ launch() {
   [ -f "$run/parts/$1" ] || fail "there is no part '$1'; the parts are: $(ls "$run/parts" | tr '\n' ' ')"
   setsid bash "$run/parts/$1" >>"$run/logs/$1.log" 2>&1 </dev/null &
   pid=$!
+  disown "$pid"
   echo "$pid $(start_time "$pid")" >"$run/pids/$1"
 }
 
