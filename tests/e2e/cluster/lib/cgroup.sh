@@ -4,7 +4,7 @@
 
 # cgroup_trees: the folders that hold a control group tree each.
 cgroup_trees() {
-  awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts | sort -u
+  awk '($3 == "cgroup" || $3 == "cgroup2") && $2 ~ "^/sys/fs/cgroup" { print $2 }' /proc/mounts | sort -u
 }
 
 # cgroup_tracking: the one tree in which processes are looked for.
