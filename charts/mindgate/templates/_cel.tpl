@@ -19,26 +19,13 @@ name: not-made-by-an-admitted-object
 expression: |-
   !('ownerReferences' in object.metadata) || !object.metadata.ownerReferences.exists(owner,
     'controller' in owner && owner.controller == true && (owner.apiVersion + ' ' + owner.kind) in [
-  {{- range $i, $owner := list
-    "apps/v1 ReplicaSet"
-    "apps/v1 Deployment"
-    "apps/v1 StatefulSet"
-    "batch/v1 CronJob"
-    "batch/v1 Job"
-    "batch.volcano.sh/v1alpha1 CronJob"
-    "batch.volcano.sh/v1alpha1 Job"
-    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"
-    "mindcluster.huawei.com/v1 InferService"
-    "mindcluster.huawei.com/v1 InferServiceSet"
-    "mindcluster.huawei.com/v1 InstanceSet"
-    "mindxdl.gitee.com/v1 AscendJob"
-    "ome.io/v1beta1 InferenceService"
-    "orchestration.aibrix.ai/v1alpha1 PodSet"
-    "orchestration.aibrix.ai/v1alpha1 RoleSet"
-    "orchestration.aibrix.ai/v1alpha1 StormService"
-  }}{{ if $i }},{{ end }}
-    '{{ $owner }}'
-  {{- end }}])
+      'apps/v1 ReplicaSet', 'apps/v1 Deployment', 'apps/v1 StatefulSet', 'batch/v1 CronJob', 'batch/v1 Job',
+      'batch.volcano.sh/v1alpha1 CronJob', 'batch.volcano.sh/v1alpha1 Job',
+      'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet', 'mindxdl.gitee.com/v1 AscendJob',
+      'mindcluster.huawei.com/v1 InferServiceSet', 'mindcluster.huawei.com/v1 InferService',
+      'mindcluster.huawei.com/v1 InstanceSet', 'ome.io/v1beta1 InferenceService',
+      'orchestration.aibrix.ai/v1alpha1 StormService', 'orchestration.aibrix.ai/v1alpha1 RoleSet',
+      'orchestration.aibrix.ai/v1alpha1 PodSet'])
 {{- end }}
 
 {{/* Updates of status, finalizers, owners and the like change nothing that is judged. */}}
