@@ -10,13 +10,14 @@
 #   make lint      format, clang-tidy, folder arrows, shell scripts
 #   make sanitize  the whole suite under ASan+UBSan and under TSan
 #   make rules     write docs/rules from the rules
+#   make image     build/mindgate-image.tar, for docker load and ctr images import
 #   make install   PREFIX=/usr/local
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test e2e e2e-up e2e-down build bench fuzz lint sanitize asan tsan rules install clean
+.PHONY: demo test e2e e2e-up e2e-down build bench fuzz lint sanitize asan tsan rules image install clean
 
 demo: build
 	@scripts/demo build/release/mindgate
@@ -63,6 +64,9 @@ asan tsan:
 
 rules: build
 	@scripts/rule-pages build/release/mindgate docs/rules
+
+image: build
+	@scripts/image
 
 install: build
 	install -D -m 755 -s build/release/mindgate $(DESTDIR)$(PREFIX)/bin/mindgate
