@@ -113,12 +113,18 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
     return kExitDone;
   }
 
-  kube::Client lease_client(*lease_transport, pauser);
+  // A look that gets no answer must leave time for the next.
+  kube::Client lease_client(*lease_transport, pauser,
+                            {.retries = 0, .timeout = std::chrono::seconds(10)});
   kube::Elector::Options election;
   election.ns = ns;
   election.name = options.lease;
   election.identity = options.identity.empty() ? Identity() : options.identity;
-  kube::Elector elector(lease_client, pauser, clock, election);
+  election.failed = [&logger](const kube::Fault& fault) {
+    logger.Warning("the Lease cannot be renewed now",
+                   {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
+  };
+  kube::Elector elector(lease_client, pauser, clock, election, std::random_device()());
   ManagerLoop loop(manager, pauser, logger);
   const auto leading = [&] { return !options.leader_elect || elector.leading(); };
 
@@ -201,8 +207,7 @@ void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
       ->add_flag("--leader-elect", options->leader_elect,
                  "Act only while holding the Lease, so that replicas take turns")
       ->envname("MINDGATE_LEADER_ELECT");
-  AddFlag(*command, "--lease", options->lease, "The Lease, in the same namespace", "LEASE",
-          "NAME");
+  AddFlag(*command, "--lease", options->lease, "The Lease, in the same namespace", "LEASE", "NAME");
   AddFlag(*command, "--identity", options->identity,
           "Who holds it (default: the host's name and a number)", "IDENTITY", "NAME");
   AddFlag(*command, "--probe-listen", options->probe_listen,

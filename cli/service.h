@@ -16,8 +16,8 @@ struct LogOptions {
 log::Format FormatOf(const LogOptions& options);
 log::Level LevelOf(const LogOptions& options);
 
-// Blocks SIGTERM and SIGINT in this thread and those it starts, so before there are others; one read
-// of what is returned is one of them. SIGPIPE is ignored: a peer that went away is an error of
+// Blocks SIGTERM and SIGINT in this thread and those it starts, so before there are others; one
+// read of what is returned is one of them. SIGPIPE is ignored: a peer that went away is an error of
 // write, not our end.
 FileDescriptor CatchStopSignals();
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from e2e import Cluster, CommandFailed, wait_for
+from release import IMAGE, Release
 
 DEFAULT_FOLDER = "/tmp/mindgate-e2e" if os.getuid() == 0 else f"/tmp/mindgate-e2e-{os.getuid()}"
 
@@ -79,6 +80,26 @@ def kubectl(cluster: Cluster) -> Callable:
 def helm(cluster: Cluster) -> Callable:
     """helm(*arguments, input=None, check=True) in the test's namespace."""
     return cluster.helm
+
+
+@pytest.fixture(scope="session")
+def installation() -> Iterator[Release]:
+    """mindgate as its chart installs it, for the whole run."""
+    cluster = the_cluster()
+    if not IMAGE.exists():
+        raise pytest.UsageError(f"{IMAGE} is not there; `make image` makes it")
+    cluster.control("import-image", IMAGE)
+    release = Release(cluster)
+    release.install()
+    yield release
+    release.uninstall()
+
+
+@pytest.fixture
+def mindgate(installation: Release) -> Release:
+    """The installation, serving: a test that changed it has to put it back, and is caught here if it did not."""
+    installation.wait_ready()
+    return installation
 
 
 @pytest.fixture(autouse=True)
