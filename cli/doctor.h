@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/paint.h"
 #include "cli/streams.h"
 #include "doctor/doctor.h"
 #include "kube/access.h"
