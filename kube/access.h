@@ -11,9 +11,9 @@ namespace mindgate::kube {
 
 // What one request shows of who sends it. Any part may be empty.
 struct Credential {
-  std::string token;        // bearer
-  std::string certificate;  // PEM, with its chain
-  std::string key;          // PEM, of that certificate
+  std::string token{};        // bearer
+  std::string certificate{};  // PEM, with its chain
+  std::string key{};          // PEM, of that certificate
 
   friend bool operator==(const Credential&, const Credential&) = default;
 };
@@ -44,12 +44,12 @@ struct Access {
 
 // What a command line says about which cluster: kubectl's own flags, same meaning.
 struct AccessFlags {
-  std::string kubeconfig;         // --kubeconfig
-  std::string context;            // --context
-  std::string cluster;            // --cluster
-  std::string user;               // --user
-  std::string default_namespace;  // -n, --namespace
-  std::string server;             // -s, --server
+  std::string kubeconfig{};         // --kubeconfig
+  std::string context{};            // --context
+  std::string cluster{};            // --cluster
+  std::string user{};               // --user
+  std::string default_namespace{};  // -n, --namespace
+  std::string server{};             // -s, --server
 };
 
 // As kubectl finds it: --kubeconfig, else the files of $KUBECONFIG, else ~/.kube/config; when none

@@ -17,7 +17,20 @@ std::string ConfigNode::Place() const {
   return file_->path + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
-std::string ConfigNode::Field() const { return json::FieldPath(file_->root, pointer_); }
+std::string ConfigNode::Field() const {
+  std::string field;
+  const Json* at = &file_->root;
+  for (const std::string& token : json::Tokens(pointer_).value_or(std::vector<std::string>())) {
+    if (json::IsArray(at)) {
+      field += "[" + token + "]";
+      at = json::Resolve(*at, "/" + token);
+    } else {
+      field += (field.empty() ? "" : ".") + token;
+      at = json::Find(at, token);
+    }
+  }
+  return field;
+}
 
 ConfigNode ConfigNode::Member(std::string_view key) const {
   return {*file_, json::Find(value_, key), json::Child(pointer_, key)};

@@ -10,10 +10,10 @@ namespace mindgate::kube {
 
 // Credentials that stand in a configuration or in files. Absolute paths; empty: there is none.
 struct CredentialFiles {
-  Credential now;  // as configured, or as it was in the files when they were first read
-  std::string token_file;
-  std::string certificate_file;
-  std::string key_file;
+  Credential now{};  // as configured, or as it was in the files when they were first read
+  std::string token_file{};
+  std::string certificate_file{};
+  std::string key_file{};
 };
 
 // Reads the files again after a minute, as client-go does (transport/token_source.go: half of the

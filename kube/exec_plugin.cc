@@ -169,10 +169,10 @@ class Source final : public CredentialSource {
   }
 
   Answer<Printed> RunPlugin() const {
-    const auto ended = Run({.command = plugin_.command,
-                            .arguments = plugin_.arguments,
-                            .environment = EnvironmentOf(plugin_),
-                            .deadline = plugin_.deadline});
+    const auto ended = RunProgram({.command = plugin_.command,
+                                   .arguments = plugin_.arguments,
+                                   .environment = EnvironmentOf(plugin_),
+                                   .deadline = plugin_.deadline});
     if (!ended) {
       const bool missing = ended.error().code() == ErrorCode::kNotFound;
       return Because(ended.error().message(), missing ? InstallHint() : "");

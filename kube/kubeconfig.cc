@@ -57,7 +57,10 @@ void AddEntries(const ConfigNode& root, std::string_view list, std::string_view 
     if (!item || !item.Must(item.value().is_object(), "an object", complaints)) continue;
     const std::string name = item.Text("name", complaints);
     if (name.empty()) {
-      if (!item.Member("name")) complaints.Add(item.Place(), item.Field() + " has no name");
+      const ConfigNode written = item.Member("name");
+      if (!written || written.value().is_string()) {
+        complaints.Add(written.Place(), item.Field() + " has no name");
+      }
       continue;
     }
     if (const auto [first, added] = here.emplace(name, item.Place()); !added) {

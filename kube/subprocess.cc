@@ -3,8 +3,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -81,7 +82,9 @@ class SpawnSettings {
 // A process that is killed and reaped if it has not been waited for.
 class Child {
  public:
-  explicit Child(pid_t pid) : pid_(pid), handle_(::pidfd_open(pid, 0)) {}
+  // By its number: glibc 2.36 declares pidfd_open for C only.
+  explicit Child(pid_t pid)
+      : pid_(pid), handle_(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
   ~Child() {
     if (pid_ == 0) return;
     ::kill(-pid_, SIGKILL);
@@ -160,7 +163,7 @@ Result<Ended> Follow(Child& child, const Program& program, FileDescriptor output
 
 }  // namespace
 
-Result<Ended> Run(const Program& program) {
+Result<Ended> RunProgram(const Program& program) {
   auto output = MakePipe();
   auto error = MakePipe();
   if (!output) return tl::unexpected(std::move(output).error());

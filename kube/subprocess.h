@@ -10,11 +10,11 @@ namespace mindgate::kube {
 
 // A program to run, without a shell. Its standard input is empty.
 struct Program {
-  std::string command;  // a path, or a name to be found in PATH
-  std::vector<std::string> arguments;
-  std::vector<std::string> environment;  // all of it: "NAME=value"
-  size_t output_limit = 1024 * 1024;     // more is a failure
-  size_t error_limit = 1024;             // more is thrown away
+  std::string command{};  // a path, or a name to be found in PATH
+  std::vector<std::string> arguments{};
+  std::vector<std::string> environment{};  // all of it: "NAME=value"
+  size_t output_limit = 1024 * 1024;       // more is a failure
+  size_t error_limit = 1024;               // more is thrown away
   std::chrono::milliseconds deadline{60'000};
 };
 
@@ -29,6 +29,6 @@ struct Ended {
 // group, when it takes longer than the deadline or writes too much. What it leaves running is not
 // waited for. Failures: kNotFound when there is no such program, kTooLarge, else kInvalidArgument.
 // Blocks; safe from many threads.
-Result<Ended> Run(const Program& program);
+Result<Ended> RunProgram(const Program& program);
 
 }  // namespace mindgate::kube

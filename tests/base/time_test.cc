@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mindgate {
 namespace {
@@ -52,6 +53,32 @@ TEST(ParseTime, RefusesEverythingElse) {
                                     "+026-12-31",
                                     "tomorrow"};
   for (const std::string_view text : cases) EXPECT_EQ(ParseTime(text), std::nullopt) << text;
+}
+
+TEST(ParseTimestamp, ReadsOffsetsAndCutsFractions) {
+  const std::pair<std::string_view, std::string> cases[] = {
+      {"2026-12-31T12:00:00Z", "2026-12-31T12:00:00Z"},
+      {"2026-12-31T12:00:00.999999Z", "2026-12-31T12:00:00Z"},
+      {"2026-12-31T12:00:00+00:00", "2026-12-31T12:00:00Z"},
+      {"2026-12-31T12:00:00+08:30", "2026-12-31T03:30:00Z"},
+      {"2026-12-31T12:00:00.5-05:00", "2026-12-31T17:00:00Z"},
+      {"2026-12-31T23:59:59-00:01", "2027-01-01T00:00:59Z"},
+  };
+  for (const auto& [text, want] : cases) {
+    const auto time = ParseTimestamp(text);
+    ASSERT_TRUE(time) << text;
+    EXPECT_EQ(FormatTime(*time), want) << text;
+  }
+}
+
+TEST(ParseTimestamp, RefusesEverythingElse) {
+  for (const std::string_view text :
+       {"", "2026-12-31", "2026-12-31T12:00:00", "2026-12-31T12:00:00z", "2026-12-31T12:00:00.Z",
+        "2026-12-31T12:00:00.5", "2026-12-31T12:00:00+8:00", "2026-12-31T12:00:00+0800",
+        "2026-12-31T12:00:00+24:00", "2026-12-31T12:00:00+08:60", "2026-12-31T12:00:00Z ",
+        "2026-12-31T24:00:00Z", "2026-12-31 12:00:00Z"}) {
+    EXPECT_EQ(ParseTimestamp(text), std::nullopt) << text;
+  }
 }
 
 TEST(FormatTime, IsRfc3339InUtc) {

@@ -16,6 +16,10 @@ namespace {
 // What must come about in a test comes within milliseconds; a machine may be slow.
 constexpr std::chrono::seconds kPatience(30);
 
+const std::string kTester = "tester";  // may do everything but what is forbidden
+const std::string kPowerless = "powerless";
+const std::string kAnonymous = "system:anonymous";
+
 // The largest request body (k8s.io/apiserver: MaxRequestBodyBytes).
 constexpr size_t kLargestBody = 3 * 1024 * 1024;
 
@@ -88,7 +92,7 @@ FakeApiServer::FakeApiServer(Options options)
                           std::chrono::seconds(ahead));
       }) {
   for (const char* name : {"default", "kube-system"}) {
-    store_.Put(kube::resources::kNamespaces, "", name,
+    store_.Put(resources::kNamespaces, "", name,
                {{"kind", "Namespace"},
                 {"apiVersion", "v1"},
                 {"metadata", {{"name", name}, {"uid", std::string("ns-") + name}}},
@@ -134,7 +138,7 @@ Json FakeApiServer::Put(const Resource& resource, Json object) {
   const std::string ns = resource.namespaced ? metadata["namespace"].get<std::string>() : "";
   object["kind"] = resource.kind;
   object["apiVersion"] = resource.api_version();
-  const Resource& namespaces = kube::resources::kNamespaces;
+  const Resource& namespaces = resources::kNamespaces;
   if (resource.namespaced && store_.Get(namespaces, "", ns) == nullptr) {
     store_.Put(namespaces, "", ns,
                {{"kind", "Namespace"}, {"apiVersion", "v1"}, {"metadata", {{"name", ns}}}});
@@ -264,10 +268,11 @@ bool FakeApiServer::Stream(HttpStream& stream, const std::shared_ptr<Subscriptio
 
 // --- who may what --------------------------------------------------------------------------------
 
-void FakeApiServer::Accept(std::set<std::string> tokens) {
+void FakeApiServer::Accept(std::set<std::string> tokens, std::set<std::string> powerless) {
   const std::lock_guard lock(mutex_);
   authenticates_ = true;
   tokens_ = std::move(tokens);
+  powerless_ = std::move(powerless);
 }
 
 void FakeApiServer::Forbid(const std::string& verb, const std::string& resource) {
@@ -280,22 +285,25 @@ void FakeApiServer::AllowAll() {
   forbidden_.clear();
 }
 
+std::optional<std::string> FakeApiServer::UserOf(const HttpRequest& request) const {
+  if (!authenticates_) return kTester;
+  if (request.bad_client_certificate) return std::nullopt;
+  const std::string bearer = Header(request, "authorization");
+  if (bearer.empty()) return request.client_certificate.empty() ? kAnonymous : kTester;
+  const std::string token = bearer.starts_with("Bearer ") ? bearer.substr(7) : "";
+  if (tokens_.contains(token)) return kTester;
+  if (powerless_.contains(token)) return kPowerless;
+  return std::nullopt;
+}
+
 std::optional<Refusal> FakeApiServer::Refused(const HttpRequest& request,
                                               const Route* route) const {
-  std::string user = "tester";
-  if (authenticates_) {
-    const std::string bearer = Header(request, "authorization");
-    const bool known = bearer.starts_with("Bearer ") && tokens_.contains(bearer.substr(7));
-    if ((!bearer.empty() && !known) || request.bad_client_certificate) {
-      return StatusOf(401, "Unauthorized", "Unauthorized");
-    }
-    if (!known && request.client_certificate.empty()) user = "system:anonymous";
-  }
-  const bool anonymous = user == "system:anonymous";
+  const auto user = UserOf(request);
+  if (!user) return StatusOf(401, "Unauthorized", "Unauthorized");
   if (route == nullptr) {
-    if (!anonymous) return std::nullopt;
+    if (*user != kAnonymous) return std::nullopt;
     return StatusOf(403, "Forbidden",
-                    "forbidden: User \"" + user + "\" cannot get path \"" + request.path + "\"",
+                    "forbidden: User \"" + *user + "\" cannot get path \"" + request.path + "\"",
                     Json::object());
   }
   const Target& target = route->target;
@@ -305,10 +313,10 @@ std::optional<Refusal> FakeApiServer::Refused(const HttpRequest& request,
     return (rule.first == "*" || rule.first == route->verb) &&
            (rule.second == "*" || rule.second == resource);
   });
-  if (!forbidden && !anonymous) return std::nullopt;
+  if (!forbidden && *user == kTester) return std::nullopt;
   return Forbidden(
       target.resource(), target.name,
-      "User \"" + user + "\" cannot " + route->verb + " resource \"" + resource +
+      "User \"" + *user + "\" cannot " + route->verb + " resource \"" + resource +
           "\" in API group \"" + target.resource().group + "\"" +
           (target.name_space.empty() ? " at the cluster scope"
                                      : " in the namespace \"" + target.name_space + "\""));
@@ -397,7 +405,12 @@ HttpResponse FakeApiServer::Serve(const HttpRequest& request) {
   }
   for (const auto& gate : gates) gate->Hold();
   if (fault && fault->answer) return *fault->answer;
-  HttpResponse answer = Carry(request);
+  HttpResponse answer;
+  try {
+    answer = Carry(request);
+  } catch (const std::exception& error) {  // nlohmann's, over what it did not expect
+    answer = Answered(StatusOf(500, "InternalError", error.what()));
+  }
   return fault ? NoAnswer() : answer;
 }
 

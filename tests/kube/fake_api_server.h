@@ -99,8 +99,9 @@ class FakeApiServer {
   // --- who may what ------------------------------------------------------------------------------
 
   // From now on only these bearer tokens and client certificates (of Options::http.client_ca) are
-  // let in: others get 401, and who shows nothing 403, as an anonymous user.
-  void Accept(std::set<std::string> tokens);
+  // let in: others get 401. Who shows nothing is anonymous and gets 403, and so does who shows one
+  // of `powerless`.
+  void Accept(std::set<std::string> tokens, std::set<std::string> powerless = {});
   // 403 for this verb ("list", "*") on this resource ("pods", "pods/eviction", "*").
   void Forbid(const std::string& verb, const std::string& resource);
   void AllowAll();  // forgets what was forbidden
@@ -141,6 +142,8 @@ class FakeApiServer {
   bool Stream(HttpStream& stream, const std::shared_ptr<Subscription>& watch,
               std::chrono::steady_clock::time_point deadline);
   std::optional<Route> RouteOf(const HttpRequest& request) const;
+  // The name of who sent it; nothing: nobody whom this server knows.
+  std::optional<std::string> UserOf(const HttpRequest& request) const;
   std::optional<Refusal> Refused(const HttpRequest& request, const Route* route) const;
   bool WaitFor(const std::function<bool()>& condition) const;
 
@@ -153,6 +156,7 @@ class FakeApiServer {
   FakeWrites writes_;
   bool authenticates_ = false;
   std::set<std::string> tokens_;
+  std::set<std::string> powerless_;
   std::set<std::pair<std::string, std::string>> forbidden_;
   std::list<Fault> faults_;
   std::list<std::pair<When, std::shared_ptr<Gate>>> gates_;

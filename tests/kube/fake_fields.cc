@@ -333,7 +333,7 @@ Outcome<Json> ApplyFields(const Json& live, const Json& patch, const FieldManage
   }
   if (!conflicts.empty()) return Refuse(ApplyConflict(conflicts));
 
-  Json next = live.is_object() ? live : Json::object();
+  Json next = live.is_object() ? live : Json{{"metadata", Json::object()}};
   Owner& own = OwnerFor(owners, manager, true);
   for (const Path& path : own.fields) {
     const bool shared = std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) {

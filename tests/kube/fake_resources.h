@@ -9,6 +9,14 @@
 #include "kube/fake_status.h"
 #include "kube/resource.h"
 
+// Those that only tests meet.
+namespace mindgate::kube::resources {
+inline const Resource kPodDisruptionBudgets{"policy", "v1", "poddisruptionbudgets",
+                                            "PodDisruptionBudget", true};
+inline const Resource kCustomResourceDefinitions{
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
+}  // namespace mindgate::kube::resources
+
 namespace mindgate::kube::testing {
 
 // How an API server treats the objects of one resource.
@@ -56,12 +64,5 @@ class FakeResources {
 
   std::map<GroupVersion, std::map<std::string, FakeResource>> resources_;
 };
-
-namespace resources {
-inline const Resource kPodDisruptionBudgets{"policy", "v1", "poddisruptionbudgets",
-                                            "PodDisruptionBudget", true};
-inline const Resource kCustomResourceDefinitions{
-    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", false};
-}  // namespace resources
 
 }  // namespace mindgate::kube::testing

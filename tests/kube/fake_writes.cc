@@ -26,9 +26,15 @@ void TakeOver(Json& to, const Json& from, const char* member) {
 }
 
 // What a generation counts changes of.
-Json Desired(Json object, bool status) {
+Json Desired(Json object, const FakeResource& how) {
+  // Those of a Deployment are copied to its ReplicaSets.
+  Json annotations;
+  if (how.resource == resources::kDeployments) {
+    annotations = object["metadata"].value("annotations", Json::object());
+  }
   object.erase("metadata");
-  if (status) object.erase("status");
+  if (how.status) object.erase("status");
+  object["annotations"] = std::move(annotations);
   return object;
 }
 
@@ -171,8 +177,8 @@ Outcome<Reply> FakeWrites::Insert(const Target& target, Json object, Owned owned
                             "Required value: name or generateName is required", "metadata.name"}}));
   }
   if (how.resource.namespaced &&
-      store_.Get(kube::resources::kNamespaces, "", target.name_space) == nullptr) {
-    return Refuse(NotFound(kube::resources::kNamespaces, target.name_space));
+      store_.Get(resources::kNamespaces, "", target.name_space) == nullptr) {
+    return Refuse(NotFound(resources::kNamespaces, target.name_space));
   }
   if (store_.Get(how.resource, target.name_space, name) != nullptr) {
     return Refuse(AlreadyExists(how.resource, name));
@@ -250,7 +256,7 @@ Outcome<Reply> FakeWrites::Replace(const Target& target, const Json& live, Json 
     TakeOver(next, live, "status");
   }
   if (const auto checked = CheckContent(target, next); !checked) return Refuse(checked.error());
-  if (how.generation && Desired(next, how.status) != Desired(live, how.status)) {
+  if (how.generation && Desired(next, how) != Desired(live, how)) {
     next["metadata"]["generation"] = live_metadata.value("generation", int64_t{0}) + 1;
   }
   if (owned == Owned::kByChange) OwnUpdate(live, next, Manager(target), how.custom, now_(0));
@@ -403,7 +409,7 @@ Outcome<Reply> FakeWrites::Delete(const Target& target, const Json& options) {
   }
   if (!dry_run) {
     store_.Remove(target.resource(), target.name_space, target.name);
-    if (target.resource() == kube::resources::kNamespaces) store_.RemoveNamespace(target.name);
+    if (target.resource() == resources::kNamespaces) store_.RemoveNamespace(target.name);
   }
   if (target.how->returns_deleted) return Reply{200, std::move(object)};
   Json details = DetailsOf(target.resource(), target.name);
