@@ -109,8 +109,8 @@ def pod_templates(objects: list[Object]) -> dict[str, Object]:
 
 
 def container_of(objects: list[Object], deployment: str) -> Object:
-    containers = pod_templates(objects)[deployment]["spec"]["containers"]
-    return containers[0]
+    container: Object = pod_templates(objects)[deployment]["spec"]["containers"][0]
+    return container
 
 
 def flag(container: Object, name: str) -> str:
@@ -118,7 +118,7 @@ def flag(container: Object, name: str) -> str:
     (value,) = [
         each.partition("=")[2] for each in container["args"] if each.startswith(f"--{name}=")
     ]
-    return value
+    return str(value)
 
 
 class RightsTest(unittest.TestCase):

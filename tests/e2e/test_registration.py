@@ -181,7 +181,7 @@ CREATIONS: dict[str, tuple[Object, str, str]] = {
     "an InferenceService": (custom("ome.io/v1beta1", "InferenceService"), "ome", "ome"),
     "a ServingRuntime": (custom("ome.io/v1beta1", "ServingRuntime"), "ome", "ome"),
 }
-# What changes of a stored object: target, merge patch, subresource; and who is asked to validate it.
+# What changes of a stored object (target, merge patch, subresource), and who is asked about it.
 UPDATES: dict[str, tuple[str, Object, str, str]] = {
     "finalizers of a Deployment": (
         "deployment/x",
