@@ -2,6 +2,7 @@
 
 MINDGATE_REWRITE=1 writes the files anew; the difference is then read like code.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -16,7 +17,11 @@ def golden(value_set: str) -> str:
         return text_of(value_set)
     lines = difflib.unified_diff(
         text_of("defaults").splitlines(keepends=True),
-        text_of(value_set).splitlines(keepends=True), "defaults", value_set, n=1)
+        text_of(value_set).splitlines(keepends=True),
+        "defaults",
+        value_set,
+        n=1,
+    )
     return "".join(lines)
 
 
@@ -33,7 +38,9 @@ class GoldenTest(unittest.TestCase):
                 self.assertEqual(path.read_text(), got, "MINDGATE_REWRITE=1 writes it anew")
 
     def test_every_file_of_values_is_rendered(self) -> None:
-        self.assertEqual(sorted(path.stem for path in (HERE / "values").iterdir()), sorted(VALUE_SETS))
+        self.assertEqual(
+            sorted(path.stem for path in (HERE / "values").iterdir()), sorted(VALUE_SETS)
+        )
 
     def test_helm_finds_nothing_to_say(self) -> None:
         for value_set in VALUE_SETS:

@@ -1,4 +1,5 @@
 """Runs helm on the chart, and reads what it renders."""
+
 from __future__ import annotations
 
 import functools
@@ -85,9 +86,13 @@ def webhooks_of(objects: list[Object]) -> Iterator[tuple[str, Object]]:
 
 def kinds_of_the_engine() -> dict[tuple[str, str], str]:
     """Group and kind to version of every kind in schemas/kinds.cc."""
-    rows = re.findall(r'\{Kind::k\w+, "([^"]*)", "(\w+)", "(\w+)", (?:true|false), (?:true|false)\}',
-                      (ROOT / "schemas/kinds.cc").read_text())
+    rows = re.findall(
+        r'\{Kind::k\w+, "([^"]*)", "(\w+)", "(\w+)", (?:true|false), (?:true|false)\}',
+        (ROOT / "schemas/kinds.cc").read_text(),
+    )
     count = re.search(r"kKindCount = (\d+);", (ROOT / "schemas/kinds.h").read_text())
     if count is None or len(rows) != int(count.group(1)):
-        raise AssertionError(f"schemas/kinds.cc is written differently now: {len(rows)} rows are read")
+        raise AssertionError(
+            f"schemas/kinds.cc is written differently now: {len(rows)} rows are read"
+        )
     return {(group, kind): version for group, version, kind in rows}

@@ -3,6 +3,7 @@
 
 MINDGATE_BINARY names the program that goes in.
 """
+
 from __future__ import annotations
 
 import gzip
@@ -28,7 +29,9 @@ FIXED = [
     "usr/bin/kubectl-mindgate",
     "usr/bin/mindgate",
 ]
-VARYING = re.compile(r"(usr/)?lib(64)?/([\w-]+/)?[\w.+-]+\.so[\d.]*|usr/share/doc/[\w.+-]+/copyright")
+VARYING = re.compile(
+    r"(usr/)?lib(64)?/([\w-]+/)?[\w.+-]+\.so[\d.]*|usr/share/doc/[\w.+-]+/copyright"
+)
 
 
 def image(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -59,20 +62,25 @@ class ImageTest(unittest.TestCase):
         layer = hashlib.sha256(self.layer).hexdigest()
         self.assertEqual(
             self.manifest,
-            [{
-                "Config": hashlib.sha256(config).hexdigest() + ".json",
-                "RepoTags": ["localhost/mindgate:dev"],
-                "Layers": [f"{layer}/layer.tar"],
-            }])
+            [
+                {
+                    "Config": hashlib.sha256(config).hexdigest() + ".json",
+                    "RepoTags": ["localhost/mindgate:dev"],
+                    "Layers": [f"{layer}/layer.tar"],
+                }
+            ],
+        )
         self.assertEqual(len(self.members), 3)
         self.assertEqual(
-            json.loads(config)["rootfs"], {"type": "layers", "diff_ids": [f"sha256:{layer}"]})
+            json.loads(config)["rootfs"], {"type": "layers", "diff_ids": [f"sha256:{layer}"]}
+        )
 
     def test_runs_mindgate_as_a_user_without_rights(self) -> None:
         config = json.loads(self.members[self.manifest[0]["Config"]])["config"]
         version = subprocess.run([BINARY, "version"], capture_output=True, text=True, check=True)
         self.assertEqual(
-            config, {
+            config,
+            {
                 "User": "9000:9000",
                 "Entrypoint": ["/usr/bin/mindgate"],
                 "Cmd": ["--help"],
@@ -80,13 +88,15 @@ class ImageTest(unittest.TestCase):
                 "WorkingDir": "/",
                 "Labels": {
                     "org.opencontainers.image.title": "mindgate",
-                    "org.opencontainers.image.description":
-                        "Keeps Ascend NPU jobs schedulable, reschedulable and elastic on Kubernetes",
+                    "org.opencontainers.image.description": "Keeps Ascend NPU jobs schedulable,"
+                    " reschedulable and elastic on Kubernetes",
                     "org.opencontainers.image.licenses": "Apache-2.0",
-                    "org.opencontainers.image.version":
-                        version.stdout.strip().removeprefix("mindgate "),
+                    "org.opencontainers.image.version": version.stdout.strip().removeprefix(
+                        "mindgate "
+                    ),
                 },
-            })
+            },
+        )
 
     def test_holds_only_what_the_program_needs(self) -> None:
         files = [entry.name for entry in self.entries() if not entry.isdir()]
@@ -116,7 +126,8 @@ class FaultsTest(unittest.TestCase):
         done = image("--binary", "/nowhere/mindgate")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(
-            done.stderr, "scripts/image: /nowhere/mindgate is missing: `make build` makes it\n")
+            done.stderr, "scripts/image: /nowhere/mindgate is missing: `make build` makes it\n"
+        )
 
     def test_a_program_that_does_not_run_alone_makes_no_image(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
