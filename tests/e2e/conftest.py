@@ -107,7 +107,8 @@ def settled_api_server() -> None:
     """A test may have stopped it; the next one begins when it answers."""
     cluster = the_cluster()
     wait_for(
-        lambda: cluster.kubectl("get", "--raw", "/readyz", "--request-timeout", "5s").stdout == "ok",
+        lambda: cluster.kubectl("get", "--raw", "/readyz", "--request-timeout", "5s").stdout
+        == "ok",
         "the API server to be ready",
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -25,7 +26,9 @@ class CommandFailed(AssertionError):
     def __init__(self, done: subprocess.CompletedProcess[str]):
         self.returncode, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
         words = " ".join(str(word) for word in done.args)
-        super().__init__(f"exit code {done.returncode} of: {words}\n{done.stdout}{done.stderr}".rstrip())
+        super().__init__(
+            f"exit code {done.returncode} of: {words}\n{done.stdout}{done.stderr}".rstrip()
+        )
 
 
 def wait_for(condition: Callable[[], T], what: str, seconds: float = 60, every: float = 0.5) -> T:
@@ -64,28 +67,49 @@ class Cluster:
     def kubeconfig(self) -> pathlib.Path:
         return self.folder / "kubeconfig"
 
-    def run(
-        self, *command: object, input: str | None = None, check: bool = True, seconds: float = 120
-    ) -> subprocess.CompletedProcess[str]:
-        """A program in the environment of this cluster: KUBECONFIG, its clients on the PATH, no home of a user."""
-        environment = dict(
+    def environment(self) -> dict[str, str]:
+        """KUBECONFIG and the PATH of this cluster; no home of a user, whose settings would differ."""
+        return dict(
             os.environ,
             KUBECONFIG=str(self.kubeconfig),
             HOME=str(self.folder / "home"),
             PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}",
             MINDGATE_E2E_DIR=str(self.folder),
         )
+
+    def run(
+        self, *command: object, input: str | None = None, check: bool = True, seconds: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        """A program in the environment of this cluster, to its end."""
         done = subprocess.run(
             [str(word) for word in command],
             input=input,
             text=True,
             capture_output=True,
-            env=environment,
+            env=self.environment(),
             timeout=seconds,
         )
         if check and done.returncode != 0:
             raise CommandFailed(done)
         return done
+
+    @contextlib.contextmanager
+    def start(self, *command: object, output: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
+        """A program in the environment of this cluster that runs beside the test, and is ended with the block."""
+        with output.open("w") as file:
+            process = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                text=True,
+                env=self.environment(),
+            )
+            try:
+                yield process
+            finally:
+                process.kill()
+                process.wait()
 
     def _in_namespace(self) -> list[str]:
         return ["--namespace", self.namespace] if self.namespace else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.server
 import json
+import pathlib
 import socket
 import threading
 from typing import Any
@@ -18,7 +19,9 @@ NPU_NODES = {"npu-0", "npu-1", "npu-2", "npu-3"}
 
 
 def condition(thing: dict[str, Any], kind: str) -> str:
-    return {c["type"]: c["status"] for c in thing["status"].get("conditions", [])}.get(kind, "absent")
+    return {c["type"]: c["status"] for c in thing["status"].get("conditions", [])}.get(
+        kind, "absent"
+    )
 
 
 def npu_pod_spec(**more: Any) -> dict[str, Any]:
@@ -77,6 +80,18 @@ def test_api_server_comes_back_with_what_it_had(cluster: Cluster) -> None:
     assert gone.returncode != 0
     cluster.control("start", "apiserver")
     assert cluster.get("configmap", "kept")["data"] == {"a": "b"}
+
+
+@pytest.mark.full
+def test_cut_connections_end_watches(cluster: Cluster, tmp_path: pathlib.Path) -> None:
+    path = f"/api/v1/namespaces/{cluster.namespace}/configmaps?watch=1"
+    seen = tmp_path / "watch"
+    with cluster.start("kubectl", "get", "--raw", path, output=seen) as watch:
+        # This ConfigMap is made in every namespace: once it is seen, the watch is on.
+        wait_for(lambda: "kube-root-ca.crt" in seen.read_text(), "the first event of the watch")
+        assert watch.poll() is None
+        assert cluster.control("cut").stdout.endswith("connections cut\n")
+        assert watch.wait(timeout=10) != 0, seen.read_text()
 
 
 @pytest.mark.full
@@ -168,7 +183,9 @@ def test_nothing_in_the_cluster_reaches_the_machine(cluster: Cluster) -> None:
         inside = cluster.control("run", "curl", "-sS", "--max-time", "2", url, check=False)
         listener.shutdown()
     assert inside.returncode != 0
-    assert "refused" in inside.stderr or "unreachable" in inside.stderr or "connect" in inside.stderr
+    assert (
+        "refused" in inside.stderr or "unreachable" in inside.stderr or "connect" in inside.stderr
+    )
 
 
 def leader_worker_set(replicas: int) -> dict[str, Any]:
@@ -245,7 +262,8 @@ def test_volcano_job_runs_as_one_gang(cluster: Cluster) -> None:
     of_the_job = "volcano.sh/job-name=train"
     wait_for(lambda: running_on(cluster, of_the_job) == sorted(NPU_NODES), "a pod on each NPU node")
     wait_for(
-        lambda: cluster.get("jobs.batch.volcano.sh", "train")["status"]["state"]["phase"] == "Running",
+        lambda: cluster.get("jobs.batch.volcano.sh", "train")["status"]["state"]["phase"]
+        == "Running",
         "the job to run",
     )
 
