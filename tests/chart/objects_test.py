@@ -54,11 +54,6 @@ def watcher_rights(secret: str) -> list[tuple[str, list[Object]]]:
                 {
                     "apiGroups": ["coordination.k8s.io"],
                     "resources": ["leases"],
-                    "verbs": ["create"],
-                },
-                {
-                    "apiGroups": ["coordination.k8s.io"],
-                    "resources": ["leases"],
                     "resourceNames": ["mindgate-watcher"],
                     "verbs": ["get", "update", "patch"],
                 },
