@@ -2,19 +2,22 @@
 #
 #   make demo      build mindgate and run admission on real manifests
 #   make test      build and run the whole test suite
+#   make e2e       the end-to-end tests, on a real Kubernetes of their own (K8S=1.30, 1.34 or 1.36)
+#   make e2e-up    leave such a cluster to play with; make e2e-down takes it down
 #   make build     build/release/mindgate
 #   make bench     time the engine, as ratios within one run
 #   make fuzz      run every fuzz target (FUZZ_SECONDS=60)
 #   make lint      format, clang-tidy, folder arrows, shell scripts
 #   make sanitize  the whole suite under ASan+UBSan and under TSan
 #   make rules     write docs/rules from the rules
+#   make image     build/mindgate-image.tar, for docker load and ctr images import
 #   make install   PREFIX=/usr/local
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build bench fuzz lint sanitize asan tsan rules install clean
+.PHONY: demo test e2e e2e-up e2e-down build bench fuzz lint sanitize asan tsan rules image install clean
 
 demo: build
 	@scripts/demo build/release/mindgate
@@ -24,6 +27,16 @@ test:
 	@cmake --preset dev >build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
 	@ninja -C build/dev -j $(JOBS) --quiet
 	@ctest --preset dev -j $(JOBS) --no-tests=error
+
+e2e: build
+	@scripts/e2e
+
+e2e-up:
+	@scripts/bootstrap --e2e
+	@tests/e2e/cluster/up
+
+e2e-down:
+	@tests/e2e/cluster/down
 
 build:
 	@scripts/bootstrap
@@ -51,6 +64,9 @@ asan tsan:
 
 rules: build
 	@scripts/rule-pages build/release/mindgate docs/rules
+
+image: build
+	@scripts/image
 
 install: build
 	install -D -m 755 -s build/release/mindgate $(DESTDIR)$(PREFIX)/bin/mindgate

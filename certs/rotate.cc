@@ -154,6 +154,20 @@ Result<void> NewAuthority(State& state, const RotationPolicy& policy, Time now, 
 
 }  // namespace
 
+std::string_view StepName(Step step) {
+  switch (step) {
+    case Step::kReplaceAuthority:
+      return "replace-ca";
+    case Step::kIntroduceAuthority:
+      return "introduce-ca";
+    case Step::kRenewServing:
+      return "renew-serving";
+    case Step::kDropPrevious:
+      return "drop-old-ca";
+  }
+  return "";
+}
+
 Result<State> ReadState(const Files& files) {
   State state;
   const std::string_view bundle = TextOf(files, kAuthorityFile);

@@ -61,6 +61,8 @@ enum class Step {
   kDropPrevious,
 };
 
+std::string_view StepName(Step step);  // for programs: "replace-ca"
+
 struct PlannedStep {
   Step step;
   std::string reason;  // "the serving certificate reached two thirds of its life at ..."

@@ -10,9 +10,6 @@
 namespace mindgate::cli {
 namespace {
 
-// Certificates beyond a hundred years are mistakes.
-constexpr int kMostDays = 36500;
-
 void AddNameOptions(CLI::App& command, NameOptions& names) {
   command.add_option("--dns", names.dns_names, "DNS names that the certificate is for")
       ->type_name("NAME")
@@ -28,12 +25,12 @@ void AddNameOptions(CLI::App& command, NameOptions& names) {
 
 void AddLifeOptions(CLI::App& command, int& serving_days, int& ca_days) {
   command.add_option("--days", serving_days, "How long a serving certificate is valid")
-      ->check(CLI::Range(1, kMostDays))
+      ->check(CLI::Range(1, kMostCertificateDays))
       ->type_name("DAYS")
       ->capture_default_str()
       ->envname("MINDGATE_CERTS_DAYS");
   command.add_option("--ca-days", ca_days, "How long a CA is valid")
-      ->check(CLI::Range(1, kMostDays))
+      ->check(CLI::Range(1, kMostCertificateDays))
       ->type_name("DAYS")
       ->capture_default_str()
       ->envname("MINDGATE_CERTS_CA_DAYS");
@@ -87,7 +84,7 @@ void AddInspect(CLI::App& parent, Streams& io, int& exit_code) {
       ->allow_extra_args(false)  // PATH may follow it
       ->envname("MINDGATE_CERTS_NAME");
   command->add_option("--warn-days", options->warn_days, "Fail when one ends within so many days")
-      ->check(CLI::Range(0, kMostDays))
+      ->check(CLI::Range(0, kMostCertificateDays))
       ->type_name("DAYS")
       ->capture_default_str()
       ->envname("MINDGATE_CERTS_WARN_DAYS");
@@ -142,6 +139,7 @@ Examples:
   AddCreate(*command, io, exit_code);
   AddInspect(*command, io, exit_code);
   AddRotate(*command, io, exit_code);
+  AddCertsManage(*command, io, exit_code);
 }
 
 }  // namespace mindgate::cli

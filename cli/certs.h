@@ -5,9 +5,19 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/service.h"
 #include "cli/streams.h"
+#include "kube/access.h"
+#include "watcher/certificate_manager.h"
+
+namespace CLI {
+class App;
+}
 
 namespace mindgate::cli {
+
+// Certificates beyond a hundred years are mistakes.
+inline constexpr int kMostCertificateDays = 36500;
 
 // The names a serving certificate is for.
 struct NameOptions {
@@ -46,6 +56,21 @@ struct CertsRotateOptions {
   Time now{};
 };
 
+struct CertsManageOptions {
+  kube::AccessFlags cluster = {};
+  watcher::CertificateManagerOptions manager = {};
+  int days = 365;
+  int ca_days = 3650;
+  int publish_seconds = 3600;
+  int overlap_seconds = 24 * 3600;
+  bool once = false;
+  bool leader_elect = false;
+  std::string lease = "mindgate-watcher";
+  std::string identity;  // empty: the host's name and something random
+  std::string probe_listen = ":8080";
+  LogOptions log = {};
+};
+
 // Makes a CA and a serving certificate in a folder that holds none.
 int RunCertsCreate(const CertsCreateOptions& options, Streams& io);
 
@@ -55,6 +80,11 @@ int RunCertsInspect(const CertsInspectOptions& options, Streams& io);
 
 // Does the step of certs/rotate.h that is due in a folder.
 int RunCertsRotate(const CertsRotateOptions& options, Streams& io);
+
+// Keeps the Secret and the caBundle fields of a cluster until SIGTERM or SIGINT; with `once`, does
+// what is due now. kExitUnusable when it cannot begin, kExitDenied when `once` failed.
+int RunCertsManage(const CertsManageOptions& options, Streams& io);
+void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code);
 
 // "a, b": names of a certificate, which come from whoever made it; nothing in them may act on a
 // terminal.

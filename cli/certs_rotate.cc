@@ -104,21 +104,6 @@ std::string_view StepText(certs::Step step) {
   return "";
 }
 
-// For programs.
-std::string_view StepName(certs::Step step) {
-  switch (step) {
-    case certs::Step::kReplaceAuthority:
-      return "replace-ca";
-    case certs::Step::kIntroduceAuthority:
-      return "introduce-ca";
-    case certs::Step::kRenewServing:
-      return "renew-serving";
-    case certs::Step::kDropPrevious:
-      return "drop-old-ca";
-  }
-  return "";
-}
-
 // Whether clients must be told of another bundle.
 bool ChangesAuthority(const certs::Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const certs::PlannedStep& step) {
@@ -145,7 +130,7 @@ void PrintJson(const certs::Plan& done, bool dry_run, const certs::State& state,
   using Json = nlohmann::ordered_json;
   Json steps = Json::array();
   for (const certs::PlannedStep& step : done.steps) {
-    steps.push_back({{"step", StepName(step.step)}, {"reason", step.reason}});
+    steps.push_back({{"step", certs::StepName(step.step)}, {"reason", step.reason}});
   }
   Json serving;  // null: there is none that can be read
   if (!state.chain.empty()) {

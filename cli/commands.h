@@ -26,6 +26,7 @@ void AddTest(CLI::App& parent, Streams& io, int& exit_code);
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
 void AddCerts(CLI::App& parent, Streams& io, int& exit_code);
+void AddDoctor(CLI::App& parent, Streams& io, int& exit_code);
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code);
 void AddCompletion(CLI::App& parent, Streams& io,
                    int& exit_code);  // of `parent` and all its commands

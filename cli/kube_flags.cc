@@ -4,7 +4,7 @@
 
 namespace mindgate::cli {
 
-void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags) {
+void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags) {
   // KUBECONFIG, which may hold several files, keeps the meaning that it has for kubectl.
   command
       .add_option("--kubeconfig", flags.kubeconfig,
@@ -21,14 +21,18 @@ void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags) {
   command.add_option("--user", flags.user, "The user of the kubeconfig to use")
       ->type_name("NAME")
       ->envname("MINDGATE_USER");
+  command.add_option("-s,--server", flags.server, "The URL of the API server")
+      ->type_name("URL")
+      ->envname("MINDGATE_SERVER");
+}
+
+void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags) {
+  AddClusterFlags(command, flags);
   command
       .add_option("-n,--namespace", flags.default_namespace,
                   "The namespace (default: that of the context)")
       ->type_name("NAME")
       ->envname("MINDGATE_NAMESPACE");
-  command.add_option("-s,--server", flags.server, "The URL of the API server")
-      ->type_name("URL")
-      ->envname("MINDGATE_SERVER");
 }
 
 }  // namespace mindgate::cli

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/flags.h"
 
 namespace mindgate::cli {
 
@@ -47,6 +48,15 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
                   "Configuration file (mindgate.yaml); without one the defaults hold")
       ->type_name("FILE")
       ->envname("MINDGATE_CONFIG");
+}
+
+void AddLogFlags(CLI::App& command, LogOptions& options) {
+  SetChoices(
+      *AddFlag(command, "--log-format", options.format, "How log lines look", "LOG_FORMAT", "TEXT"),
+      {"json", "text"});
+  SetChoices(*AddFlag(command, "--log-level", options.level, "The least that is logged",
+                      "LOG_LEVEL", "TEXT"),
+             {"debug", "info", "warning", "error"});
 }
 
 void AddColorOption(CLI::App& command, ColorMode& color) {

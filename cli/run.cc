@@ -68,6 +68,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io) {
   AddConfig(app, io, exit_code);
   AddWebhook(app, io, exit_code);
   AddCerts(app, io, exit_code);
+  AddDoctor(app, io, exit_code);
   AddVersion(app, io, exit_code);
   AddCompletion(app, io, exit_code);
   app.footer("`mindgate COMMAND --help` shows the flags of a command, with examples.");

@@ -11,6 +11,7 @@
 namespace mindgate::cli {
 
 std::string Version() { return MINDGATE_VERSION; }
+std::string UserAgent() { return "mindgate/" + Version(); }
 
 int RunVersion(const std::string& output, Streams& io) {
   if (output == "json") {

@@ -1,21 +1,22 @@
 #include "cli/webhook.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <memory>
 #include <optional>
 
 #include "base/files.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
+#include "cli/flags.h"
+#include "cli/kube_flags.h"
+#include "cli/version.h"
 #include "cli/webhook_dev.h"
 #include "webhook/live_inputs.h"
+#include "webhook/runtime_lookup.h"
 #include "webhook/server.h"
 
 namespace mindgate::cli {
@@ -23,13 +24,6 @@ namespace {
 
 // Beyond connections: listeners, watches, epoll sets, logs.
 constexpr rlim_t kOtherDescriptors = 128;
-
-log::Level LevelOf(const std::string& name) {
-  if (name == "debug") return log::Level::kDebug;
-  if (name == "warning") return log::Level::kWarning;
-  if (name == "error") return log::Level::kError;
-  return log::Level::kInfo;
-}
 
 // What options contradict each other in; empty: nothing. The second is what to write instead.
 std::pair<std::string, std::string> FaultOf(const WebhookOptions& options) {
@@ -81,25 +75,34 @@ size_t AllowConnections(size_t wanted) {
              : std::min<size_t>(wanted, limit.rlim_cur - kOtherDescriptors);
 }
 
-FileDescriptor CatchStopSignals() {
-  sigset_t stop;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTERM);
-  sigaddset(&stop, SIGINT);
-  ::pthread_sigmask(SIG_BLOCK, &stop, nullptr);
-  std::signal(SIGPIPE, SIG_IGN);  // a caller that went away is an error of write, not our end
-  return FileDescriptor(::signalfd(-1, &stop, SFD_CLOEXEC));
-}
+// What decisions look up in the cluster. Without a way to its API server the webhook serves all the
+// same: decisions then rest on what objects say themselves.
+class Lookups {
+ public:
+  Lookups(const kube::AccessFlags& flags, const Clock& clock, log::Logger& logger) {
+    auto access = kube::FindAccess(flags, clock);
+    if (!access) {
+      fault_ = access.error().message;
+      logger.Error("runtimes are not looked up: no way to an API server", {{"fault", fault_}});
+      return;
+    }
+    transport_ = kube::MakeTransport(*std::move(access), UserAgent());
+    client_.emplace(*transport_, pauser_);
+    runtimes_.emplace(*client_, pauser_, clock, logger);
+  }
 
-template <typename T>
-CLI::Option* AddFlag(CLI::App& command, const std::string& name, T& value,
-                     const std::string& description, const std::string& variable,
-                     const std::string& type) {
-  return command.add_option(name, value, description)
-      ->capture_default_str()
-      ->envname("MINDGATE_" + variable)
-      ->type_name(type);
-}
+  void Feed(webhook::ServerInputs& inputs) const {
+    inputs.objects_status = [this] { return runtimes_ ? runtimes_->Status() : fault_; };
+    if (runtimes_) inputs.objects = [this] { return runtimes_->Get(); };
+  }
+
+ private:
+  std::string fault_;
+  kube::RealPauser pauser_;
+  std::unique_ptr<kube::Transport> transport_;
+  std::optional<kube::Client> client_;
+  std::optional<webhook::RuntimeLookup> runtimes_;
+};
 
 }  // namespace
 
@@ -110,8 +113,7 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
   }
   const FileDescriptor stop = CatchStopSignals();
   const SystemClock clock;
-  log::Logger logger(options.log_format == "text" ? log::Format::kText : log::Format::kJson,
-                     LevelOf(options.log_level), clock);
+  log::Logger logger(FormatOf(options.log), LevelOf(options.log), clock);
 
   std::optional<DevFolder> dev;
   if (options.dev) {
@@ -126,12 +128,15 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
   files.config_file = options.config_file;
   files.tls = {dev ? dev->path() : options.cert_dir, options.client_ca, options.server_names};
   const webhook::LiveInputs live(files, clock, logger);
-  const webhook::ServerInputs inputs{live.config(),
-                                     live.tls(),
-                                     clock,
-                                     logger,
-                                     [&live] { return live.config_status(); },
-                                     [&live] { return live.certificate_status(); }};
+  webhook::ServerInputs inputs{live.config(),
+                               live.tls(),
+                               clock,
+                               logger,
+                               [&live] { return live.config_status(); },
+                               [&live] { return live.certificate_status(); }};
+  const std::unique_ptr<Lookups> lookups =
+      options.lookup_runtimes ? std::make_unique<Lookups>(options.cluster, clock, logger) : nullptr;
+  if (lookups != nullptr) lookups->Feed(inputs);
 
   webhook::ServerOptions server = ServerOptionsOf(options);
   server.most_connections = AllowConnections(server.most_connections);
@@ -179,12 +184,13 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
       ->delimiter(',');
   AddFlag(*command, "--config", options->config_file,
           "The configuration file, taken up again when it changes", "CONFIG", "FILE");
-  SetChoices(*AddFlag(*command, "--log-format", options->log_format, "How log lines look",
-                      "LOG_FORMAT", "TEXT"),
-             {"json", "text"});
-  SetChoices(*AddFlag(*command, "--log-level", options->log_level, "The least that is logged",
-                      "LOG_LEVEL", "TEXT"),
-             {"debug", "info", "warning", "error"});
+  command
+      ->add_flag("--lookup-runtimes", options->lookup_runtimes,
+                 "Follow the cluster's ServingRuntimes, so that an InferenceService is judged by "
+                 "what its runtime asks for")
+      ->envname("MINDGATE_LOOKUP_RUNTIMES");
+  AddClusterFlags(*command, options->cluster);
+  AddLogFlags(*command, options->log);
   AddFlag(*command, "--io-threads", options->io_threads, "Threads that read and write connections",
           "IO_THREADS", "N")
       ->check(CLI::Range(1, 64));
@@ -220,7 +226,7 @@ Examples:
     if (options->dev) {
       if (command->count("--listen") == 0) options->listen = "127.0.0.1:9443";
       if (command->count("--probe-listen") == 0) options->probe_listen = "127.0.0.1:8080";
-      if (command->count("--log-format") == 0) options->log_format = "text";
+      if (command->count("--log-format") == 0) options->log.format = "text";
       if (command->count("--drain-delay") == 0) options->drain_delay_seconds = 0;
     }
     exit_code = RunWebhook(*options, io);

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/service.h"
 #include "cli/streams.h"
+#include "kube/access.h"
 
 namespace mindgate::cli {
 
@@ -17,8 +19,9 @@ struct WebhookOptions {
   bool client_optional = false;           // a caller may come without one
   std::vector<std::string> client_names;  // empty: any that the client CA signed
   std::string config_file;                // empty: the defaults
-  std::string log_format = "json";        // or "text"
-  std::string log_level = "info";         // or "debug", "warning", "error"
+  bool lookup_runtimes = false;           // follow the runtimes of the cluster that is meant by:
+  kube::AccessFlags cluster;
+  LogOptions log;
   uint32_t io_threads = 2;
   uint32_t work_threads = 0;  // 0: one for each core, 2 to 4
   uint32_t most_connections = 2048;

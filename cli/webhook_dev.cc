@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/files.h"
+#include "certs/base64.h"
 #include "certs/rotate.h"
-#include "webhook/admission_review.h"
 
 namespace mindgate::cli {
 namespace {
@@ -97,7 +97,7 @@ void DevFolder::Explain(uint16_t port, uint16_t probe_port, Streams& io) const {
          << "For a MutatingWebhookConfiguration of an API server on this machine:\n\n"
          << "  clientConfig:\n"
          << "    url: " << url << "/mutate\n"
-         << "    caBundle: " << webhook::Base64(authority_) << "\n\n"
+         << "    caBundle: " << certs::EncodeBase64(authority_) << "\n\n"
          << "Ctrl-C ends it.\n"
          << std::flush;
 }

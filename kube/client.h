@@ -22,13 +22,13 @@ namespace mindgate::kube {
 using json::Json;
 
 struct ListOptions {
-  std::string label_selector;
-  std::string field_selector;
-  int64_t limit = 0;           // objects a page; 0: all in one answer
-  std::string continue_token;  // of the page before
+  std::string label_selector{};
+  std::string field_selector{};
+  int64_t limit = 0;             // objects a page; 0: all in one answer
+  std::string continue_token{};  // of the page before
   // Empty: the newest state. Else what `match` says about it; "0" with kNotOlderThan is any state
   // that the server's cache holds, the cheapest.
-  std::string resource_version;
+  std::string resource_version{};
   enum class Match { kUnset, kExact, kNotOlderThan } match = Match::kUnset;
 };
 

@@ -48,6 +48,8 @@ class Informer {
     const std::lock_guard lock(mutex_);
     return synced_;
   }
+  // Whether what is there is complete and, as far as one can know, new.
+  bool current() const { return synced() && reflector_.following(); }
   bool WaitSynced(std::chrono::milliseconds longest, std::stop_token stop = {}) const {
     std::unique_lock lock(mutex_);
     return synced_changed_.wait_for(lock, stop, longest, [this] { return synced_; });

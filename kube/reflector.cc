@@ -46,6 +46,7 @@ void Reflector::Run(std::stop_token stop) {
     if (stop.stop_requested()) return;
     const bool held = !lists && clock_.Now() - started >= kGoodWatch;
     if (held) backoff_.Reset();
+    following_ = answer.has_value();
     if (answer) {
       // An orderly end at once, again and again, would be a busy loop too.
       if (!lists && !held && !pauser_.Pause(backoff_.Next(), stop)) return;
@@ -95,6 +96,7 @@ Answer<void> Reflector::Watch(const std::stop_token& stop) {
   return client_.Watch(
       selection_.resource, selection_.ns, options, &fields_,
       [this](WatchEvent event) {
+        following_ = true;
         std::string version = VersionOf(event.object);
         if (event.type != WatchEvent::Type::kBookmark) handler_.happened(std::move(event));
         if (!version.empty()) seen_ = std::move(version);

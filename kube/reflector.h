@@ -50,6 +50,9 @@ class Reflector {
   // Until `stop`; in the caller's thread, where the handler is called too.
   void Run(std::stop_token stop);
 
+  // Whether the server was heard of since the newest fault; from any thread.
+  bool following() const { return following_; }
+
   // How often so far; from any thread.
   struct Counts {
     uint64_t lists = 0;
@@ -72,6 +75,7 @@ class Reflector {
   std::minstd_rand random_;
   std::string seen_;  // the newest resourceVersion; empty before the first list
   bool must_list_ = true;
+  std::atomic<bool> following_ = false;
   std::atomic<uint64_t> lists_ = 0;
   std::atomic<uint64_t> watches_ = 0;
   std::atomic<uint64_t> faults_ = 0;

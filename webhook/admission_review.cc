@@ -1,7 +1,5 @@
 #include "webhook/admission_review.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "certs/base64.h"
 #include "json/decode.h"
 #include "json/patch.h"
 
@@ -141,15 +140,6 @@ Json AuditAnnotations(const admission::Verdict& verdict, std::string_view genera
 
 }  // namespace
 
-std::string Base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the end that OpenSSL writes
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(size));
-  return text;
-}
-
 tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
                                                  Time now) {
   if (Trim(body).empty()) return Refuse(Refusal::kEmptyBody);
@@ -220,7 +210,7 @@ std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdi
   // needs no escaping, and is most of an answer.
   if (hook == Hook::kMutate && allowed && !verdict.patch.empty()) {
     answer += R"("patch":")";
-    answer += Base64(json::ToJsonPatch(verdict.patch).dump());
+    answer += certs::EncodeBase64(json::ToJsonPatch(verdict.patch).dump());
     answer += R"(","patchType":"JSONPatch",)";
   }
   // Texts are cut at bytes: half a character must not make the answer fail.

@@ -51,7 +51,4 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::st
 std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
                          std::string_view generation);
 
-// RFC 4648 with padding.
-std::string Base64(std::string_view bytes);
-
 }  // namespace mindgate::webhook

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "certs/load.h"
+#include "webhook/probe_port.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -82,8 +83,10 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
   const Clock& clock = inputs_.clock;
   const auto start = clock.Now();
-  const auto review = DecodeReview(*decoders_.Borrow(), request.body, clock.WallNow());
+  auto review = DecodeReview(*decoders_.Borrow(), request.body, clock.WallNow());
   if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
+  const auto objects = inputs_.objects();
+  review->request.objects = objects.get();
   const auto decoded = clock.Now();
 
   admission::Options options;
@@ -144,14 +147,14 @@ HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) 
         (tls == nullptr ? "none loaded yet"
                         : "expires " + FormatTime(certs::ExpiryOf(*tls).serving.value_or(Time()))) +
             Fault(inputs.certificate_status()));
+    // Never a reason to be not ready: without it, decisions rest on what objects say themselves.
+    if (const std::string objects = inputs.objects_status(); !objects.empty()) {
+      text += "[ ]lookups " + objects + "\n";
+    }
     check(!draining, "serving", draining ? "shutting down" : "");
   }
   text += ready ? "ok\n" : "not ready\n";
-  HttpResponse response;
-  response.status = ready ? 200 : 503;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = std::move(text);
-  return response;
+  return PlainText(ready ? 200 : 503, std::move(text));
 }
 
 int64_t CertificateExpiry(const certs::TlsMaterial* material) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "webhook/metrics.h"
+#include "webhook/probe_port.h"
 #include "webhook/routes.h"
 #include "webhook/work_pool.h"
 
@@ -56,27 +57,13 @@ class Server::Impl {
                                const Responder& responder) {
       OnReview(std::move(request), deadline, responder);
     };
-    FrontEnd::Options probes;
-    probes.name = "probe";
-    probes.listen = options_.probe_listen;
-    probes.most_connections = options_.most_probe_connections;
-    probes.settings = options_.connections;
-    probes.settings.port = Port::kProbe;
-    // Its own: a flood of reviews must not turn a probe away.
-    probes.budget = &probe_budget_;
-    probes.clock = &inputs_.clock;
-    // In its loop's own thread, so that a probe never waits for a review.
-    probes.handler = [this](const Request& request, Clock::Instant, const Responder& responder) {
-      responder.Send(probe_http_.Serve(request, request.close || draining()));
-    };
-
     // Everything that a handler touches is there before the first request can come.
     auto admission_listener = FrontEnd::Open(std::move(admission));
     if (!admission_listener) return tl::unexpected(std::move(admission_listener).error());
     admission_ = *std::move(admission_listener);
-    auto probe_listener = FrontEnd::Open(std::move(probes));
-    if (!probe_listener) return tl::unexpected(std::move(probe_listener).error());
-    probes_ = *std::move(probe_listener);
+    auto probes = ProbePort::Open(ProbeOptions(), ProbeRoutes());
+    if (!probes) return tl::unexpected(std::move(probes).error());
+    probes_ = *std::move(probes);
 
     pool_ = std::make_unique<WorkPool>(options_.work_threads, options_.queue,
                                        [this](const Job& job) { OnJob(job); });
@@ -111,7 +98,7 @@ class Server::Impl {
   }
 
   FrontEnd& admission() { return *admission_; }
-  FrontEnd& probes() { return *probes_; }
+  ProbePort& probes() { return *probes_; }
   const webhook::Metrics& metrics() const { return *metrics_; }
 
  private:
@@ -139,15 +126,26 @@ class Server::Impl {
         return reviews_->Handle(hook, request);
       });
     }
-    probe_http_.Get("/livez", [](const HttpRequest&) {
-      return HttpResponse{200, "text/plain; charset=utf-8", "ok\n"};
-    });
-    probe_http_.Get("/readyz", [this](const HttpRequest& request) {
-      return Readiness(inputs_, draining(), request.verbose);
-    });
-    probe_http_.Get("/metrics", [this](const HttpRequest&) {
-      return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8", metrics_->Render()};
-    });
+  }
+
+  ProbePort::Options ProbeOptions() {
+    ProbePort::Options probes;
+    probes.listen = options_.probe_listen;
+    probes.most_connections = options_.most_probe_connections;
+    probes.settings = options_.connections;
+    probes.clock = &inputs_.clock;
+    probes.on_bug = [this](std::string_view what) { reviews_->OnBug(what); };
+    probes.closing = [this] { return draining(); };
+    return probes;
+  }
+
+  ProbePort::Routes ProbeRoutes() {
+    return {{"/livez", [](const HttpRequest&) { return PlainText(200, "ok\n"); }},
+            {"/readyz",
+             [this](const HttpRequest& request) {
+               return Readiness(inputs_, draining(), request.verbose);
+             }},
+            {"/metrics", [this](const HttpRequest&) { return MetricsText(metrics_->Render()); }}};
   }
 
   // In a loop's thread.
@@ -182,14 +180,11 @@ class Server::Impl {
   const ServerOptions options_;
   const ServerInputs inputs_;
   ByteBudget budget_;
-  ByteBudget probe_budget_{4 * 1024 * 1024};
   const TlsContext tls_;
   HttpLayer http_{[this](std::string_view what) { reviews_->OnBug(what); },
                   [this] { admission_->stats().Add(Refusal::kNotFound); }};
-  HttpLayer probe_http_{[this](std::string_view what) { reviews_->OnBug(what); },
-                        [this] { probes_->stats().Add(Refusal::kNotFound); }};
   std::unique_ptr<FrontEnd> admission_;
-  std::unique_ptr<FrontEnd> probes_;
+  std::unique_ptr<ProbePort> probes_;
   std::unique_ptr<WorkPool> pool_;
   std::unique_ptr<webhook::Metrics> metrics_;
   std::unique_ptr<ReviewHandler> reviews_;

@@ -57,6 +57,10 @@ struct ServerInputs {
   // How loading them went: a Reloader's status(), for /readyz?verbose and the metrics.
   std::function<ReloadStatus()> config_status = [] { return ReloadStatus(); };
   std::function<ReloadStatus()> certificate_status = [] { return ReloadStatus(); };
+  // Other objects of the cluster that decisions may look at, as they are known now; null: none.
+  std::function<std::shared_ptr<const schemas::ObjectLookup>()> objects = [] { return nullptr; };
+  // How that stands, for /readyz?verbose; empty: nothing is looked up.
+  std::function<std::string()> objects_status = [] { return std::string(); };
 };
 
 // The admission port and the probe port, from the first connection to the last. Public functions

@@ -288,21 +288,5 @@ TEST(AdmissionReview, LargeIntegersAndUnknownFieldsSurvive) {
   EXPECT_LT(text.size(), 2048) << "answers are small";
 }
 
-TEST(AdmissionReview, Base64) {
-  const std::vector<std::pair<std::string, std::string>> cases = {
-      {"", ""},
-      {"f", "Zg=="},
-      {"fo", "Zm8="},
-      {"foo", "Zm9v"},
-      {"foob", "Zm9vYg=="},
-      {"fooba", "Zm9vYmE="},
-      {"foobar", "Zm9vYmFy"},
-      {std::string("\xff\xfe\x00", 3), "//4A"}};
-  for (const auto& [bytes, want] : cases) {
-    EXPECT_EQ(Base64(bytes), want);
-    EXPECT_EQ(Decoded(want), bytes);
-  }
-}
-
 }  // namespace
 }  // namespace mindgate::webhook

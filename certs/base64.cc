@@ -1,0 +1,39 @@
+#include "certs/base64.h"
+
+#include <openssl/evp.h>
+
+#include <climits>
+
+namespace mindgate::certs {
+
+std::string EncodeBase64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the end that OpenSSL writes
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                   reinterpret_cast<const unsigned char*>(bytes.data()),
+                                   static_cast<int>(bytes.size()));
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+std::optional<std::string> DecodeBase64(std::string_view text) {
+  std::string characters;
+  for (const char c : text) {
+    if (c != '\n' && c != '\r') characters += c;
+  }
+  const size_t last = characters.find_last_not_of('=');
+  const size_t padding = last == std::string::npos ? 0 : characters.size() - last - 1;
+  // EVP_DecodeBlock leaves out blanks around, and takes padding for zeros.
+  if (characters.size() % 4 != 0 || characters.size() > INT_MAX || padding > 2 ||
+      characters.find_first_of(" \t\v\f-") != std::string::npos) {
+    return std::nullopt;
+  }
+  std::string bytes(characters.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(characters.data()),
+                                   static_cast<int>(characters.size()));
+  if (size < 0) return std::nullopt;
+  bytes.resize(static_cast<size_t>(size) - padding);
+  return bytes;
+}
+
+}  // namespace mindgate::certs

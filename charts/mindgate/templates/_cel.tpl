@@ -1,0 +1,90 @@
+{{/*
+matchConditions: what the API server asks itself before it calls the webhook, in CEL. An object is sent when all of them hold.
+An expression that fails denies the request under failurePolicy Fail, so none may fail on any object: members are looked for
+before they are read, types are checked where an API does not, and CREATE (no oldObject) is told apart first.
+*/}}
+
+{{/* Finalizers are removed from objects that are being deleted: never in the way of that. */}}
+{{- define "mindgate.cel.alive" -}}
+name: not-being-deleted
+expression: "!('deletionTimestamp' in object.metadata)"
+{{- end }}
+
+{{/*
+Children of kinds that are admitted themselves get nothing injected. Their controllers repeat a refused call for ever and nobody
+reads the message; and what runs already must be rescheduled while mindgate is away.
+*/}}
+{{- define "mindgate.cel.source" -}}
+name: not-made-by-an-admitted-object
+expression: |-
+  !('ownerReferences' in object.metadata) || !object.metadata.ownerReferences.exists(owner,
+    'controller' in owner && owner.controller == true && (owner.apiVersion + ' ' + owner.kind) in [
+      'apps/v1 ReplicaSet', 'apps/v1 Deployment', 'apps/v1 StatefulSet', 'batch/v1 CronJob', 'batch/v1 Job',
+      'batch.volcano.sh/v1alpha1 CronJob', 'batch.volcano.sh/v1alpha1 Job',
+      'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet', 'mindxdl.gitee.com/v1 AscendJob',
+      'mindcluster.huawei.com/v1 InferServiceSet', 'mindcluster.huawei.com/v1 InferService',
+      'mindcluster.huawei.com/v1 InstanceSet', 'ome.io/v1beta1 InferenceService',
+      'orchestration.aibrix.ai/v1alpha1 StormService', 'orchestration.aibrix.ai/v1alpha1 RoleSet',
+      'orchestration.aibrix.ai/v1alpha1 PodSet'])
+{{- end }}
+
+{{/* Updates of status, finalizers, owners and the like change nothing that is judged. */}}
+{{- define "mindgate.cel.changed" -}}
+name: new-or-changed
+expression: |-
+  request.operation == 'CREATE' ||
+  ('spec' in object ? object.spec : {}) != ('spec' in oldObject ? oldObject.spec : {}) ||
+  ['labels', 'annotations'].exists(field, (field in object.metadata ? object.metadata[field] : {}) !=
+                                          (field in oldObject.metadata ? oldObject.metadata[field] : {}))
+{{- end }}
+
+{{/* The spec of a pod is frozen, and its annotations are where scheduler and device plugin keep their notes. */}}
+{{- define "mindgate.cel.newPod" -}}
+name: new
+expression: request.operation == 'CREATE'
+{{- end }}
+
+{{- define "mindgate.cel.newOrRelabelledPod" -}}
+name: new-or-relabelled
+expression: |-
+  request.operation == 'CREATE' || ('labels' in object.metadata ? object.metadata.labels : {}) !=
+                                   ('labels' in oldObject.metadata ? oldObject.metadata.labels : {})
+{{- end }}
+
+{{/*
+For kinds that everybody uses: some container asks for a resource of huawei.com, or the object or its pods carry a label or
+annotation that MindCluster or mindgate read. The argument is the CEL path of what holds the pods' metadata and spec.
+*/}}
+{{- define "mindgate.cel.concernsNpus" -}}
+name: concerns-npus
+expression: |-
+  [{{ . }}].exists(pod,
+    'spec' in pod && type(pod.spec) == map &&
+    ['containers', 'initContainers'].exists(field,
+      field in pod.spec && type(pod.spec[field]) == list && pod.spec[field].exists(container,
+        'resources' in container && type(container.resources) == map &&
+        ['limits', 'requests'].exists(amounts,
+          amounts in container.resources && type(container.resources[amounts]) == map &&
+          container.resources[amounts].exists(resource, resource.startsWith('huawei.com/'))))))
+  || [object.metadata, 'metadata' in {{ . }} ? {{ . }}.metadata : {}].exists(metadata,
+    ['labels', 'annotations'].exists(field,
+      field in metadata && type(metadata[field]) == map && metadata[field].exists(key,
+        key.startsWith('huawei.com/') || key.startsWith('mind-cluster/') || key.startsWith('mindgate.io/') ||
+        key in ['fault-scheduling', 'pod-rescheduling', 'fault-retry-times', 'process-recover-enable',
+                'subHealthyStrategy', 'wait-reschedule-timeout', 'tor-affinity', 'sp-block', 'sp-fit', 'ra-block'])))
+{{- end }}
+
+{{/*
+ConfigMaps are everywhere. Ours are scaling rules, which are judged by their text, and rank tables, judged by their labels alone
+once ascend-operator fills them in.
+*/}}
+{{- define "mindgate.cel.concernsMindie" -}}
+name: scaling-rule-or-rank-table
+expression: |-
+  'data' in object && 'elastic_scaling.json' in object.data &&
+    (request.operation == 'CREATE' || !('data' in oldObject) || !('elastic_scaling.json' in oldObject.data) ||
+     object.data['elastic_scaling.json'] != oldObject.data['elastic_scaling.json']) ||
+  'name' in object.metadata && object.metadata.name.startsWith('rings-config-') &&
+    (request.operation == 'CREATE' || ('labels' in object.metadata ? object.metadata.labels : {}) !=
+                                      ('labels' in oldObject.metadata ? oldObject.metadata.labels : {}))
+{{- end }}

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "doctor/doctor.h"
+#include "doctor/report.h"
+#include "json/json.h"
+#include "kube/client.h"
+
+namespace mindgate::doctor {
+
+using json::Json;
+
+// One webhook of one of the two configurations.
+struct Hook {
+  std::string name;  // "pods.mutate.mindgate.io"
+  bool mutating = false;
+  std::string service_ns;  // empty: it is called by URL
+  std::string service;
+  int64_t port = 443;
+  std::string url;
+  std::string bundle;  // caBundle in PEM, decoded; empty: none, or not decodable
+  std::string failure_policy;
+  Json namespace_selector;
+};
+
+// What the checks share; each adds what later ones need.
+struct Context {
+  kube::Client& client;
+  const Options& options;
+  Time now;
+  std::stop_token stop;
+  Report& report;
+  std::vector<Hook> hooks{};
+  std::vector<Json> pods{};     // that the Service selects
+  std::string serving_chain{};  // tls.crt of their Secret; empty: not known
+};
+
+std::string Text(const Json& value, std::initializer_list<std::string_view> keys);
+
+// Says that something could not be looked at: what it was, and the grant that would allow it.
+void SkipFor(Context& context, std::string_view check, const std::string& what,
+             const kube::Fault& fault);
+
+// The object; nothing after it was reported that it is missing (with `fix`) or cannot be read.
+std::optional<Json> Wanted(Context& context, std::string_view check, const kube::Resource& resource,
+                           const std::string& ns, const std::string& name,
+                           const std::string& consequence, const std::string& fix);
+
+// The checks, in this order.
+bool CheckApiServer(Context& context);  // false: it cannot be asked
+void CheckRegistrations(Context& context);
+void CheckServing(Context& context);
+void CheckCertificates(Context& context);
+void CheckSelectors(Context& context);
+void CheckPermissions(Context& context);
+void CheckWatcher(Context& context);
+void CheckDryRun(Context& context);
+
+// Kubernetes' label selector; null selects everything.
+bool Selects(const Json* selector, const Json* labels);
+
+}  // namespace mindgate::doctor

@@ -1,0 +1,74 @@
+#include "doctor/doctor.h"
+
+#include <nlohmann/json.hpp>
+
+#include "doctor/context.h"
+
+namespace mindgate::doctor {
+
+std::string Text(const Json& value, std::initializer_list<std::string_view> keys) {
+  return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
+}
+
+void SkipFor(Context& context, std::string_view check, const std::string& what,
+             const kube::Fault& fault) {
+  context.report.Skip(check, what + " could not be looked at: " + fault.message,
+                      fault.reason == kube::Reason::kForbidden
+                          ? "run it as somebody who may read it, a cluster administrator for one"
+                          : "try again");
+}
+
+std::optional<Json> Wanted(Context& context, std::string_view check, const kube::Resource& resource,
+                           const std::string& ns, const std::string& name,
+                           const std::string& consequence, const std::string& fix) {
+  const std::string what = resource.kind + " " + (ns.empty() ? "" : ns + "/") + name;
+  auto object = context.client.Get(resource, ns, name, context.stop);
+  if (object) return *std::move(object);
+  if (object.error().reason == kube::Reason::kNotFound) {
+    context.report.Fail(check, "there is no " + what + ": " + consequence, fix);
+  } else {
+    SkipFor(context, check, what, object.error());
+  }
+  return std::nullopt;
+}
+
+bool CheckApiServer(Context& context) {
+  const auto version = context.client.GetPath("/version", context.stop);
+  if (version) {
+    context.report.Ok("api-server", "Kubernetes " + Text(*version, {"gitVersion"}));
+    return true;
+  }
+  const kube::Fault& fault = version.error();
+  const std::string fix = [&fault]() -> std::string {
+    switch (fault.reason) {
+      case kube::Reason::kUnauthorized:
+      case kube::Reason::kCredentials:
+        return "renew the credentials of this context; `kubectl version` must work first";
+      case kube::Reason::kTls:
+        return "put the cluster's CA and the name that its certificate has into the kubeconfig";
+      case kube::Reason::kForbidden:
+        return "let this user read /version (ClusterRole system:public-info-viewer)";
+      default:
+        return "check server, DNS and firewall between here and the API server; `kubectl version` "
+               "must work first";
+    }
+  }();
+  context.report.Fail("api-server", fault.message, fix);
+  return false;
+}
+
+Report Diagnose(kube::Client& client, const Options& options, Time now, std::stop_token stop) {
+  Report report;
+  Context context{client, options, now, std::move(stop), report};
+  if (!CheckApiServer(context)) return report;
+  CheckRegistrations(context);
+  CheckServing(context);
+  CheckCertificates(context);
+  CheckSelectors(context);
+  CheckPermissions(context);
+  CheckWatcher(context);
+  CheckDryRun(context);
+  return report;
+}
+
+}  // namespace mindgate::doctor

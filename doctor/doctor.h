@@ -1,0 +1,26 @@
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "base/time.h"
+#include "doctor/report.h"
+#include "kube/client.h"
+
+namespace mindgate::doctor {
+
+struct Options {
+  std::string ns = "mindgate-system";  // where mindgate is installed
+  std::string name = "mindgate";       // of its webhook configurations
+  std::string lease = "mindgate-watcher";
+  // Where objects are created, as a dry run, to see whether they reach the webhook.
+  std::string probe_namespace = "default";
+};
+
+// Looks at an installation from outside, as a user of the API server, and names what is wrong: from
+// the API server over registrations, Service, endpoints, Pods, certificates and their CA,
+// selectors and permissions to a dry run through all of it. Writes nothing. What may not be looked
+// at is said to be skipped; an API server that cannot be asked ends it.
+Report Diagnose(kube::Client& client, const Options& options, Time now, std::stop_token stop = {});
+
+}  // namespace mindgate::doctor

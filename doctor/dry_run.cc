@@ -1,0 +1,152 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "doctor/context.h"
+
+namespace mindgate::doctor {
+namespace {
+
+constexpr std::string_view kCheck = "dry-run";
+
+// What the API server says when it cannot call a webhook (k8s.io/apiserver,
+// plugin/webhook/errors, and Go's net and crypto/x509), and what that means.
+struct Symptom {
+  std::string_view text;
+  std::string_view cause;
+  std::string_view fix;
+};
+constexpr std::array<Symptom, 11> kSymptoms = {{
+    {"signed by unknown authority", "the CA in caBundle did not sign the webhook's certificate",
+     "see ca-bundle"},
+    {"has expired or is not yet valid", "the webhook's certificate is out of date",
+     "see certificate"},
+    {"certificate is valid for", "the webhook's certificate is not for the name of its Service",
+     "see certificate"},
+    {"certificate is not valid for", "the webhook's certificate is not for the name of its Service",
+     "see certificate"},
+    {"no endpoints available", "no replica of the webhook is ready", "see endpoints"},
+    {"no service port", "the Service lacks the port that the configuration names", "see service"},
+    {"service \"", "the Service of the webhook is not there", "see service"},
+    {"no such host", "the name of the webhook does not resolve for the API server (DNS)",
+     "give the control plane the cluster's DNS, or register a Service and not a URL"},
+    {"connection refused",
+     "nobody listens where the Service sends (target port, or a replica that "
+     "has just ended)",
+     "see service and endpoints"},
+    {"no route to host", "the control plane has no way to the Pods (routing or firewall)",
+     "let the control plane reach Pods on port 9443, or set hostNetwork of the chart"},
+    // Last: a handshake that hangs says both.
+    {"deadline exceeded",
+     "no answer in time: a firewall or NetworkPolicy drops the packets, or the "
+     "webhook hangs",
+     "let the control plane reach Pods on port 9443 (NetworkPolicy, firewall rules of a private "
+     "cluster), or set hostNetwork of the chart"},
+}};
+
+Json ProbePod(const Context& context) {
+  const Json amounts = {{"huawei.com/Ascend910", "1"}};
+  return {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata",
+           {{"name", "mindgate-doctor-dry-run"}, {"namespace", context.options.probe_namespace}}},
+          {"spec",
+           {{"securityContext",
+             {{"runAsNonRoot", true}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
+            {"containers",
+             {{{"name", "probe"},
+               {"image", "mindgate.invalid/probe"},
+               {"securityContext",
+                {{"allowPrivilegeEscalation", false},
+                 {"runAsUser", 9000},
+                 {"capabilities", {{"drop", {"ALL"}}}}}},
+               {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}};
+}
+
+bool HasHook(const Context& context, bool mutating) {
+  for (const Hook& hook : context.hooks) {
+    if (hook.mutating == mutating) return true;
+  }
+  return false;
+}
+
+// True when the message told of a webhook of ours that could not be called.
+bool ReportCallFault(Context& context, const std::string& message) {
+  if (message.find("failed calling webhook") == std::string::npos &&
+      message.find("failed to call webhook") == std::string::npos) {
+    return false;
+  }
+  for (const Symptom& symptom : kSymptoms) {
+    if (message.find(symptom.text) == std::string::npos) continue;
+    context.report.Fail(kCheck, std::string(symptom.cause) + ": " + message,
+                        std::string(symptom.fix));
+    return true;
+  }
+  context.report.Fail(kCheck, "the API server cannot call a webhook: " + message,
+                      "see the logs of the API server and of the webhook");
+  return true;
+}
+
+bool IsInjected(const Json& pod) { return Text(pod, {"spec", "schedulerName"}) == "volcano"; }
+
+// A scheduling rule that is no JSON is denied under every configuration but one that switches the
+// rule off.
+void CheckDenial(Context& context) {
+  const Json rule = {
+      {"apiVersion", "v1"},
+      {"kind", "ConfigMap"},
+      {"metadata",
+       {{"name", "mindgate-doctor-dry-run"}, {"namespace", context.options.probe_namespace}}},
+      {"data", {{"elastic_scaling.json", "{"}}}};
+  const auto created =
+      context.client.Create(kube::resources::kConfigMaps, context.options.probe_namespace, rule,
+                            {.dry_run = true}, context.stop);
+  if (created) {
+    context.report.Fail(
+        kCheck,
+        "a wrong object passed the validating webhook unseen: it was not called, or "
+        "a configuration switches its rule off",
+        "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
+    return;
+  }
+  const std::string& message = created.error().message;
+  if (ReportCallFault(context, message)) return;
+  if (message.find("denied the request") != std::string::npos &&
+      message.find("MG") != std::string::npos) {
+    context.report.Ok(kCheck, "a wrong object is denied by mindgate");
+    return;
+  }
+  context.report.Skip(kCheck, "a wrong object was refused by somebody else: " + message,
+                      "name another namespace: --probe-namespace");
+}
+
+void CheckInjection(Context& context) {
+  const auto created =
+      context.client.Create(kube::resources::kPods, context.options.probe_namespace,
+                            ProbePod(context), {.dry_run = true}, context.stop);
+  if (!created) {
+    if (ReportCallFault(context, created.error().message)) return;
+    context.report.Skip(kCheck,
+                        "a Pod could not be created, even as a dry run: " + created.error().message,
+                        "name another namespace: --probe-namespace");
+    return;
+  }
+  if (IsInjected(*created)) {
+    context.report.Ok(kCheck, "a Pod that asks for NPUs is injected");
+    return;
+  }
+  context.report.Fail(kCheck,
+                      "a Pod that asks for NPUs came back without injection: the mutating webhook "
+                      "was not called or did not answer, which failurePolicy Ignore hides",
+                      "see what else is said here; `kubectl get --raw /metrics | grep "
+                      "webhook_fail_open` counts such calls");
+}
+
+}  // namespace
+
+void CheckDryRun(Context& context) {
+  // The validating webhook first: with failurePolicy Fail, its faults come with a reason.
+  if (HasHook(context, false)) CheckDenial(context);
+  if (HasHook(context, true)) CheckInjection(context);
+}
+
+}  // namespace mindgate::doctor

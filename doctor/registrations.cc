@@ -1,0 +1,77 @@
+#include <nlohmann/json.hpp>
+
+#include "certs/base64.h"
+#include "doctor/context.h"
+
+namespace mindgate::doctor {
+namespace {
+
+constexpr std::string_view kCheck = "registration";
+// The API server waits so long for each call that the webhook does not answer: every create of a
+// pod would.
+constexpr int64_t kLongTimeout = 10;
+
+Hook HookOf(const Json& webhook, bool mutating) {
+  Hook hook;
+  hook.name = Text(webhook, {"name"});
+  hook.mutating = mutating;
+  const Json* service = json::FindPath(webhook, {"clientConfig", "service"});
+  if (service != nullptr) {
+    hook.service_ns = Text(*service, {"namespace"});
+    hook.service = Text(*service, {"name"});
+    hook.port = json::AsInt(json::Find(service, "port")).value_or(443);
+  }
+  hook.url = Text(webhook, {"clientConfig", "url"});
+  hook.bundle =
+      certs::DecodeBase64(Text(webhook, {"clientConfig", "caBundle"})).value_or(std::string());
+  hook.failure_policy = Text(webhook, {"failurePolicy"});
+  if (const Json* selector = json::Find(webhook, "namespaceSelector")) {
+    hook.namespace_selector = *selector;
+  }
+  return hook;
+}
+
+void Check(Context& context, const kube::Resource& resource, bool mutating) {
+  const auto configuration = Wanted(
+      context, kCheck, resource, "", context.options.name,
+      mutating ? "nothing is injected" : "nothing is validated",
+      "helm upgrade --install brings it back; --name says what it is called when it is not " +
+          context.options.name);
+  if (!configuration) return;
+  const Json* webhooks = json::Find(*configuration, "webhooks");
+  size_t count = 0;
+  for (const Json& webhook : json::IsArray(webhooks) ? *webhooks : Json::array()) {
+    context.hooks.push_back(HookOf(webhook, mutating));
+    ++count;
+    const int64_t timeout = json::AsInt(json::Find(webhook, "timeoutSeconds")).value_or(10);
+    if (timeout >= kLongTimeout) {
+      context.report.Warn(kCheck,
+                          context.hooks.back().name + " waits " + std::to_string(timeout) +
+                              " s: while the webhook is away, every call takes so long",
+                          "write timeoutSeconds: 2 or 3");
+    }
+    if (!mutating && context.hooks.back().failure_policy == "Ignore") {
+      context.report.Warn(kCheck,
+                          context.hooks.back().name +
+                              " has failurePolicy Ignore: what is wrong passes while the webhook "
+                              "is away",
+                          "write failurePolicy: Fail when all of it works");
+    }
+  }
+  if (count == 0) {
+    context.report.Fail(kCheck, resource.kind + " " + context.options.name + " has no webhooks",
+                        "helm upgrade brings them back");
+    return;
+  }
+  context.report.Ok(kCheck, resource.kind + " " + context.options.name + " has " +
+                                std::to_string(count) + " webhooks");
+}
+
+}  // namespace
+
+void CheckRegistrations(Context& context) {
+  Check(context, kube::resources::kMutatingWebhooks, true);
+  Check(context, kube::resources::kValidatingWebhooks, false);
+}
+
+}  // namespace mindgate::doctor

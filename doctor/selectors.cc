@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "doctor/context.h"
+
+namespace mindgate::doctor {
+namespace {
+
+constexpr std::string_view kCheck = "selectors";
+// What runs a cluster must never wait for a webhook that runs in it.
+constexpr std::array<const char*, 2> kSystem = {"kube-system", "kube-node-lease"};
+
+bool Requires(const Json& requirement, const Json* labels) {
+  const std::string key = Text(requirement, {"key"});
+  const std::string op = Text(requirement, {"operator"});
+  const auto value = json::FindString(labels, key);
+  const Json* values = json::Find(requirement, "values");
+  const bool listed = value && json::IsArray(values) &&
+                      std::any_of(values->begin(), values->end(),
+                                  [&](const Json& one) { return json::AsString(&one) == value; });
+  if (op == "In") return listed;
+  if (op == "NotIn") return !listed;
+  if (op == "Exists") return value.has_value();
+  return op == "DoesNotExist" && !value;
+}
+
+// The hooks of one kind that a namespace with these labels reaches.
+size_t Reached(const Context& context, bool mutating, const Json* labels) {
+  return static_cast<size_t>(
+      std::count_if(context.hooks.begin(), context.hooks.end(), [&](const Hook& hook) {
+        return hook.mutating == mutating && Selects(&hook.namespace_selector, labels);
+      }));
+}
+
+void CheckProbeNamespace(Context& context, const Json* labels) {
+  const std::string& ns = context.options.probe_namespace;
+  for (const bool mutating : {true, false}) {
+    const char* what = mutating ? "injected" : "validated";
+    if (std::none_of(context.hooks.begin(), context.hooks.end(),
+                     [&](const Hook& hook) { return hook.mutating == mutating; })) {
+      continue;
+    }
+    // The one for objects that ask for injection in a namespace that has it switched off is there,
+    // but says nothing about the others.
+    const std::string inject(json::FindString(labels, "mindgate.io/inject").value_or(""));
+    if (mutating && inject == "disabled") {
+      context.report.Warn(kCheck,
+                          "namespace " + ns +
+                              " has the label mindgate.io/inject: disabled: nothing is injected "
+                              "into its objects",
+                          "kubectl label namespace " + ns + " mindgate.io/inject- to switch it on");
+    } else if (Reached(context, mutating, labels) == 0) {
+      context.report.Fail(kCheck,
+                          "objects of namespace " + ns + " are not " + what +
+                              ": no namespaceSelector matches its labels",
+                          "label the namespace as namespaceSelector asks, or take it out of "
+                          "excludedNamespaces of the chart");
+    } else {
+      context.report.Ok(kCheck, "objects of namespace " + ns + " are " + what);
+    }
+  }
+}
+
+}  // namespace
+
+bool Selects(const Json* selector, const Json* labels) {
+  const Json* equal = json::Find(selector, "matchLabels");
+  if (json::IsObject(equal)) {
+    for (const auto& [key, value] : equal->items()) {
+      if (json::FindString(labels, key) != json::AsString(&value)) return false;
+    }
+  }
+  const Json* requirements = json::Find(selector, "matchExpressions");
+  return !json::IsArray(requirements) ||
+         std::all_of(requirements->begin(), requirements->end(),
+                     [&](const Json& requirement) { return Requires(requirement, labels); });
+}
+
+void CheckSelectors(Context& context) {
+  if (context.hooks.empty()) return;
+  const auto namespaces =
+      context.client.List(kube::resources::kNamespaces, "", {}, nullptr, context.stop);
+  if (!namespaces) return SkipFor(context, kCheck, "namespaces", namespaces.error());
+  bool found = false;
+  for (const Json& ns : namespaces->items) {
+    const std::string name = Text(ns, {"metadata", "name"});
+    const Json* labels = json::FindPath(ns, {"metadata", "labels"});
+    if (name == context.options.probe_namespace) {
+      found = true;
+      CheckProbeNamespace(context, labels);
+    }
+    const bool is_own = name == context.options.ns;
+    const bool is_system = std::find(kSystem.begin(), kSystem.end(), name) != kSystem.end();
+    if ((is_own || is_system) &&
+        Reached(context, true, labels) + Reached(context, false, labels) > 0) {
+      context.report.Fail(kCheck,
+                          "namespace " + name + " is not excluded: what the cluster" +
+                              (is_own ? " needs to start mindgate" : " itself runs on") +
+                              " waits for the webhook",
+                          "exclude it by kubernetes.io/metadata.name (excludedNamespaces of the "
+                          "chart); helm upgrade restores the selectors");
+    }
+  }
+  if (!found) {
+    context.report.Fail(kCheck, "there is no namespace " + context.options.probe_namespace,
+                        "name one of your workloads: mindgate doctor --probe-namespace NAME");
+  }
+}
+
+}  // namespace mindgate::doctor

@@ -1,0 +1,48 @@
+#include <nlohmann/json.hpp>
+
+#include "doctor/context.h"
+
+namespace mindgate::doctor {
+namespace {
+
+constexpr std::string_view kCheck = "watcher";
+// A leader renews every 10 s, and others wait 60 s before they take over.
+constexpr std::chrono::seconds kStale(120);
+
+}  // namespace
+
+void CheckWatcher(Context& context) {
+  const std::string& ns = context.options.ns;
+  const std::string& name = context.options.lease;
+  const auto lease = context.client.Get(kube::resources::kLeases, ns, name, context.stop);
+  if (!lease) {
+    if (lease.error().reason != kube::Reason::kNotFound) {
+      return SkipFor(context, kCheck, "Lease " + ns + "/" + name, lease.error());
+    }
+    return context.report.Skip(kCheck,
+                               "there is no Lease " + ns + "/" + name +
+                                   ": no watcher has ever led here. It keeps the "
+                                   "certificates with certs.mode managed",
+                               "without that mode nothing is amiss; with it, look at the logs of "
+                               "Deployment " +
+                                   context.options.lease);
+  }
+  const std::string holder = Text(*lease, {"spec", "holderIdentity"});
+  // "2026-11-21T10:00:00.000000Z": seconds are enough.
+  const std::string renewed = Text(*lease, {"spec", "renewTime"});
+  const auto time = ParseTime(renewed.substr(0, renewed.find('.')) + "Z");
+  if (holder.empty() || !time || context.now - *time > kStale) {
+    return context.report.Fail(
+        kCheck,
+        "nobody leads: Lease " + ns + "/" + name + " was renewed last at " +
+            (renewed.empty() ? "no time" : renewed) +
+            ", so certificates are not renewed and no CA is published",
+        "kubectl -n " + ns +
+            " get pods -l app.kubernetes.io/component=watcher; see the logs of "
+            "Deployment " +
+            name);
+  }
+  context.report.Ok(kCheck, holder + " leads");
+}
+
+}  // namespace mindgate::doctor

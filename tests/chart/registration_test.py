@@ -1,0 +1,355 @@
+"""What reaches the webhook: kinds, namespaces and conditions, in every set of values."""
+
+from __future__ import annotations
+
+import re
+import unittest
+from typing import Iterator
+
+from rendering import (
+    NAMESPACE,
+    ROOT,
+    VALUE_SETS,
+    Object,
+    kinds_of_the_engine,
+    objects_of,
+    parse,
+    template,
+    the,
+    webhooks_of,
+)
+
+# The names are for ever: one that an upgrade takes away or renames can stay behind, kept by the CA
+# that was applied to it, and the API server then refuses the whole configuration.
+REGISTRATIONS = [
+    "pods",
+    "workloads",
+    "cronjobs",
+    "mindcluster",
+    "volcano",
+    "leaderworkersets",
+    "ome",
+    "aibrix",
+]
+NAMES = {
+    "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, "opted-in"]],
+    "validate": [
+        f"{name}.validate.mindgate.io"
+        for name in [*REGISTRATIONS, "configmaps", "pod-subresources"]
+    ],
+}
+SYSTEM_NAMESPACES = [
+    "kube-system",
+    "kube-public",
+    "kube-node-lease",
+    "mindx-dl",
+    "cluster-system",
+    "npu-exporter",
+    "volcano-system",
+    "volcano-monitoring",
+    "lws-system",
+    "ome",
+    "aibrix-system",
+    "cert-manager",
+]
+# What no webhook may be able to hold up: a cluster could not be repaired.
+CRITICAL = {
+    "": "bindings componentstatuses endpoints events limitranges namespaces nodes"
+    " persistentvolumeclaims persistentvolumes podtemplates replicationcontrollers"
+    " resourcequotas secrets serviceaccounts services",
+    "admissionregistration.k8s.io": "mutatingwebhookconfigurations validatingwebhookconfigurations"
+    " validatingadmissionpolicies mutatingadmissionpolicies",
+    "apiextensions.k8s.io": "customresourcedefinitions",
+    "apiregistration.k8s.io": "apiservices",
+    "apps": "daemonsets replicasets controllerrevisions",
+    "authentication.k8s.io": "tokenreviews",
+    "authorization.k8s.io": "subjectaccessreviews",
+    "certificates.k8s.io": "certificatesigningrequests",
+    "coordination.k8s.io": "leases",
+    "discovery.k8s.io": "endpointslices",
+    "events.k8s.io": "events",
+    "networking.k8s.io": "networkpolicies ingresses",
+    "policy": "poddisruptionbudgets",
+    "rbac.authorization.k8s.io": "roles rolebindings clusterroles clusterrolebindings",
+    "scheduling.k8s.io": "priorityclasses",
+    "scheduling.volcano.sh": "podgroups queues",
+    "storage.k8s.io": "storageclasses volumeattachments csinodes csidrivers",
+}
+
+
+def selects(selector: Object, labels: dict[str, str]) -> bool:
+    """A label selector as Kubernetes reads it."""
+    if any(labels.get(key) != value for key, value in selector.get("matchLabels", {}).items()):
+        return False
+    for part in selector.get("matchExpressions", []):
+        has, listed = part["key"] in labels, labels.get(part["key"]) in part.get("values", [])
+        holds = {"In": listed, "NotIn": not listed, "Exists": has, "DoesNotExist": not has}
+        if not holds[part["operator"]]:
+            return False
+    return True
+
+
+def registered(webhook: Object) -> list[tuple[str, str, str, str]]:
+    """Group, version, resource and scope of all that a webhook has rules for."""
+    return [
+        (group, version, resource, rule["scope"])
+        for rule in webhook["rules"]
+        for group in rule["apiGroups"]
+        for version in rule["apiVersions"]
+        for resource in rule["resources"]
+    ]
+
+
+def kinds(left_out: set[str]) -> set[tuple[str, str, str, str]]:
+    """The kinds of the engine, but those named, as they are registered."""
+    return {
+        (
+            group,
+            version,
+            kind.lower() + "s",
+            "Cluster" if kind.startswith("Cluster") else "Namespaced",
+        )
+        for (group, kind), version in kinds_of_the_engine().items()
+        if kind not in left_out
+    }
+
+
+def every() -> Iterator[tuple[str, str, Object]]:
+    """Each webhook in each set of values, with "mutate" or "validate"."""
+    for value_set in VALUE_SETS:
+        for hook, webhook in webhooks_of(objects_of(value_set)):
+            yield value_set, hook, webhook
+
+
+class RegistrationTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_names_stay_as_they_are(self) -> None:
+        for value_set in VALUE_SETS:
+            names: dict[str, list[str]] = {"mutate": [], "validate": []}
+            for hook, webhook in webhooks_of(objects_of(value_set)):
+                names[hook].append(webhook["name"])
+            self.assertEqual(names, NAMES, value_set)
+
+    def test_every_kind_of_the_engine_is_validated_and_nothing_more(self) -> None:
+        subresources = {
+            ("", "v1", name, "Namespaced") for name in ("pods/ephemeralcontainers", "pods/resize")
+        }
+        for value_set in VALUE_SETS:
+            found = [
+                each
+                for hook, webhook in webhooks_of(objects_of(value_set))
+                if hook == "validate"
+                for each in registered(webhook)
+            ]
+            self.assertEqual(sorted(found), sorted(kinds(set()) | subresources), value_set)
+
+    def test_every_kind_but_config_maps_is_mutated_and_nothing_more(self) -> None:
+        for value_set in VALUE_SETS:
+            hooks = [
+                webhook for hook, webhook in webhooks_of(objects_of(value_set)) if hook == "mutate"
+            ]
+            found = [each for webhook in hooks[:-1] for each in registered(webhook)]
+            self.assertEqual(sorted(found), sorted(kinds({"ConfigMap"})), value_set)
+            # What has no namespace matches every namespaceSelector: it would be asked about twice.
+            opted_in = registered(hooks[-1])
+            self.assertEqual(
+                sorted(opted_in), sorted(kinds({"ConfigMap", "ClusterServingRuntime"})), value_set
+            )
+
+    def test_no_rule_has_a_wildcard_or_another_operation(self) -> None:
+        for value_set, _, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                for rule in webhook["rules"]:
+                    self.assertEqual(rule["operations"], ["CREATE", "UPDATE"])
+                    self.assertNotIn("*", str(rule))
+
+    def test_nothing_that_a_cluster_needs_to_heal_is_registered(self) -> None:
+        for value_set, _, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                for group, _, resource, _ in registered(webhook):
+                    self.assertNotIn(resource, CRITICAL.get(group, "").split())
+
+    def test_no_system_namespace_matches(self) -> None:
+        for value_set, _, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                named = (
+                    SYSTEM_NAMESPACES if value_set != "everything" else ["kube-system", "legacy"]
+                )
+                for name in [*named, NAMESPACE]:
+                    # Whatever other labels it may have.
+                    labels = {
+                        "kubernetes.io/metadata.name": name,
+                        "mindgate.io/inject": "disabled",
+                        "npu": "yes",
+                        "team": "a",
+                    }
+                    for extra in (labels, {**labels, "mindgate.io/inject": "enabled"}):
+                        self.assertFalse(selects(webhook["namespaceSelector"], extra), name)
+
+    def test_other_namespaces_match(self) -> None:
+        for value_set, hook, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                labels = {"kubernetes.io/metadata.name": "serving"}
+                if value_set == "everything":
+                    self.assertFalse(
+                        selects(webhook["namespaceSelector"], labels),
+                        "without what namespaceSelector asks for",
+                    )
+                    labels |= {"npu": "yes", "team": "a"}
+                opted_in = webhook["name"].startswith("opted-in.")
+                self.assertEqual(selects(webhook["namespaceSelector"], labels), not opted_in)
+                disabled = {**labels, "mindgate.io/inject": "disabled"}
+                self.assertEqual(
+                    selects(webhook["namespaceSelector"], disabled), hook == "validate" or opted_in
+                )
+
+    def test_objects_that_opt_out_are_not_mutated(self) -> None:
+        for value_set, hook, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                selector = webhook.get("objectSelector", {})
+                self.assertEqual(
+                    selects(selector, {"mindgate.io/inject": "disabled"}), hook == "validate"
+                )
+                self.assertTrue(selects(selector, {"mindgate.io/inject": "enabled"}))
+                self.assertEqual(selects(selector, {}), not webhook["name"].startswith("opted-in."))
+
+    def test_how_it_is_called(self) -> None:
+        settings = {
+            "everything": {"mutate": ("Fail", 5), "validate": ("Ignore", 10)},
+            "others": {"mutate": ("Ignore", 2), "validate": ("Fail", 3)},
+        }
+        for value_set, hook, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                policy, seconds = settings.get(value_set, settings["others"])[hook]
+                if webhook["name"].startswith("pod-subresources."):
+                    policy = "Ignore"
+                varying = (
+                    "name",
+                    "rules",
+                    "matchConditions",
+                    "namespaceSelector",
+                    "objectSelector",
+                )
+                got = {key: value for key, value in webhook.items() if key not in varying}
+                got["clientConfig"] = {**got["clientConfig"], "caBundle": None}
+                self.assertEqual(
+                    got,
+                    {
+                        "admissionReviewVersions": ["v1"],
+                        "sideEffects": "None",
+                        "matchPolicy": "Equivalent",
+                        "failurePolicy": policy,
+                        "timeoutSeconds": seconds,
+                        "clientConfig": {
+                            "service": {
+                                "name": "mindgate-webhook",
+                                "namespace": NAMESPACE,
+                                "path": f"/{hook}",
+                                "port": 8443 if value_set == "everything" else 443,
+                            },
+                            "caBundle": None,
+                        },
+                        **({"reinvocationPolicy": "IfNeeded"} if hook == "mutate" else {}),
+                    },
+                )
+
+    def test_the_ca_is_written_only_from_own_files(self) -> None:
+        for value_set, _, webhook in every():
+            with self.subTest(values=value_set, webhook=webhook["name"]):
+                self.assertEqual("caBundle" in webhook["clientConfig"], value_set == "own-files")
+
+    def test_cert_manager_is_asked_for_its_ca(self) -> None:
+        for value_set in VALUE_SETS:
+            for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+                annotations = the(objects_of(value_set), kind, "mindgate")["metadata"].get(
+                    "annotations", {}
+                )
+                wanted = {"cert-manager.io/inject-ca-from": f"{NAMESPACE}/mindgate-webhook"}
+                self.assertEqual(
+                    annotations, wanted if value_set == "cert-manager" else {}, value_set
+                )
+
+    def test_a_webhook_that_is_switched_off_is_not_registered(self) -> None:
+        for hook, other in (("mutate", "validate"), ("validate", "mutate")):
+            rendered = template("--set", f"webhook.{hook}.enabled=false")
+            self.assertEqual(rendered.returncode, 0, rendered.stderr)
+            self.assertEqual({each for each, _ in webhooks_of(parse(rendered.stdout))}, {other})
+
+
+class ConditionsTest(unittest.TestCase):
+    """That each webhook has the right ones; what they say, tests/e2e asks real API servers."""
+
+    maxDiff = None
+
+    def test_each_webhook_has_its_conditions(self) -> None:
+        always = ["not-being-deleted", "not-made-by-an-admitted-object"]
+        workload = [*always, "new-or-changed", "concerns-npus"]
+        framework = [*always, "new-or-changed"]
+        wanted = {
+            "pods.mutate": [*always, "new", "concerns-npus"],
+            "pods.validate": [*always, "new-or-relabelled", "concerns-npus"],
+            "opted-in.mutate": framework,
+            "configmaps.validate": [*always, "scaling-rule-or-rank-table"],
+            "pod-subresources.validate": [*always, "concerns-npus"],
+        }
+        for hook in ("mutate", "validate"):
+            wanted |= {f"{name}.{hook}": workload for name in ("workloads", "cronjobs")}
+            wanted |= {f"{name}.{hook}": framework for name in REGISTRATIONS[3:]}
+        for value_set in VALUE_SETS:
+            got = {
+                webhook["name"].removesuffix(".mindgate.io"): [
+                    each["name"] for each in webhook["matchConditions"]
+                ]
+                for _, webhook in webhooks_of(objects_of(value_set))
+            }
+            self.assertEqual(got, wanted, value_set)
+
+    def expression(self, webhook_name: str, condition_name: str) -> str:
+        for _, webhook in webhooks_of(objects_of("defaults")):
+            for condition in webhook["matchConditions"]:
+                if (webhook["name"], condition["name"]) == (
+                    f"{webhook_name}.mindgate.io",
+                    condition_name,
+                ):
+                    return str(condition["expression"])
+        raise AssertionError(f"no {condition_name} in {webhook_name}")
+
+    def test_templates_are_looked_for_where_they_are(self) -> None:
+        for name, path in (
+            ("pods", "object"),
+            ("workloads", "object.spec.template"),
+            ("cronjobs", "object.spec.jobTemplate.spec.template"),
+        ):
+            for hook in ("mutate", "validate"):
+                self.assertTrue(
+                    self.expression(f"{name}.{hook}", "concerns-npus").startswith(
+                        f"[{path}].exists("
+                    )
+                )
+
+    def test_labels_are_those_that_the_engine_knows(self) -> None:
+        names = (ROOT / "schemas/names.h").read_text() + "".join(
+            path.read_text() for path in (ROOT / "policies").glob("*.cc")
+        )
+        text = self.expression("pods.validate", "concerns-npus")
+        keys = re.findall(r"'([\w./-]+)'", text[text.index("key in [") :])
+        self.assertEqual(len(keys), 10)
+        for key in keys + re.findall(r"startsWith\('([\w./-]+)'\)", text):
+            self.assertIn(f'"{key}', names)
+
+    def test_children_are_those_of_kinds_that_are_admitted(self) -> None:
+        owners = re.findall(
+            r"'([\w./-]+) (\w+)'", self.expression("pods.mutate", "not-made-by-an-admitted-object")
+        )
+        # A ReplicaSet is made from a Deployment. No controller makes anything from the others.
+        wanted = {("apps/v1", "ReplicaSet")} | {
+            (f"{group}/{version}", kind)
+            for (group, kind), version in kinds_of_the_engine().items()
+            if kind not in ("Pod", "ConfigMap", "ServingRuntime", "ClusterServingRuntime")
+        }
+        self.assertEqual(sorted(owners), sorted(wanted))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,98 @@
+"""Runs helm on the chart, and reads what it renders."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+from typing import Any, Iterator
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHART = ROOT / "charts/mindgate"
+HERE = ROOT / "tests/chart"
+RELEASE = "mindgate"
+NAMESPACE = "mindgate-system"
+VALUE_SETS = ["defaults", "cert-manager", "own-files", "everything", "minimal"]
+BINARY = os.environ["MINDGATE_BINARY"]
+
+Object = dict[str, Any]
+
+
+def run(*command: str | os.PathLike[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+
+
+@functools.cache
+def require_helm() -> None:
+    """Without helm nothing of the chart is tested: an error in CI, else the tests are skipped."""
+    found = run(ROOT / "scripts/helm", "version", "--short")
+    if found.returncode == 0:
+        return
+    if os.environ.get("CI"):
+        raise RuntimeError(f"helm is needed in CI: {found.stderr}")
+    raise unittest.SkipTest(f"no helm: {found.stderr}")
+
+
+def helm(*arguments: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
+    require_helm()
+    return run(ROOT / "scripts/helm", *arguments)
+
+
+def template(*arguments: str | os.PathLike[str]) -> subprocess.CompletedProcess[str]:
+    return helm("template", RELEASE, CHART, "--namespace", NAMESPACE, *arguments)
+
+
+@functools.cache
+def text_of(value_set: str) -> str:
+    rendered = template("--values", HERE / "values" / f"{value_set}.yaml")
+    if rendered.returncode != 0:
+        raise AssertionError(f"{value_set}: {rendered.stderr}")
+    return rendered.stdout
+
+
+def parse(text: str) -> list[Object]:
+    return [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+
+
+@functools.cache
+def objects_of(value_set: str) -> list[Object]:
+    return parse(text_of(value_set))
+
+
+def of_kind(objects: list[Object], kind: str) -> list[Object]:
+    return [each for each in objects if each["kind"] == kind]
+
+
+def the(objects: list[Object], kind: str, name: str) -> Object:
+    found = [each for each in of_kind(objects, kind) if each["metadata"]["name"] == name]
+    if len(found) != 1:
+        names = sorted(f"{each['kind']} {each['metadata']['name']}" for each in objects)
+        raise AssertionError(f"{len(found)} objects are {kind} {name} among {names}")
+    return found[0]
+
+
+def webhooks_of(objects: list[Object]) -> Iterator[tuple[str, Object]]:
+    """Each registered webhook, with "mutate" or "validate"."""
+    for hook, kind in (("mutate", "Mutating"), ("validate", "Validating")):
+        for configuration in of_kind(objects, f"{kind}WebhookConfiguration"):
+            for webhook in configuration["webhooks"]:
+                yield hook, webhook
+
+
+def kinds_of_the_engine() -> dict[tuple[str, str], str]:
+    """Group and kind to version of every kind in schemas/kinds.cc."""
+    rows = re.findall(
+        r'\{Kind::k\w+, "([^"]*)", "(\w+)", "(\w+)", (?:true|false), (?:true|false)\}',
+        (ROOT / "schemas/kinds.cc").read_text(),
+    )
+    count = re.search(r"kKindCount = (\d+);", (ROOT / "schemas/kinds.h").read_text())
+    if count is None or len(rows) != int(count.group(1)):
+        raise AssertionError(
+            f"schemas/kinds.cc is written differently now: {len(rows)} rows are read"
+        )
+    return {(group, kind): version for group, version, kind in rows}

@@ -1,0 +1,155 @@
+"""Values that cannot work are refused before anything is installed, with place and reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import unittest
+from typing import Any
+
+from rendering import BINARY, CHART, run, template
+
+# Arguments of helm, and what it must say.
+REFUSED = [
+    # The schema: spelling, types and ranges.
+    (["--set", "replicas=3"], "at '': additional properties 'replicas' not allowed"),
+    (["--set", "image.repo=x"], "at '/image': additional properties 'repo' not allowed"),
+    (["--set", "image.repository="], "at '/image/repository': minLength: got 0, want 1"),
+    (
+        ["--set", "image.pullPolicy=always"],
+        "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
+    ),
+    (["--set", "replicaCount=two"], "at '/replicaCount': got string, want integer"),
+    (
+        ["--set", "webhook.mutate.failurePolicy=Warn"],
+        "at '/webhook/mutate/failurePolicy': value must be one of 'Fail', 'Ignore'",
+    ),
+    (
+        ["--set", "webhook.validate.timeoutSeconds=31"],
+        "at '/webhook/validate/timeoutSeconds': maximum: got 31, want 30",
+    ),
+    (
+        ["--set", "webhook.validate.timeoutSeconds=0"],
+        "at '/webhook/validate/timeoutSeconds': minimum: got 0, want 1",
+    ),
+    (["--set-json", 'excludedNamespaces=["legacy"]'], "at '/excludedNamespaces'"),
+    (
+        ["--set-json", 'excludedNamespaces=["kube-system","a/b"]'],
+        "at '/excludedNamespaces/1': 'a/b' does not match pattern",
+    ),
+    (
+        ["--set-json", 'namespaceSelector={"team":"a"}'],
+        "at '/namespaceSelector': additional properties 'team' not allowed",
+    ),
+    (
+        ["--set", "certs.mode=self"],
+        "at '/certs/mode': value must be one of 'managed', 'cert-manager', 'files'",
+    ),
+    (
+        ["--set", "certs.certManager.duration=90d"],
+        "at '/certs/certManager/duration': '90d' does not match pattern",
+    ),
+    (["--set", "lookups.runtimes=maybe"], "at '/lookups/runtimes': got string, want boolean"),
+    (
+        ["--set", "log.level=trace"],
+        "at '/log/level': value must be one of 'debug', 'info', 'warning', 'error'",
+    ),
+    (["--set", "service.port=70000"], "at '/service/port': maximum: got 70,000, want 65,535"),
+    (["--set", "podAnnotations.a=1"], "at '/podAnnotations/a': got number, want string"),
+    (
+        ["--set", "podDisruptionBudget.maxUnavailable=0"],
+        "at '/podDisruptionBudget/maxUnavailable': minimum: got 0, want 1",
+    ),
+    (
+        ["--set", "podDisruptionBudget.maxUnavailable=0%"],
+        "at '/podDisruptionBudget/maxUnavailable': '0%' does not match pattern",
+    ),
+    (
+        ["--set", "networkPolicy.controlPlaneCIDRs={10.0.0.1}"],
+        "at '/networkPolicy/controlPlaneCIDRs/0': '10.0.0.1' does not match pattern",
+    ),
+    (
+        ["--set", "watcher.replicas=1"],
+        "at '/watcher': additional properties 'replicas' not allowed",
+    ),
+    # The content of mindgate.yaml, by its own schema.
+    (
+        ["--set", "config.profiles.ome.faultRetryTime=5"],
+        "at '/config/profiles/ome': additional properties 'faultRetryTime' not allowed",
+    ),
+    (
+        ["--set", "config.rules.MG999=off"],
+        "at '/config/rules': additional properties 'MG999' not allowed",
+    ),
+    (["--set", "config.superPodSize=0"], "at '/config/superPodSize': minimum: got 0, want 1"),
+    # Values that do not go together.
+    (
+        ["--set", "watcher.enabled=false"],
+        "certs.mode is managed, but watcher.enabled is false: nobody would make certificates."
+        " Enable the watcher, or set certs.mode to cert-manager or files",
+    ),
+    (
+        ["--set", "certs.mode=files"],
+        "certs.mode is files, but certs.secretName is empty: name the Secret with tls.crt and"
+        " tls.key",
+    ),
+    (
+        ["--set", "certs.mode=files,certs.secretName=pair"],
+        "certs.mode is files, but certs.caBundle holds no certificate in PEM: without it the API"
+        " server trusts no webhook. Use --set-file certs.caBundle=ca.crt",
+    ),
+    (
+        ["--set", "certs.caBundle=x"],
+        "certs.caBundle is set, but certs.mode is managed, which publishes a CA of its own: leave"
+        " it out, or set certs.mode to files",
+    ),
+    (
+        ["--set", "drain.timeSeconds=30"],
+        "drain.timeSeconds is 30, but Kubernetes kills a replica after"
+        " terminationGracePeriodSeconds, 30: make that longer",
+    ),
+    (
+        ["--set", "drain.delaySeconds=25"],
+        "drain.delaySeconds is 25, but all of the drain takes at most drain.timeSeconds, 25: make"
+        " that longer",
+    ),
+]
+
+
+def without_texts(schema: Any, names: bool = False) -> Any:
+    """A JSON Schema less its descriptions and defaults, which Helm has no use for."""
+    if isinstance(schema, dict):
+        texts = () if names else ("$schema", "title", "description", "default")
+        return {
+            key: without_texts(value, key == "properties" and not names)
+            for key, value in schema.items()
+            if key not in texts
+        }
+    return [without_texts(each) for each in schema] if isinstance(schema, list) else schema
+
+
+class ValuesTest(unittest.TestCase):
+    def test_what_cannot_work_is_refused_with_its_place_and_reason(self) -> None:
+        for arguments, message in REFUSED:
+            with self.subTest(" ".join(arguments)):
+                rendered = template(*arguments)
+                self.assertEqual((rendered.returncode, rendered.stdout), (1, ""))
+                self.assertIn(message, " ".join(rendered.stderr.split()))
+
+    def test_the_configuration_has_the_schema_of_the_program(self) -> None:
+        path = CHART / "values.schema.json"
+        wanted = without_texts(json.loads(run(BINARY, "config", "schema").stdout))
+        text = path.read_text()
+        if os.environ.get("MINDGATE_REWRITE"):
+            # On one line: it is not for reading, `mindgate config schema` is.
+            line = json.dumps(wanted, separators=(",", ":"))
+            text = re.sub(r'(?m)^    "config": \{.*\}$', lambda _: f'    "config": {line}', text)
+            path.write_text(text)
+        self.assertEqual(
+            json.loads(text)["definitions"]["config"], wanted, "MINDGATE_REWRITE=1 writes it anew"
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

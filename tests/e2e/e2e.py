@@ -1,0 +1,149 @@
+"""What the end-to-end tests share: the cluster they run on, its clients, and waiting for something to become true."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+CRDS = REPOSITORY / "tests" / "fixtures" / "crds"
+MANIFESTS = REPOSITORY / "tests" / "fixtures" / "manifests"
+NPU = "huawei.com/Ascend910"
+T = TypeVar("T")
+
+
+class CommandFailed(AssertionError):
+    """A program ended with another exit code than 0; the message has what it said."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]):
+        self.returncode, self.stdout, self.stderr = done.returncode, done.stdout, done.stderr
+        words = " ".join(str(word) for word in done.args)
+        super().__init__(
+            f"exit code {done.returncode} of: {words}\n{done.stdout}{done.stderr}".rstrip()
+        )
+
+
+def wait_for(condition: Callable[[], T], what: str, seconds: float = 60, every: float = 0.5) -> T:
+    """The first truthy answer of `condition`. A failing command or assertion counts as "not yet"."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            last: Any = condition()
+            if last:
+                return last
+        except AssertionError as error:
+            last = error
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for {what}; the last look showed: {last}")
+        time.sleep(every)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cluster:
+    """A cluster that `cluster/up` brought up. Its clients act in `namespace`, if there is one."""
+
+    folder: pathlib.Path
+    namespace: str | None = None
+
+    @property
+    def mode(self) -> str:
+        """ "full", or "loopback": no nodes, nothing that runs in pods, no Services."""
+        return (self.folder / "mode").read_text().strip()
+
+    @property
+    def kubernetes(self) -> str:
+        """Such as "1.34"."""
+        return (self.folder / "k8s").read_text().strip()
+
+    @property
+    def kubeconfig(self) -> pathlib.Path:
+        return self.folder / "kubeconfig"
+
+    def environment(self) -> dict[str, str]:
+        """KUBECONFIG and the PATH of this cluster; no home of a user, whose settings would differ."""
+        return dict(
+            os.environ,
+            KUBECONFIG=str(self.kubeconfig),
+            HOME=str(self.folder / "home"),
+            PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            MINDGATE_E2E_DIR=str(self.folder),
+        )
+
+    def run(
+        self, *command: object, input: str | None = None, check: bool = True, seconds: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        """A program in the environment of this cluster, to its end."""
+        done = subprocess.run(
+            [str(word) for word in command],
+            input=input,
+            text=True,
+            capture_output=True,
+            env=self.environment(),
+            timeout=seconds,
+        )
+        if check and done.returncode != 0:
+            raise CommandFailed(done)
+        return done
+
+    @contextlib.contextmanager
+    def start(self, *command: object, output: pathlib.Path) -> Iterator[subprocess.Popen[str]]:
+        """A program in the environment of this cluster that runs beside the test, and is ended with the block."""
+        with output.open("w") as file:
+            process = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                text=True,
+                env=self.environment(),
+            )
+            try:
+                yield process
+            finally:
+                process.kill()
+                process.wait()
+
+    def _in_namespace(self) -> list[str]:
+        return ["--namespace", self.namespace] if self.namespace else []
+
+    def kubectl(
+        self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        return self.run(
+            "kubectl", *self._in_namespace(), *arguments, input=input, check=check, seconds=seconds
+        )
+
+    def get(self, *arguments: object) -> dict[str, Any]:
+        """The object, or the list, that `kubectl get` answers."""
+        return json.loads(self.kubectl("get", *arguments, "--output", "json").stdout)
+
+    def items(self, *arguments: object) -> list[dict[str, Any]]:
+        return self.get(*arguments)["items"]
+
+    def create(self, manifest: str | dict[str, Any] | list[dict[str, Any]]) -> None:
+        """Creates one object or several, given as YAML or as data."""
+        if isinstance(manifest, list):
+            manifest = {"apiVersion": "v1", "kind": "List", "items": manifest}
+        text = manifest if isinstance(manifest, str) else json.dumps(manifest)
+        self.kubectl("create", "--filename", "-", input=text)
+
+    def helm(
+        self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 300
+    ) -> subprocess.CompletedProcess[str]:
+        return self.run(
+            "helm", *self._in_namespace(), *arguments, input=input, check=check, seconds=seconds
+        )
+
+    def control(
+        self, *arguments: object, check: bool = True, seconds: float = 180
+    ) -> subprocess.CompletedProcess[str]:
+        """`cluster/control`: stop and start parts, compact etcd, import images, run commands in the cluster's network."""
+        return self.run(HERE / "cluster" / "control", *arguments, check=check, seconds=seconds)

@@ -1,0 +1,140 @@
+"""mindgate on the cluster: installed by its chart from the image of `make image`, and asked offline for comparison."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pathlib
+from typing import Any
+
+import yaml
+from e2e import REPOSITORY, Cluster, wait_for
+
+CHART = REPOSITORY / "charts" / "mindgate"
+IMAGE = REPOSITORY / "build" / "mindgate-image.tar"
+PROGRAM = pathlib.Path(os.environ.get("MINDGATE", REPOSITORY / "build" / "release" / "mindgate"))
+NAMESPACE = "mindgate-system"
+NAME = "mindgate"
+REAL_NODE = {"kubernetes.io/hostname": "real-0"}
+
+# What every installation of these tests has: the image that is on the node, and Pods on the node that runs any.
+VALUES: dict[str, Any] = {
+    "image": {"tag": "dev", "pullPolicy": "Never"},
+    "nodeSelector": REAL_NODE,
+    "watcher": {"nodeSelector": REAL_NODE},
+    # A second on this cluster is a long time: its one node has the endpoints at once.
+    "drain": {"delaySeconds": 3, "timeSeconds": 20},
+}
+
+
+def merged(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """`base` with the members of `more`, objects in objects."""
+    values = copy.deepcopy(base)
+    for key, value in more.items():
+        deeper = isinstance(value, dict) and isinstance(values.get(key), dict)
+        values[key] = merged(values[key], value) if deeper else value
+    return values
+
+
+class Release:
+    """The chart, installed in `mindgate-system`."""
+
+    def __init__(self, cluster: Cluster):
+        self.cluster = Cluster(cluster.folder, NAMESPACE)
+
+    def install(self, more: dict[str, Any] | None = None, wait: bool = True) -> None:
+        """`helm upgrade --install`; returns when every replica serves and the API server knows their CA."""
+        values = json.dumps(merged(VALUES, more or {}))
+        self.cluster.helm(
+            "upgrade", "--install", NAME, CHART, "--create-namespace", "--values", "-", input=values
+        )
+        if wait:
+            self.wait_ready()
+
+    def uninstall(self) -> None:
+        self.cluster.helm("uninstall", NAME, "--wait", check=False)
+
+    def wait_ready(self, seconds: float = 150) -> None:
+        for deployment in ("mindgate-watcher", "mindgate-webhook"):
+            self.cluster.kubectl(
+                "rollout", "status", f"deployment/{deployment}", f"--timeout={seconds}s", seconds=seconds + 10
+            )
+        wait_for(self.serves, "the API server to reach the webhook", 60)
+
+    def serves(self) -> bool:
+        """Whether an object that must be denied is, and by mindgate: caBundle, Service and endpoints are all there."""
+        told = self.cluster.kubectl(
+            "create", "--namespace", "default", "--dry-run=server", "--filename", "-", input=json.dumps(DENIED), check=False
+        )
+        return told.returncode != 0 and "MG" in told.stderr and "denied the request" in told.stderr
+
+    def pods(self, component: str = "webhook") -> list[dict[str, Any]]:
+        return [
+            pod
+            for pod in self.cluster.items("pods", "--selector", f"app.kubernetes.io/component={component}")
+            if "deletionTimestamp" not in pod["metadata"]
+        ]
+
+    def pod_names(self, component: str = "webhook") -> list[str]:
+        return sorted(pod["metadata"]["name"] for pod in self.pods(component))
+
+    def configuration(self, kind: str) -> dict[str, Any]:
+        return self.cluster.get(f"{kind}webhookconfiguration", NAME)
+
+    def bundles(self) -> set[str]:
+        """All caBundles of both configurations; "" where there is none."""
+        return {
+            webhook["clientConfig"].get("caBundle", "")
+            for kind in ("mutating", "validating")
+            for webhook in self.configuration(kind)["webhooks"]
+        }
+
+
+# A gang that asks for more members than Kubernetes has numbers for can never run.
+DENIED: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "denied"},
+    "data": {"elastic_scaling.json": "{"},
+}
+
+
+def npu_container(name: str = "worker", npus: int = 8) -> dict[str, Any]:
+    amounts = {"huawei.com/Ascend910": str(npus)}
+    return {"name": name, "image": "example/vllm-ascend", "resources": {"limits": amounts, "requests": amounts}}
+
+
+def deployment(name: str, replicas: int = 1, **spec: Any) -> dict[str, Any]:
+    """A Deployment of NPU pods with nothing that MindCluster asks for."""
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [npu_container()]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template} | spec,
+    }
+
+
+def documents(path: pathlib.Path) -> list[dict[str, Any]]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [document for document in yaml.load_all(path.read_text(), Loader=loader) if document]
+
+
+def offline(cluster: Cluster, objects: list[dict[str, Any]], *arguments: str) -> list[dict[str, Any]]:
+    """What `mindgate apply -o json` says about each, in order."""
+    text = "---\n".join(yaml.safe_dump(each) for each in objects)
+    told = cluster.run(PROGRAM, "apply", "-f", "-", "-o", "json", *arguments, input=text, check=False)
+    assert told.returncode in (0, 1), told.stderr
+    return json.loads(told.stdout)["results"]
+
+
+def at(value: Any, pointer: str) -> Any:
+    """The value at a JSON pointer; for one that ends in "-", the last element of the list."""
+    for step in pointer.split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            value = value[-1 if step == "-" else int(step)]
+        else:
+            value = value[step]
+    return value

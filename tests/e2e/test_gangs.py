@@ -1,0 +1,208 @@
+"""Gangs: what mindgate makes of each framework's object is scheduled by the real Volcano, and has what the Ascend plugin reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from e2e import NPU, Cluster, wait_for
+from release import Release, deployment, npu_container
+
+pytestmark = pytest.mark.full
+
+
+def running(cluster: Cluster, selector: str) -> list[dict[str, Any]]:
+    pods = cluster.items("pods", "--selector", selector)
+    return [pod for pod in pods if pod["status"]["phase"] == "Running"]
+
+
+def pod_groups(cluster: Cluster) -> list[dict[str, Any]]:
+    return cluster.items("podgroups.scheduling.volcano.sh")
+
+
+def await_running(cluster: Cluster, selector: str, count: int) -> list[dict[str, Any]]:
+    return wait_for(
+        lambda: pods if len(pods := running(cluster, selector)) == count else None,
+        f"{count} pods with {selector} to run",
+        90,
+    )
+
+
+def plugin_reads(pod: dict[str, Any]) -> dict[str, Any]:
+    """What upstream's scheduler plugin and device plugin look at in a pod."""
+    metadata = pod["metadata"]
+    read = ("fault-scheduling", "pod-rescheduling", "fault-retry-times")
+    environment = {e["name"]: e for c in pod["spec"]["containers"] for e in c.get("env", [])}
+    visible = environment.get("ASCEND_VISIBLE_DEVICES", {})
+    return {
+        "scheduler": pod["spec"]["schedulerName"],
+        "labels": {key: metadata.get("labels", {})[key] for key in read if key in metadata.get("labels", {})},
+        "group": metadata.get("annotations", {}).get("scheduling.k8s.io/group-name") is not None,
+        "devices": visible.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath"),
+    }
+
+
+NPU_FIELD = f"metadata.annotations['{NPU}']"
+
+
+def test_deployment(cluster: Cluster, mindgate: Release) -> None:
+    cluster.create(deployment("chat", replicas=2))
+    pods = await_running(cluster, "app=chat", 2)
+    for pod in pods:
+        assert plugin_reads(pod) == {
+            "scheduler": "volcano",
+            "labels": {"fault-scheduling": "force", "pod-rescheduling": "on"},
+            "group": True,
+            "devices": NPU_FIELD,
+        }
+        assert pod["spec"]["nodeName"].startswith("npu-")
+
+
+def test_deployment_without_mindgate(cluster: Cluster, mindgate: Release) -> None:
+    """The same manifest where nothing is injected: the default scheduler takes it, and no fault is ever handled."""
+    cluster.kubectl("label", "namespace", cluster.namespace, "mindgate.io/inject=disabled")
+    sent = deployment("chat", replicas=2)
+    sent["metadata"]["labels"] = {"mindgate.io/inject": "disabled"}
+    cluster.create(sent)
+    for pod in await_running(cluster, "app=chat", 2):
+        assert plugin_reads(pod) == {
+            "scheduler": "default-scheduler",
+            "labels": {},
+            "group": False,
+            "devices": None,
+        }
+    assert pod_groups(cluster) == []
+
+
+def lws(name: str) -> dict[str, Any]:
+    template = {"spec": {"containers": [npu_container()]}}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": name},
+        "spec": {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": template}},
+    }
+
+
+def test_leader_worker_set(cluster: Cluster, mindgate: Release) -> None:
+    cluster.create(lws("pair"))
+    pods = await_running(cluster, "leaderworkerset.sigs.k8s.io/name=pair", 4)
+    for pod in pods:
+        read = plugin_reads(pod)
+        assert read["scheduler"] == "volcano"
+        assert read["labels"]["fault-scheduling"] == "force"
+        assert "pod-rescheduling" not in read["labels"], "a group that lost one pod is of no use: the whole goes"
+        assert read["devices"] == NPU_FIELD
+    # Each on a node of its own: eight NPUs are all that one has.
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 4
+
+
+def storm_service(name: str) -> dict[str, Any]:
+    def role(role_name: str) -> dict[str, Any]:
+        template = {"metadata": {"labels": {"model.aibrix.ai/name": name}}, "spec": {"containers": [npu_container()]}}
+        return {"name": role_name, "replicas": 1, "stateful": True, "template": template}
+
+    selector = {"matchLabels": {"app": name}}
+    return {
+        "apiVersion": "orchestration.aibrix.ai/v1alpha1",
+        "kind": "StormService",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": 1,
+            "selector": selector,
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {
+                    "schedulingStrategy": {"volcanoSchedulingStrategy": {"minMember": 2}},
+                    "roles": [role("prefill"), role("decode")],
+                },
+            },
+        },
+    }
+
+
+def pods_of_roles(stored: dict[str, Any], group: str) -> list[dict[str, Any]]:
+    """The pods that AIBrix's controller makes of a stored StormService: its templates, and the gang that it puts them into."""
+    pods = []
+    for role in stored["spec"]["template"]["spec"]["roles"]:
+        template = role["template"]
+        metadata = template.get("metadata", {})
+        pods.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {
+                    "name": f"{stored['metadata']['name']}-{role['name']}-0",
+                    "labels": metadata.get("labels", {}) | {"role-name": role["name"]},
+                    "annotations": metadata.get("annotations", {}) | {"scheduling.k8s.io/group-name": group},
+                },
+                "spec": template["spec"],
+            }
+        )
+    return pods
+
+
+def test_storm_service(cluster: Cluster, mindgate: Release) -> None:
+    cluster.create(storm_service("pd"))
+    stored = cluster.get("stormservice", "pd")
+    group = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "pd"},
+        "spec": {"minMember": 2, "queue": "default"},
+    }
+    cluster.create([group, *pods_of_roles(stored, "pd")])
+    pods = await_running(cluster, "role-name", 2)
+    for pod in pods:
+        read = plugin_reads(pod)
+        assert read["scheduler"] == "volcano"
+        assert read["labels"]["fault-scheduling"] == "force"
+        assert read["labels"]["pod-rescheduling"] == "on"
+        assert read["devices"] == NPU_FIELD
+        annotations = pod["metadata"]["annotations"]
+        assert annotations["huawei.com/recover_policy_path"] == "pod"
+        # The prefill and the decode pod share one PodGroup.
+        assert annotations["huawei.com/schedule_minAvailable"] == "2"
+
+
+def volcano_job(name: str, **task: Any) -> dict[str, Any]:
+    template = {"spec": {"restartPolicy": "Never", "containers": [npu_container()]}}
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "minAvailable": 2,
+            "queue": "default",
+            "tasks": [{"name": "worker", "replicas": 2, "template": template} | task],
+        },
+    }
+
+
+def test_volcano_job(cluster: Cluster, mindgate: Release) -> None:
+    cluster.create(volcano_job("train"))
+    for pod in await_running(cluster, "volcano.sh/job-name=train", 2):
+        read = plugin_reads(pod)
+        assert read["scheduler"] == "volcano"
+        assert read["devices"] == NPU_FIELD
+    [group] = pod_groups(cluster)
+    assert group["spec"]["minMember"] == 2
+    # The Ascend plugin reads the fault labels of a vcjob from the job and its PodGroup.
+    stored = cluster.get("jobs.batch.volcano.sh", "train")
+    assert "fault-scheduling" in json.dumps(stored["metadata"]["labels"]) or "fault-scheduling" in json.dumps(
+        stored["spec"]["tasks"][0]["template"]["metadata"]["labels"]
+    )
+
+
+def test_pods_that_ask_for_more_than_there_is_wait_together(cluster: Cluster, mindgate: Release) -> None:
+    """The point of a gang: five of eight NPUs on four nodes hold none of them while one is missing."""
+    sent = volcano_job("large", replicas=5)
+    sent["spec"]["minAvailable"] = 5
+    cluster.create(sent)
+    wait_for(
+        lambda: [g for g in pod_groups(cluster) if "NotEnoughResources" in json.dumps(g.get("status", {}))],
+        "Volcano to say that the gang does not fit",
+        60,
+    )
+    assert [pod for pod in cluster.items("pods") if pod["spec"].get("nodeName")] == []

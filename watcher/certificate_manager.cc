@@ -1,0 +1,212 @@
+#include "watcher/certificate_manager.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "certs/base64.h"
+#include "certs/pem.h"
+
+namespace mindgate::watcher {
+namespace {
+
+using json::Json;
+using kube::Answer;
+using kube::Reason;
+namespace resources = kube::resources;
+
+constexpr const char* kApiVersion = "v1";
+constexpr const char* kSecretType = "kubernetes.io/tls";
+
+tl::unexpected<kube::Fault> FailedBecause(const std::string& what, const Error& error) {
+  return kube::Failed(Reason::kInvalid, what + ": " + error.message());
+}
+
+// The certificates of `bundle`, and after them those that only `published` holds; both PEM.
+std::string WithOthers(const std::string& bundle, const std::string& published) {
+  std::string all = bundle;
+  const auto others = certs::ReadCertificates(published);
+  if (!others) return all;
+  for (const certs::CertificatePtr& other : *others) {
+    const std::string pem = certs::WriteCertificate(other.get());
+    if (all.find(pem) == std::string::npos) all += pem;
+  }
+  return all;
+}
+
+}  // namespace
+
+// The Secret as it is; null: there is none.
+struct CertificateManager::Stored {
+  Json secret;
+  certs::Files files;
+  bool force_serving = false;
+  bool force_authority = false;
+};
+
+CertificateManager::CertificateManager(kube::Client& client, const Clock& clock,
+                                       log::Logger& logger, CertificateManagerOptions options)
+    : client_(client), clock_(clock), logger_(logger), options_(std::move(options)) {
+  options_.policy.dns_names = certs::ServiceNames(options_.service, options_.ns);
+}
+
+Answer<Time> CertificateManager::Reconcile(std::stop_token stop) {
+  auto stored = Read(stop);
+  if (!stored) return tl::unexpected(stored.error());
+  const std::string what = "Secret " + options_.ns + "/" + options_.secret;
+  auto state = certs::ReadState(stored->files);
+  if (!state) {
+    return FailedBecause(what +
+                             " cannot be taken over; delete it and a new CA is made, or put "
+                             "back what it held",
+                         state.error());
+  }
+  if (state->authority.certificate != nullptr) {
+    if (auto published = Publish(*state, stop); !published) {
+      return tl::unexpected(published.error());
+    }
+  }
+  certs::RotationPolicy policy = options_.policy;
+  policy.force_serving = stored->force_serving;
+  policy.force_authority = stored->force_authority;
+  const Time now = clock_.WallNow();
+  const certs::Plan plan = certs::MakePlan(*state, policy, now);
+  const bool asked = policy.force_serving || policy.force_authority;
+  if (plan.steps.empty() && !asked) return plan.next;
+
+  state = certs::Carry(*std::move(state), plan, policy, now);
+  if (!state) return FailedBecause(what, state.error());
+  if (auto written = Write(*stored, *state, stop); !written) {
+    return tl::unexpected(written.error());
+  }
+  for (const certs::PlannedStep& step : plan.steps) {
+    logger_.Info("certificates changed", {{"secret", options_.ns + "/" + options_.secret},
+                                          {"step", certs::StepName(step.step)},
+                                          {"reason", step.reason}});
+  }
+  if (stored->secret.is_null()) trust_others_until_ = now + options_.policy.publish;
+  if (auto published = Publish(*state, stop); !published) return tl::unexpected(published.error());
+  return certs::MakePlan(*state, options_.policy, now).next;
+}
+
+Answer<CertificateManager::Stored> CertificateManager::Read(const std::stop_token& stop) {
+  Stored stored;
+  auto secret = client_.Get(resources::kSecrets, options_.ns, options_.secret, stop);
+  if (!secret) {
+    if (secret.error().reason == Reason::kNotFound) return stored;
+    return tl::unexpected(secret.error());
+  }
+  stored.secret = *std::move(secret);
+  for (const char* name : certs::kStateFiles) {
+    const auto text = json::FindString(json::Find(stored.secret, "data"), name);
+    if (!text) continue;
+    if (auto bytes = certs::DecodeBase64(*text)) stored.files[name] = *std::move(bytes);
+  }
+  const auto asked =
+      json::AsString(json::FindPath(stored.secret, {"metadata", "annotations", kRotateAnnotation}));
+  stored.force_serving = asked == "serving";
+  stored.force_authority = asked == "ca";
+  if (asked && !stored.force_serving && !stored.force_authority) {
+    logger_.Warning("annotation " + std::string(kRotateAnnotation) +
+                        " says nothing: write \"serving\" or \"ca\"",
+                    {{"value", *asked}});
+  }
+  return stored;
+}
+
+Answer<void> CertificateManager::Write(const Stored& stored, const certs::State& state,
+                                       const std::stop_token& stop) {
+  Json secret = stored.secret;
+  const bool is_new = secret.is_null();
+  if (is_new) {
+    secret = {{"apiVersion", kApiVersion},
+              {"kind", resources::kSecrets.kind},
+              {"type", kSecretType},
+              {"metadata",
+               {{"name", options_.secret},
+                {"namespace", options_.ns},
+                {"labels", {{"app.kubernetes.io/managed-by", "mindgate"}}}}}};
+  }
+  // Data that is not ours stays; a Secret is small enough to be written whole.
+  Json& data = secret["data"];
+  if (!data.is_object()) data = Json::object();
+  const certs::Files files = certs::WriteState(state);
+  for (const char* name : certs::kStateFiles) {
+    const auto file = files.find(name);
+    if (file == files.end()) {
+      data.erase(name);
+    } else {
+      data[name] = certs::EncodeBase64(file->second);
+    }
+  }
+  if (stored.force_serving || stored.force_authority) {
+    secret["metadata"]["annotations"].erase(kRotateAnnotation);
+  }
+  const kube::WriteOptions options{.field_manager = kBundleFieldManager};
+  const auto answer =
+      is_new ? client_.Create(resources::kSecrets, options_.ns, secret, options, stop)
+             // With the resourceVersion that was read: a second writer gets a conflict.
+             : client_.Update(resources::kSecrets, options_.ns, options_.secret, secret, options,
+                              {}, stop);
+  if (!answer) return tl::unexpected(answer.error());
+  return {};
+}
+
+Answer<void> CertificateManager::Publish(const certs::State& state, const std::stop_token& stop) {
+  const std::string bundle = certs::Bundle(state);
+  const std::pair<const kube::Resource&, const std::vector<std::string>&> all[] = {
+      {resources::kMutatingWebhooks, options_.mutating_webhooks},
+      {resources::kValidatingWebhooks, options_.validating_webhooks}};
+  // One that fails must not keep the others from getting theirs.
+  Answer<void> first_fault;
+  for (const auto& [resource, names] : all) {
+    for (const std::string& name : names) {
+      auto published = PublishIn(resource, name, bundle, stop);
+      if (!published && first_fault) first_fault = std::move(published);
+    }
+  }
+  return first_fault;
+}
+
+Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const std::string& name,
+                                           const std::string& bundle, const std::stop_token& stop) {
+  const auto configuration = client_.Get(resource, {}, name, stop);
+  if (!configuration) {
+    if (configuration.error().reason == Reason::kNotFound) return {};
+    return tl::unexpected(configuration.error());
+  }
+  const Json* webhooks = json::Find(*configuration, "webhooks");
+  const bool trust_others = clock_.WallNow() < trust_others_until_;
+  Json entries = Json::array();
+  bool differs = false;
+  if (json::IsArray(webhooks)) {
+    for (const Json& webhook : *webhooks) {
+      const auto entry = json::FindString(webhook, "name");
+      if (!entry) continue;
+      const auto published =
+          json::AsString(json::FindPath(webhook, {"clientConfig", "caBundle"})).value_or("");
+      const auto known = trust_others ? certs::DecodeBase64(published) : std::nullopt;
+      const std::string wanted = certs::EncodeBase64(known ? WithOthers(bundle, *known) : bundle);
+      differs |= published != wanted;
+      entries.push_back({{"name", *entry}, {"clientConfig", {{"caBundle", wanted}}}});
+    }
+  }
+  if (!differs) return {};
+  const Json wanted = {{"apiVersion", resource.api_version()},
+                       {"kind", resource.kind},
+                       {"metadata", {{"name", name}}},
+                       {"webhooks", std::move(entries)}};
+  const auto applied = client_.Apply(resource, {}, name, wanted, true,
+                                     {.field_manager = kBundleFieldManager}, {}, stop);
+  if (!applied) {
+    // Deleted since it was read: an apply would create it, which is refused for want of the rest.
+    if (applied.error().reason == Reason::kInvalid) {
+      const auto again = client_.Get(resource, {}, name, stop);
+      if (!again && again.error().reason == Reason::kNotFound) return {};
+    }
+    return tl::unexpected(applied.error());
+  }
+  logger_.Info("CA published", {{"kind", resource.kind}, {"name", name}});
+  return {};
+}
+
+}  // namespace mindgate::watcher

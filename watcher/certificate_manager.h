@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "certs/rotate.h"
+#include "kube/client.h"
+
+namespace mindgate::watcher {
+
+// Asks for a renewal that is not due: "serving" or "ca" as its value, on the Secret. The manager
+// takes it away when it has done so.
+inline constexpr const char* kRotateAnnotation = "mindgate.io/rotate";
+
+// Owns exactly the caBundle fields, so that whoever owns the rest of a webhook configuration, Helm
+// or GitOps, has nothing to quarrel about.
+inline constexpr const char* kBundleFieldManager = "mindgate-certs";
+
+struct CertificateManagerOptions {
+  std::string ns;
+  std::string secret = "mindgate-certs";
+  std::string service = "mindgate-webhook";      // in `ns`; the certificate is for its names
+  std::vector<std::string> mutating_webhooks;    // names of MutatingWebhookConfigurations
+  std::vector<std::string> validating_webhooks;  // and of ValidatingWebhookConfigurations
+  certs::RotationPolicy policy{};                // its names come from the service
+};
+
+// Keeps the serving Secret of the webhook, and publishes the CA in caBundle of its webhook
+// configurations. For one leader at a time; should there be two, the Secret's resourceVersion lets
+// only one write. The keys are in the Secret and nowhere else, so that any replica can go on.
+//
+// A CA signs only after it was published: while publishing fails, nothing is renewed. When the
+// Secret was lost, servers hold the old certificate until kubelet has brought them the new one: for
+// `policy.publish`, what clients trusted before is published beside the new CA.
+class CertificateManager {
+ public:
+  // The rest must outlive it.
+  CertificateManager(kube::Client& client, const Clock& clock, log::Logger& logger,
+                     CertificateManagerOptions options);
+
+  // Looks at the Secret and the configurations, and does what is due. Returns when the next step of
+  // the rotation is. A configuration that is not there is none to publish in. Safe to repeat after
+  // any fault.
+  kube::Answer<Time> Reconcile(std::stop_token stop);
+
+ private:
+  struct Stored;
+
+  kube::Answer<Stored> Read(const std::stop_token& stop);
+  kube::Answer<void> Write(const Stored& stored, const certs::State& state,
+                           const std::stop_token& stop);
+  kube::Answer<void> Publish(const certs::State& state, const std::stop_token& stop);
+  kube::Answer<void> PublishIn(const kube::Resource& resource, const std::string& name,
+                               const std::string& bundle, const std::stop_token& stop);
+
+  kube::Client& client_;
+  const Clock& clock_;
+  log::Logger& logger_;
+  CertificateManagerOptions options_;
+  Time trust_others_until_{};
+};
+
+}  // namespace mindgate::watcher

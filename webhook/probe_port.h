@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "webhook/byte_budget.h"
+#include "webhook/front_end.h"
+#include "webhook/http_layer.h"
+
+namespace mindgate::webhook {
+
+// The port of probes and metrics: the connection layer without TLS. Answers come from its loop's
+// own thread and from a byte budget of its own, so that no flood of reviews turns a probe away.
+class ProbePort {
+ public:
+  struct Options {
+    std::string listen = ":8080";
+    size_t most_connections = 64;
+    ConnectionSettings settings{};
+    const Clock* clock = nullptr;
+    std::function<void(std::string_view what)> on_bug;
+    std::function<bool()> closing = [] { return false; };  // whether answers end connections
+  };
+  using Routes = std::vector<std::pair<std::string, HttpLayer::Handler>>;
+
+  // Listens: who connects waits until Serve.
+  static Result<std::unique_ptr<ProbePort>> Open(Options options, Routes routes);
+
+  void Serve() { front_end_->Serve(); }
+  void Stop() { front_end_->Stop(); }
+  void Wake() { front_end_->Wake(); }
+  uint16_t port() const { return front_end_->port(); }
+  const LayerStats& stats() const { return front_end_->stats(); }
+
+ private:
+  explicit ProbePort(Options options);
+
+  const Options options_;
+  ByteBudget budget_{4 * 1024 * 1024};
+  HttpLayer http_;
+  std::unique_ptr<FrontEnd> front_end_;
+};
+
+// The answer of /livez, and of anything else that has only text to say.
+HttpResponse PlainText(int status, std::string text);
+HttpResponse MetricsText(std::string text);
+
+}  // namespace mindgate::webhook
