@@ -20,6 +20,9 @@ namespace {
 using ::mindgate::testing::FakeClock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::FakeTransport;
+using testing::LeaseServer;
+using testing::TimedPauser;
 
 constexpr size_t kReplicas = 3;
 
@@ -153,7 +156,7 @@ class Replica {
   const size_t number_;
   const OddClock clock_;
   FakeTransport transport_;
-  FakePauser pauser_;
+  TimedPauser pauser_;
   Client client_;
   Elector elector_;
   Clock::Instant cut_until_{};

@@ -16,6 +16,10 @@ namespace {
 using ::mindgate::testing::FakeClock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::FakeTransport;
+using testing::LeaseServer;
+using testing::Ok;
+using testing::TimedPauser;
 
 // One replica, "me". Pauses let the clock go on; what `steps` hold is done in them, one after the
 // other, and the run is stopped in the pause after the last.
@@ -37,7 +41,7 @@ struct ElectionFixture : ::testing::Test {
     Tell(call.method + " " + std::to_string(answer.status));
     return answer;
   }};
-  FakePauser pauser{[this](milliseconds time) {
+  TimedPauser pauser{[this](milliseconds time) {
     pauses.push_back(time);
     clock.Advance(time);
     if (steps.empty()) {

@@ -21,6 +21,10 @@ using ::mindgate::testing::Eventually;
 using ::mindgate::testing::FakeClock;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::FakeTransport;
+using testing::Ok;
+using testing::Status;
+using testing::TimedPauser;
 
 constexpr seconds kLong(60);  // for what must come, on the slowest machine
 
@@ -45,7 +49,7 @@ struct EventsFixture : ::testing::Test {
   FakeTransport transport{[this](const HttpCall&, std::stop_token stop) {
     return answer(answered++, std::move(stop));
   }};
-  FakePauser pauser{[this](milliseconds time) {
+  TimedPauser pauser{[this](milliseconds time) {
     ++pauses;
     clock.Advance(time);
   }};
@@ -310,7 +314,7 @@ TEST_F(EventsFixture, TheEndDoesNotWaitForAnotherTry) {
     return Failed(Reason::kUnreachable, "refused");
   };
   // Whatever it is at when the end comes, each of them is tried once more at the most.
-  FakePauser stopper([](milliseconds) {});
+  TimedPauser stopper([](milliseconds) {});
   Client own(transport, stopper, {.retries = 0});
   auto options = Options();
   options.tries = 1'000'000'000;

@@ -9,7 +9,7 @@
 #include "kube/transport.h"
 #include "kube/wait.h"
 
-namespace mindgate::kube {
+namespace mindgate::kube::testing {
 
 // Answers calls by a function, and notes them as "POST /path body". Safe from many threads.
 class FakeTransport final : public Transport {
@@ -41,11 +41,11 @@ class FakeTransport final : public Transport {
 };
 
 // Pauses by a function; returns whether it was not stopped.
-class FakePauser final : public Pauser {
+class TimedPauser final : public Pauser {
  public:
   using Pausing = std::function<void(std::chrono::milliseconds time)>;
 
-  explicit FakePauser(Pausing pausing) : pausing_(std::move(pausing)) {}
+  explicit TimedPauser(Pausing pausing) : pausing_(std::move(pausing)) {}
 
   bool Pause(std::chrono::milliseconds time, std::stop_token stop) override {
     if (!stop.stop_requested()) pausing_(time);
@@ -69,4 +69,4 @@ inline HttpAnswer Ok(const std::string& body, int code = 200) {
   return {.status = code, .body = body, .retry_after = {}, .warnings = {}};
 }
 
-}  // namespace mindgate::kube
+}  // namespace mindgate::kube::testing

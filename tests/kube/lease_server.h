@@ -7,7 +7,7 @@
 #include "json/decode.h"
 #include "kube/client.h"
 
-namespace mindgate::kube {
+namespace mindgate::kube::testing {
 
 // One Lease in memory, with the optimistic locking of an API server. One thread at a time.
 class LeaseServer {
@@ -57,4 +57,4 @@ class LeaseServer {
   int version_ = 0;
 };
 
-}  // namespace mindgate::kube
+}  // namespace mindgate::kube::testing
