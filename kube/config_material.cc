@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "base/files.h"
+#include "certs/base64.h"
+#include "kube/credential_checks.h"
 #include "kube/credential_files.h"
-#include "kube/pem.h"
 
 namespace mindgate::kube {
 
@@ -21,13 +22,13 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, Complain
   if (!encoded.empty()) {
     material.given = true;
     material.place = data.Place();
-    auto text = DecodeBase64(encoded);
+    auto text = certs::DecodeBase64(encoded);
     const std::string fault =
-        text ? kind.fault_of(*text) : "is no base64, in which its PEM text must be written";
+        text ? kind.fault_of(*text) : "not base64, in which the PEM text must be written";
     if (fault.empty()) {
       material.text = *std::move(text);
     } else {
-      complaints.Add(data.Place(), data.Field() + " " + fault);
+      complaints.Add(data.Place(), data.Field() + ": " + fault);
     }
     return material;
   }

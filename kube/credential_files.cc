@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "kube/pem.h"
+#include "kube/credential_checks.h"
 
 namespace mindgate::kube {
 namespace {

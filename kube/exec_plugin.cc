@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "json/decode.h"
-#include "kube/pem.h"
+#include "kube/credential_checks.h"
 #include "kube/subprocess.h"
 
 namespace mindgate::kube {
@@ -67,14 +67,14 @@ std::string FaultOf(const Credential& credential) {
                                   : "printed a client key without its certificate";
   }
   if (const auto fault = TokenFault(credential.token); !fault.empty()) {
-    return "printed a token that " + fault;
+    return "printed a bad token: " + fault;
   }
   if (credential.certificate.empty()) return "";
   if (const auto fault = CertificatesFault(credential.certificate); !fault.empty()) {
-    return "printed a clientCertificateData that " + fault;
+    return "printed a bad clientCertificateData: " + fault;
   }
   if (const auto fault = KeyFault(credential.key); !fault.empty()) {
-    return "printed a clientKeyData that " + fault;
+    return "printed a bad clientKeyData: " + fault;
   }
   if (!IsPair(credential.certificate, credential.key)) {
     return "printed a client key that is not that of the client certificate";

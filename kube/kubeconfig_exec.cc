@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "certs/base64.h"
 #include "kube/config_material.h"
-#include "kube/pem.h"
 
 namespace mindgate::kube {
 namespace {
@@ -63,7 +63,7 @@ Json AboutCluster(const Access& server, const std::optional<ConfigNode>& cluster
   if (!server.tls_server_name.empty()) about["tls-server-name"] = server.tls_server_name;
   if (server.insecure) about["insecure-skip-tls-verify"] = true;
   if (!server.authority.empty()) {
-    about["certificate-authority-data"] = EncodeBase64(server.authority);
+    about["certificate-authority-data"] = certs::EncodeBase64(server.authority);
   }
   if (!server.proxy.empty()) about["proxy-url"] = server.proxy;
   if (!cluster) return about;

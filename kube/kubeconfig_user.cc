@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "kube/config_material.h"
+#include "kube/credential_checks.h"
 #include "kube/credential_files.h"
 #include "kube/kubeconfig_exec.h"
-#include "kube/pem.h"
 
 namespace mindgate::kube {
 namespace {
@@ -42,7 +42,7 @@ void ReadToken(const ConfigNode& user, CredentialFiles& files, Complaints& compl
   files.now.token = user.Text("token", complaints);
   if (const auto fault = TokenFault(files.now.token); !fault.empty()) {
     const ConfigNode token = user.Member("token");
-    complaints.Add(token.Place(), token.Field() + " " + fault);
+    complaints.Add(token.Place(), token.Field() + ": " + fault);
   }
   files.token_file = PathFrom(user.file(), user.Text("tokenFile", complaints));
   if (files.token_file.empty()) return;

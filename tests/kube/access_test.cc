@@ -15,6 +15,8 @@ using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
+using testing::Replaced;
+using testing::Show;
 
 struct SourceFixture : ::testing::Test {
   TempFolder folder;

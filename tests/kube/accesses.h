@@ -7,7 +7,7 @@
 #include "kube/access.h"
 #include "support/certificates.h"
 
-namespace mindgate::kube {
+namespace mindgate::kube::testing {
 
 // Certificates that tests put into kubeconfigs; texts that tests compare have their names instead.
 struct TestMaterial {
@@ -16,12 +16,12 @@ struct TestMaterial {
 
 inline const TestMaterial& Material() {
   static const TestMaterial material = [] {
-    const auto authority = testing::NewAuthority();
-    const auto leaf = testing::NewLeaf(authority, [](certs::LeafRequest& request) {
+    const auto authority = mindgate::testing::NewAuthority();
+    const auto leaf = mindgate::testing::NewLeaf(authority, [](certs::LeafRequest& request) {
       request.usage = certs::LeafRequest::Usage::kClient;
     });
-    return TestMaterial{testing::Pem(authority), testing::Pem(leaf), testing::KeyPem(leaf),
-                        testing::KeyPem(authority)};
+    return TestMaterial{mindgate::testing::Pem(authority), mindgate::testing::Pem(leaf),
+                        mindgate::testing::KeyPem(leaf), mindgate::testing::KeyPem(authority)};
   }();
   return material;
 }
@@ -70,4 +70,4 @@ inline std::string Show(const Answer<Access>& access) {
   return Named(text) + Show(access->credentials->Get());
 }
 
-}  // namespace mindgate::kube
+}  // namespace mindgate::kube::testing

@@ -14,6 +14,9 @@ namespace {
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::MountedSecret;
 using ::mindgate::testing::TempFolder;
+using testing::Material;
+using testing::Show;
+using testing::TestMaterial;
 
 struct TokenFixture : ::testing::Test {
   TempFolder folder;
@@ -89,9 +92,9 @@ TEST(CredentialFiles, FixedOnesAreGivenAgainAndAgain) {
 
 TEST(CredentialFiles, ACertificateAndItsKeyAreTakenUpTogether) {
   const TestMaterial& m = Material();
-  const auto authority = testing::NewAuthority();
-  const std::string new_certificate = testing::Pem(authority);
-  const std::string new_key = testing::KeyPem(authority);
+  const auto authority = mindgate::testing::NewAuthority();
+  const std::string new_certificate = mindgate::testing::Pem(authority);
+  const std::string new_key = mindgate::testing::KeyPem(authority);
   const TempFolder folder;
   FakeClock clock;
   folder.Write("tls.crt", m.certificate);
@@ -126,17 +129,17 @@ TEST(CredentialFiles, WhatCannotBeUsedIsNamedWithoutItsContent) {
     return answer ? *answer : answer.error().message;
   };
   EXPECT_EQ(text(ReadTokenFile(at + "words")),
-            at + "words: holds a space or a control character at byte 7, which no token has");
+            at + "words: a space or a control character at byte 7, which no token has");
   EXPECT_EQ(text(ReadTokenFile(at + "empty")), at + "empty: is empty, and should hold a token");
   EXPECT_EQ(text(ReadTokenFile(at + "large")),
             at + "large: is larger than 65536 bytes, the most that is read");
   EXPECT_EQ(text(ReadTokenFile(at + "folder")), at + "folder: is a folder, not a file");
   EXPECT_EQ(text(ReadTokenFile(at + "gone")), at + "gone: there is no such file");
   EXPECT_EQ(text(ReadTokenFile("/dev/zero")), "/dev/zero: is not a regular file");
-  EXPECT_EQ(text(ReadCertificatesFile(at + "words")), at + "words: holds no certificate in PEM");
+  EXPECT_EQ(text(ReadCertificatesFile(at + "words")), at + "words: no certificate in the PEM text");
   EXPECT_EQ(text(ReadCertificatesFile(at + "larger")),
             at + "larger: is larger than 1048576 bytes, the most that is read");
-  EXPECT_EQ(text(ReadKeyFile(at + "words")), at + "words: holds no private key in PEM");
+  EXPECT_EQ(text(ReadKeyFile(at + "words")), at + "words: no private key in the PEM text");
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
 using nlohmann::json;
+using testing::Material;
+using testing::Show;
+using testing::TestMaterial;
 
 constexpr const char* kV1 = "client.authentication.k8s.io/v1";
 
@@ -249,14 +252,14 @@ TEST_F(ExecFixture, RefusesWhatIsNoCredential) {
        "printed neither a token nor a client certificate with its key"},
       {ExecCredential({{"token", 5}}), "printed a status.token that is no string"},
       {ExecCredential({{"token", "sec\nret"}}),
-       "printed a token that holds a space or a control character at byte 4, which no token has"},
+       "printed a bad token: a space or a control character at byte 4, which no token has"},
       {ExecCredential({{"clientKeyData", m.key}}), "printed a client key without its certificate"},
       {ExecCredential({{"clientCertificateData", m.certificate}, {"token", "secret"}}),
        "printed a client certificate without its key"},
       {ExecCredential({{"clientCertificateData", half}, {"clientKeyData", m.key}}),
-       "printed a clientCertificateData that holds a certificate, number 1, that is damaged"},
+       "printed a bad clientCertificateData: certificate 1 is cut off or is no PEM"},
       {ExecCredential({{"clientCertificateData", m.certificate}, {"clientKeyData", "secret"}}),
-       "printed a clientKeyData that holds no private key in PEM"},
+       "printed a bad clientKeyData: no private key in the PEM text"},
       {ExecCredential({{"clientCertificateData", m.certificate}, {"clientKeyData", m.other_key}}),
        "printed a client key that is not that of the client certificate"},
       {ExecCredential({{"token", "secret"}, {"expirationTimestamp", "tomorrow"}}),

@@ -13,6 +13,8 @@ using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::MountedSecret;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
+using testing::Material;
+using testing::Show;
 
 Variables Service(const char* host, const char* port) {
   return {{"KUBERNETES_SERVICE_HOST", host}, {"KUBERNETES_SERVICE_PORT", port}};
@@ -82,7 +84,7 @@ TEST(InCluster, AllThatIsMissingAtOnce) {
                 "/token: is empty, and should hold a token (the pod needs "
                 "automountServiceAccountToken, or a projected volume there)\n" +
                 folder.path() +
-                "/ca.crt: holds no certificate in PEM (it comes with the token, or from the "
+                "/ca.crt: no certificate in the PEM text (it comes with the token, or from the "
                 "ConfigMap kube-root-ca.crt)");
 }
 

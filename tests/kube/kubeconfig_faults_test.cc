@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "accesses.h"
+#include "certs/base64.h"
 #include "kube/kubeconfig.h"
-#include "kube/pem.h"
 #include "support/fake_clock.h"
 #include "support/temp_folder.h"
 
@@ -12,6 +12,9 @@ namespace {
 
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
+using testing::Material;
+using testing::Replaced;
+using testing::TestMaterial;
 
 struct FaultsFixture : ::testing::Test {
   TempFolder folder;
@@ -153,12 +156,12 @@ TEST_F(FaultsFixture, OfAServerAndItsAuthority) {
       {"server: 'https://a', certificate-authority: gone.crt",
        "f:2:67: clusters[0].cluster.certificate-authority: DIR/gone.crt: there is no such file"},
       {"server: 'https://a', certificate-authority: f",
-       "f:2:67: clusters[0].cluster.certificate-authority: f: holds no certificate in PEM"},
+       "f:2:67: clusters[0].cluster.certificate-authority: f: no certificate in the PEM text"},
       {"server: 'https://a', certificate-authority-data: '%%%'",
-       "f:2:72: clusters[0].cluster.certificate-authority-data is no base64, in which its PEM text "
+       "f:2:72: clusters[0].cluster.certificate-authority-data: not base64, in which the PEM text "
        "must be written"},
       {"server: 'https://a', certificate-authority-data: c2VjcmV0",
-       "f:2:72: clusters[0].cluster.certificate-authority-data holds no certificate in PEM"},
+       "f:2:72: clusters[0].cluster.certificate-authority-data: no certificate in the PEM text"},
       {"server: 'https://a', proxy-url: 'proxy:3128'",
        "f:2:55: clusters[0].cluster.proxy-url is no URL of a proxy (it begins with http://, "
        "https:// or socks5://)"},
@@ -182,11 +185,11 @@ TEST_F(FaultsFixture, OfAUser) {
        "f:2:27: users[0].user.token must be a string, not an integer (put it in "
        "quotes)"},
       {"token: 'secret '",
-       "f:2:27: users[0].user.token holds a space or a control character at "
+       "f:2:27: users[0].user.token: a space or a control character at "
        "byte 7, which no token has"},
       {"tokenFile: gone", "f:2:31: users[0].user.tokenFile: DIR/gone: there is no such file"},
       {"tokenFile: words",
-       "f:2:31: users[0].user.tokenFile: DIR/words: holds a space or a control character at byte "
+       "f:2:31: users[0].user.tokenFile: DIR/words: a space or a control character at byte "
        "7, which no token has"},
       {"username: me, password: secret",
        "f:2:30: users[0].user.username" + password + "\nf:2:44: users[0].user.password" + password},
@@ -207,10 +210,10 @@ TEST_F(FaultsFixture, OfAUser) {
        "f:2:60: users[0].user: the key is not that of the client certificate"},
       {"client-certificate: gone, client-key: words",
        "f:2:40: users[0].user.client-certificate: DIR/gone: there is no such file\n"
-       "f:2:58: users[0].user.client-key: DIR/words: holds no private key in PEM"},
+       "f:2:58: users[0].user.client-key: DIR/words: no private key in the PEM text"},
       {"client-certificate-data: c2VjcmV0, client-key-data: secret",
-       "f:2:45: users[0].user.client-certificate-data holds no certificate in PEM\n"
-       "f:2:72: users[0].user.client-key-data is no base64, in which its PEM text must be "
+       "f:2:45: users[0].user.client-certificate-data: no certificate in the PEM text\n"
+       "f:2:72: users[0].user.client-key-data: not base64, in which the PEM text must be "
        "written"},
       {"exec: secret", "f:2:26: users[0].user.exec must be an object, not a string"},
   };

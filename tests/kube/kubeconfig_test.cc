@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "accesses.h"
-#include "kube/pem.h"
+#include "certs/base64.h"
 #include "support/cli.h"
 #include "support/environment.h"
 #include "support/fake_clock.h"
@@ -18,6 +18,10 @@ using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
+using testing::Material;
+using testing::Replaced;
+using testing::Show;
+using testing::TestMaterial;
 
 struct KubeconfigFixture : ::testing::Test {
   TempFolder folder;
@@ -48,7 +52,7 @@ TEST_F(KubeconfigFixture, AsKubeadmWritesIt) {
 clusters:
 - cluster:
     certificate-authority-data: )" +
-                             EncodeBase64(m.ca) + R"(
+                             certs::EncodeBase64(m.ca) + R"(
     server: https://10.0.0.1:6443
   name: kubernetes
 contexts:
@@ -63,8 +67,8 @@ users:
 - name: kubernetes-admin
   user:
     client-certificate-data: )" +
-                             EncodeBase64(m.certificate) + R"(
-    client-key-data: )" + EncodeBase64(m.key) +
+                             certs::EncodeBase64(m.certificate) + R"(
+    client-key-data: )" + certs::EncodeBase64(m.key) +
                              "\n");
   EXPECT_EQ(Chosen({"config"}),
             "server=https://10.0.0.1:6443 authority=<ca> namespace=default\n"
@@ -98,11 +102,12 @@ TEST_F(KubeconfigFixture, EachMemberOfAClusterAndOfAUser) {
        "server=https://a tls=api proxy=socks5://p:1 insecure namespace=default" + from + "nothing"},
       {plain + ", certificate-authority: pki/ca.crt", "",
        "server=https://a authority=<ca> namespace=default" + from + "nothing"},
-      {plain + ", certificate-authority: gone, certificate-authority-data: " + EncodeBase64(m.ca),
+      {plain + ", certificate-authority: gone, certificate-authority-data: " +
+           certs::EncodeBase64(m.ca),
        "", "server=https://a authority=<ca> namespace=default" + from + "nothing"},
       {plain, "client-certificate: ./pki/me.crt, client-key: " + (folder / "pki/me.key"),
        "server=https://a namespace=default" + from + "certificate=<certificate> key=<key>"},
-      {plain, "client-certificate: pki/me.crt, client-key-data: " + EncodeBase64(m.key),
+      {plain, "client-certificate: pki/me.crt, client-key-data: " + certs::EncodeBase64(m.key),
        "server=https://a namespace=default" + from + "certificate=<certificate> key=<key>"},
       {plain, "tokenFile: token", "server=https://a namespace=default" + from + "token=of-file"},
       {plain, "tokenFile: token, token: other",
@@ -133,7 +138,7 @@ TEST_F(KubeconfigFixture, PathsCountFromTheFileThatHoldsThem) {
             "server=https://a authority=<ca> namespace=default\n"
             "from context x of DIR/one/config\nshows token=t");
   // Also where the file is named by a relative path, and the folder is left later.
-  const testing::Workspace workspace;
+  const mindgate::testing::Workspace workspace;
   workspace.Write("config",
                   "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
                   "clusters: [{name: c, cluster: {server: 'https://a'}}]\n"
@@ -231,7 +236,7 @@ TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
   const std::string cluster =
       "server: 'https://a', tls-server-name: api, proxy-url: 'http://p', "
       "certificate-authority-data: " +
-      EncodeBase64(Material().ca) +
+      certs::EncodeBase64(Material().ca) +
       ", extensions: [{name: other, extension: 1}, "
       "{name: client.authentication.k8s.io/exec, extension: {region: north}}]";
   const std::string head =
@@ -253,7 +258,7 @@ TEST_F(KubeconfigFixture, ExecPluginsAreRun) {
             head +
                 "token={apiVersion:client.authentication.k8s.io/v1beta1,kind:ExecCredential,"
                 "spec:{cluster:{certificate-authority-data:" +
-                EncodeBase64(Material().ca) +
+                certs::EncodeBase64(Material().ca) +
                 ",config:{region:north},proxy-url:http://p,server:https://a,tls-server-name:api},"
                 "interactive:false}}||")
       << "a name alone is found in PATH";

@@ -1,0 +1,228 @@
+#include "kube/events.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "base/thread.h"
+#include "kube/micro_time.h"
+
+namespace mindgate::kube {
+namespace {
+
+// What an API server takes (k8s.io/kubernetes pkg/apis/core/validation/events.go).
+constexpr size_t kLongestNote = 1024;
+constexpr size_t kLongestWord = 128;  // a reason or an action
+constexpr size_t kLongestName = 253;  // of an object
+constexpr size_t kSuffix = 1 + 16;    // "." and 64 bits in hex
+
+// The longest beginning of at most `most` bytes that ends with a whole character.
+std::string Cut(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+  text.resize(end);
+  return text;
+}
+
+bool IsSubdomain(std::string_view name) {
+  return std::ranges::all_of(Split(name, '.'), IsDns1123Label);
+}
+
+// "web-0.17c4a0b2e8d93f51". Names of some kinds, such as roles, are none that an Event may have.
+std::string NameFor(const ObjectReference& object, uint64_t number) {
+  std::string name = IsSubdomain(object.name) ? object.name : ToLower(object.kind);
+  name.resize(std::min(name.size(), kLongestName - kSuffix));
+  while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+  std::array<char, kSuffix + 1> suffix;
+  std::snprintf(suffix.data(), suffix.size(), ".%016llx", static_cast<unsigned long long>(number));
+  return name + suffix.data();
+}
+
+// An Event is in the namespace of its object; "default" is for objects that have none.
+const std::string& NamespaceOf(const Happening& happening) {
+  static const std::string kDefault = "default";
+  return happening.regarding.ns.empty() ? kDefault : happening.regarding.ns;
+}
+
+Json SeriesOf(const EventBook::Entry& entry) {
+  return {{"count", entry.count}, {"lastObservedTime", FormatMicroTime(entry.last_wall)}};
+}
+
+Json Reference(const ObjectReference& object) {
+  Json reference = {
+      {"apiVersion", object.api_version}, {"kind", object.kind}, {"name", object.name}};
+  if (!object.ns.empty()) reference["namespace"] = object.ns;
+  if (!object.uid.empty()) reference["uid"] = object.uid;
+  return reference;
+}
+
+Answer<void> Nothing(const Answer<Json>& answer) {
+  if (answer) return {};
+  return tl::unexpected(answer.error());
+}
+
+}  // namespace
+
+Recorder::Recorder(Client& client, Pauser& pauser, const Clock& clock, Options options,
+                   uint64_t seed)
+    : client_(client),
+      pauser_(pauser),
+      clock_(clock),
+      options_(std::move(options)),
+      random_(seed),
+      backoff_(seed),
+      thread_(StartThread("events", [this] { Work(); })) {}
+
+Recorder::~Recorder() {
+  stop_.request_stop();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, options_.drain, [this] { return ended_; });
+  }
+  cut_.request_stop();
+  thread_.join();
+}
+
+void Recorder::Record(Happening happening) {
+  happening.reason = Cut(std::move(happening.reason), kLongestWord);
+  happening.action = Cut(std::move(happening.action), kLongestWord);
+  happening.note = Cut(std::move(happening.note), kLongestNote);
+  Occurrence occurrence{std::move(happening), clock_.Now(), clock_.WallNow()};
+  const std::lock_guard lock(mutex_);
+  if (queue_.size() >= options_.queue) {
+    ++counts_.dropped;
+    return;
+  }
+  queue_.push_back(std::move(occurrence));
+  changed_.notify_all();
+}
+
+bool Recorder::Flush(std::chrono::milliseconds longest) {
+  std::unique_lock lock(mutex_);
+  const uint64_t ticket = ++flush_asked_;
+  changed_.notify_all();
+  return changed_.wait_for(lock, longest, [&] { return flush_done_ >= ticket; });
+}
+
+Recorder::Counts Recorder::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+void Recorder::Work() {
+  std::unique_lock lock(mutex_);
+  while (!ended_) {
+    Wait(lock);
+    const bool last = stop_.stop_requested();
+    if (cut_.stop_requested()) {
+      counts_.failed += queue_.size();
+      queue_.clear();
+    }
+    if (queue_.empty()) {
+      const uint64_t ticket = flush_asked_;
+      lock.unlock();
+      WriteDue(last || ticket != flush_done_);
+      lock.lock();
+      flush_done_ = ticket;
+      ended_ = last && queue_.empty();
+      changed_.notify_all();
+      continue;
+    }
+    const Occurrence occurrence = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    EventBook::Entry* entry = book_.Add(occurrence.happening, occurrence.now, occurrence.wall);
+    if (entry != nullptr) Settle(*entry);
+    WriteDue(false);
+    lock.lock();
+    counts_.limited = book_.limited();
+  }
+}
+
+// Until there is something to do.
+void Recorder::Wait(std::unique_lock<std::mutex>& lock) {
+  const auto ready = [this] { return !queue_.empty() || flush_asked_ != flush_done_; };
+  const auto due = book_.NextDue();
+  if (due) {
+    changed_.wait_for(lock, stop_.get_token(), *due - clock_.Now(), ready);
+  } else {
+    changed_.wait(lock, stop_.get_token(), ready);
+  }
+}
+
+void Recorder::WriteDue(bool even_early) {
+  for (EventBook::Entry* entry : book_.Due(clock_.Now(), even_early)) Settle(*entry);
+}
+
+// Writes it, or gives it up.
+void Recorder::Settle(EventBook::Entry& entry) {
+  for (int tries = 1;; ++tries) {
+    const auto written = Write(entry);
+    if (written) {
+      backoff_.Reset();
+      book_.Written(entry, clock_.Now());
+      Count(&Counts::written);
+      return;
+    }
+    const Fault& fault = written.error();
+    if (options_.failed && fault.reason != Reason::kStopped) options_.failed(fault);
+    const auto pause = std::max<std::chrono::milliseconds>(
+        backoff_.Next(), fault.retry_after.value_or(std::chrono::seconds(0)));
+    if (fault.transient() && tries < options_.tries && pauser_.Pause(pause, stop_.get_token())) {
+      continue;
+    }
+    book_.Forget(entry);
+    Count(&Counts::failed);
+    return;
+  }
+}
+
+Answer<void> Recorder::Write(EventBook::Entry& entry) {
+  if (entry.written == 0) return Create(entry);
+  auto written = Nothing(client_.Merge(resources::kEvents, NamespaceOf(entry.happening), entry.name,
+                                       {{"series", SeriesOf(entry)}}, {}, {}, cut_.get_token()));
+  if (written || written.error().reason != Reason::kNotFound) return written;
+  // Events live for an hour (kube-apiserver --event-ttl).
+  entry.name.clear();
+  entry.written = 0;
+  return Create(entry);
+}
+
+Answer<void> Recorder::Create(EventBook::Entry& entry) {
+  if (entry.name.empty()) entry.name = NameFor(entry.happening.regarding, random_());
+  auto created = Nothing(client_.Create(resources::kEvents, NamespaceOf(entry.happening),
+                                        EventOf(entry), {}, cut_.get_token()));
+  // By nobody else than us, in a try whose answer was lost.
+  if (!created && created.error().reason == Reason::kAlreadyExists) return {};
+  return created;
+}
+
+Json Recorder::EventOf(const EventBook::Entry& entry) const {
+  const Happening& happening = entry.happening;
+  Json event = {
+      {"apiVersion", resources::kEvents.api_version()},
+      {"kind", resources::kEvents.kind},
+      {"metadata", {{"name", entry.name}, {"namespace", NamespaceOf(happening)}}},
+      {"eventTime", FormatMicroTime(entry.last_wall)},
+      {"reportingController", options_.controller},
+      {"reportingInstance", options_.instance},
+      {"regarding", Reference(happening.regarding)},
+      {"type", happening.type == Happening::Type::kWarning ? "Warning" : "Normal"},
+      {"reason", happening.reason},
+      {"action", happening.action},
+      {"note", happening.note},
+  };
+  if (entry.count > 1) event["series"] = SeriesOf(entry);
+  return event;
+}
+
+void Recorder::Count(uint64_t Counts::* counter) {
+  const std::lock_guard lock(mutex_);
+  ++(counts_.*counter);
+}
+
+}  // namespace mindgate::kube
