@@ -212,7 +212,12 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
     return !fault;
   };
   const auto answer = transport_.Stream(
-      call, [&](std::string_view piece) { return lines.Feed(piece, line); }, std::move(stop));
+      call,
+      [&](std::string_view piece) {
+        if (piece.empty() && options.opened) options.opened();
+        return lines.Feed(piece, line);
+      },
+      std::move(stop));
   if (fault) return tl::unexpected(*fault);
   if (lines.too_long()) {
     return Failed(Reason::kTooLarge, Doing(call) + ": an event of the watch is larger than " +

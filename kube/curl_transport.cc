@@ -93,7 +93,11 @@ size_t OnHeader(char* data, size_t size, size_t count, void* to) {
     exchange.answer.warnings.clear();
     exchange.head_done = false;
   }
-  if (line == "\r\n" || line == "\n") exchange.head_done = exchange.status() >= 200;
+  if (line == "\r\n" || line == "\n") {
+    exchange.head_done = exchange.status() >= 200;
+    if (exchange.streams() && !(*exchange.consume)({})) exchange.ended_by_us = true;
+    if (exchange.ended_by_us) return 0;
+  }
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos) return line.size();
   const std::string_view name = line.substr(0, colon);

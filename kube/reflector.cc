@@ -45,7 +45,10 @@ void Reflector::Run(std::stop_token stop) {
     const auto answer = lists ? List(stop) : Watch(stop);
     if (stop.stop_requested()) return;
     const bool held = !lists && clock_.Now() - started >= kGoodWatch;
-    if (held) backoff_.Reset();
+    if (held) {
+      backoff_.Reset();
+      expired_before_ = false;
+    }
     following_ = answer.has_value();
     if (answer) {
       // An orderly end at once, again and again, would be a busy loop too.
@@ -54,7 +57,12 @@ void Reflector::Run(std::stop_token stop) {
     }
     const Fault& fault = answer.error();
     ++faults_;
-    if (fault.reason == Reason::kExpired) must_list_ = true;
+    if (fault.reason == Reason::kExpired) {
+      must_list_ = true;
+      // The server is well and has only forgotten: what was paused for before it was is over.
+      if (!expired_before_) backoff_.Reset();
+      expired_before_ = true;
+    }
     auto pause = backoff_.Next();
     if (fault.retry_after && pause < *fault.retry_after) pause = *fault.retry_after;
     handler_.failed(fault, pause);
@@ -91,12 +99,12 @@ Answer<void> Reflector::Watch(const std::stop_token& stop) {
   const WatchOptions options{.label_selector = selection_.label_selector,
                              .field_selector = selection_.field_selector,
                              .resource_version = seen_,
-                             .timeout = std::chrono::seconds(length(random_))};
+                             .timeout = std::chrono::seconds(length(random_)),
+                             .opened = [this] { following_ = true; }};
   ++watches_;
   return client_.Watch(
       selection_.resource, selection_.ns, options, &fields_,
       [this](WatchEvent event) {
-        following_ = true;
         std::string version = VersionOf(event.object);
         if (event.type != WatchEvent::Type::kBookmark) handler_.happened(std::move(event));
         if (!version.empty()) seen_ = std::move(version);

@@ -75,6 +75,7 @@ class Reflector {
   std::minstd_rand random_;
   std::string seen_;  // the newest resourceVersion; empty before the first list
   bool must_list_ = true;
+  bool expired_before_ = false;  // a 410 since the last watch that held
   std::atomic<bool> following_ = false;
   std::atomic<uint64_t> lists_ = 0;
   std::atomic<uint64_t> watches_ = 0;

@@ -39,8 +39,9 @@ class Transport {
   virtual Answer<HttpAnswer> Send(const HttpCall& call, std::stop_token stop) = 0;
 
   // An answer without an end: `consume` gets the body of a 200 as it arrives, in pieces of any
-  // size, and ends the call by returning false. Another status comes back as from Send. An
-  // orderly end by either side returns an answer with status 200 and no body.
+  // size, the first one empty as soon as the head is there, and ends the call by returning false.
+  // Another status comes back as from Send. An orderly end by either side returns an answer with
+  // status 200 and no body.
   using Consume = std::function<bool(std::string_view piece)>;
   virtual Answer<HttpAnswer> Stream(const HttpCall& call, const Consume& consume,
                                     std::stop_token stop) = 0;

@@ -98,11 +98,12 @@ class RuntimeLookup::Impl {
   }
 
   std::string StatusOf(const kube::Resource& resource, const Follower& follower) const {
-    std::string text = std::to_string(follower.objects()->size()) + " " + resource.kind + "s";
+    std::string text = std::to_string(follower.objects()->size()) + " " + resource.kind +
+                       "s (lists " + std::to_string(follower.counts().lists);
     const std::lock_guard lock(mutex_);
     const auto fault = faults_.find(resource.kind);
-    if (!follower.current() && fault != faults_.end()) text += " (" + fault->second + ")";
-    return text;
+    if (!follower.current() && fault != faults_.end()) text += "; " + fault->second;
+    return text + ")";
   }
 
   Follower::Options OptionsOf(const kube::Resource& resource) {

@@ -27,7 +27,7 @@ class RuntimeLookup {
   // server is heard of: else what is missing may have come in the meantime.
   std::shared_ptr<const schemas::ObjectLookup> Get() const;
 
-  std::string Status() const;  // "2 ServingRuntimes, 11 ClusterServingRuntimes"
+  std::string Status() const;  // "2 ServingRuntimes (lists 1), ..."
 
  private:
   class Impl;

@@ -31,7 +31,7 @@ struct DoctorFixture : ::testing::Test {
     const Report report = Diagnose(client, {}, clock.WallNow());
     for (const Finding& finding : report.findings()) {
       if (finding.status == status) texts.push_back(finding.check + ": " + finding.message);
-      if (finding.status == Status::kFailed) EXPECT_NE(finding.fix, "") << finding.message;
+      EXPECT_EQ(finding.fix.empty(), finding.status == Status::kOk) << finding.message;
     }
     return texts;
   }

@@ -103,9 +103,10 @@ def npu_container(name: str = "worker", npus: int = 8) -> dict[str, Any]:
     return {"name": name, "image": "example/vllm-ascend", "resources": {"limits": amounts, "requests": amounts}}
 
 
-def deployment(name: str, replicas: int = 1, **spec: Any) -> dict[str, Any]:
+def deployment(name: str, replicas: int = 1, npus: int = 8, **spec: Any) -> dict[str, Any]:
     """A Deployment of NPU pods with nothing that MindCluster asks for."""
-    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [npu_container()]}}
+    containers = [npu_container(npus=npus)]
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": containers}}
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

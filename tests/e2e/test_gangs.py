@@ -101,7 +101,7 @@ def test_leader_worker_set(cluster: Cluster, mindgate: Release) -> None:
 def storm_service(name: str) -> dict[str, Any]:
     def role(role_name: str) -> dict[str, Any]:
         template = {"metadata": {"labels": {"model.aibrix.ai/name": name}}, "spec": {"containers": [npu_container()]}}
-        return {"name": role_name, "replicas": 1, "stateful": True, "template": template}
+        return {"name": role_name, "replicas": 1, "stateful": True, "podGroupSize": 1, "template": template}
 
     selector = {"matchLabels": {"app": name}}
     return {
@@ -114,7 +114,6 @@ def storm_service(name: str) -> dict[str, Any]:
             "template": {
                 "metadata": {"labels": {"app": name}},
                 "spec": {
-                    "schedulingStrategy": {"volcanoSchedulingStrategy": {"minMember": 2}},
                     "roles": [role("prefill"), role("decode")],
                 },
             },
@@ -122,22 +121,39 @@ def storm_service(name: str) -> dict[str, Any]:
     }
 
 
-def pods_of_roles(stored: dict[str, Any], group: str) -> list[dict[str, Any]]:
-    """The pods that AIBrix's controller makes of a stored StormService: its templates, and the gang that it puts them into."""
+def owned_by(owner: dict[str, Any]) -> list[dict[str, Any]]:
+    reference = {key: owner[key] for key in ("apiVersion", "kind")} | {
+        key: owner["metadata"][key] for key in ("name", "uid")
+    }
+    return [reference | {"controller": True}]
+
+
+def role_set(stored: dict[str, Any]) -> dict[str, Any]:
+    """What AIBrix's controller makes of a stored StormService."""
+    return {
+        "apiVersion": stored["apiVersion"],
+        "kind": "RoleSet",
+        "metadata": {"name": stored["metadata"]["name"] + "-0", "ownerReferences": owned_by(stored)},
+        "spec": stored["spec"]["template"]["spec"],
+    }
+
+
+def pods_of_roles(roles: dict[str, Any]) -> list[dict[str, Any]]:
+    """And what it makes of the RoleSet: pods of the templates, all of one owner and so of one PodGroup."""
     pods = []
-    for role in stored["spec"]["template"]["spec"]["roles"]:
-        template = role["template"]
-        metadata = template.get("metadata", {})
+    for role in roles["spec"]["roles"]:
+        metadata = role["template"].get("metadata", {})
         pods.append(
             {
                 "apiVersion": "v1",
                 "kind": "Pod",
                 "metadata": {
-                    "name": f"{stored['metadata']['name']}-{role['name']}-0",
+                    "name": f"{roles['metadata']['name']}-{role['name']}-0",
                     "labels": metadata.get("labels", {}) | {"role-name": role["name"]},
-                    "annotations": metadata.get("annotations", {}) | {"scheduling.k8s.io/group-name": group},
+                    "annotations": metadata.get("annotations", {}),
+                    "ownerReferences": owned_by(roles),
                 },
-                "spec": template["spec"],
+                "spec": role["template"]["spec"],
             }
         )
     return pods
@@ -145,25 +161,23 @@ def pods_of_roles(stored: dict[str, Any], group: str) -> list[dict[str, Any]]:
 
 def test_storm_service(cluster: Cluster, mindgate: Release) -> None:
     cluster.create(storm_service("pd"))
-    stored = cluster.get("stormservice", "pd")
-    group = {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {"name": "pd"},
-        "spec": {"minMember": 2, "queue": "default"},
-    }
-    cluster.create([group, *pods_of_roles(stored, "pd")])
+    cluster.create(role_set(cluster.get("stormservice", "pd")))
+    roles = cluster.get("roleset", "pd-0")
+    cluster.create(pods_of_roles(roles))
     pods = await_running(cluster, "role-name", 2)
     for pod in pods:
         read = plugin_reads(pod)
-        assert read["scheduler"] == "volcano"
-        assert read["labels"]["fault-scheduling"] == "force"
-        assert read["labels"]["pod-rescheduling"] == "on"
-        assert read["devices"] == NPU_FIELD
+        assert read == {
+            "scheduler": "volcano",
+            "labels": {"fault-scheduling": "force", "pod-rescheduling": "on", "fault-retry-times": "10"},
+            "group": True,
+            "devices": NPU_FIELD,
+        }
         annotations = pod["metadata"]["annotations"]
         assert annotations["huawei.com/recover_policy_path"] == "pod"
-        # The prefill and the decode pod share one PodGroup.
-        assert annotations["huawei.com/schedule_minAvailable"] == "2"
+        assert annotations["huawei.com/schedule_minAvailable"] == "2", "prefill and decode share one PodGroup"
+    assert len({pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] for pod in pods}) == 1
+    assert len(pod_groups(cluster)) == 1
 
 
 def volcano_job(name: str, **task: Any) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def test_sidecar_that_asks_for_npus_is_injected_too(
 
     def stored() -> dict[str, Any] | None:
         told = cluster.kubectl(
-            "create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(deployment("both"))
+            "create", "--dry-run=server", "-o", "json", "-f", "-", input=json.dumps(deployment("both", npus=1))
         )
         answer = json.loads(told.stdout)
         return answer if len(answer["spec"]["template"]["spec"]["containers"]) == 2 else None

@@ -100,7 +100,7 @@ TEST_F(RuntimeLookupFixture, AnInferenceServiceIsInjectedByWhatItsRuntimeAsksFor
   EXPECT_GT(Changes(Service("npu-everywhere", "ClusterServingRuntime"), known.get()), 0);
   EXPECT_EQ(Changes(Service("another", "ServingRuntime"), known.get()), 0);
   EXPECT_EQ(Changes(Service("npu", "ServingRuntime"), nullptr), 0);
-  EXPECT_EQ(lookup.Status(), "1 ServingRuntimes, 1 ClusterServingRuntimes");
+  EXPECT_EQ(lookup.Status(), "1 ServingRuntimes (lists 1), 1 ClusterServingRuntimes (lists 1)");
 }
 
 TEST_F(RuntimeLookupFixture, WhatComesAndGoesIsFollowedAndWhatWasTakenStays) {
