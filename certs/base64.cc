@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <climits>
 
 namespace mindgate::certs {
@@ -20,10 +21,10 @@ std::optional<std::string> DecodeBase64(std::string_view text) {
   for (const char c : text) {
     if (c != '\n' && c != '\r') characters += c;
   }
-  const size_t last = characters.find_last_not_of('=');
-  const size_t padding = last == std::string::npos ? 0 : characters.size() - last - 1;
+  const size_t padding = characters.size() - std::min(characters.find('='), characters.size());
   // EVP_DecodeBlock leaves out blanks around, and takes padding for zeros.
   if (characters.size() % 4 != 0 || characters.size() > INT_MAX || padding > 2 ||
+      (padding == 2 && characters.back() != '=') ||
       characters.find_first_of(" \t\v\f-") != std::string::npos) {
     return std::nullopt;
   }

@@ -397,7 +397,7 @@ TEST(Certs, TheOpenSslToolAcceptsWhatIsWritten) {
 
 TEST(Certs, ShellsCompleteThem) {
   const std::string script = Cli({"completion", "bash"}).out;
-  EXPECT_THAT(script, HasSubstr("-W \"create inspect rotate\""));
+  EXPECT_THAT(script, HasSubstr("-W \"create inspect rotate manage\""));
   EXPECT_THAT(script, HasSubstr("\" certs rotate:--output\"|\" certs rotate:-o\") "
                                 "COMPREPLY=($(compgen -W \"text json\""));
 }
