@@ -51,6 +51,7 @@ webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
   server.queue = options.queue;
   server.most_connections = options.most_connections;
   server.drain_delay = std::chrono::seconds(options.drain_delay_seconds);
+  server.surely_idle = std::max<std::chrono::milliseconds>(server.surely_idle, server.drain_delay);
   server.drain_time = std::chrono::seconds(options.drain_seconds);
   using Mode = webhook::ClientAuth::Mode;
   if (!options.client_ca.empty()) {

@@ -30,8 +30,7 @@ constexpr std::array<Symptom, 11> kSymptoms = {{
     {"no such host", "the name of the webhook does not resolve for the API server (DNS)",
      "give the control plane the cluster's DNS, or register a Service and not a URL"},
     {"connection refused",
-     "nobody listens where the Service sends (target port, or a replica that "
-     "has just ended)",
+     "nobody listens where the Service sends: no replica is ready, or its target port is wrong",
      "see service and endpoints"},
     {"no route to host", "the control plane has no way to the Pods (routing or firewall)",
      "let the control plane reach Pods on port 9443, or set hostNetwork of the chart"},

@@ -100,7 +100,6 @@ void CheckPermissions(Context& context) {
     constexpr const char* kRegistrations = "admissionregistration.k8s.io";
     Check(context, account,
           {{"", "secrets", "create", options.ns, ""},
-           {"coordination.k8s.io", "leases", "create", options.ns, ""},
            {"coordination.k8s.io", "leases", "update", options.ns, options.lease},
            {kRegistrations, "mutatingwebhookconfigurations", "get", "", options.name},
            {kRegistrations, "mutatingwebhookconfigurations", "patch", "", options.name},

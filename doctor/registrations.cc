@@ -40,6 +40,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
   if (!configuration) return;
   const Json* webhooks = json::Find(*configuration, "webhooks");
   size_t count = 0;
+  bool fails_closed = false;
   for (const Json& webhook : json::IsArray(webhooks) ? *webhooks : Json::array()) {
     context.hooks.push_back(HookOf(webhook, mutating));
     ++count;
@@ -50,18 +51,19 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
                               " s: while the webhook is away, every call takes so long",
                           "write timeoutSeconds: 2 or 3");
     }
-    if (!mutating && context.hooks.back().failure_policy == "Ignore") {
-      context.report.Warn(kCheck,
-                          context.hooks.back().name +
-                              " has failurePolicy Ignore: what is wrong passes while the webhook "
-                              "is away",
-                          "write failurePolicy: Fail when all of it works");
-    }
+    fails_closed |= context.hooks.back().failure_policy != "Ignore";
   }
   if (count == 0) {
     context.report.Fail(kCheck, resource.kind + " " + context.options.name + " has no webhooks",
                         "helm upgrade brings them back");
     return;
+  }
+  if (!mutating && !fails_closed) {
+    context.report.Warn(kCheck,
+                        resource.kind + " " + context.options.name +
+                            " has failurePolicy Ignore: what is wrong passes while the webhook is "
+                            "away",
+                        "write webhook.validate.failurePolicy: Fail when all of it works");
   }
   context.report.Ok(kCheck, resource.kind + " " + context.options.name + " has " +
                                 std::to_string(count) + " webhooks");

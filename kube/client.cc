@@ -140,7 +140,8 @@ Answer<Page> Client::List(const Resource& resource, std::string_view ns, const L
   if (!list) return tl::unexpected(Decoded(call, *answer).error());
   const Json* items = json::Find(*list, "items");
   const auto kind = json::FindString(*list, "kind");
-  if (!kind || !kind->ends_with("List")) {
+  // Go writes null for no items; an answer without the member has none either.
+  if (!kind || !kind->ends_with("List") || (items != nullptr && !items->is_array())) {
     return Failed(Reason::kGarbage, Doing(call) + ": the answer is not a list");
   }
   Page page{.items = {},

@@ -16,10 +16,6 @@
 namespace mindgate::webhook {
 namespace {
 
-// An idle connection this old is hardly one that the API server is about to use: Go takes the one
-// used last.
-constexpr std::chrono::milliseconds kSurelyIdle{1'000};
-
 // How often Run looks whether a drain is over.
 constexpr int kDrainPollMs = 20;
 
@@ -86,14 +82,14 @@ class Server::Impl {
     if (phase_ == DrainPhase::kServing) return false;
     const auto elapsed = inputs_.clock.Now() - drain_began_;
     if (phase_ == DrainPhase::kAnswering) {
-      admission_->CloseIdle(kSurelyIdle);
+      admission_->CloseIdle(options_.surely_idle);
       if (elapsed < options_.drain_delay) return false;
       admission_->StopAccepting();
       phase_ = DrainPhase::kLate;
     }
-    // Not those of the last second even now: who has just connected is about to send, and reads an
+    // Not those of the last moments even now: who has just connected is about to send, and reads an
     // answer of 503 as "elsewhere, please" but an end of the connection as a failure.
-    admission_->CloseIdle(kSurelyIdle);
+    admission_->CloseIdle(options_.surely_idle);
     return admission_->Finished() || elapsed >= options_.drain_time;
   }
 

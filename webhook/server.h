@@ -37,6 +37,10 @@ struct ServerOptions {
   ConnectionSettings connections;  // `port` is set per port
   // Time that a decision needs at least; with less left the caller is told to try again.
   std::chrono::milliseconds decision_time{5};
+  // A connection that has been idle for so long is closed in a drain. An API server takes the one
+  // it used last, so that the older an idle connection is, the less likely does a request cross its
+  // end, which the API server counts as a failed call.
+  std::chrono::milliseconds surely_idle{1'000};
   // How long a server that is to end still serves: until every node has taken it out of the
   // Service's endpoints.
   std::chrono::milliseconds drain_delay{5'000};
@@ -79,8 +83,8 @@ class Server {
   // Not ready from here on, every answer closes its connection.
   void BeginDrain();
   // Takes the drain further, to be called now and then; true when it is over. All the while
-  // connections that have been idle for a second end. First it serves on for drain_delay; then it
-  // takes no more connections and answers those requests that still come with 503 and
+  // connections that have been idle for `surely_idle` end. First it serves on for drain_delay; then
+  // it takes no more connections and answers those requests that still come with 503 and
   // `Retry-After: 0`. Over when no connection is left or drain_time has passed.
   bool DrainStep();
 

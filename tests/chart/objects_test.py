@@ -54,11 +54,6 @@ def watcher_rights(secret: str) -> list[tuple[str, list[Object]]]:
                 {
                     "apiGroups": ["coordination.k8s.io"],
                     "resources": ["leases"],
-                    "verbs": ["create"],
-                },
-                {
-                    "apiGroups": ["coordination.k8s.io"],
-                    "resources": ["leases"],
                     "resourceNames": ["mindgate-watcher"],
                     "verbs": ["get", "update", "patch"],
                 },
@@ -320,6 +315,10 @@ class TogetherTest(unittest.TestCase):
                     "--service=mindgate-webhook",
                     "--mutating-webhook=mindgate",
                     "--validating-webhook=mindgate",
+                    "--days=365",
+                    "--ca-days=3650",
+                    "--publish-time=3600",
+                    "--overlap=86400",
                     "--leader-elect",
                     "--lease=mindgate-watcher",
                 ],

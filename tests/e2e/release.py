@@ -23,8 +23,6 @@ VALUES: dict[str, Any] = {
     "image": {"tag": "dev", "pullPolicy": "Never"},
     "nodeSelector": REAL_NODE,
     "watcher": {"nodeSelector": REAL_NODE},
-    # A second on this cluster is a long time: its one node has the endpoints at once.
-    "drain": {"delaySeconds": 3, "timeSeconds": 20},
 }
 
 

@@ -11,9 +11,9 @@ from release import Release, at, deployment, documents, npu_container, offline
 
 # Documents that no API server takes, whatever webhooks say, and what it says.
 UNUSABLE = {
-    "lws/sample__horizontal-pod-autoscaler.yaml#1": None,
+    "aibrix/autoscaling__stormservice-pool.yaml#2": 'unknown field "spec.behavior"',
+    "ome/doc-clusterservingruntime-basic.yaml#1": "spec.engineConfig.runner.name: Required value",
     "ome/doc-oep0003-servingruntime.yaml#1": "apiVersion not set",
-    "ome/doc-inferenceservice-187.yaml#1": "name: Required value",
 }
 # Kinds that are not served here.
 ABSENT = {"keda.sh/v1alpha1 TriggerAuthentication"}
@@ -76,13 +76,27 @@ def test_denial_names_rule_field_reason_and_fix(cluster: Cluster, mindgate: Rele
         assert part in told.stderr, part
 
 
-def test_wrong_type_gets_our_message_or_the_servers(cluster: Cluster, mindgate: Release) -> None:
-    """An unquoted number as a label: the API server's decoder refuses it before any webhook is asked."""
+def test_wrong_type_in_a_built_in_kind_is_refused_by_the_server_itself(cluster: Cluster, mindgate: Release) -> None:
+    """An unquoted number as a label: its decoder comes before any webhook."""
     sent = deployment("unquoted")
     sent["spec"]["template"]["metadata"]["labels"]["fault-retry-times"] = 3
     told = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
     assert told.returncode == 1
-    assert "fault-retry-times" in told.stderr
+    assert "cannot unmarshal number into Go struct field ObjectMeta.spec.template.metadata.labels" in told.stderr
+
+
+def test_wrong_type_in_an_open_schema_is_refused_by_us(cluster: Cluster, mindgate: Release) -> None:
+    """AscendJob's definition leaves the metadata of its templates open."""
+    template = {"metadata": {"labels": {"fault-retry-times": 3}}, "spec": {"containers": [npu_container("ascend")]}}
+    sent = {
+        "apiVersion": "mindxdl.gitee.com/v1",
+        "kind": "AscendJob",
+        "metadata": {"name": "unquoted", "labels": {"framework": "pytorch"}},
+        "spec": {"schedulerName": "volcano", "replicaSpecs": {"Master": {"replicas": 1, "template": template}}},
+    }
+    told = cluster.kubectl("create", "--filename", "-", input=json.dumps(sent), check=False)
+    assert told.returncode == 1
+    assert "MG001" in told.stderr and "labels[fault-retry-times]" in told.stderr
 
 
 def test_deployment_of_npus_gets_everything(cluster: Cluster, mindgate: Release) -> None:
@@ -149,7 +163,7 @@ SERVICE = {
     "apiVersion": "ome.io/v1beta1",
     "kind": "InferenceService",
     "metadata": {"name": "chat"},
-    "spec": {"runtime": {"name": "npu-runtime"}, "engine": {"minReplicas": 2, "maxReplicas": 2}},
+    "spec": {"runtime": {"kind": "ServingRuntime", "name": "npu-runtime"}, "engine": {"minReplicas": 2, "maxReplicas": 2}},
 }
 
 

@@ -30,6 +30,27 @@ def npu_pod_spec(**more: Any) -> dict[str, Any]:
     return {"schedulerName": "volcano", "containers": [container]} | more
 
 
+def hello_pod_spec() -> dict[str, Any]:
+    """A web server on the real node, as restricted as pod security asks for."""
+    container = {
+        "name": "hello",
+        "image": "localhost/hello:1",
+        "imagePullPolicy": "Never",
+        "readinessProbe": {"httpGet": {"port": 8080}, "periodSeconds": 1},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+    restricted = {
+        "runAsNonRoot": True,
+        "runAsUser": 9000,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    return {"nodeSelector": REAL_NODE, "securityContext": restricted, "containers": [container]}
+
+
 def running_on(cluster: Cluster, selector: str) -> list[str]:
     """The nodes of the running pods, sorted."""
     pods = cluster.items("pods", "--selector", selector)
@@ -110,22 +131,6 @@ def test_nodes_are_ready(cluster: Cluster) -> None:
 
 @pytest.mark.full
 def test_service_leads_to_pods_of_the_real_node(cluster: Cluster) -> None:
-    container = {
-        "name": "hello",
-        "image": "localhost/hello:1",
-        "imagePullPolicy": "Never",
-        "readinessProbe": {"httpGet": {"port": 8080}, "periodSeconds": 1},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-    }
-    restricted = {
-        "runAsNonRoot": True,
-        "runAsUser": 9000,
-        "seccompProfile": {"type": "RuntimeDefault"},
-    }
     labels = {"app": "hello"}
     cluster.create(
         [
@@ -139,9 +144,7 @@ def test_service_leads_to_pods_of_the_real_node(cluster: Cluster) -> None:
                     "template": {
                         "metadata": {"labels": labels},
                         "spec": {
-                            "nodeSelector": REAL_NODE,
-                            "securityContext": restricted,
-                            "containers": [container],
+                            **hello_pod_spec(),
                         },
                     },
                 },
@@ -165,6 +168,25 @@ def test_service_leads_to_pods_of_the_real_node(cluster: Cluster) -> None:
         return answered == pods
 
     wait_for(every_pod_has_answered, f"an answer of each of {pods} through the Service", every=0)
+
+
+@pytest.mark.full
+def test_every_part_can_be_restarted(cluster: Cluster) -> None:
+    parts = [line.split() for line in cluster.control("status").stdout.splitlines()]
+    assert {state for _, state in parts} == {"running"}, parts
+    names = {name for name, _ in parts} - {"holder"}  # which is the namespaces, not a program
+    assert names == {
+        *("etcd", "apiserver", "controller-manager", "scheduler"),
+        *("containerd", "kubelet", "proxy", "kwok"),
+    }
+    for name in sorted(names):
+        cluster.control("restart", name)
+    on_npu_node = {"nodeName": "npu-0", "containers": [{"name": "fake", "image": "example/none"}]}
+    for name, spec in {"real": hello_pod_spec(), "simulated": on_npu_node}.items():
+        cluster.create(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+        )
+        cluster.kubectl("wait", "--for", "condition=Ready", f"pod/{name}", "--timeout", "60s")
 
 
 @pytest.mark.full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -50,6 +51,19 @@ def patch(release: Release, kind: str, name: str, operations: list[dict[str, Any
     release.cluster.kubectl("patch", kind, name, "--type=json", "-p", json.dumps(operations))
 
 
+def fresh_connections(release: Release) -> None:
+    """The API server keeps those that it has, whatever becomes of Service and selector; new replicas make it open new ones."""
+    selector = "app.kubernetes.io/component=webhook"
+    before = {pod["metadata"]["uid"] for pod in release.cluster.items("pods", "-l", selector)}
+    release.cluster.kubectl("rollout", "restart", "deployment/mindgate-webhook")
+    release.cluster.kubectl("rollout", "status", "deployment/mindgate-webhook", "--timeout=90s")
+    wait_for(
+        lambda: not before & {pod["metadata"]["uid"] for pod in release.cluster.items("pods", "-l", selector)},
+        "the replicas of before to be gone",
+        60,
+    )
+
+
 def stop_watcher(release: Release) -> None:
     """It would mend what is broken here."""
     release.cluster.kubectl("scale", "deployment/mindgate-watcher", "--replicas=0")
@@ -84,8 +98,6 @@ def test_wrong_ca(cluster: Cluster, breakable: Release) -> None:
         PROGRAM, "certs", "create", "--dir", cluster.folder / "other-ca", "--dns", "other.example", "--force"
     )
     assert "wrote ca.crt" in other.stdout
-    import base64
-
     bundle = base64.b64encode((cluster.folder / "other-ca" / "ca.crt").read_bytes()).decode()
     for kind in ("mutating", "validating"):
         count = len(breakable.configuration(kind)["webhooks"])
@@ -98,20 +110,23 @@ def test_wrong_ca(cluster: Cluster, breakable: Release) -> None:
 
 def test_selector_that_matches_no_pod(cluster: Cluster, breakable: Release) -> None:
     patch(breakable, "service", "mindgate-webhook", [{"op": "add", "path": "/spec/selector/app", "value": "nobody"}])
-    faults = await_fault(cluster, "dry-run", "no replica of the webhook is ready")
+    fresh_connections(breakable)
+    faults = await_fault(cluster, "dry-run", "nobody listens where the Service sends")
     assert any("matches no Pod" in message for message in faults["endpoints"])
 
 
 def test_wrong_target_port(cluster: Cluster, breakable: Release) -> None:
     operation = {"op": "replace", "path": "/spec/ports/0/targetPort", "value": 9999}
     patch(breakable, "service", "mindgate-webhook", [operation])
+    fresh_connections(breakable)
     faults = await_fault(cluster, "dry-run", "nobody listens where the Service sends")
     assert any("target port 9999" in message for message in faults["service"])
 
 
 def test_missing_service(cluster: Cluster, breakable: Release) -> None:
     breakable.cluster.kubectl("delete", "service", "mindgate-webhook")
-    faults = await_fault(cluster, "dry-run", "the Service of the webhook is not there")
+    fresh_connections(breakable)
+    faults = await_fault(cluster, "dry-run", "Service")
     assert any(f"there is no Service {NAMESPACE}/mindgate-webhook" in message for message in faults["service"])
 
 
@@ -122,7 +137,7 @@ def test_missing_permissions(cluster: Cluster, breakable: Release) -> None:
 
 
 def test_excluded_namespace(cluster: Cluster, breakable: Release) -> None:
-    breakable.install({"excludedNamespaces": ["kube-system", "kube-node-lease", "default"]})
+    breakable.install({"excludedNamespaces": ["kube-system", "kube-node-lease", "default"]}, wait=False)
     faults = await_fault(cluster, "selectors", "objects of namespace default are not injected")
     assert any("passed the validating webhook unseen" in message for message in faults["dry-run"])
 

@@ -37,7 +37,8 @@ def test_validation_fails_closed_and_says_who_is_missing(cluster: Cluster, nobod
     answer = told(cluster, deployment("refused"))
     assert answer.returncode == 1
     assert 'failed calling webhook "workloads.validate.mindgate.io"' in answer.stderr
-    assert 'no endpoints available for service "mindgate-webhook"' in answer.stderr
+    assert "https://mindgate-webhook.mindgate-system.svc:443/validate" in answer.stderr
+    assert "connection refused" in answer.stderr
 
 
 def test_mutation_fails_open(cluster: Cluster, nobody: Release) -> None:

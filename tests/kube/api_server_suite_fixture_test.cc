@@ -233,7 +233,7 @@ std::vector<std::string> WatchThread::WaitFor(size_t count) {
 }
 
 Answer<void> WatchThread::WaitForEnd() {
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   return answer_;
 }
 

@@ -56,6 +56,8 @@ TEST_P(ApiServerSuite, WhatIsNotThereIsNotFound) {
 
   const Resource unknown{"nobody.mindgate.io", "v1", "things", "Thing", true};
   EXPECT_EQ(FaultIn(client().List(unknown, ns())).reason, Reason::kNotFound);
+  const Resource misspelt{"apps", "v1", "deploymants", "Deployment", true};
+  EXPECT_EQ(FaultIn(client().List(misspelt, ns())).reason, Reason::kNotFound);
   EXPECT_EQ(FaultIn(client().GetPath("/apis/nobody.mindgate.io/v1")).reason, Reason::kNotFound);
 }
 
@@ -123,7 +125,7 @@ TEST_P(ApiServerSuite, ListsSelectByField) {
   const Fault unknown = FaultIn(client().List(resources::kConfigMaps, ns(), options));
   EXPECT_EQ(unknown.reason, Reason::kInvalid);
   EXPECT_EQ(unknown.http, 400);
-  EXPECT_THAT(unknown.message, HasSubstr("field label not supported"));
+  EXPECT_THAT(unknown.message, HasSubstr("\"data.key\" is not a known field selector"));
 }
 
 TEST_P(ApiServerSuite, PodsAreSelectedByNodeAndPhase) {

@@ -137,7 +137,20 @@ TEST_P(ApiServerSuite, AWatchFromLongAgoHasExpired) {
 
 TEST_P(ApiServerSuite, AWatchFromNoVersionAtAll) {
   WatchThread watch(client(), resources::kConfigMaps, ns(), From("yesterday"));
-  EXPECT_EQ(FaultIn(watch.WaitForEnd()).reason, Reason::kInvalid);
+  const Fault fault = FaultIn(watch.WaitForEnd());
+  EXPECT_EQ(fault.reason, Reason::kUnavailable);
+  EXPECT_EQ(fault.http, 500);
+  EXPECT_THAT(fault.message, HasSubstr("resourceVersion: Invalid value: \"yesterday\""));
+}
+
+// A version that is yet to come is no fault of a watch, unlike of a list.
+TEST_P(ApiServerSuite, AWatchFromTheFutureIsSilent) {
+  WatchOptions options = From("9000000000");
+  options.timeout = std::chrono::seconds(1);
+  WatchThread watch(client(), resources::kConfigMaps, ns(), options);
+  CreateConfigMap("a", {{"app", "suite"}});
+  Done(watch.WaitForEnd());
+  EXPECT_THAT(watch.events(), IsEmpty());
 }
 
 TEST_P(ApiServerSuite, AWatchOfWhatIsNotServed) {
@@ -154,6 +167,7 @@ TEST_P(ApiServerSuite, AProjectedWatchKeepsNamedFieldsOnly) {
   const auto answer = client().Watch(
       resources::kConfigMaps, ns(), From(""), &fields,
       [&](const WatchEvent& event) {
+        if (event.type == WatchEvent::Type::kBookmark) return;
         seen.push_back(event.object);
         stop.request_stop();
       },

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -18,6 +19,12 @@
 #include "kube/wait.h"
 
 // What tests of the client share.
+namespace mindgate::kube {
+
+inline void PrintTo(Reason reason, std::ostream* out) { *out << ReasonName(reason); }
+
+}  // namespace mindgate::kube
+
 namespace mindgate::kube::testing {
 
 // The same credential always, until it is told another; counts who asked.

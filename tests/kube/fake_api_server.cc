@@ -43,11 +43,6 @@ HttpResponse Answered(const Outcome<Reply>& outcome) {
   return outcome ? Answered(outcome->status, outcome->body) : Answered(outcome.error());
 }
 
-HttpResponse PathNotFound() {
-  return {
-      .status = 404, .body = "404 page not found\n", .content_type = "text/plain; charset=utf-8"};
-}
-
 bool Means(const When& when, const HttpRequest& request) {
   return (when.method.empty() || when.method == request.method) &&
          request.target.find(when.target_part) != std::string::npos;
@@ -423,12 +418,25 @@ HttpResponse FakeApiServer::Carry(const HttpRequest& request) {
                              "Request entity too large: limit is 3145728", Json::object()));
   }
   if (route) return AnswerRoute(request, *route);
-  if (request.path == "/version") return Answered(200, VersionInfo());
+  return AnswerElse(request.path);
+}
+
+// What is about no resource.
+HttpResponse FakeApiServer::AnswerElse(const std::string& path) const {
+  if (path == "/version") return Answered(200, VersionInfo());
   for (const char* probe : {"/healthz", "/livez", "/readyz"}) {
-    if (request.path == probe) return {.body = "ok", .content_type = "text/plain"};
+    if (path == probe) return {.body = "ok", .content_type = "text/plain"};
   }
-  const Json found = resources_.Discovery(request.path);
-  return found.is_null() ? PathNotFound() : Answered(200, found);
+  const Json found = resources_.Discovery(path);
+  if (!found.is_null()) return Answered(200, found);
+  const std::vector<std::string_view> parts = Split(path, '/');
+  const size_t depth = path.starts_with("/api/") ? 3 : 4;
+  if (parts.size() > depth) {
+    const std::string above = path.substr(0, parts[depth].data() - path.data() - 1);
+    if (!resources_.Discovery(above).is_null()) return Answered(UnknownResource());
+  }
+  return {
+      .status = 404, .body = "404 page not found\n", .content_type = "text/plain; charset=utf-8"};
 }
 
 // "/api/v1/pods", "/apis/G/V/namespaces/NS/PLURAL/NAME/SUBRESOURCE".

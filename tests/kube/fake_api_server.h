@@ -142,6 +142,7 @@ class FakeApiServer {
   bool Stream(HttpStream& stream, const std::shared_ptr<Subscription>& watch,
               std::chrono::steady_clock::time_point deadline);
   std::optional<Route> RouteOf(const HttpRequest& request) const;
+  HttpResponse AnswerElse(const std::string& path) const;
   // The name of who sent it; nothing: nobody whom this server knows.
   std::optional<std::string> UserOf(const HttpRequest& request) const;
   std::optional<Refusal> Refused(const HttpRequest& request, const Route* route) const;

@@ -250,7 +250,7 @@ std::string Printed(const Owner& owner) {
   if (!owner.manager.subresource.empty()) {
     text += " with subresource \"" + owner.manager.subresource + "\"";
   }
-  if (!owner.applied) text += " using " + owner.manager.api_version + " at " + owner.time;
+  if (!owner.applied) text += " using " + owner.manager.api_version;
   return text;
 }
 
@@ -265,20 +265,24 @@ bool HasAtOrBelow(const Fields& fields, const Path& path) {
 
 Refusal ApplyConflict(const std::vector<std::pair<const Owner*, Path>>& conflicts) {
   Json causes = Json::array();
-  std::string text;
+  std::map<std::string, std::string> fields;  // by who owns them, as a list
   for (const auto& [owner, path] : conflicts) {
     causes.push_back({{"reason", "FieldManagerConflict"},
                       {"message", "conflict with " + Printed(*owner)},
                       {"field", Printed(path)}});
-    if (conflicts.size() == 1) {
-      text = " conflict: conflict with " + Printed(*owner) + ": " + Printed(path);
-    } else {
-      text += (text.empty() ? " conflicts: " : "\n") + std::string("conflicts with ") +
-              Printed(*owner) + ":\n- " + Printed(path);
+    fields[Printed(*owner)] += "\n- " + Printed(path);
+  }
+  std::string text = "Apply failed with " + std::to_string(conflicts.size());
+  if (conflicts.size() == 1) {
+    text += " conflict: conflict with " + Printed(*conflicts[0].first) + ": " +
+            Printed(conflicts[0].second);
+  } else {
+    const char* separator = " conflicts: ";
+    for (const auto& [owner, list] : fields) {
+      text += std::exchange(separator, "\n") + ("conflicts with " + owner) + ":" + list;
     }
   }
-  return StatusOf(409, "Conflict", "Apply failed with " + std::to_string(conflicts.size()) + text,
-                  {{"causes", causes}});
+  return StatusOf(409, "Conflict", text, {{"causes", causes}});
 }
 
 }  // namespace

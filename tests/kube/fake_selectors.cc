@@ -78,7 +78,8 @@ Outcome<Selectors> Selectors::Parse(const std::string& labels, const std::string
       return Refuse(BadRequest("invalid field selector: '" + std::string(part) + "'"));
     }
     if (!Contains(known_fields, requirement->key)) {
-      return Refuse(BadRequest("field label not supported: " + requirement->key));
+      return Refuse(BadRequest("field label not supported: \"" + requirement->key +
+                               "\" is not a known field selector"));
     }
     selectors.fields_.push_back(*std::move(requirement));
   }

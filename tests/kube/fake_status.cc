@@ -7,8 +7,8 @@ namespace mindgate::kube::testing {
 Refusal StatusOf(int code, const std::string& reason, const std::string& message,
                  const Json& details) {
   Json status = {{"kind", "Status"},    {"apiVersion", "v1"}, {"metadata", Json::object()},
-                 {"status", "Failure"}, {"message", message}, {"reason", reason},
-                 {"code", code}};
+                 {"status", "Failure"}, {"message", message}, {"code", code}};
+  if (!reason.empty()) status["reason"] = reason;
   if (details.is_object()) status["details"] = details;
   return status;
 }
@@ -60,7 +60,8 @@ Refusal Forbidden(const Resource& resource, const std::string& name, const std::
 
 Refusal Invalid(const std::string& group, const std::string& kind, const std::string& name,
                 const std::vector<Cause>& causes) {
-  Json details = {{"kind", kind}};
+  Json details = Json::object();
+  if (!kind.empty()) details["kind"] = kind;
   if (!name.empty()) details["name"] = name;
   if (!group.empty()) details["group"] = group;
   std::string faults;
@@ -88,13 +89,22 @@ Refusal TooLargeResourceVersion(int64_t asked, int64_t current) {
 Refusal UnsupportedMediaType() {
   return StatusOf(415, "UnsupportedMediaType",
                   "the body of the request was in an unknown format - accepted media types "
-                  "include: application/json-patch+json, application/merge-patch+json, "
-                  "application/apply-patch+yaml");
+                  "include: application/json, application/yaml, "
+                  "application/vnd.kubernetes.protobuf");
+}
+
+Refusal UnsupportedPatchType() {
+  return StatusOf(415, "UnsupportedMediaType", "415: Unsupported Media Type", Json::object());
 }
 
 Refusal MethodNotAllowed() {
   return StatusOf(405, "MethodNotAllowed",
                   "the server does not allow this method on the requested resource",
+                  Json::object());
+}
+
+Refusal UnknownResource() {
+  return StatusOf(404, "NotFound", "the server could not find the requested resource",
                   Json::object());
 }
 

@@ -24,7 +24,7 @@ struct Cause {
   std::string field;
 };
 
-// Empty members of `details` are left out, as Go does.
+// An empty reason and a null `details` are left out.
 Refusal StatusOf(int code, const std::string& reason, const std::string& message,
                  const Json& details = nullptr);
 Json SuccessStatus(const Json& details);
@@ -44,7 +44,9 @@ Refusal Invalid(const std::string& group, const std::string& kind, const std::st
 Refusal Expired(const std::string& message);
 Refusal TooLargeResourceVersion(int64_t asked, int64_t current);
 Refusal UnsupportedMediaType();
+Refusal UnsupportedPatchType();
 Refusal MethodNotAllowed();
+Refusal UnknownResource();  // of a group and version that are served
 
 inline tl::unexpected<Refusal> Refuse(Refusal refusal) {
   return tl::unexpected<Refusal>(std::move(refusal));

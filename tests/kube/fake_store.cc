@@ -104,7 +104,7 @@ void FakeStore::RemoveNamespace(const std::string& ns) {
 
 void FakeStore::Record(Change change) {
   for (const auto& subscription : subscriptions_) {
-    std::string line = LineFor(subscription->scope, change);
+    std::string line = LineFor(*subscription, change);
     if (line.empty()) continue;
     subscription->lines.push_back(std::move(line));
     Wake(*subscription);
@@ -112,10 +112,11 @@ void FakeStore::Record(Change change) {
   history_.push_back(std::move(change));
 }
 
-// What a watch of `scope` says of the change, if anything: to it, what begins to match its
-// selectors is added, and what ceases to is deleted.
-std::string FakeStore::LineFor(const Scope& scope, const Change& change) {
-  if (!Holds(scope, change.key)) return "";
+// What a watch says of the change, if anything: to it, what begins to match its selectors is added,
+// and what ceases to is deleted.
+std::string FakeStore::LineFor(const Subscription& subscription, const Change& change) {
+  const Scope& scope = subscription.scope;
+  if (change.version <= subscription.after || !Holds(scope, change.key)) return "";
   const bool before = change.before != nullptr && scope.selectors.Matches(*change.before);
   const bool after = change.after != nullptr && scope.selectors.Matches(*change.after);
   if (!before && !after) return "";
@@ -229,13 +230,14 @@ Outcome<void> FakeStore::Subscribe(const std::shared_ptr<Subscription>& subscrip
   const Scope& scope = subscription->scope;
   const auto from = resource_version.empty() ? 0 : ParseGoInt(resource_version);
   if (!from || *from < 0) {
-    return Refuse(
-        Invalid("meta.k8s.io", "ListOptions", "",
-                {{"FieldValueInvalid", "Invalid value: \"" + resource_version + "\": not a version",
-                  "resourceVersion"}}));
+    return Refuse(StatusOf(500, "",
+                           "resourceVersion: Invalid value: \"" + resource_version +
+                               "\": strconv.ParseUint: invalid syntax"));
   }
+  subscription->after = *from;
   if (*from == 0) {
-    for (const auto& [_, object] : *StateAt(version_, scope)) {
+    const auto state = StateAt(version_, scope);
+    for (const auto& [_, object] : *state) {
       if (scope.selectors.Matches(*object)) {
         subscription->lines.push_back(Line("ADDED", *object));
       }
@@ -248,8 +250,7 @@ Outcome<void> FakeStore::Subscribe(const std::shared_ptr<Subscription>& subscrip
     return {};
   } else {
     for (const Change& change : history_) {
-      if (change.version <= *from) continue;
-      std::string line = LineFor(scope, change);
+      std::string line = LineFor(*subscription, change);
       if (!line.empty()) subscription->lines.push_back(std::move(line));
     }
   }

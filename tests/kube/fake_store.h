@@ -26,6 +26,7 @@ struct Scope {
 // One open watch: lines that wait to be written. Guarded by the store's owner.
 struct Subscription {
   Scope scope;
+  int64_t after = 0;  // tells of later versions only
   bool bookmarks = false;
   std::deque<std::string> lines;
   enum class End { kNo, kOrderly, kAbrupt } end = End::kNo;  // once `lines` are written
@@ -88,7 +89,7 @@ class FakeStore {
   static Key KeyOf(const Resource& resource, const std::string& ns, const std::string& name);
   static bool Holds(const Scope& scope, const Key& key);
   void Record(Change change);
-  static std::string LineFor(const Scope& scope, const Change& change);
+  static std::string LineFor(const Subscription& subscription, const Change& change);
   Outcome<Objects> StateAt(int64_t version, const Scope& scope) const;
   Outcome<Json> ListAt(int64_t version, const std::string& after, int64_t limit, const Scope& scope,
                        const FakeResource& how) const;

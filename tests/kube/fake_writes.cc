@@ -184,8 +184,7 @@ Outcome<Reply> FakeWrites::Insert(const Target& target, Json object, Owned owned
     return Refuse(AlreadyExists(how.resource, name));
   }
   if (!TextAt(object, {"metadata", "resourceVersion"}).empty()) {
-    return Refuse(StatusOf(500, "InternalError",
-                           "resourceVersion should not be set on objects to be created"));
+    return Refuse(StatusOf(500, "", "resourceVersion should not be set on objects to be created"));
   }
   if (const auto checked = CheckContent(target, object); !checked) return Refuse(checked.error());
 
@@ -264,8 +263,8 @@ Outcome<Reply> FakeWrites::Replace(const Target& target, const Json& live, Json 
 
   const bool kubelet_has_it = next["metadata"].value("deletionGracePeriodSeconds", int64_t{0}) > 0;
   if (next["metadata"].contains("deletionTimestamp") && !HasFinalizers(next) && !kubelet_has_it) {
-    store_.Put(how.resource, target.name_space, target.name, next);
-    return Reply{200, *store_.Remove(how.resource, target.name_space, target.name)};
+    store_.Remove(how.resource, target.name_space, target.name);
+    return Reply{200, std::move(next)};
   }
   if (how.resource == resources::kCustomResourceDefinitions) resources_.AddFrom(next);
   return Reply{200, *store_.Put(how.resource, target.name_space, target.name, std::move(next))};
@@ -305,7 +304,7 @@ Outcome<Reply> FakeWrites::Patch(const Target& target, const std::string& conten
   const bool json_patch = type == "application/json-patch+json";
   const bool apply = type == "application/apply-patch+yaml";
   if (!json_patch && !apply && type != "application/merge-patch+json") {
-    return Refuse(UnsupportedMediaType());
+    return Refuse(UnsupportedPatchType());
   }
   auto patch = json::Decode(body);
   if (!patch) return Refuse(BadRequest("error decoding patch: " + patch.error().message));
@@ -336,12 +335,25 @@ Outcome<Reply> FakeWrites::Apply(const Target& target, Json patch) {
         {{"FieldValueRequired", "Required value: is required for apply patch", "fieldManager"}}));
   }
   if (!patch.is_object()) return Refuse(BadRequest("error decoding YAML: not an object"));
-  if (TextAt(patch, {"metadata", "name"}).empty()) patch["metadata"]["name"] = target.name;
+  const auto live = store_.Get(target.resource(), target.name_space, target.name);
+  if (TextAt(patch, {"metadata", "name"}).empty()) {
+    if (live == nullptr) {
+      return Refuse(BadRequest("the name of the object (" + target.name +
+                               " based on URL) was undeterminable: name must be provided"));
+    }
+    patch["metadata"]["name"] = target.name;
+  }
   if (const auto checked = CheckIdentity(target, patch); !checked) return Refuse(checked.error());
   if (patch["metadata"].contains("managedFields")) {
     return Refuse(BadRequest("metadata.managedFields must be nil"));
   }
-  const auto live = store_.Get(target.resource(), target.name_space, target.name);
+  const std::string uid = TextAt(patch, {"metadata", "uid"});
+  if (live != nullptr && !uid.empty() && uid != TextAt(*live, {"metadata", "uid"})) {
+    return Refuse(
+        Invalid(target.resource().group, target.resource().kind, target.name,
+                {{"FieldValueInvalid", "Invalid value: \"" + uid + "\": field is immutable",
+                  "metadata.uid"}}));
+  }
   Json wanted = patch;
   if (target.subresource == "status") {
     wanted = {{"apiVersion", patch["apiVersion"]},
@@ -354,30 +366,27 @@ Outcome<Reply> FakeWrites::Apply(const Target& target, Json patch) {
   auto next = ApplyFields(live == nullptr ? Json() : *live, wanted, manager, force,
                           target.how->custom, now_(0));
   if (!next) return Refuse(next.error());
-  // Not fields of anybody, but conditions of the write.
-  for (const char* member : {"name", "uid", "resourceVersion"}) {
-    const std::string text = TextAt(patch, {"metadata", member});
-    if (!text.empty()) (*next)["metadata"][member] = text;
-  }
   if (const auto fault = TypeFault(*next)) return Refuse(BadRequest(*fault));
-  if (live != nullptr) return Replace(target, *live, *std::move(next), Owned::kAlready);
-  if (!target.subresource.empty()) return Refuse(NotFound(target.resource(), target.name));
-  if (!TextAt(patch, {"metadata", "resourceVersion"}).empty()) {
-    return Refuse(Conflict(target.resource(), target.name,
-                           "the object has been modified; please apply your changes to the latest "
-                           "version and try again"));
+  (*next)["metadata"]["name"] = target.name;
+  if (live == nullptr) {
+    if (!target.subresource.empty()) return Refuse(NotFound(target.resource(), target.name));
+    return Insert(target, *std::move(next), Owned::kAlready);
   }
-  return Insert(target, *std::move(next), Owned::kAlready);
+  const std::string version = TextAt(patch, {"metadata", "resourceVersion"});
+  if (!version.empty()) (*next)["metadata"]["resourceVersion"] = version;
+  return Replace(target, *live, *std::move(next), Owned::kAlready);
 }
 
 Outcome<Reply> FakeWrites::Delete(const Target& target, const Json& options) {
   const auto live = Find(target);
   if (!live) return Refuse(live.error());
   Json object = **live;
+  Resource by_kind = target.resource();  // the real one names the kind here
+  by_kind.plural = by_kind.kind;
   const std::string uid = TextAt(options, {"preconditions", "uid"});
   const std::string live_uid = TextAt(object, {"metadata", "uid"});
   if (!uid.empty() && uid != live_uid) {
-    return Refuse(Conflict(target.resource(), target.name,
+    return Refuse(Conflict(by_kind, target.name,
                            "the UID in the precondition (" + uid +
                                ") does not match the UID in record (" + live_uid +
                                "). The object might have been deleted and then recreated"));
@@ -385,7 +394,7 @@ Outcome<Reply> FakeWrites::Delete(const Target& target, const Json& options) {
   const std::string version = TextAt(options, {"preconditions", "resourceVersion"});
   const std::string live_version = TextAt(object, {"metadata", "resourceVersion"});
   if (!version.empty() && version != live_version) {
-    return Refuse(Conflict(target.resource(), target.name,
+    return Refuse(Conflict(by_kind, target.name,
                            "the ResourceVersion in the precondition (" + version +
                                ") does not match the ResourceVersion in record (" + live_version +
                                "). The object might have been modified"));

@@ -4,9 +4,10 @@
 volcano_tag=v1.10.0
 lws_tag=v0.7.0
 
-# import_image TAR: an archive in Docker's or the OCI's format, for the pods of the cluster (imagePullPolicy: Never).
+# import_image TAR: an archive in Docker's or the OCI's format, "-" for standard input; pods take the images with
+# imagePullPolicy: Never.
 import_image() {
-  ctr --address "$run/containerd/containerd.sock" --namespace k8s.io images import --snapshotter "$(snapshotter)" "$1"
+  ctr --address "$run/containerd/containerd.sock" --namespace k8s.io images import "$1"
 }
 
 compile_small_programs() {
@@ -17,20 +18,14 @@ compile_small_programs() {
 }
 
 import_images() {
-  local start=$EPOCHREALTIME
   mkdir -p "$run/images"
   compile_small_programs
-  "$cluster/images/archive" "$run/images/all.tar" \
+  "$cluster/images/archive" \
     localhost/pause:1 "$run/images/pause" -- \
     localhost/hello:1 "$run/images/hello" -- \
     localhost/lws:$lws_tag "$run/bin/lws=/manager" -- \
     localhost/vc-scheduler:$volcano_tag "$run/bin/vc-scheduler" -- \
     localhost/vc-controller-manager:$volcano_tag "$run/bin/vc-controller-manager" -- \
-    localhost/vc-webhook-manager:$volcano_tag "$run/bin/vc-webhook-manager"
-  import_image "$run/images/all.tar" >"$run/logs/import.log" 2>&1 || {
-    cat "$run/logs/import.log" >&2
-    fail "containerd does not take the images"
-  }
-  rm "$run/images/all.tar"
-  done_since "images imported" "$start"
+    localhost/vc-webhook-manager:$volcano_tag "$run/bin/vc-webhook-manager" |
+    import_image -
 }

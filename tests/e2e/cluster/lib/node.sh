@@ -17,28 +17,19 @@ own_program() {
   ln "$source" "$run/bin/$1" 2>/dev/null || cp "$source" "$run/bin/$1"
 }
 
-# snapshotter: overlayfs needs a folder that is not on an overlay itself.
-snapshotter() {
-  case $(stat --file-system --format %T "$run") in
-    overlayfs) echo native ;;
-    *) echo overlayfs ;;
-  esac
-}
-
 start_containerd() {
   local start=$EPOCHREALTIME
-  mkdir -p "$run/containerd" "$run/cni"
+  mkdir -p "$run/cni"
   cat >"$run/containerd/config.toml" <<END
 version = 2
-root = "$run/containerd/root"
-state = "$run/containerd/state"
+root = "$run/containerd/data/root"
+state = "$run/containerd/data/state"
 [grpc]
   address = "$run/containerd/containerd.sock"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "localhost/pause:1"
   restrict_oom_score_adj = true # runc fails without CAP_SYS_RESOURCE otherwise
   [plugins."io.containerd.grpc.v1.cri".containerd]
-    snapshotter = "$(snapshotter)"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
       runtime_type = "io.containerd.runc.v2"
   [plugins."io.containerd.grpc.v1.cri".cni]

@@ -1,0 +1,142 @@
+"""What mindgate's own clients do when the API server, its history or a certificate goes: they come back, and without a storm."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import json
+import pathlib
+import re
+from typing import Any
+
+import pytest
+from e2e import Cluster, wait_for
+from release import PROGRAM, Release
+from test_admission import RUNTIME
+
+pytestmark = pytest.mark.full
+
+RUNTIMES = ("servingruntimes", "clusterservingruntimes")
+
+
+def known(mindgate: Release) -> list[str]:
+    """What each replica says about the runtimes that it knows."""
+    lines = []
+    for name in mindgate.pod_names():
+        path = f"/api/v1/namespaces/{mindgate.cluster.namespace}/pods/{name}:8080/proxy/readyz?verbose"
+        text = mindgate.cluster.kubectl("get", "--raw", path).stdout
+        lines += re.findall(r"^\[ \]lookups (.*)$", text, re.MULTILINE)
+    return lines
+
+
+def await_known(mindgate: Release, count: int, seconds: float = 90) -> None:
+    expected = f"{count} ServingRuntimes, 0 ClusterServingRuntimes"
+    wait_for(lambda: known(mindgate) == [expected] * 2, f"both replicas to know {expected}", seconds)
+
+
+def lists(cluster: Cluster) -> int:
+    """LIST requests for runtimes that the API server has answered since it started."""
+    text = cluster.kubectl("get", "--raw", "/metrics").stdout
+    total = 0
+    for line in text.splitlines():
+        if line.startswith("apiserver_request_total{") and 'verb="LIST"' in line:
+            if any(f'resource="{resource}"' in line for resource in RUNTIMES):
+                total += int(float(line.rsplit(" ", 1)[1]))
+    return total
+
+
+def runtime(name: str) -> dict[str, Any]:
+    return RUNTIME | {"metadata": {"name": name}}
+
+
+def test_cut_connections_are_resumed_and_not_relisted(cluster: Cluster, mindgate: Release) -> None:
+    cluster.create(runtime("first"))
+    await_known(mindgate, 1)
+    before = lists(cluster)
+    for number in range(2, 4):
+        cluster.control("cut")
+        cluster.create(runtime(f"runtime-{number}"))
+        await_known(mindgate, number)
+    assert lists(cluster) == before
+
+
+def test_restarted_api_server(cluster: Cluster, mindgate: Release) -> None:
+    cluster.create(runtime("before"))
+    await_known(mindgate, 1)
+    cluster.control("restart", "apiserver")
+    cluster.create(runtime("after"))
+    await_known(mindgate, 2)
+    # Two replicas with two collections each: at most one list of each, since the server forgot what it had cached.
+    assert lists(cluster) <= 4
+
+
+def test_compacted_history(cluster: Cluster, mindgate: Release) -> None:
+    """What they saw last is gone when they come back: 410, and one new list each."""
+    cluster.create(runtime("kept"))
+    cluster.create(runtime("gone"))
+    await_known(mindgate, 2)
+    cluster.control("pause", "apiserver")
+    cluster.control("resume", "apiserver")
+    cluster.kubectl("delete", "servingruntime", "gone")
+    cluster.control("compact")
+    cluster.control("restart", "apiserver")
+    await_known(mindgate, 1)
+    assert lists(cluster) <= 4
+    wait_for(mindgate.serves, "mindgate to serve")
+
+
+def test_another_watcher_takes_over(cluster: Cluster, mindgate: Release) -> None:
+    def holder() -> str:
+        return mindgate.cluster.get("lease", "mindgate-watcher")["spec"].get("holderIdentity", "")
+
+    leader = wait_for(holder, "a leader")
+    mindgate.cluster.kubectl("delete", "pod", leader.rsplit("_", 1)[0], "--wait=false")
+    wait_for(lambda: holder() not in ("", leader), "another leader, well before a lease of 60 s is over", 40)
+    mindgate.cluster.kubectl("annotate", "secret", "mindgate-tls", "mindgate.io/rotate=serving", "--overwrite")
+    wait_for(lambda: not rotation_asked(mindgate), "the new leader to do its work", 40)
+
+
+def rotation_asked(mindgate: Release) -> bool:
+    annotations = mindgate.cluster.get("secret", "mindgate-tls")["metadata"].get("annotations", {})
+    return "mindgate.io/rotate" in annotations
+
+
+def leaf_near_its_end(mindgate: Release, folder: pathlib.Path) -> dict[str, str]:
+    """A serving pair of the CA in the Secret that ends in an hour, in base64."""
+    data = mindgate.cluster.get("secret", "mindgate-tls")["data"]
+    for name in ("ca.crt", "ca.key"):
+        (folder / name).write_bytes(base64.b64decode(data[name]))
+    names = ",".join(
+        f"DNS:mindgate-webhook{end}"
+        for end in ("", ".mindgate-system", ".mindgate-system.svc", ".mindgate-system.svc.cluster.local")
+    )
+    (folder / "index.txt").touch()
+    (folder / "ca.cnf").write_text(
+        "[ca]\ndefault_ca=it\n[it]\ndatabase=index.txt\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\n"
+        "policy=any\nx509_extensions=leaf\n[any]\ncommonName=optional\n"
+        f"[leaf]\nsubjectAltName={names}\nextendedKeyUsage=serverAuth\n"
+    )
+    now = datetime.datetime.now(datetime.timezone.utc)
+    begin, end = (f"{now + datetime.timedelta(hours=hours):%Y%m%d%H%M%SZ}" for hours in (-24 * 300, 1))
+    script = (
+        "openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=mindgate-webhook "
+        "-keyout tls.key -out tls.csr && "
+        f"openssl ca -batch -notext -config ca.cnf -cert ca.crt -keyfile ca.key -in tls.csr -out tls.crt "
+        f"-startdate {begin} -enddate {end}"
+    )
+    mindgate.cluster.run("bash", "-c", f"cd {folder} && {script}")
+    return {name: base64.b64encode((folder / name).read_bytes()).decode() for name in ("tls.crt", "tls.key")}
+
+
+def test_certificate_near_its_end_is_replaced(cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path) -> None:
+    old = leaf_near_its_end(mindgate, tmp_path)
+    mindgate.cluster.kubectl("patch", "secret", "mindgate-tls", "--type=merge", "-p", json.dumps({"data": old}))
+
+    def replaced() -> bool:
+        return mindgate.cluster.get("secret", "mindgate-tls")["data"]["tls.crt"] != old["tls.crt"]
+
+    wait_for(replaced, "the watcher to renew it", 60)
+    assert mindgate.serves()
+    told = mindgate.cluster.run(PROGRAM, "doctor", "-o", "json")
+    good = [f for f in json.loads(told.stdout)["findings"] if f["check"] == "certificate"]
+    assert [finding["status"] for finding in good] == ["ok"]

@@ -1,0 +1,604 @@
+// What the client makes of servers, proxies and networks that misbehave: a whole fault that names
+// it, at once or after as many tries as were allowed.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "certs/authority.h"
+#include "certs/pem.h"
+#include "kube/client_fixture.h"
+#include "kube/fake_api_server.h"
+#include "support/certificates.h"
+
+namespace mindgate::kube::testing {
+namespace {
+
+using mindgate::testing::KeyPem;
+using mindgate::testing::Pem;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Lt;
+using ::testing::SizeIs;
+
+HttpResponse Text(int status, const std::string& body) {
+  return {.status = status, .body = body, .content_type = "application/json"};
+}
+
+// Writes `bytes` again and again, until the client has had enough.
+HttpResponse Endless(const std::string& head, const std::string& bytes) {
+  HttpResponse response;
+  response.raw = [head, bytes](HttpStream& stream) {
+    bool listens = stream.Write(head);
+    while (listens) listens = stream.Write(bytes);
+  };
+  return response;
+}
+
+// A client of a fake server; nothing waits but for the server itself.
+struct Fixture {
+  explicit Fixture(const ClientOptions& client_options = {}, const TransportLimits& limits = {})
+      : transport(MakeTransport(AccessTo(fake.url()), "mindgate-test", limits)),
+        client(*transport, pauser, client_options) {}
+
+  Answer<Json> Get() { return client.Get(resources::kPods, "default", "a"); }
+
+  FakeApiServer fake;
+  FakePauser pauser;
+  std::unique_ptr<Transport> transport;
+  Client client;
+};
+
+// --- answers that are none
+// ------------------------------------------------------------------------
+
+TEST(ClientBadInput, AnswersOfWhatIsNoApiServer) {
+  struct Case {
+    const char* what;
+    HttpResponse answer;
+    Reason reason;
+    int http;
+    const char* message;
+  };
+  const std::string page = HtmlAnswer(200).body;
+  const std::vector<Case> cases = {
+      {"no JSON", Text(200, "hello"), Reason::kGarbage, 0, "the answer is not JSON"},
+      {"half an object", Text(200, R"({"kind":"Pod)"), Reason::kGarbage, 0, R"({\"kind\":\"Pod)"},
+      {"nothing at all", Text(200, ""), Reason::kGarbage, 0, "the answer is not JSON"},
+      {"bytes", Text(200, std::string("\x00\xff\x1b[31m", 7)), Reason::kGarbage, 0, "\\x1b"},
+      {"a page", HtmlAnswer(200), Reason::kGarbage, 0, "<html>"},
+      {"the page of a proxy", HtmlAnswer(502), Reason::kUnavailable, 502,
+       "not from a Kubernetes API server: \"<html>"},
+      {"a page that forbids", HtmlAnswer(403), Reason::kForbidden, 403, "<html>"},
+      {"a log-in page elsewhere", Text(302, ""), Reason::kGarbage, 0, "status 302"},
+      {"an error without a word", Text(500, ""), Reason::kUnavailable, 500, "status 500"},
+      {"a status of the wrong types", Text(409, R"({"kind":"Status","reason":7,"details":[]})"),
+       Reason::kConflict, 409, "status 409"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Fixture f;
+    f.fake.AnswerNext(99, {}, c.answer);
+    const Fault fault = FaultIn(f.Get());
+    EXPECT_EQ(fault.reason, c.reason);
+    EXPECT_EQ(fault.http, c.http);
+    EXPECT_THAT(fault.message,
+                AllOf(HasSubstr("GET "), HasSubstr("/pods/a"), HasSubstr(c.message)));
+    EXPECT_THAT(fault.message, SizeIs(Lt(600u)));
+    EXPECT_EQ(f.fake.Count(), 1u);
+    EXPECT_THAT(f.pauser.pauses(), IsEmpty());
+  }
+}
+
+TEST(ClientBadInput, ListsThatAreNone) {
+  for (const char* body : {R"({"kind":"Pod","metadata":{}})", "[]", "null", "{}",
+                           R"({"kind":"PodList","metadata":{},"items":{"a":1}})"}) {
+    SCOPED_TRACE(body);
+    Fixture f;
+    f.fake.AnswerNext(1, {}, Text(200, body));
+    const Fault fault = FaultIn(f.client.List(resources::kPods, "default"));
+    EXPECT_EQ(fault.reason, Reason::kGarbage);
+    EXPECT_THAT(fault.message, HasSubstr("list"));
+  }
+}
+
+TEST(ClientBadInput, LinesThatAreNoEvents) {
+  struct Case {
+    std::string line;
+    Reason reason;
+    const char* message;
+  };
+  const auto error = [](int code, const char* reason) {
+    return Json{{"type", "ERROR"}, {"object", StatusOf(code, reason, "because")}}.dump() + "\n";
+  };
+  const std::vector<Case> cases = {
+      {"hello\n", Reason::kGarbage, "not JSON"},
+      {"<html>\n", Reason::kGarbage, "<html>"},
+      {"null\n", Reason::kGarbage, "no event"},
+      {"{}\n", Reason::kGarbage, "no event"},
+      {R"({"type":7,"object":{}})"
+       "\n",
+       Reason::kGarbage, "no event"},
+      {R"({"type":"ADDED"})"
+       "\n",
+       Reason::kGarbage, "no event"},
+      {R"({"type":"SHOUTED","object":{}})"
+       "\n",
+       Reason::kGarbage, "SHOUTED"},
+      {R"({"type":"ERROR","object":{}})"
+       "\n",
+       Reason::kUnavailable, "status 500"},
+      {error(410, "Expired"), Reason::kExpired, "because"},
+      {error(500, "InternalError"), Reason::kUnavailable, "because"},
+      {error(504, "Timeout"), Reason::kTimeout, "because"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.line);
+    Fixture f;
+    HttpResponse answer;
+    answer.stream = [&c](HttpStream& stream) {
+      return stream.Write(c.line) && stream.Write("{\"type\":\"ADDED\",\"object\":{}}\n");
+    };
+    f.fake.AnswerNext(1, {}, answer);
+    int events = 0;
+    const Fault fault = FaultIn(f.client.Watch(resources::kPods, "", {}, nullptr,
+                                               [&](const WatchEvent&) { ++events; }, {}));
+    EXPECT_EQ(fault.reason, c.reason) << fault.message;
+    EXPECT_THAT(fault.message, HasSubstr(c.message));
+    EXPECT_EQ(events, 0);
+  }
+}
+
+TEST(ClientBadInput, AWatchThatIsRefused) {
+  Fixture f;
+  f.fake.AnswerNext(1, {}, StatusAnswer(410, "Gone", "too old"));
+  const auto watch = [&f] {
+    return FaultIn(f.client.Watch(resources::kPods, "", {}, nullptr, [](const WatchEvent&) {}, {}));
+  };
+  EXPECT_EQ(watch().reason, Reason::kExpired);
+  f.fake.AnswerNext(1, {}, StatusAnswer(429, "TooManyRequests", "later", 7));
+  const Fault busy = watch();
+  EXPECT_EQ(busy.reason, Reason::kTooManyRequests);
+  EXPECT_EQ(busy.retry_after, seconds(7));
+  EXPECT_EQ(f.fake.Count(), 2u);
+}
+
+TEST(ClientBadInput, AWatchThatIsCut) {
+  using Cut = FakeApiServer::Cut;
+  const std::vector<std::pair<Cut, std::string>> cases = {
+      {Cut::kOrderly, ""}, {Cut::kConnection, "GET "}, {Cut::kMidLine, "GET "}};
+  for (const auto& [cut, message] : cases) {
+    Fixture f;
+    f.fake.Put(resources::kPods, {{"metadata", {{"name", "a"}}}});
+    std::vector<std::string> seen;
+    const auto answer = f.client.Watch(resources::kPods, "", {}, nullptr,
+                                       [&](const WatchEvent& event) {
+                                         seen.push_back(NameOf(event.object));
+                                         f.fake.CutWatches(cut);
+                                       },
+                                       {});
+    EXPECT_THAT(seen, ElementsAre("a"));
+    if (message.empty()) {
+      EXPECT_TRUE(answer.has_value());
+      continue;
+    }
+    EXPECT_EQ(FaultIn(answer).reason, Reason::kUnreachable);
+    EXPECT_THAT(FaultIn(answer).message, HasSubstr(message));
+  }
+}
+
+// The connection is fine, the line is not: some proxy ended it.
+TEST(ClientBadInput, AWatchThatEndsInGoodOrderWithinALine) {
+  Fixture f;
+  HttpResponse answer;
+  answer.stream = [](HttpStream& stream) { return stream.Write(R"({"type":"ADDED","obj)"); };
+  f.fake.AnswerNext(1, {}, answer);
+  const Fault fault = FaultIn(
+      f.client.Watch(resources::kPods, "", {}, nullptr, [](const WatchEvent&) { FAIL(); }, {}));
+  EXPECT_EQ(fault.reason, Reason::kUnreachable);
+  EXPECT_THAT(fault.message, HasSubstr("within a line"));
+}
+
+// --- too much ------------------------------------------------------------------------------------
+
+Json LargePod(size_t bytes) {
+  return {{"metadata", {{"name", "a"}, {"annotations", {{"x", std::string(bytes, 'x')}}}}}};
+}
+
+TEST(ClientBadInput, ObjectsOfFiveMebibytes) {
+  Fixture f;
+  const Json pod = f.fake.Put(resources::kPods, LargePod(5 * 1024 * 1024));
+  EXPECT_EQ(Value(f.Get()), pod);
+  EXPECT_THAT(Value(f.client.List(resources::kPods, "")).items, SizeIs(1));
+  std::stop_source stop;
+  const auto answer = f.client.Watch(
+      resources::kPods, "", {}, nullptr,
+      [&](const WatchEvent& event) {
+        EXPECT_EQ(event.object, pod);
+        stop.request_stop();
+      },
+      stop.get_token());
+  EXPECT_EQ(FaultIn(answer).reason, Reason::kStopped);
+
+  Json large = LargePod(5 * 1024 * 1024);
+  large.update({{"apiVersion", "v1"}, {"kind", "Pod"}});
+  const Fault refused = FaultIn(f.client.Create(resources::kPods, "default", large));
+  EXPECT_EQ(refused.reason, Reason::kInvalid);
+  EXPECT_EQ(refused.http, 413);
+  EXPECT_THAT(refused.message, HasSubstr("Request entity too large"));
+}
+
+TEST(ClientBadInput, AnswersBeyondALimit) {
+  TransportLimits limits;
+  limits.answer_bytes = 1024 * 1024;
+  ClientOptions options;
+  options.event_bytes = 1024 * 1024;
+  Fixture f(options, limits);
+  f.fake.Put(resources::kPods, LargePod(2 * 1024 * 1024));
+  const Fault get = FaultIn(f.Get());
+  EXPECT_EQ(get.reason, Reason::kTooLarge);
+  EXPECT_THAT(get.message, HasSubstr("larger than the limit of 1048576 bytes"));
+  EXPECT_FALSE(get.transient());
+
+  const Fault event = FaultIn(
+      f.client.Watch(resources::kPods, "", {}, nullptr, [](const WatchEvent&) { FAIL(); }, {}));
+  EXPECT_EQ(event.reason, Reason::kTooLarge);
+  EXPECT_THAT(event.message, HasSubstr("larger than 1048576 bytes"));
+}
+
+TEST(ClientBadInput, AnswersWithoutAnEnd) {
+  TransportLimits limits;
+  limits.answer_bytes = 4 * 1024 * 1024;
+  Fixture f({}, limits);
+  const std::string x(64 * 1024, 'x');
+  f.fake.AnswerNext(1, {}, Endless("HTTP/1.1 200 OK\r\n\r\n", x));
+  EXPECT_EQ(FaultIn(f.Get()).reason, Reason::kTooLarge);
+  // Of an error less is kept.
+  f.fake.AnswerNext(1, {}, Endless("HTTP/1.1 500 Error\r\n\r\n", x));
+  const Fault error = FaultIn(f.Get());
+  EXPECT_EQ(error.reason, Reason::kTooLarge);
+  EXPECT_THAT(error.message, HasSubstr("1048576"));
+
+  f.fake.AnswerNext(1, {}, Endless("HTTP/1.1 200 OK\r\n", "X-Filler: xxxxxxxxxxxxxxxxxxxxxxx\r\n"));
+  const Fault headers = FaultIn(f.Get());
+  EXPECT_EQ(headers.reason, Reason::kGarbage);
+  EXPECT_THAT(headers.message, HasSubstr("the head of the answer is larger than"));
+  f.fake.AnswerNext(1, {}, Endless("HTTP/1.1 200 OK\r\nX-Filler: ", x));
+  EXPECT_NE(FaultIn(f.Get()).reason, Reason::kStopped);
+
+  f.fake.AnswerNext(1, {}, Endless(x, x));
+  EXPECT_THAT(FaultIn(f.Get()).reason, ::testing::AnyOf(Reason::kGarbage, Reason::kTooLarge));
+}
+
+// --- nobody there --------------------------------------------------------------------------------
+
+TEST(ClientBadInput, NobodyAnswers) {
+  std::string closed;
+  {
+    const FakeApiServer gone;
+    closed = gone.url();
+  }
+  struct Case {
+    std::string server;
+    const char* message;
+  };
+  for (const Case& c : {Case{closed, "Failed to connect"},
+                        Case{"http://nobody.invalid:6443", "Could not resolve host"}}) {
+    SCOPED_TRACE(c.server);
+    const auto transport = MakeTransport(AccessTo(c.server), "mindgate-test");
+    FakePauser pauser;
+    Client client(*transport, pauser);
+    const Fault fault = FaultIn(client.GetPath("/version"));
+    EXPECT_EQ(fault.reason, Reason::kUnreachable);
+    EXPECT_THAT(fault.message,
+                AllOf(HasSubstr("GET " + c.server + "/version (a test): "), HasSubstr(c.message)));
+    EXPECT_TRUE(fault.transient());
+    EXPECT_THAT(pauser.pauses(), IsEmpty());
+  }
+}
+
+// A write whose answer was lost may have been carried out. (On a connection that was kept from
+// before, libcurl cannot tell it from one that the server had closed already, and asks again.)
+TEST(ClientBadInput, LostAnswersAreNotAskedForAgain) {
+  Fixture f;
+  f.fake.LoseAnswers(1, {.method = "POST"});
+  const Json object = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", "a"}}}};
+  EXPECT_EQ(FaultIn(f.client.Create(resources::kConfigMaps, "default", object)).reason,
+            Reason::kUnreachable);
+  EXPECT_EQ(f.fake.Count({.method = "POST"}), 1u);
+  EXPECT_EQ(f.fake.size(resources::kConfigMaps), 1u);
+
+  f.fake.AnswerNext(1, {}, NoAnswer());
+  const Fault fault = FaultIn(f.Get());
+  EXPECT_EQ(fault.reason, Reason::kUnreachable);
+  EXPECT_THAT(f.pauser.pauses(), IsEmpty());
+}
+
+TEST(ClientBadInput, AServerThatDoesNotAnswer) {
+  ClientOptions options;
+  options.timeout = milliseconds(200);
+  Fixture f(options);
+  const auto gate = f.fake.Hold({});
+  const Fault get = FaultIn(f.Get());
+  EXPECT_EQ(get.reason, Reason::kTimeout);
+  EXPECT_THAT(get.message, HasSubstr("no answer within 200 ms"));
+  const Fault watch = FaultIn(
+      f.client.Watch(resources::kPods, "", {}, nullptr, [](const WatchEvent&) { FAIL(); }, {}));
+  EXPECT_EQ(watch.reason, Reason::kTimeout);
+  gate->Release();
+}
+
+TEST(ClientBadInput, AStreamThatFallsSilent) {
+  TransportLimits limits;
+  limits.stream_silence = seconds(1);
+  Fixture f({}, limits);
+  const Fault fault = FaultIn(
+      f.client.Watch(resources::kPods, "", {}, nullptr, [](const WatchEvent&) { FAIL(); }, {}));
+  EXPECT_EQ(fault.reason, Reason::kTimeout);
+  EXPECT_THAT(fault.message, HasSubstr("nothing arrived for 1 s"));
+}
+
+TEST(ClientBadInput, StopEndsWhateverWaits) {
+  Fixture f;
+  const auto gate = f.fake.Hold({.target_part = "/pods/a"});
+  std::stop_source stop;
+  {
+    const std::jthread stopper([&] {
+      EXPECT_TRUE(gate->WaitUntilHeld());
+      stop.request_stop();
+    });
+    EXPECT_EQ(FaultIn(f.client.Get(resources::kPods, "default", "a", stop.get_token())).reason,
+              Reason::kStopped);
+  }
+  gate->Release();
+
+  std::stop_source in_a_pause;
+  f.pauser.Then([&] { in_a_pause.request_stop(); });
+  f.fake.AnswerNext(1, {}, StatusAnswer(429, "TooManyRequests", "later", 600));
+  EXPECT_EQ(FaultIn(f.client.Get(resources::kPods, "default", "b", in_a_pause.get_token())).reason,
+            Reason::kStopped);
+  EXPECT_THAT(f.pauser.pauses(), ElementsAre(seconds(600)));
+}
+
+// --- a server that asks for patience -------------------------------------------------------------
+
+TEST(ClientBadInput, RetryAfterIsHonoured) {
+  struct Case {
+    const char* what;
+    HttpResponse answer;
+    int times;
+    size_t requests;
+    std::vector<milliseconds> pauses;
+    Reason reason;  // in the end; kNotFound: the real answer came
+  };
+  const auto busy = [](int code, std::optional<int> after) {
+    return StatusAnswer(code, "", "later", after);
+  };
+  HttpResponse vague = busy(429, std::nullopt);
+  vague.headers.emplace_back("Retry-After", "soon");
+  const std::vector<Case> cases = {
+      {"429", busy(429, 1), 3, 4, {seconds(1), seconds(1), seconds(1)}, Reason::kNotFound},
+      {"503", busy(503, 2), 1, 2, {seconds(2)}, Reason::kNotFound},
+      {"at once", busy(429, 0), 1, 2, {seconds(0)}, Reason::kNotFound},
+      {"no end", busy(429, 1), 99, 11, std::vector<milliseconds>(10, seconds(1)),
+       Reason::kTooManyRequests},
+      {"a month", busy(503, 2'592'000), 1, 2, {seconds(3600)}, Reason::kNotFound},
+      {"no time given", busy(429, std::nullopt), 1, 1, {}, Reason::kTooManyRequests},
+      {"a time that is none", vague, 1, 1, {}, Reason::kTooManyRequests},
+      {"500", busy(500, std::nullopt), 1, 1, {}, Reason::kUnavailable},
+      {"404 with a time", busy(404, 5), 1, 1, {}, Reason::kNotFound},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    Fixture f;
+    f.fake.AnswerNext(c.times, {}, c.answer);
+    EXPECT_EQ(FaultIn(f.Get()).reason, c.reason);
+    EXPECT_EQ(f.fake.Count(), c.requests);
+    EXPECT_EQ(f.pauser.pauses(), c.pauses);
+  }
+}
+
+TEST(ClientBadInput, AnEvictionIsForTheCallerToRepeat) {
+  Fixture f;
+  f.fake.Put(resources::kPods, {{"metadata", {{"name", "a"}}}});
+  f.fake.AnswerNext(1, {}, StatusAnswer(429, "TooManyRequests", "budget", 10));
+  const Fault fault = FaultIn(f.client.Evict("default", "a"));
+  EXPECT_EQ(fault.reason, Reason::kTooManyRequests);
+  EXPECT_EQ(fault.retry_after, seconds(10));
+  EXPECT_EQ(f.fake.Count(), 1u);
+  EXPECT_THAT(f.pauser.pauses(), IsEmpty());
+}
+
+// --- who may not ---------------------------------------------------------------------------------
+
+TEST(ClientBadInput, AnExpiredTokenIsRenewedOnce) {
+  for (const bool renewed : {true, false}) {
+    FakeApiServer fake;
+    fake.Accept({"new"});
+    Access access = AccessTo(fake.url());
+    const auto credentials = std::make_shared<FixedCredentials>(
+        Credential{.token = "old", .certificate = {}, .key = {}});
+    access.credentials = credentials;
+    if (renewed) credentials->RenewTo("new");
+    const auto transport = MakeTransport(access, "mindgate-test");
+    FakePauser pauser;
+    Client client(*transport, pauser);
+    const auto answer = client.GetPath("/version");
+    EXPECT_EQ(fake.Count(), 2u);
+    if (renewed) {
+      EXPECT_EQ(Value(answer).at("major"), "1");
+      EXPECT_THAT(credentials->refused(), ElementsAre("old"));
+      Value(client.GetPath("/version"));
+      EXPECT_EQ(fake.Count(), 3u);
+    } else {
+      const Fault fault = FaultIn(answer);
+      EXPECT_EQ(fault.reason, Reason::kUnauthorized);
+      EXPECT_THAT(fault.message, HasSubstr("Unauthorized; the credentials are not accepted"));
+      EXPECT_FALSE(fault.transient());
+    }
+  }
+}
+
+TEST(ClientBadInput, ANewTokenForARunningWatch) {
+  FakeApiServer fake;
+  fake.Accept({"new"});
+  Access access = AccessTo(fake.url(), {.token = "old", .certificate = {}, .key = {}});
+  static_cast<FixedCredentials&>(*access.credentials).RenewTo("new");
+  const auto transport = MakeTransport(access, "mindgate-test");
+  FakePauser pauser;
+  Client client(*transport, pauser);
+  WatchOptions options;
+  options.timeout = seconds(1);
+  Done(client.Watch(resources::kPods, "", options, nullptr, [](const WatchEvent&) {}, {}));
+  EXPECT_EQ(fake.Count({.target_part = "watch=true"}), 2u);
+}
+
+TEST(ClientBadInput, WithoutARole) {
+  Fixture f;
+  f.fake.Forbid("get", "pods");
+  const Fault fault = FaultIn(f.Get());
+  EXPECT_EQ(fault.reason, Reason::kForbidden);
+  EXPECT_EQ(fault.http, 403);
+  EXPECT_THAT(fault.message,
+              AllOf(HasSubstr("GET "),
+                    HasSubstr("User \"tester\" cannot get resource \"pods\" in API group \"\" in "
+                              "the namespace \"default\"; grant it by a Role or ClusterRole")));
+  EXPECT_FALSE(fault.transient());
+  EXPECT_EQ(f.fake.Count(), 1u);
+}
+
+// --- TLS -----------------------------------------------------------------------------------------
+
+// Certificates of now: TLS has no clock that a test could move.
+struct Material {
+  certs::Identity authority = mindgate::testing::NewAuthority(SystemClock().WallNow());
+  certs::Identity other = mindgate::testing::NewAuthority(SystemClock().WallNow());
+
+  static certs::Identity Issue(const certs::Identity& by,
+                               const std::function<void(certs::LeafRequest&)>& change) {
+    return mindgate::testing::NewLeaf(by, [&change](certs::LeafRequest& request) {
+      request.now = SystemClock().WallNow();
+      change(request);
+    });
+  }
+  certs::Identity server = Issue(authority, [](certs::LeafRequest& request) {
+    request.dns_names = {"kubernetes.default.svc"};
+    request.ip_addresses = {"127.0.0.1"};
+  });
+  certs::Identity ForClient(const certs::Identity& by) const {
+    return Issue(by, [](certs::LeafRequest& request) {
+      request.usage = certs::LeafRequest::Usage::kClient;
+      request.common_name = "mindgate";
+    });
+  }
+};
+
+HttpServer::Options Secured(const certs::Identity& server, const certs::Identity& client_ca) {
+  return {.certificate = Pem(server), .key = KeyPem(server), .client_ca = Pem(client_ca)};
+}
+
+Answer<Json> AskVersion(const Access& access) {
+  const auto transport = MakeTransport(access, "mindgate-test");
+  FakePauser pauser;
+  Client client(*transport, pauser);
+  return client.GetPath("/version");
+}
+
+TEST(ClientBadInput, CertificatesThatDoNotFit) {
+  const Material material;
+  struct Case {
+    const char* what;
+    std::function<void(Access&)> change;
+    const char* message;  // null: it works
+  };
+  const std::vector<Case> cases = {
+      {"all is well", [](Access&) {}, nullptr},
+      {"another CA", [&](Access& access) { access.authority = Pem(material.other); },
+       "the server's certificate is not accepted"},
+      {"the CAs of the system", [](Access& access) { access.authority.clear(); },
+       "the server's certificate is not accepted"},
+      {"a CA that is none", [](Access& access) { access.authority = "hello"; }, ""},
+      {"another name", [](Access& access) { access.tls_server_name = "other.svc"; },
+       "the server's certificate is not accepted"},
+      {"the other name of it",
+       [](Access& access) { access.tls_server_name = "kubernetes.default.svc"; }, nullptr},
+      {"not looked at",
+       [](Access& access) {
+         access.authority.clear();
+         access.insecure = true;
+       },
+       nullptr},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    FakeApiServer fake({.http = Secured(material.server, material.authority)});
+    Access access = AccessTo(fake.url());
+    access.authority = Pem(material.authority);
+    c.change(access);
+    const auto answer = AskVersion(access);
+    if (c.message == nullptr) {
+      EXPECT_EQ(Value(answer).at("major"), "1");
+      continue;
+    }
+    const Fault fault = FaultIn(answer);
+    EXPECT_EQ(fault.reason, Reason::kTls) << fault.message;
+    EXPECT_THAT(fault.message, HasSubstr(c.message));
+    EXPECT_FALSE(fault.transient());
+    EXPECT_EQ(fake.Count(), 0u);
+  }
+}
+
+TEST(ClientBadInput, ACertificateThatHasEnded) {
+  const Material material;
+  const certs::Identity old =
+      mindgate::testing::NewLeaf(material.authority, [](certs::LeafRequest& request) {
+        request.ip_addresses = {"127.0.0.1"};
+        request.now = SystemClock().WallNow() - std::chrono::hours(48);
+        request.life = std::chrono::hours(24);
+      });
+  FakeApiServer fake({.http = Secured(old, material.authority)});
+  Access access = AccessTo(fake.url());
+  access.authority = Pem(material.authority);
+  const Fault fault = FaultIn(AskVersion(access));
+  EXPECT_EQ(fault.reason, Reason::kTls);
+  EXPECT_THAT(fault.message, HasSubstr("expired"));
+}
+
+TEST(ClientBadInput, ClientCertificates) {
+  const Material material;
+  FakeApiServer fake({.http = Secured(material.server, material.authority)});
+  fake.Accept({});
+  const auto ask = [&](const certs::Identity& who, const certs::Identity& key) {
+    Access access =
+        AccessTo(fake.url(), {.token = {}, .certificate = Pem(who), .key = KeyPem(key)});
+    access.authority = Pem(material.authority);
+    return AskVersion(access);
+  };
+  const certs::Identity known = material.ForClient(material.authority);
+  EXPECT_EQ(Value(ask(known, known)).at("major"), "1");
+  const certs::Identity stranger = material.ForClient(material.other);
+  EXPECT_EQ(FaultIn(ask(stranger, stranger)).reason, Reason::kUnauthorized);
+  EXPECT_EQ(FaultIn(ask(known, stranger)).reason, Reason::kTls);
+}
+
+TEST(ClientBadInput, TlsAndPlainMixedUp) {
+  const Material material;
+  FakeApiServer plain;
+  Access access = AccessTo("https" + plain.url().substr(4));
+  access.authority = Pem(material.authority);
+  const Fault tls_to_plain = FaultIn(AskVersion(access));
+  EXPECT_EQ(tls_to_plain.reason, Reason::kTls) << tls_to_plain.message;
+  EXPECT_EQ(plain.Count(), 0u);
+
+  FakeApiServer secured({.http = Secured(material.server, material.authority)});
+  const Fault plain_to_tls = FaultIn(AskVersion(AccessTo("http" + secured.url().substr(5))));
+  EXPECT_EQ(plain_to_tls.reason, Reason::kInvalid);
+  EXPECT_THAT(plain_to_tls.message, HasSubstr("Client sent an HTTP request to an HTTPS server."));
+}
+
+}  // namespace
+}  // namespace mindgate::kube::testing

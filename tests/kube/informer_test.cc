@@ -1,0 +1,266 @@
+#include "kube/informer.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <thread>
+
+#include "kube/client_fixture.h"
+#include "kube/fake_api_server.h"
+#include "support/eventually.h"
+#include "support/fake_clock.h"
+
+namespace mindgate::kube::testing {
+namespace {
+
+using mindgate::testing::Eventually;
+using mindgate::testing::FakeClock;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+using Phases = Informer<std::string>;
+using Content = std::map<std::string, std::string>;
+
+Json Pod(const std::string& name, const std::string& phase) {
+  return {{"metadata", {{"name", name}, {"annotations", {{"large", std::string(1000, 'x')}}}}},
+          {"spec", {{"nodeName", "n"}, {"containers", Json::array({{{"name", "main"}}})}}},
+          {"status", {{"phase", phase}}}};
+}
+
+Content ContentOf(const Collection<std::string>& objects) {
+  Content content;
+  objects.ForEach([&](const std::string& key, const std::string& phase) { content[key] = phase; });
+  return content;
+}
+
+// An informer of pods by phase, and what its callbacks were given.
+class Running {
+ public:
+  explicit Running(FakeApiServer& fake, const std::string& labels = "")
+      : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
+        client_(*transport_, pauser_),
+        informer_(client_, pauser_, clock_, MakeOptions(labels)),
+        thread_([this](std::stop_token stop) { informer_.Run(std::move(stop)); }) {}
+
+  Phases& informer() { return informer_; }
+  Content content() const { return ContentOf(*informer_.objects()); }
+  bool WaitFor(const Content& want) const {
+    return Eventually([&] { return content() == want; });
+  }
+  std::vector<std::string> changes() {
+    const std::lock_guard lock(mutex_);
+    return changes_;
+  }
+  std::vector<Json> seen() {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
+
+ private:
+  Phases::Options MakeOptions(const std::string& labels) {
+    return {
+        .selection = {.resource = resources::kPods,
+                      .label_selector = labels,
+                      .fields = {{"status", "phase"}},
+                      .page_size = 500},
+        .project = [this](const Json& pod) -> std::optional<std::string> {
+          {
+            const std::lock_guard lock(mutex_);
+            seen_.push_back(pod);
+          }
+          const std::string phase = pod.at("status").at("phase");
+          if (phase == "Succeeded") return std::nullopt;
+          return phase;
+        },
+        .changed =
+            [this](const std::string& key, const std::string* before, const std::string* after) {
+              const std::lock_guard lock(mutex_);
+              changes_.push_back(key + ": " + (before == nullptr ? "-" : *before) + " > " +
+                                 (after == nullptr ? "-" : *after));
+            }};
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> changes_;
+  std::vector<Json> seen_;
+  FakePauser pauser_;
+  FakeClock clock_;
+  std::unique_ptr<Transport> transport_;
+  Client client_;
+  Phases informer_;
+  std::jthread thread_;
+};
+
+TEST(Informer, FollowsACollection) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, Pod("a", "Pending"));
+  fake.Put(resources::kPods, Pod("b", "Running"));
+  Running running(fake);
+  ASSERT_TRUE(running.informer().WaitSynced(seconds(30)));
+  EXPECT_EQ(running.content(), Content({{"default/a", "Pending"}, {"default/b", "Running"}}));
+
+  fake.Put(resources::kPods, Pod("a", "Running"));
+  fake.Put(resources::kPods, Pod("c", "Pending"));
+  fake.Remove(resources::kPods, "default", "b");
+  const Content want = {{"default/a", "Running"}, {"default/c", "Pending"}};
+  EXPECT_TRUE(running.WaitFor(want)) << "it has not become what is on the server";
+  EXPECT_EQ(running.informer().objects()->size(), 2u);
+  ASSERT_NE(running.informer().objects()->Find("default/a"), nullptr);
+  EXPECT_EQ(running.informer().objects()->Find("default/b"), nullptr);
+  EXPECT_TRUE(Eventually([&] { return running.changes().size() == 5; }));
+  const std::vector<std::string> changes = running.changes();
+  EXPECT_THAT(std::vector(changes.begin(), changes.begin() + 2),
+              UnorderedElementsAre("default/a: - > Pending", "default/b: - > Running"));
+  EXPECT_THAT(std::vector(changes.begin() + 2, changes.end()),
+              ElementsAre("default/a: Pending > Running", "default/c: - > Pending",
+                          "default/b: Running > -"));
+}
+
+TEST(Informer, GivesTheNamedFieldsToProject) {
+  FakeApiServer fake;
+  const Json a = fake.Put(resources::kPods, Pod("a", "Pending"));
+  Running running(fake);
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  const Json b = fake.Put(resources::kPods, Pod("b", "Running"));
+  ASSERT_TRUE(Eventually([&] { return running.seen().size() == 2; }));
+  std::vector<Json> want;
+  for (const Json& pod : {a, b}) {
+    const Json& metadata = pod.at("metadata");
+    want.push_back({{"metadata",
+                     {{"name", metadata.at("name")},
+                      {"namespace", "default"},
+                      {"uid", metadata.at("uid")},
+                      {"resourceVersion", metadata.at("resourceVersion")}}},
+                    {"status", pod.at("status")}});
+  }
+  std::vector<Json> seen = running.seen();
+  seen[1].erase("kind");  // that of the event comes along
+  EXPECT_EQ(seen, want);
+}
+
+TEST(Informer, IsNotSyncedBeforeTheFirstList) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, Pod("a", "Pending"));
+  const auto gate = fake.Hold({});
+  Running running(fake);
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  EXPECT_FALSE(running.informer().synced());
+  EXPECT_FALSE(running.informer().WaitSynced(std::chrono::milliseconds(0)));
+  EXPECT_THAT(running.content(), IsEmpty());
+  gate->Release();
+  EXPECT_TRUE(running.informer().WaitSynced(seconds(30)));
+}
+
+TEST(Informer, SnapshotsDoNotChange) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, Pod("a", "Pending"));
+  Running running(fake);
+  ASSERT_TRUE(running.informer().WaitSynced(seconds(30)));
+  const auto before = running.informer().objects();
+  const std::string* a = before->Find("default/a");
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  fake.Put(resources::kPods, Pod("a", "Running"));
+  ASSERT_TRUE(running.WaitFor({{"default/a", "Running"}}));
+  const auto after = running.informer().objects();
+  fake.Remove(resources::kPods, "default", "a");
+  ASSERT_TRUE(running.WaitFor({}));
+  EXPECT_EQ(before->Find("default/a"), a);
+  EXPECT_EQ(*a, "Pending");
+  EXPECT_THAT(ContentOf(*after), ElementsAre(Pair("default/a", "Running")));
+}
+
+TEST(Informer, WhatIsNotProjectedIsNotThere) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, Pod("a", "Succeeded"));
+  fake.Put(resources::kPods, Pod("b", "Running"));
+  Running running(fake);
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  EXPECT_THAT(running.content(), ElementsAre(Pair("default/b", "Running")));
+  fake.Put(resources::kPods, Pod("b", "Succeeded"));
+  fake.Put(resources::kPods, Pod("a", "Running"));
+  EXPECT_TRUE(running.WaitFor({{"default/a", "Running"}}));
+  EXPECT_THAT(running.changes(), ElementsAre("default/b: - > Running", "default/b: Running > -",
+                                             "default/a: - > Running"));
+}
+
+TEST(Informer, WhatLeavesTheSelectorIsGone) {
+  FakeApiServer fake;
+  const auto put = [&](const char* tier) {
+    Json pod = Pod("a", "Running");
+    pod["metadata"]["labels"] = {{"tier", tier}};
+    fake.Put(resources::kPods, pod);
+  };
+  put("front");
+  Running running(fake, "tier=front");
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  EXPECT_EQ(running.content().size(), 1u);
+  put("back");
+  EXPECT_TRUE(running.WaitFor({}));
+  put("front");
+  EXPECT_TRUE(running.WaitFor({{"default/a", "Running"}}));
+}
+
+// What happened between an expired watch and the new list is found by comparison.
+TEST(Informer, AnotherListTellsWhatWasMissed) {
+  FakeApiServer fake;
+  for (const char* name : {"changed", "gone", "same"}) {
+    fake.Put(resources::kPods, Pod(name, "Pending"));
+  }
+  Running running(fake);
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  const auto gate = fake.Hold({.target_part = "watch=true"});
+  fake.CutWatches(FakeApiServer::Cut::kConnection);
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  fake.Put(resources::kPods, Pod("changed", "Running"));
+  fake.Remove(resources::kPods, "default", "gone");
+  fake.Put(resources::kPods, Pod("new", "Pending"));
+  fake.Compact();
+  const auto list = fake.Hold({.target_part = "limit="});
+  gate->Release();
+  ASSERT_TRUE(list->WaitUntilHeld());
+  // Readers keep what there was until the whole list is in.
+  EXPECT_EQ(running.content().size(), 3u);
+  EXPECT_NE(running.informer().objects()->Find("default/gone"), nullptr);
+  EXPECT_TRUE(running.informer().synced());
+  list->Release();
+  EXPECT_TRUE(running.WaitFor(
+      {{"default/changed", "Running"}, {"default/new", "Pending"}, {"default/same", "Pending"}}));
+  ASSERT_TRUE(Eventually([&] { return running.changes().size() >= 7; }));
+  const std::vector<std::string> changes = running.changes();
+  EXPECT_THAT(
+      std::vector(changes.begin() + 3, changes.end()),
+      UnorderedElementsAre("default/gone: Pending > -", "default/changed: Pending > Running",
+                           "default/new: - > Pending", "default/same: Pending > Pending"));
+}
+
+TEST(Informer, TenThousandPods) {
+  constexpr int kPods = 10'000;
+  FakeApiServer fake;
+  for (int i = 0; i < kPods; ++i) fake.Put(resources::kPods, Pod(std::to_string(i), "Pending"));
+  Running running(fake);
+  ASSERT_TRUE(running.informer().WaitSynced(seconds(120)));
+  EXPECT_EQ(running.informer().objects()->size(), size_t{kPods});
+  EXPECT_EQ(fake.Count({.target_part = "limit=500"}), 20u);
+
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  for (int i = 0; i < kPods; i += 10) {
+    fake.Put(resources::kPods, Pod(std::to_string(i), "Running"));
+    fake.Remove(resources::kPods, "default", std::to_string(i + 1));
+  }
+  fake.Put(resources::kPods, Pod("last", "Pending"));
+  ASSERT_TRUE(
+      Eventually([&] { return running.informer().objects()->Find("default/last") != nullptr; }));
+  int running_pods = 0;
+  running.informer().objects()->ForEach([&](const std::string&, const std::string& phase) {
+    running_pods += phase == "Running" ? 1 : 0;
+  });
+  EXPECT_EQ(running_pods, kPods / 10);
+  EXPECT_EQ(running.informer().objects()->size(), size_t{kPods - kPods / 10 + 1});
+  EXPECT_EQ(running.informer().counts().lists, 1u);
+}
+
+}  // namespace
+}  // namespace mindgate::kube::testing

@@ -1,0 +1,158 @@
+#include "webhook/runtime_lookup.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "admission/admit.h"
+#include "kube/client_fixture.h"
+#include "kube/fake_api_server.h"
+#include "support/fake_clock.h"
+
+namespace mindgate::webhook {
+namespace {
+
+using json::Json;
+using kube::testing::AccessTo;
+using kube::testing::FakeApiServer;
+using kube::testing::FakePauser;
+namespace resources = kube::resources;
+
+Json NpuRuntime(const std::string& name, const std::string& ns = "") {
+  const Json amounts = {{"huawei.com/Ascend910", "8"}};
+  Json runtime = {{"metadata", {{"name", name}}},
+                  {"spec",
+                   {{"engineConfig",
+                     {{"runner",
+                       {{"name", "ome-container"},
+                        {"image", "i"},
+                        {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}}};
+  if (!ns.empty()) runtime["metadata"]["namespace"] = ns;
+  return runtime;
+}
+
+Json Service(const std::string& runtime, const std::string& kind) {
+  return {{"apiVersion", "ome.io/v1beta1"},
+          {"kind", "InferenceService"},
+          {"metadata", {{"name", "chat"}, {"namespace", "serving"}}},
+          {"spec",
+           {{"runtime", {{"name", runtime}, {"kind", kind}}},
+            {"engine", {{"minReplicas", 1}, {"maxReplicas", 1}}}}}};
+}
+
+struct RuntimeLookupFixture : ::testing::Test {
+  mindgate::testing::FakeClock clock;
+  FakeApiServer server{{.clock = &clock}};
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  log::Logger logger{log::Format::kText, log::Level::kInfo, clock, [this](std::string_view line) {
+                       const std::lock_guard lock(mutex);
+                       lines.emplace_back(line);
+                     }};
+  FakePauser pauser;
+  std::unique_ptr<kube::Transport> transport =
+      kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
+  kube::Client client{*transport, pauser, {.retries = 0}};
+
+  void ServeRuntimes() {
+    server.Register({.resource = resources::kServingRuntimes, .custom = true});
+    server.Register({.resource = resources::kClusterServingRuntimes, .custom = true});
+  }
+
+  // Waits, with a deadline, for what a watch brings.
+  template <typename Condition>
+  static bool Comes(const Condition& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  static bool Knows(const RuntimeLookup& lookup, const kube::Resource& resource,
+                    const std::string& ns, const std::string& name) {
+    return lookup.Get()->Find(resource.group, resource.kind, ns, name) != nullptr;
+  }
+
+  size_t Changes(const Json& object, const schemas::ObjectLookup* objects) {
+    schemas::AdmissionRequest request;
+    request.object = &object;
+    request.name_space = "serving";
+    request.objects = objects;
+    return admission::Admit(request, schemas::Config(), {}).changes.size();
+  }
+};
+
+TEST_F(RuntimeLookupFixture, AnInferenceServiceIsInjectedByWhatItsRuntimeAsksFor) {
+  ServeRuntimes();
+  server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
+  server.Put(resources::kClusterServingRuntimes, NpuRuntime("npu-everywhere"));
+  const RuntimeLookup lookup(client, pauser, clock, logger);
+  ASSERT_TRUE(Comes([&] {
+    return Knows(lookup, resources::kServingRuntimes, "serving", "npu") &&
+           Knows(lookup, resources::kClusterServingRuntimes, "", "npu-everywhere");
+  }));
+  const auto known = lookup.Get();
+  EXPECT_GT(Changes(Service("npu", "ServingRuntime"), known.get()), 0);
+  EXPECT_GT(Changes(Service("npu-everywhere", "ClusterServingRuntime"), known.get()), 0);
+  EXPECT_EQ(Changes(Service("another", "ServingRuntime"), known.get()), 0);
+  EXPECT_EQ(Changes(Service("npu", "ServingRuntime"), nullptr), 0);
+  EXPECT_EQ(lookup.Status(), "1 ServingRuntimes, 1 ClusterServingRuntimes");
+}
+
+TEST_F(RuntimeLookupFixture, WhatComesAndGoesIsFollowedAndWhatWasTakenStays) {
+  ServeRuntimes();
+  const RuntimeLookup lookup(client, pauser, clock, logger);
+  ASSERT_TRUE(server.WaitForWatches(2));
+  EXPECT_TRUE(lookup.Get()->IsComplete("ome.io", "ServingRuntime"));
+  server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
+  ASSERT_TRUE(Comes([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
+  const auto taken = lookup.Get();
+  server.Remove(resources::kServingRuntimes, "serving", "npu");
+  ASSERT_TRUE(Comes([&] { return !Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
+  EXPECT_NE(taken->Find("ome.io", "ServingRuntime", "serving", "npu"), nullptr);
+}
+
+TEST_F(RuntimeLookupFixture, RuntimesOfANamespaceComeInNameOrder) {
+  ServeRuntimes();
+  for (const char* name : {"c", "a", "b"}) {
+    server.Put(resources::kServingRuntimes, NpuRuntime(name, "serving"));
+  }
+  server.Put(resources::kServingRuntimes, NpuRuntime("d", "other"));
+  const RuntimeLookup lookup(client, pauser, clock, logger);
+  ASSERT_TRUE(Comes([&] { return Knows(lookup, resources::kServingRuntimes, "other", "d"); }));
+  std::vector<std::string> names;
+  lookup.Get()->ForEach("ome.io", "ServingRuntime", "serving", [&](const Json& runtime) {
+    names.push_back(runtime.at("metadata").at("name"));
+  });
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST_F(RuntimeLookupFixture, WithoutTheDefinitionsNothingIsKnownAndThatIsSaidOnce) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "serving"}}}});
+  {
+    const RuntimeLookup lookup(client, pauser, clock, logger);
+    ASSERT_TRUE(server.WaitForRequests({.target_part = "servingruntimes"}, 20));
+    EXPECT_FALSE(lookup.Get()->IsComplete("ome.io", "ServingRuntime"));
+    EXPECT_EQ(lookup.Get()->Find("ome.io", "ServingRuntime", "serving", "npu"), nullptr);
+  }
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(lines.size(), 2) << "one line for each kind, however often it was tried";
+}
+
+TEST_F(RuntimeLookupFixture, WithTheApiServerAwayItClaimsNothingAndKeepsWhatItHas) {
+  ServeRuntimes();
+  server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
+  const RuntimeLookup lookup(client, pauser, clock, logger);
+  ASSERT_TRUE(server.WaitForWatches(2));
+  ASSERT_TRUE(Comes([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
+  server.Stop();
+  ASSERT_TRUE(Comes([&] { return !lookup.Get()->IsComplete("ome.io", "ServingRuntime"); }));
+  EXPECT_TRUE(Knows(lookup, resources::kServingRuntimes, "serving", "npu"));
+}
+
+}  // namespace
+}  // namespace mindgate::webhook
