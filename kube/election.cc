@@ -33,7 +33,7 @@ Elector::Elector(Client& client, Pauser& pauser, const Clock& clock, Options opt
       random_(static_cast<std::minstd_rand::result_type>(seed)),
       until_(kNever) {}
 
-void Elector::Run(std::stop_token stop, const std::function<void(bool)>& on_change) {
+void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& on_change) {
   bool told = false;
   const auto tell = [&](bool now) {
     if (now == told) return;
@@ -66,7 +66,7 @@ void Elector::Look(const std::stop_token& stop) {
 Answer<bool> Elector::Hold(const std::stop_token& stop) {
   const auto now = clock_.Now();
   const bool led = leading();
-  if (led) {
+  if (led && !lease_.is_null()) {
     // As it was last seen; the server tells when it has changed.
     const auto renewed = Update(OurSpec(), stop);
     if (renewed) return true;

@@ -44,7 +44,7 @@ class Elector {
   // next one need not wait. Losing it is no end: it is tried for again. `on_change` is called in
   // this thread, the first time when it leads, and should return soon. It may tell the loss later
   // than leading() does, by as long as a request may take.
-  void Run(std::stop_token stop, const std::function<void(bool leading)>& on_change);
+  void Run(const std::stop_token& stop, const std::function<void(bool leading)>& on_change);
 
   // By the clock and not by what Run has got to: false as soon as the renewal is overdue. From any
   // thread, for the last look before an action.

@@ -218,6 +218,20 @@ TEST_F(ElectionFixture, ADeletedLeaseIsMadeAnew) {
                           "leads no more", "PUT 200"}));
 }
 
+TEST_F(ElectionFixture, ALeaseThatCannotBeMadeAnewIsMadeByTheNextLook) {
+  steps.push_back([this] {
+    server.Delete();
+    disturb = [](const HttpCall& call) -> std::optional<Fault> {
+      if (call.method != "POST") return std::nullopt;
+      return Fault{.reason = Reason::kUnreachable, .message = "refused"};
+    };
+  });
+  steps.push_back([this] { disturb = nullptr; });
+  EXPECT_EQ(Run(),
+            (Story{"GET 404", "POST 201", "leads", "PUT 404", "GET 404", "failed: Unreachable",
+                   "GET 404", "POST 201", "leads no more", "PUT 200"}));
+}
+
 TEST_F(ElectionFixture, LosesItAtTheDeadlineAndGoesOnTrying) {
   steps.push_back([this] {
     disturb = [](const HttpCall&) {
