@@ -112,6 +112,29 @@ TEST_P(ApiServerSuite, RefusalsAreWholeStatuses) {
   EXPECT_EQ(Get(resources::kConfigMaps, "a"), made);
 }
 
+TEST_P(ApiServerSuite, StrangersAreToldInWholeStatuses) {
+  const std::string absent = PathOf(resources::kDeployments, "default", "absent");
+  struct StrangerCase {
+    std::string token;
+    std::string path;
+    Json want;
+  };
+  const Json details = {{"name", "absent"}, {"group", "apps"}, {"kind", "deployments"}};
+  for (const StrangerCase& c : {StrangerCase{"", absent, Failure(403, "Forbidden", details)},
+                                {"", "/nothing", Failure(403, "Forbidden", Json::object())},
+                                {"unknown", absent, Failure(401, "Unauthorized")},
+                                {"unknown", "/nothing", Failure(401, "Unauthorized")}}) {
+    SCOPED_TRACE(c.token + " " + c.path);
+    const auto stranger = MakeTransport(server().AccessByToken(c.token), "mindgate-test/1");
+    const HttpAnswer answer = Value(stranger->Send(Call("GET", c.path), {}));
+    EXPECT_EQ(answer.status, c.want.at("code"));
+    Json status = Json::parse(answer.body);
+    EXPECT_NE(status.value("message", ""), "");
+    Hush(status);
+    EXPECT_EQ(status, c.want);
+  }
+}
+
 TEST_P(ApiServerSuite, WhatNobodyServesIsAPlainPage) {
   const HttpAnswer answer = Value(transport().Send(Call("GET", "/apis/nobody.mindgate.io/v1"), {}));
   EXPECT_EQ(answer.status, 404);

@@ -16,10 +16,6 @@ namespace {
 // What must come about in a test comes within milliseconds; a machine may be slow.
 constexpr std::chrono::seconds kPatience(30);
 
-const std::string kTester = "tester";  // may do everything but what is forbidden
-const std::string kPowerless = "powerless";
-const std::string kAnonymous = "system:anonymous";
-
 // The largest request body (k8s.io/apiserver: MaxRequestBodyBytes).
 constexpr size_t kLargestBody = 3 * 1024 * 1024;
 
@@ -265,56 +261,17 @@ bool FakeApiServer::Stream(HttpStream& stream, const std::shared_ptr<Subscriptio
 
 void FakeApiServer::Accept(std::set<std::string> tokens, std::set<std::string> powerless) {
   const std::lock_guard lock(mutex_);
-  authenticates_ = true;
-  tokens_ = std::move(tokens);
-  powerless_ = std::move(powerless);
+  users_.Accept(std::move(tokens), std::move(powerless));
 }
 
 void FakeApiServer::Forbid(const std::string& verb, const std::string& resource) {
   const std::lock_guard lock(mutex_);
-  forbidden_.emplace(verb, resource);
+  users_.Forbid(verb, resource);
 }
 
 void FakeApiServer::AllowAll() {
   const std::lock_guard lock(mutex_);
-  forbidden_.clear();
-}
-
-std::optional<std::string> FakeApiServer::UserOf(const HttpRequest& request) const {
-  if (!authenticates_) return kTester;
-  if (request.bad_client_certificate) return std::nullopt;
-  const std::string bearer = Header(request, "authorization");
-  if (bearer.empty()) return request.client_certificate.empty() ? kAnonymous : kTester;
-  const std::string token = bearer.starts_with("Bearer ") ? bearer.substr(7) : "";
-  if (tokens_.contains(token)) return kTester;
-  if (powerless_.contains(token)) return kPowerless;
-  return std::nullopt;
-}
-
-std::optional<Refusal> FakeApiServer::Refused(const HttpRequest& request,
-                                              const Route* route) const {
-  const auto user = UserOf(request);
-  if (!user) return StatusOf(401, "Unauthorized", "Unauthorized");
-  if (route == nullptr) {
-    if (*user != kAnonymous) return std::nullopt;
-    return StatusOf(403, "Forbidden",
-                    "forbidden: User \"" + *user + "\" cannot get path \"" + request.path + "\"",
-                    Json::object());
-  }
-  const Target& target = route->target;
-  const std::string resource =
-      target.resource().plural + (target.subresource.empty() ? "" : "/" + target.subresource);
-  const bool forbidden = std::any_of(forbidden_.begin(), forbidden_.end(), [&](const auto& rule) {
-    return (rule.first == "*" || rule.first == route->verb) &&
-           (rule.second == "*" || rule.second == resource);
-  });
-  if (!forbidden && *user == kTester) return std::nullopt;
-  return Forbidden(
-      target.resource(), target.name,
-      "User \"" + *user + "\" cannot " + route->verb + " resource \"" + resource +
-          "\" in API group \"" + target.resource().group + "\"" +
-          (target.name_space.empty() ? " at the cluster scope"
-                                     : " in the namespace \"" + target.name_space + "\""));
+  users_.AllowAll();
 }
 
 // --- faults --------------------------------------------------------------------------------------
@@ -412,7 +369,9 @@ HttpResponse FakeApiServer::Serve(const HttpRequest& request) {
 HttpResponse FakeApiServer::Carry(const HttpRequest& request) {
   const std::lock_guard lock(mutex_);
   const std::optional<Route> route = RouteOf(request);
-  if (const auto refused = Refused(request, route ? &*route : nullptr)) return Answered(*refused);
+  const auto refused = route ? users_.Refused(request, &route->target, route->verb)
+                             : users_.Refused(request, nullptr, "get");
+  if (refused) return Answered(*refused);
   if (request.body.size() > kLargestBody) {
     return Answered(StatusOf(413, "RequestEntityTooLarge",
                              "Request entity too large: limit is 3145728", Json::object()));

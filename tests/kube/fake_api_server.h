@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "kube/fake_resources.h"
 #include "kube/fake_store.h"
+#include "kube/fake_users.h"
 #include "kube/fake_writes.h"
 #include "kube/http_server.h"
 #include "kube/resource.h"
@@ -143,9 +144,6 @@ class FakeApiServer {
               std::chrono::steady_clock::time_point deadline);
   std::optional<Route> RouteOf(const HttpRequest& request) const;
   HttpResponse AnswerElse(const std::string& path) const;
-  // The name of who sent it; nothing: nobody whom this server knows.
-  std::optional<std::string> UserOf(const HttpRequest& request) const;
-  std::optional<Refusal> Refused(const HttpRequest& request, const Route* route) const;
   bool WaitFor(const std::function<bool()>& condition) const;
 
   const Options options_;
@@ -155,10 +153,7 @@ class FakeApiServer {
   FakeResources resources_;
   FakeStore store_;
   FakeWrites writes_;
-  bool authenticates_ = false;
-  std::set<std::string> tokens_;
-  std::set<std::string> powerless_;
-  std::set<std::pair<std::string, std::string>> forbidden_;
+  FakeUsers users_;
   std::list<Fault> faults_;
   std::list<std::pair<When, std::shared_ptr<Gate>>> gates_;
   std::vector<HttpRequest> requests_;
