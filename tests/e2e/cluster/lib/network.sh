@@ -47,24 +47,23 @@ start_holder() {
   await 10 "namespaces" holder test -e "$run/holder.ready"
 }
 
-# free_link: the first number whose interface name nobody has.
-free_link() {
+# join_machine: a veth pair between the machine (mindgate0, or the first number that is free) and the cluster (outside).
+join_machine() {
   local number
   for number in $(seq 0 254); do
-    if ! ip link show "mindgate$number" >/dev/null 2>&1; then
-      echo "$number"
+    link=mindgate$number
+    if ip link add "$link" type veth peer name outside netns "$(pid_of holder)" 2>/dev/null; then
+      echo "$link" >"$run/link"
+      machine_address=10.249.$number.1
+      api_address=10.249.$number.2
       return
     fi
   done
-  fail "all 255 link names mindgate0 to mindgate254 are taken" "ip link delete those that no cluster uses"
+  fail "no veth pair can be made: mindgate0 to mindgate254 are all taken, or this kernel has none" \
+    "$(ip link add mindgate255 type veth peer name outside netns "$(pid_of holder)" 2>&1)"
 }
 
 make_network() {
-  local number
-  number=$(free_link)
-  link=mindgate$number
-  api_address=10.249.$number.2
-  echo "$link" >"$run/link"
   inside bash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
   without_ipv6 inside all
   without_ipv6 inside default
@@ -74,9 +73,9 @@ make_network() {
   inside ip address add "$pod_range.1/24" dev "$bridge"
   inside ip link set "$bridge" up
   inside ip route add "$service_range" dev "$bridge" # a ClusterIP needs a route before it is rewritten
-  ip link add "$link" type veth peer name outside netns "$(pid_of holder)"
+  join_machine
   without_ipv6 env "$link"
-  ip address add "10.249.$number.1/30" dev "$link"
+  ip address add "$machine_address/30" dev "$link"
   ip link set "$link" up
   inside ip address add "$api_address/30" dev outside
   inside ip link set outside up
@@ -99,15 +98,11 @@ guard_link() {
   inside iptables -I FORWARD -o outside -j REJECT
 }
 
-# remove_link: it goes with the namespace, a moment after the last process.
-remove_link() {
+# await_link_gone: it goes with the namespace, a moment after the last process.
+await_link_gone() {
   local link waited=0
   link=$(cat "$run/link" 2>/dev/null) || return 0
-  while ip link show "$link" >/dev/null 2>&1; do
-    if [ "$waited" -ge 20 ]; then
-      ip link delete "$link" 2>/dev/null || true
-      return
-    fi
+  while ip link show "$link" >/dev/null 2>&1 && [ "$waited" -lt 50 ]; do
     sleep 0.1
     waited=$((waited + 1))
   done

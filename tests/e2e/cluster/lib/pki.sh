@@ -29,7 +29,7 @@ certificate() {
 
 # kubeconfig FILE SERVER IDENTITY: everything inside, so that the file can be copied.
 kubeconfig() {
-  cat >"$1" <<END
+  (umask 077 && cat >"$1") <<END
 apiVersion: v1
 kind: Config
 current-context: mindgate-e2e
@@ -47,7 +47,6 @@ users:
       client-certificate-data: $(base64 -w0 "$run/pki/$3.crt")
       client-key-data: $(base64 -w0 "$run/pki/$3.key")
 END
-  chmod 600 "$1"
 }
 
 # make_pki ADDRESS...: all of it; the addresses are those under which the API server is reached.
