@@ -28,7 +28,7 @@ test:
 	@ninja -C build/dev -j $(JOBS) --quiet
 	@ctest --preset dev -j $(JOBS) --no-tests=error
 
-e2e: build
+e2e: image
 	@scripts/e2e
 
 e2e-up:

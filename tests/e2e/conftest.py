@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from e2e import Cluster, CommandFailed, wait_for
-from release import IMAGE, Release
+from release import IMAGE, LocalProcess, Release
 
 DEFAULT_FOLDER = "/tmp/mindgate-e2e" if os.getuid() == 0 else f"/tmp/mindgate-e2e-{os.getuid()}"
 
@@ -30,6 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             f"there is no cluster in {cluster.folder}; `make e2e` brings one up and runs these tests, "
             "`make e2e-up` leaves one to run them on"
         )
+    # Those that bring an installation of their own come before the one that all others share.
+    items.sort(key=lambda item: "installation" in getattr(item, "fixturenames", ()))
     if cluster.mode == "loopback":
         reason = "needs nodes that run pods; this cluster is in loopback mode (cluster/up said why)"
         for item in items:
@@ -84,12 +86,13 @@ def helm(cluster: Cluster) -> Callable:
 
 @pytest.fixture(scope="session")
 def installation() -> Iterator[Release]:
-    """mindgate as its chart installs it, for the whole run."""
+    """mindgate as its chart installs it, for the whole run; a process on this machine where no pods run."""
     cluster = the_cluster()
-    if not IMAGE.exists():
-        raise pytest.UsageError(f"{IMAGE} is not there; `make image` makes it")
-    cluster.control("import-image", IMAGE)
-    release = Release(cluster)
+    release = LocalProcess(cluster) if cluster.mode == "loopback" else Release(cluster)
+    if cluster.mode == "full":
+        if not IMAGE.exists():
+            raise pytest.UsageError(f"{IMAGE} is not there; `make image` makes it")
+        cluster.control("import-image", IMAGE)
     release.install()
     yield release
     release.uninstall()
