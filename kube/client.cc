@@ -132,7 +132,7 @@ Answer<Page> Client::List(const Resource& resource, std::string_view ns, const L
   const HttpCall call{.path = ListPath(resource, ns, options), .timeout = options_.timeout};
   const auto answer = Call(call, options_.retries, std::move(stop));
   if (!answer) return tl::unexpected(answer.error());
-  const auto list = [&]() -> tl::expected<Json, json::Issue> {
+  auto list = [&]() -> tl::expected<Json, json::Issue> {
     json::Decoder decoder(LimitsOf(answer->body));
     if (fields == nullptr) return decoder.Decode(answer->body);
     return decoder.Decode(answer->body, fields->Below({"items", "*"}, {{"metadata"}, {"kind"}}));
@@ -147,7 +147,7 @@ Answer<Page> Client::List(const Resource& resource, std::string_view ns, const L
   Page page{.items = {},
             .resource_version = TextAt(*list, {"metadata", "resourceVersion"}),
             .continue_token = TextAt(*list, {"metadata", "continue"})};
-  if (json::IsArray(items)) page.items = *items;
+  if (json::IsArray(items)) page.items = std::move(*(*list)["items"].get_ptr<Json::array_t*>());
   return page;
 }
 
