@@ -87,7 +87,7 @@ std::string TextAt(const Json& value, std::initializer_list<std::string_view> ke
 Client::Client(Transport& transport, Pauser& pauser, const ClientOptions& options)
     : transport_(transport), pauser_(pauser), options_(options) {}
 
-Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, std::stop_token stop) {
+Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, const std::stop_token& stop) {
   for (;; --retries) {
     auto answer = transport_.Send(call, stop);
     if (!answer) return answer;
@@ -111,26 +111,26 @@ Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, std::stop_tok
   }
 }
 
-Answer<Json> Client::CallForObject(HttpCall call, std::stop_token stop) {
+Answer<Json> Client::CallForObject(HttpCall call, const std::stop_token& stop) {
   call.timeout = options_.timeout;
-  const auto answer = Call(call, options_.retries, std::move(stop));
+  const auto answer = Call(call, options_.retries, stop);
   if (!answer) return tl::unexpected(answer.error());
   return Decoded(call, *answer);
 }
 
 Answer<Json> Client::Get(const Resource& resource, std::string_view ns, std::string_view name,
-                         std::stop_token stop) {
-  return GetPath(PathOf(resource, ns, name), std::move(stop));
+                         const std::stop_token& stop) {
+  return GetPath(PathOf(resource, ns, name), stop);
 }
 
-Answer<Json> Client::GetPath(const std::string& path, std::stop_token stop) {
-  return CallForObject({.path = path}, std::move(stop));
+Answer<Json> Client::GetPath(const std::string& path, const std::stop_token& stop) {
+  return CallForObject({.path = path}, stop);
 }
 
 Answer<Page> Client::List(const Resource& resource, std::string_view ns, const ListOptions& options,
-                          const json::Projection* fields, std::stop_token stop) {
+                          const json::Projection* fields, const std::stop_token& stop) {
   const HttpCall call{.path = ListPath(resource, ns, options), .timeout = options_.timeout};
-  const auto answer = Call(call, options_.retries, std::move(stop));
+  const auto answer = Call(call, options_.retries, stop);
   if (!answer) return tl::unexpected(answer.error());
   auto list = [&]() -> tl::expected<Json, json::Issue> {
     json::Decoder decoder(LimitsOf(answer->body));
@@ -155,7 +155,7 @@ Answer<std::string> Client::ListAll(const Resource& resource, std::string_view n
                                     ListOptions options, const json::Projection* fields,
                                     const std::function<void()>& started,
                                     const std::function<void(Json)>& consume,
-                                    std::stop_token stop) {
+                                    const std::stop_token& stop) {
   const ListOptions first = options;
   bool started_over = false;
   started();
@@ -182,7 +182,8 @@ Answer<std::string> Client::ListAll(const Resource& resource, std::string_view n
 
 Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                            const WatchOptions& options, const json::Projection* fields,
-                           const std::function<void(WatchEvent)>& consume, std::stop_token stop) {
+                           const std::function<void(WatchEvent)>& consume,
+                           const std::stop_token& stop) {
   HttpCall call{.path = PathOf(resource, ns), .timeout = options_.timeout};
   AddQuery(call.path, "watch", "true");
   AddQuery(call.path, "allowWatchBookmarks", "true");
@@ -217,7 +218,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
         if (piece.empty() && options.opened) options.opened();
         return lines.Feed(piece, line);
       },
-      std::move(stop));
+      stop);
   if (fault) return tl::unexpected(*fault);
   if (lines.too_long()) {
     return Failed(Reason::kTooLarge, Doing(call) + ": an event of the watch is larger than " +
@@ -259,77 +260,78 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
 }
 
 Answer<Json> Client::Create(const Resource& resource, std::string_view ns, const Json& object,
-                            const WriteOptions& options, std::stop_token stop) {
+                            const WriteOptions& options, const std::stop_token& stop) {
   std::string path = PathOf(resource, ns);
   AddWrite(path, options);
-  return CallForObject(Write("POST", std::move(path), kJsonType, object), std::move(stop));
+  return CallForObject(Write("POST", std::move(path), kJsonType, object), stop);
 }
 
 Answer<Json> Client::Update(const Resource& resource, std::string_view ns, std::string_view name,
                             const Json& object, const WriteOptions& options,
-                            std::string_view subresource, std::stop_token stop) {
+                            std::string_view subresource, const std::stop_token& stop) {
   std::string path = PathOf(resource, ns, name, subresource);
   AddWrite(path, options);
-  return CallForObject(Write("PUT", std::move(path), kJsonType, object), std::move(stop));
+  return CallForObject(Write("PUT", std::move(path), kJsonType, object), stop);
 }
 
 Answer<Json> Client::Apply(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& object, bool force, const WriteOptions& options,
-                           std::string_view subresource, std::stop_token stop) {
+                           std::string_view subresource, const std::stop_token& stop) {
   std::string path = PathOf(resource, ns, name, subresource);
   AddWrite(path, options);
   AddQuery(path, "force", force ? "true" : "false");
-  return CallForObject(Write("PATCH", std::move(path), kApplyType, object), std::move(stop));
+  return CallForObject(Write("PATCH", std::move(path), kApplyType, object), stop);
 }
 
 Answer<Json> Client::Patch(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& operations, const WriteOptions& options,
-                           std::string_view subresource, std::stop_token stop) {
+                           std::string_view subresource, const std::stop_token& stop) {
   std::string path = PathOf(resource, ns, name, subresource);
   AddWrite(path, options);
-  return CallForObject(Write("PATCH", std::move(path), kPatchType, operations), std::move(stop));
+  return CallForObject(Write("PATCH", std::move(path), kPatchType, operations), stop);
 }
 
 Answer<Json> Client::Merge(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& patch, const WriteOptions& options,
-                           std::string_view subresource, std::stop_token stop) {
+                           std::string_view subresource, const std::stop_token& stop) {
   std::string path = PathOf(resource, ns, name, subresource);
   AddWrite(path, options);
-  return CallForObject(Write("PATCH", std::move(path), kMergeType, patch), std::move(stop));
+  return CallForObject(Write("PATCH", std::move(path), kMergeType, patch), stop);
 }
 
 Answer<void> Client::Delete(const Resource& resource, std::string_view ns, std::string_view name,
-                            const DeleteOptions& options, std::stop_token stop) {
+                            const DeleteOptions& options, const std::stop_token& stop) {
   HttpCall call = Write("DELETE", PathOf(resource, ns, name), kJsonType, DeleteBody(options));
   call.timeout = options_.timeout;
-  const auto answer = Call(call, options_.retries, std::move(stop));
+  const auto answer = Call(call, options_.retries, stop);
   if (!answer) return tl::unexpected(answer.error());
   return {};
 }
 
 Answer<void> Client::Evict(std::string_view ns, std::string_view pod, const DeleteOptions& options,
-                           std::stop_token stop) {
+                           const std::stop_token& stop) {
   const Json body = {{"apiVersion", "policy/v1"},
                      {"kind", "Eviction"},
                      {"metadata", {{"name", pod}, {"namespace", ns}}},
                      {"deleteOptions", DeleteBody(options)}};
   HttpCall call = Write("POST", PathOf(resources::kPods, ns, pod, "eviction"), kJsonType, body);
   call.timeout = options_.timeout;
-  const auto answer = Call(call, 0, std::move(stop));
+  const auto answer = Call(call, 0, stop);
   if (!answer) return tl::unexpected(answer.error());
   return {};
 }
 
 Answer<int64_t> Client::GetScale(const Resource& resource, std::string_view ns,
-                                 std::string_view name, std::stop_token stop) {
-  const auto scale = GetPath(PathOf(resource, ns, name, "scale"), std::move(stop));
+                                 std::string_view name, const std::stop_token& stop) {
+  const auto scale = GetPath(PathOf(resource, ns, name, "scale"), stop);
   if (!scale) return tl::unexpected(scale.error());
   // Go leaves a zero out.
   return json::AsInt(json::FindPath(*scale, {"spec", "replicas"})).value_or(0);
 }
 
 Answer<void> Client::SetScale(const Resource& resource, std::string_view ns, std::string_view name,
-                              int64_t replicas, const WriteOptions& options, std::stop_token stop) {
+                              int64_t replicas, const WriteOptions& options,
+                              const std::stop_token& stop) {
   const auto scale =
       Merge(resource, ns, name, {{"spec", {{"replicas", replicas}}}}, options, "scale", stop);
   if (!scale) return tl::unexpected(scale.error());

@@ -90,59 +90,59 @@ class Client {
   void OnWarning(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
 
   Answer<Json> Get(const Resource& resource, std::string_view ns, std::string_view name,
-                   std::stop_token stop = {});
-  Answer<Json> GetPath(const std::string& path, std::stop_token stop = {});  // "/version"
+                   const std::stop_token& stop = {});
+  Answer<Json> GetPath(const std::string& path, const std::stop_token& stop = {});  // "/version"
 
   // With `fields`, an item holds only what they name.
   Answer<Page> List(const Resource& resource, std::string_view ns, const ListOptions& options = {},
-                    const json::Projection* fields = nullptr, std::stop_token stop = {});
+                    const json::Projection* fields = nullptr, const std::stop_token& stop = {});
   // All pages, each given to `consume`; starts over, once, when the continue token expires. Returns
   // the resourceVersion of the list. `started` is called at the beginning of each attempt.
   Answer<std::string> ListAll(const Resource& resource, std::string_view ns, ListOptions options,
                               const json::Projection* fields, const std::function<void()>& started,
                               const std::function<void(Json item)>& consume,
-                              std::stop_token stop = {});
+                              const std::stop_token& stop = {});
 
   // Gives each event to `consume` until the server or `stop` ends the watch. A 410 within the
   // stream is kExpired; half a line at the end is kUnreachable; a line that is no event, kGarbage.
   Answer<void> Watch(const Resource& resource, std::string_view ns, const WatchOptions& options,
                      const json::Projection* fields, const std::function<void(WatchEvent)>& consume,
-                     std::stop_token stop);
+                     const std::stop_token& stop);
 
   Answer<Json> Create(const Resource& resource, std::string_view ns, const Json& object,
-                      const WriteOptions& options = {}, std::stop_token stop = {});
+                      const WriteOptions& options = {}, const std::stop_token& stop = {});
   Answer<Json> Update(const Resource& resource, std::string_view ns, std::string_view name,
                       const Json& object, const WriteOptions& options = {},
-                      std::string_view subresource = {}, std::stop_token stop = {});
+                      std::string_view subresource = {}, const std::stop_token& stop = {});
   // Server-side apply. `force` takes fields over from other managers; without it, a field that
   // another one owns with another value is kConflict.
   Answer<Json> Apply(const Resource& resource, std::string_view ns, std::string_view name,
                      const Json& object, bool force, const WriteOptions& options = {},
-                     std::string_view subresource = {}, std::stop_token stop = {});
+                     std::string_view subresource = {}, const std::stop_token& stop = {});
   // RFC 6902. A `test` that fails is kInvalid.
   Answer<Json> Patch(const Resource& resource, std::string_view ns, std::string_view name,
                      const Json& operations, const WriteOptions& options = {},
-                     std::string_view subresource = {}, std::stop_token stop = {});
+                     std::string_view subresource = {}, const std::stop_token& stop = {});
   // RFC 7386; for custom resources as well.
   Answer<Json> Merge(const Resource& resource, std::string_view ns, std::string_view name,
                      const Json& patch, const WriteOptions& options = {},
-                     std::string_view subresource = {}, std::stop_token stop = {});
+                     std::string_view subresource = {}, const std::stop_token& stop = {});
   // Preconditions that do not hold are kConflict.
   Answer<void> Delete(const Resource& resource, std::string_view ns, std::string_view name,
-                      const DeleteOptions& options = {}, std::stop_token stop = {});
+                      const DeleteOptions& options = {}, const std::stop_token& stop = {});
   // policy/v1 Eviction; a budget that does not allow it is kTooManyRequests, not retried here.
   Answer<void> Evict(std::string_view ns, std::string_view pod, const DeleteOptions& options = {},
-                     std::stop_token stop = {});
+                     const std::stop_token& stop = {});
 
   Answer<int64_t> GetScale(const Resource& resource, std::string_view ns, std::string_view name,
-                           std::stop_token stop = {});
+                           const std::stop_token& stop = {});
   Answer<void> SetScale(const Resource& resource, std::string_view ns, std::string_view name,
                         int64_t replicas, const WriteOptions& options = {},
-                        std::stop_token stop = {});
+                        const std::stop_token& stop = {});
 
  private:
-  Answer<HttpAnswer> Call(const HttpCall& call, int retries, std::stop_token stop);
-  Answer<Json> CallForObject(HttpCall call, std::stop_token stop);
+  Answer<HttpAnswer> Call(const HttpCall& call, int retries, const std::stop_token& stop);
+  Answer<Json> CallForObject(HttpCall call, const std::stop_token& stop);
   static std::optional<Fault> HandleEvent(const HttpCall& call, Json event,
                                           const std::function<void(WatchEvent)>& consume);
 

@@ -38,7 +38,7 @@ class Informer {
         reflector_(client, pauser, clock, options_.selection, MakeHandler(), options_.seed) {}
 
   // Until `stop`, in the caller's thread.
-  void Run(std::stop_token stop) { reflector_.Run(std::move(stop)); }
+  void Run(const std::stop_token& stop) { reflector_.Run(stop); }
 
   // Empty before the first list.
   std::shared_ptr<const Collection<T>> objects() const { return objects_.Get(); }
@@ -50,7 +50,7 @@ class Informer {
   }
   // Whether what is there is complete and, as far as one can know, new.
   bool current() const { return synced() && reflector_.following(); }
-  bool WaitSynced(std::chrono::milliseconds longest, std::stop_token stop = {}) const {
+  bool WaitSynced(std::chrono::milliseconds longest, const std::stop_token& stop = {}) const {
     std::unique_lock lock(mutex_);
     return synced_changed_.wait_for(lock, stop, longest, [this] { return synced_; });
   }

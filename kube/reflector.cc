@@ -38,7 +38,7 @@ Reflector::Reflector(Client& client, Pauser& pauser, const Clock& clock, Selecti
       backoff_(seed),
       random_(seed + 1) {}
 
-void Reflector::Run(std::stop_token stop) {
+void Reflector::Run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const Clock::Instant started = clock_.Now();
     const bool lists = must_list_;

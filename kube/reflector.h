@@ -48,7 +48,7 @@ class Reflector {
             Handler handler, uint64_t seed);
 
   // Until `stop`; in the caller's thread, where the handler is called too.
-  void Run(std::stop_token stop);
+  void Run(const std::stop_token& stop);
 
   // Whether the server was heard of since the newest fault; from any thread.
   bool following() const { return following_; }
