@@ -128,7 +128,9 @@ TEST_P(ApiServerSuite, AWatchEndsInGoodOrderWhenItsTimeIsOver) {
 }
 
 TEST_P(ApiServerSuite, AWatchFromLongAgoHasExpired) {
-  WatchThread watch(client(), resources::kConfigMaps, ns(), From("1"));
+  WatchOptions options = From("1");
+  options.timeout = std::chrono::seconds(10);  // a server that remembers so much would wait
+  WatchThread watch(client(), resources::kConfigMaps, ns(), options);
   const Fault fault = FaultIn(watch.WaitForEnd());
   EXPECT_EQ(fault.reason, Reason::kExpired);
   EXPECT_EQ(fault.http, 410);
