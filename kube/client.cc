@@ -259,44 +259,45 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
   return std::nullopt;
 }
 
+Answer<Json> Client::SendObject(const char* method, std::string path, const char* type,
+                                const Json& body, const WriteOptions& options,
+                                const std::stop_token& stop) {
+  AddWrite(path, options);
+  return CallForObject(Write(method, std::move(path), type, body), stop);
+}
+
 Answer<Json> Client::Create(const Resource& resource, std::string_view ns, const Json& object,
                             const WriteOptions& options, const std::stop_token& stop) {
-  std::string path = PathOf(resource, ns);
-  AddWrite(path, options);
-  return CallForObject(Write("POST", std::move(path), kJsonType, object), stop);
+  return SendObject("POST", PathOf(resource, ns), kJsonType, object, options, stop);
 }
 
 Answer<Json> Client::Update(const Resource& resource, std::string_view ns, std::string_view name,
                             const Json& object, const WriteOptions& options,
                             std::string_view subresource, const std::stop_token& stop) {
-  std::string path = PathOf(resource, ns, name, subresource);
-  AddWrite(path, options);
-  return CallForObject(Write("PUT", std::move(path), kJsonType, object), stop);
+  return SendObject("PUT", PathOf(resource, ns, name, subresource), kJsonType, object, options,
+                    stop);
 }
 
 Answer<Json> Client::Apply(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& object, bool force, const WriteOptions& options,
                            std::string_view subresource, const std::stop_token& stop) {
   std::string path = PathOf(resource, ns, name, subresource);
-  AddWrite(path, options);
   AddQuery(path, "force", force ? "true" : "false");
-  return CallForObject(Write("PATCH", std::move(path), kApplyType, object), stop);
+  return SendObject("PATCH", std::move(path), kApplyType, object, options, stop);
 }
 
 Answer<Json> Client::Patch(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& operations, const WriteOptions& options,
                            std::string_view subresource, const std::stop_token& stop) {
-  std::string path = PathOf(resource, ns, name, subresource);
-  AddWrite(path, options);
-  return CallForObject(Write("PATCH", std::move(path), kPatchType, operations), stop);
+  return SendObject("PATCH", PathOf(resource, ns, name, subresource), kPatchType, operations,
+                    options, stop);
 }
 
 Answer<Json> Client::Merge(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& patch, const WriteOptions& options,
                            std::string_view subresource, const std::stop_token& stop) {
-  std::string path = PathOf(resource, ns, name, subresource);
-  AddWrite(path, options);
-  return CallForObject(Write("PATCH", std::move(path), kMergeType, patch), stop);
+  return SendObject("PATCH", PathOf(resource, ns, name, subresource), kMergeType, patch, options,
+                    stop);
 }
 
 Answer<void> Client::Delete(const Resource& resource, std::string_view ns, std::string_view name,

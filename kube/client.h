@@ -143,6 +143,8 @@ class Client {
  private:
   Answer<HttpAnswer> Call(const HttpCall& call, int retries, const std::stop_token& stop);
   Answer<Json> CallForObject(HttpCall call, const std::stop_token& stop);
+  Answer<Json> SendObject(const char* method, std::string path, const char* type, const Json& body,
+                          const WriteOptions& options, const std::stop_token& stop);
   static std::optional<Fault> HandleEvent(const HttpCall& call, Json event,
                                           const std::function<void(WatchEvent)>& consume);
 
