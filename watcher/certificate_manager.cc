@@ -49,7 +49,7 @@ CertificateManager::CertificateManager(kube::Client& client, const Clock& clock,
   options_.policy.dns_names = certs::ServiceNames(options_.service, options_.ns);
 }
 
-Answer<Time> CertificateManager::Reconcile(std::stop_token stop) {
+Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
   auto stored = Read(stop);
   if (!stored) return tl::unexpected(stored.error());
   const std::string what = "Secret " + options_.ns + "/" + options_.secret;

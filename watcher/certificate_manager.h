@@ -45,7 +45,7 @@ class CertificateManager {
   // Looks at the Secret and the configurations, and does what is due. Returns when the next step of
   // the rotation is. A configuration that is not there is none to publish in. Safe to repeat after
   // any fault.
-  kube::Answer<Time> Reconcile(std::stop_token stop);
+  kube::Answer<Time> Reconcile(const std::stop_token& stop);
 
  private:
   struct Stored;
