@@ -177,6 +177,22 @@ CREATIONS: dict[str, tuple[Object, str, str]] = {
         "mindcluster",
         "mindcluster",
     ),
+    "an AscendJob whose members are null": (
+        custom(
+            "mindxdl.gitee.com/v1",
+            "AscendJob",
+            {"replicaSpecs": {}},
+            labels=None,
+            ownerReferences=None,
+        ),
+        "mindcluster",
+        "mindcluster",
+    ),
+    "a Volcano Job whose spec is a text": (
+        custom("batch.volcano.sh/v1alpha1", "Job", "text"),
+        "volcano",
+        INVALID,
+    ),
     "a Volcano Job": (custom("batch.volcano.sh/v1alpha1", "Job"), "volcano", "volcano"),
     "an InferenceService": (custom("ome.io/v1beta1", "InferenceService"), "ome", "ome"),
     "a ServingRuntime": (custom("ome.io/v1beta1", "ServingRuntime"), "ome", "ome"),
@@ -276,7 +292,10 @@ def asked(cluster: Cluster, *arguments: str, input: str | None = None) -> str:
 
 
 def asked_about(cluster: Cluster, manifest: Object) -> str:
-    return asked(cluster, "create", "--filename", "-", input=json.dumps(manifest))
+    # As a client that checks nothing by itself.
+    return asked(
+        cluster, "create", "--validate=false", "--filename", "-", input=json.dumps(manifest)
+    )
 
 
 @pytest.fixture
