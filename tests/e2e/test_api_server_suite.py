@@ -11,9 +11,6 @@ PROGRAM = REPOSITORY / "build" / "dev" / "tests" / "kube_test"
 def test_the_real_api_server_answers_as_the_fake_one(cluster: Cluster) -> None:
     if not PROGRAM.exists():
         pytest.skip(f"{PROGRAM.relative_to(REPOSITORY)} is not there: `make test` builds it")
-    # A server that has just begun remembers everything; the suite asks for what is long gone.
-    cluster.control("compact")
-    cluster.control("restart", "apiserver")
     done = cluster.run(
         "env",
         f"MINDGATE_KUBECONFIG_FOR_TESTS={cluster.kubeconfig}",

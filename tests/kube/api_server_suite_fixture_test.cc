@@ -108,15 +108,19 @@ TEST(ApiServerSuiteOnReal, IsAskedTheSame) {
 
 void ApiServerSuite::SetUp() {
   server_ = GetParam().start();
-  transport_ = MakeTransport(server_->FullAccess(), "mindgate-test/1");
+  const Access access = server_->FullAccess();
+  ASSERT_NE(access.credentials, nullptr) << kKubeconfigVariable << " leads to no server";
+  transport_ = MakeTransport(access, "mindgate-test/1");
   client_ = std::make_unique<Client>(*transport_, pauser_);
   const Json made = Value(client_->Create(
       resources::kNamespaces, "",
       {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"generateName", "suite-"}}}}));
+  ASSERT_TRUE(made.is_object()) << "the server makes no namespace";
   ns_ = NameOf(made);
 }
 
 void ApiServerSuite::TearDown() {
+  if (client_ == nullptr || ns_.empty()) return;
   for (const std::string& name : definitions_) {
     Done(client_->Delete(resources::kCustomResourceDefinitions, "", name));
   }
