@@ -56,6 +56,17 @@ function(mindgate_library folder)
   mindgate_compile_options(mindgate_${folder})
 endfunction()
 
+# mindgate_test_places: support/places.h.
+function(mindgate_test_places)
+  set(source ${CMAKE_BINARY_DIR}/test_places.cc)
+  file(GENERATE OUTPUT ${source} CONTENT "#include \"support/places.h\"
+const char* mindgate::testing::SourceFolder() { return \"${CMAKE_SOURCE_DIR}\"; }
+const char* mindgate::testing::Program() { return \"$<TARGET_FILE:mindgate>\"; }
+")
+  add_library(mindgate_test_places STATIC ${source})
+  target_include_directories(mindgate_test_places PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+endfunction()
+
 # mindgate_test(FOLDER LABEL label DEPS ...): one GoogleTest program for tests/FOLDER.
 function(mindgate_test folder)
   cmake_parse_arguments(ARG "" "LABEL" "DEPS" ${ARGN})
@@ -65,10 +76,8 @@ function(mindgate_test folder)
   endif()
   set(target ${folder}_test)
   add_executable(${target} ${sources})
-  target_link_libraries(${target} PRIVATE ${ARG_DEPS} nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE ${ARG_DEPS} mindgate_test_places nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(${target} PRIVATE
-    MINDGATE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MINDGATE_BINARY="$<TARGET_FILE:mindgate>")
   mindgate_compile_options(${target})
   add_dependencies(${target} mindgate)
   # A fixed seed, so that the suite gives the same answer every time; RC_PARAMS in the environment of a test program run by

@@ -12,6 +12,7 @@
 #include "admission/admit.h"
 #include "support/mutations.h"
 #include "support/objects.h"
+#include "support/places.h"
 
 // Admission over the samples of tests/fixtures, as their users would apply them. What it answers is
 // recorded in tests/golden/<project>/<file>.want; MINDGATE_REWRITE_GOLDEN=1 records it anew, and
@@ -21,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kTests = fs::path(MINDGATE_SOURCE_DIR) / "tests";
+const fs::path kTests = fs::path(::mindgate::testing::SourceFolder()) / "tests";
 const fs::path kGoldens = kTests / "golden";
 
 struct Sample {

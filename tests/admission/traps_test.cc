@@ -10,6 +10,7 @@
 #include "admission/admit.h"
 #include "support/mutations.h"
 #include "support/objects.h"
+#include "support/places.h"
 
 // One file in tests/admission/traps per documented trap: what a user writes (`object`, on an update
 // `old`, `others` in the cluster) and all that admission answers: changes as "+ path = value",
@@ -22,8 +23,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> Traps() {
   std::vector<std::string> names;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(MINDGATE_SOURCE_DIR) / "tests/admission/traps")) {
+  for (const auto& entry : fs::directory_iterator(fs::path(::mindgate::testing::SourceFolder()) /
+                                                  "tests/admission/traps")) {
     if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
   }
   std::sort(names.begin(), names.end());
@@ -31,7 +32,8 @@ std::vector<std::string> Traps() {
 }
 
 json::Json Load(const std::string& name) {
-  std::ifstream in(fs::path(MINDGATE_SOURCE_DIR) / "tests/admission/traps" / (name + ".yaml"));
+  std::ifstream in(fs::path(::mindgate::testing::SourceFolder()) / "tests/admission/traps" /
+                   (name + ".yaml"));
   std::ostringstream text;
   text << in.rdbuf();
   return testing::Yaml(text.str());

@@ -16,6 +16,7 @@
 #include "certs/authority.h"
 #include "certs/pem.h"
 #include "manifests.h"
+#include "support/places.h"
 #include "webhook/admission_review.h"
 #include "webhook/decoder_pool.h"
 #include "webhook/raw_requests.h"
@@ -68,9 +69,9 @@ bool IsReady() {
 
 // Becomes the program that is installed.
 void ExecMindgate(const CertFolder& folder) {
-  ::execl(MINDGATE_BINARY, MINDGATE_BINARY, "webhook", "--cert-dir", folder.path().c_str(),
-          "--listen", ("127.0.0.1:" + std::to_string(kPort)).c_str(), "--probe-listen", kProbe + 7,
-          "--log-level", "error", nullptr);
+  ::execl(::mindgate::testing::Program(), ::mindgate::testing::Program(), "webhook", "--cert-dir",
+          folder.path().c_str(), "--listen", ("127.0.0.1:" + std::to_string(kPort)).c_str(),
+          "--probe-listen", kProbe + 7, "--log-level", "error", nullptr);
   std::_Exit(1);
 }
 

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "support/cli.h"
 #include "support/golden.h"
+#include "support/places.h"
 #include "support/temp_folder.h"
 
 namespace mindgate::cli {
@@ -24,7 +25,7 @@ using ::mindgate::testing::TempFolder;
 
 // With the binary under test first in PATH. Long lines of output stay as they are.
 std::string OutputOf(const std::string& command, const TempFolder& folder) {
-  const std::filesystem::path binary = MINDGATE_BINARY;
+  const std::filesystem::path binary = ::mindgate::testing::Program();
   return Shell("cd '" + folder.path() + "' && PATH='" + binary.parent_path().string() +
                "':$PATH && unset NO_COLOR && { " + command + "\n} 2>&1")
       .out;
@@ -57,7 +58,8 @@ std::string Steady(std::string text) {
 // only in what is different each time stay.
 std::string Refreshed(const std::string& document, int& commands) {
   const TempFolder folder;
-  std::filesystem::create_symlink(MINDGATE_SOURCE_DIR "/examples", folder / "examples");
+  std::filesystem::create_symlink(std::string(::mindgate::testing::SourceFolder()) + "/examples",
+                                  folder / "examples");
   std::istringstream lines(document);
   std::string out;
   std::string shown;                 // what the document has below a command

@@ -7,6 +7,7 @@
 #include "schemas/config_load.h"
 #include "schemas/json_schema.h"
 #include "support/cli.h"
+#include "support/places.h"
 
 namespace mindgate::cli {
 namespace {
@@ -17,7 +18,7 @@ using ::mindgate::testing::Shell;
 using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
 
-const std::string kBinary = MINDGATE_BINARY;
+const std::string kBinary = ::mindgate::testing::Program();
 
 constexpr const char* kBadPod =
     "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {fault-scheduling: Force}}\n"

@@ -11,6 +11,7 @@
 
 #include "json/decode.h"
 #include "support/cli.h"
+#include "support/places.h"
 
 namespace mindgate::cli {
 namespace {
@@ -53,7 +54,7 @@ TEST(Webhook, RefusesOptionsThatContradictEachOther) {
 class Running {
  public:
   explicit Running(const std::string& arguments) {
-    const std::string command = "exec " MINDGATE_BINARY
+    const std::string command = "exec " + std::string(::mindgate::testing::Program()) +
                                 " webhook --listen 127.0.0.1:0 "
                                 "--probe-listen 127.0.0.1:0 " +
                                 arguments + " 2>&1";
@@ -128,8 +129,8 @@ TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
 }
 
 TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
-  const auto result =
-      Shell("MINDGATE_CERT_DIR=x MINDGATE_CLIENT_NAME=a " MINDGATE_BINARY " webhook 2>&1");
+  const auto result = Shell("MINDGATE_CERT_DIR=x MINDGATE_CLIENT_NAME=a " +
+                            std::string(::mindgate::testing::Program()) + " webhook 2>&1");
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.out, HasSubstr("--client-name and --client-optional say nothing"));
 }
@@ -149,8 +150,9 @@ TEST(Webhook, APortThatIsTakenIsNamed) {
   const size_t port = said.find("https://127.0.0.1:") + 18;
   const std::string taken =
       "127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port);
-  const auto second = Shell(MINDGATE_BINARY " webhook --dev --listen " + taken +
-                            " --probe-listen 127.0.0.1:0 2>&1");
+  const auto second =
+      Shell(::mindgate::testing::Program() + std::string(" webhook --dev --listen ") + taken +
+            " --probe-listen 127.0.0.1:0 2>&1");
   EXPECT_EQ(second.code, 2);
   EXPECT_THAT(second.out, HasSubstr("error: "));
   EXPECT_THAT(second.out, HasSubstr(taken));

@@ -14,13 +14,14 @@
 
 #include "json/patch.h"
 #include "json/yaml.h"
+#include "support/places.h"
 
 namespace mindgate::json {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kOracle = fs::path(MINDGATE_SOURCE_DIR) / "tests" / "oracle";
+const fs::path kOracle = fs::path(::mindgate::testing::SourceFolder()) / "tests" / "oracle";
 
 std::string Read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "support/mutations.h"
+#include "support/places.h"
 
 // The three samples that MindCluster's documents give for elastic scaling and rescheduling
 // (tests/fixtures/seeds): what they leave to the user's care is what gets added, and nothing else.
@@ -9,7 +10,8 @@ namespace mindgate::testing {
 namespace {
 
 std::string Document(const std::string& file, size_t index) {
-  std::ifstream in(std::string(MINDGATE_SOURCE_DIR) + "/tests/fixtures/seeds/" + file);
+  std::ifstream in(std::string(::mindgate::testing::SourceFolder()) + "/tests/fixtures/seeds/" +
+                   file);
   std::ostringstream text;
   text << in.rdbuf();
   const auto documents = json::DecodeYaml(text.str());

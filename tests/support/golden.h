@@ -7,12 +7,14 @@
 #include <sstream>
 #include <string>
 
+#include "support/places.h"
+
 // Expected outputs that are files. With MINDGATE_REWRITE=1 in the environment a test writes what it
 // got instead of comparing; the difference is then read like code.
 namespace mindgate::testing {
 
 inline std::string SourcePath(const std::string& path) {
-  return std::string(MINDGATE_SOURCE_DIR) + "/" + path;
+  return std::string(SourceFolder()) + "/" + path;
 }
 
 inline std::string ReadSource(const std::string& path) {

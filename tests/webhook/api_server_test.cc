@@ -13,6 +13,7 @@
 #include "json/yaml.h"
 #include "support/api_server_verify.h"
 #include "support/eventually.h"
+#include "support/places.h"
 #include "webhook/echo_server.h"
 #include "webhook/load.h"
 #include "webhook/server_fixture.h"
@@ -238,7 +239,7 @@ TEST(ApiServer, HundredCertificateRotationsUnderLoadFailNoCall) {
 
 std::vector<Json> FixtureObjects() {
   std::vector<Json> objects;
-  const auto root = std::filesystem::path(MINDGATE_SOURCE_DIR) / "tests/fixtures";
+  const auto root = std::filesystem::path(::mindgate::testing::SourceFolder()) / "tests/fixtures";
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     if (entry.path().extension() != ".yaml") continue;
     std::ostringstream text;

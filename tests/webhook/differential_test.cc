@@ -11,6 +11,7 @@
 #include "support/api_server_verify.h"
 #include "support/cli.h"
 #include "support/golden.h"
+#include "support/places.h"
 #include "webhook/server_fixture.h"
 
 namespace mindgate::webhook {
@@ -26,7 +27,7 @@ using testing::ReviewOf;
 using testing::ServerFixture;
 
 std::vector<std::string> Samples() {
-  const fs::path root = MINDGATE_SOURCE_DIR;
+  const fs::path root = ::mindgate::testing::SourceFolder();
   std::vector<std::string> samples;
   for (const char* folder : {"tests/fixtures/manifests", "tests/fixtures/seeds"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {

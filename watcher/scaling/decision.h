@@ -1,0 +1,101 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "schemas/scaling_rule.h"
+
+// Which instances of an inference service may run, as its scaling rule says (mind-cluster:
+// component/ascend-operator/pkg/controllers/scaling). Pure: the same input gives the same decision,
+// whatever the order of the instances.
+namespace mindgate::watcher::scaling {
+
+// How far an instance has come.
+enum class Phase : uint8_t {
+  kHeld,      // its pods are behind the gate
+  kStarting,  // it was granted, and not all of its pods run
+  kRunning,
+  kEnded,  // its pods are over: it counts for nothing
+};
+
+// What the rule counts: an AscendJob, a vcjob, one group of a LeaderWorkerSet, one PodSet, one
+// replica of a Deployment.
+struct Instance {
+  std::string name;   // no other instance of the service has it
+  std::string group;  // mind-cluster/group-name; empty: it has none
+  Phase phase = Phase::kHeld;
+  Time since{};  // when its oldest pod was created
+  std::optional<Time>
+      granted{};  // of a held one: when we took its gate away, which is not seen yet
+  std::optional<Time> unschedulable{};  // since when the scheduler has no room for one of its pods
+  int64_t ready = 0;                    // how many of its pods are ready
+  bool operator==(const Instance&) const = default;
+};
+
+// Instances of one namespace, rule and jobID.
+struct Service {
+  std::optional<schemas::ScalingRule> rule;
+  std::string no_rule;  // why there is none, for people: "ConfigMap scaling-rule is not there"
+  std::vector<Instance> instances;
+};
+
+enum class Rebalance : uint8_t { kOff, kObserve, kEnforce };
+
+struct Options {
+  // Counts only what runs, as upstream does: every instance of a group that lacks one is granted,
+  // and together they may be more than the shape wants.
+  bool upstream_counts = false;
+  // For so long a grant counts that is not seen in the pods; then it is given again.
+  std::chrono::seconds reservation{30};
+  Rebalance rebalance = Rebalance::kObserve;
+  // How long a wanted instance must find no room before another one is given up for it.
+  std::chrono::seconds rebalance_after{60};
+  // From one that was given up to the next.
+  std::chrono::seconds cool_down{300};
+  bool operator==(const Options&) const = default;
+};
+
+enum class Verdict : uint8_t {
+  kGrant,   // a held one may start; also: the rest of its gates goes
+  kHold,    // a held one waits
+  kKeep,    // it runs or starts, and is left alone
+  kGiveUp,  // its pods go, so that a wanted instance finds room
+};
+
+struct Outcome {
+  std::string instance;
+  std::string group;
+  Verdict verdict = Verdict::kKeep;
+  std::string reason;  // a sentence for people, without the instance's name
+  bool operator==(const Outcome&) const = default;
+};
+
+struct GroupCount {
+  std::string group;
+  int64_t wanted = 0;  // by the shape that is aimed at, else by the fullest one
+  int64_t running = 0;
+  int64_t starting = 0;  // granted, seen in the pods or not
+  int64_t held = 0;
+  bool operator==(const GroupCount&) const = default;
+};
+
+struct Decision {
+  std::optional<size_t> aim;             // the tier that is not reached, the smallest such
+  std::optional<size_t> reached;         // the fullest tier that runs whole
+  std::vector<GroupCount> groups;        // by name
+  std::vector<Outcome> outcomes;         // one for each instance that is not ended, by name
+  std::optional<Outcome> would_give_up;  // what rebalancing would do, were it enforced
+  std::optional<Time> again;             // when time alone may make it another one
+  bool operator==(const Decision&) const = default;
+};
+
+// `last_given_up`: when an instance of the service was given up the last time; after a start or a
+// change of leader, that time.
+Decision Decide(const Service& service, const Options& options, Time now,
+                std::optional<Time> last_given_up = std::nullopt);
+
+}  // namespace mindgate::watcher::scaling
