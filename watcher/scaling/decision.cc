@@ -12,7 +12,7 @@ namespace {
 using schemas::ScalingGroup;
 using schemas::ScalingTier;
 
-struct Count {
+struct Tally {
   int64_t running = 0;
   int64_t starting = 0;
   int64_t held = 0;
@@ -156,7 +156,7 @@ class Round {
     }
     const ScalingTier& tier = tiers()[*decision_.aim];
     const int64_t wanted = Wanted(tier, group);
-    struct Count& count = counts_[group];
+    Tally& count = counts_[group];
     const int64_t there = count.running + (options_.upstream_counts ? 0 : count.starting);
     if (there < wanted) {
       ++count.starting;
@@ -209,7 +209,7 @@ class Round {
     for (const Instance* instance : instances_) {
       if (instance->phase != Phase::kStarting || !instance->unschedulable) continue;
       if (now_ < *instance->unschedulable + options_.rebalance_after) continue;
-      const Count& count = counts_.at(instance->group);
+      const Tally& count = counts_.at(instance->group);
       if (count.running >= Wanted(tier, instance->group)) continue;
       if (longest == nullptr || *instance->unschedulable < *longest->unschedulable) {
         longest = instance;
@@ -228,7 +228,7 @@ class Round {
     for (const Instance* instance : instances_) {
       if (instance->group == stranded.group || instance->phase == Phase::kHeld) continue;
       if (instance->unschedulable) continue;  // it has no room to give
-      const Count& count = counts_.at(instance->group);
+      const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tier, instance->group);
       const bool runs = instance->phase == Phase::kRunning;
       if ((runs ? count.running : count.running + count.starting) <= wanted) continue;
@@ -280,7 +280,7 @@ class Round {
   const Time now_;
   const std::optional<Time> last_given_up_;
   std::vector<const Instance*> instances_;  // by name, without what has ended
-  std::map<std::string, struct Count> counts_;
+  std::map<std::string, Tally> counts_;
   Decision decision_;
 };
 
