@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/leadership.h"
 #include "cli/service.h"
 #include "cli/streams.h"
 #include "kube/access.h"
@@ -64,9 +65,7 @@ struct CertsManageOptions {
   int publish_seconds = 3600;
   int overlap_seconds = 24 * 3600;
   bool once = false;
-  bool leader_elect = false;
-  std::string lease = "mindgate-watcher";
-  std::string identity;  // empty: the host's name and something random
+  LeadershipOptions leadership = {};
   std::string probe_listen = ":8080";
   LogOptions log = {};
 };
@@ -85,6 +84,11 @@ int RunCertsRotate(const CertsRotateOptions& options, Streams& io);
 // what is due now. kExitUnusable when it cannot begin, kExitDenied when `once` failed.
 int RunCertsManage(const CertsManageOptions& options, Streams& io);
 void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code);
+
+// What `watch` has in common with it.
+void AddManagerFlags(CLI::App& command, CertsManageOptions& options);
+watcher::CertificateManagerOptions ManagerOptionsOf(const CertsManageOptions& options,
+                                                    const std::string& ns);
 
 // "a, b": names of a certificate, which come from whoever made it; nothing in them may act on a
 // terminal.

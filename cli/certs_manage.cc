@@ -1,13 +1,6 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <optional>
-#include <random>
 
 #include "base/text.h"
 #include "base/thread.h"
@@ -15,67 +8,20 @@
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
+#include "cli/leadership.h"
 #include "cli/version.h"
-#include "kube/election.h"
+#include "watcher/certificate_loop.h"
 #include "webhook/probe_port.h"
 
 namespace mindgate::cli {
 namespace {
 
-// How soon a field that somebody changed, or a Secret that was deleted, is put right. Three reads.
-constexpr std::chrono::seconds kLookEvery(10);
-
-std::string Identity() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
-  std::random_device random;
-  return std::string(host.data()) + "_" + std::to_string(random());
-}
-
-// Reconciles again and again while it leads. One thread runs it, others ask how it goes.
-class ManagerLoop {
- public:
-  ManagerLoop(watcher::CertificateManager& manager, kube::Pauser& pauser, log::Logger& logger)
-      : manager_(manager), pauser_(pauser), logger_(logger) {}
-
-  void Run(const std::function<bool()>& leading, const std::stop_token& stop) {
-    kube::Backoff backoff({.first = std::chrono::seconds(1), .longest = std::chrono::seconds(60)},
-                          std::random_device()());
-    while (!stop.stop_requested()) {
-      std::chrono::milliseconds pause = std::chrono::seconds(1);
-      if (leading()) {
-        const auto next = manager_.Reconcile(stop);
-        if (stop.stop_requested()) return;
-        failing_ = !next;
-        pause = next ? kLookEvery : backoff.Next();
-        if (next) {
-          backoff.Reset();
-        } else {
-          logger_.Error("certificates cannot be kept now",
-                        {{"reason", kube::ReasonName(next.error().reason)},
-                         {"fault", next.error().message},
-                         {"retry_ms", static_cast<int64_t>(pause.count())}});
-        }
-      } else {
-        failing_ = false;
-      }
-      if (!pauser_.Pause(pause, stop)) return;
-    }
-  }
-
-  bool failing() const { return failing_; }
-
- private:
-  watcher::CertificateManager& manager_;
-  kube::Pauser& pauser_;
-  log::Logger& logger_;
-  std::atomic<bool> failing_ = false;
-};
-
 int Unusable(const kube::Fault& fault, Streams& io) {
   PrintError(io.err, fault.message);
   return kExitUnusable;
 }
+
+}  // namespace
 
 watcher::CertificateManagerOptions ManagerOptionsOf(const CertsManageOptions& options,
                                                     const std::string& ns) {
@@ -88,8 +34,6 @@ watcher::CertificateManagerOptions ManagerOptionsOf(const CertsManageOptions& op
   return manager;
 }
 
-}  // namespace
-
 int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   const FileDescriptor signals = CatchStopSignals();
   const SystemClock clock;
@@ -97,8 +41,7 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   auto access = kube::FindAccess(options.cluster, clock);
   if (!access) return Unusable(access.error(), io);
   const std::string ns = access->default_namespace;
-  // The election's own connection: whatever else is slow, the Lease is renewed in time.
-  const auto lease_transport = kube::MakeTransport(*access, UserAgent());
+  Leadership leadership(*access, options.leadership, clock, logger);
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
   kube::RealPauser pauser;
   kube::Client client(*transport, pauser);
@@ -113,21 +56,7 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
     return kExitDone;
   }
 
-  // A look that gets no answer must leave time for the next.
-  kube::Client lease_client(*lease_transport, pauser,
-                            {.retries = 0, .timeout = std::chrono::seconds(10)});
-  kube::Elector::Options election;
-  election.ns = ns;
-  election.name = options.lease;
-  election.identity = options.identity.empty() ? Identity() : options.identity;
-  election.failed = [&logger](const kube::Fault& fault) {
-    logger.Warning("the Lease cannot be renewed now",
-                   {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
-  };
-  kube::Elector elector(lease_client, pauser, clock, election, std::random_device()());
-  ManagerLoop loop(manager, pauser, logger);
-  const auto leading = [&] { return !options.leader_elect || elector.leading(); };
-
+  watcher::CertificateLoop loop(manager, pauser, logger);
   webhook::ProbePort::Options probes;
   probes.listen = options.probe_listen;
   probes.clock = &clock;
@@ -139,7 +68,8 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
       {{"/livez", [](const webhook::HttpRequest&) { return webhook::PlainText(200, "ok\n"); }},
        {"/readyz", [&](const webhook::HttpRequest&) {
           if (loop.failing()) return webhook::PlainText(503, "certificates cannot be kept now\n");
-          return webhook::PlainText(200, leading() ? "ok: leading\n" : "ok: standing by\n");
+          return webhook::PlainText(200,
+                                    leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
         }}});
   if (!port) {
     PrintError(io.err, port.error().message());
@@ -147,28 +77,44 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   }
   (*port)->Serve();
 
+  leadership.Start();
   std::stop_source stop;
-  std::stop_source work_stop;
-  std::optional<std::jthread> election_thread;
-  if (options.leader_elect) {
-    election_thread = StartThread("election", [&] {
-      elector.Run(stop.get_token(), [&](bool leads) {
-        logger.Info(leads ? "leading" : "standing by",
-                    {{"lease", options.lease}, {"identity", election.identity}});
-      });
-    });
-  }
-  std::jthread work =
-      StartThread("certificates", [&] { loop.Run(leading, work_stop.get_token()); });
+  std::jthread work = StartThread(
+      "certificates", [&] { loop.Run([&] { return leadership.leading(); }, stop.get_token()); });
   logger.Info("keeping certificates", {{"namespace", ns}, {"secret", options.manager.secret}});
   AwaitStopSignal(signals.get());
   // The work ends before the Lease is given away.
-  work_stop.request_stop();
-  work.join();
   stop.request_stop();
-  election_thread.reset();
+  work.join();
   logger.Info("stopped");
   return kExitDone;
+}
+
+void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
+  AddFlag(command, "--secret", options.manager.secret, "The Secret, made when it is not there",
+          "CERTS_SECRET", "NAME");
+  AddFlag(command, "--service", options.manager.service,
+          "The webhook's Service, for whose names the certificate is", "CERTS_SERVICE_NAME",
+          "NAME");
+  AddFlag(command, "--mutating-webhook", options.manager.mutating_webhooks,
+          "MutatingWebhookConfiguration to publish the CA in; may be repeated", "MUTATING_WEBHOOK",
+          "NAME")
+      ->delimiter(',');
+  AddFlag(command, "--validating-webhook", options.manager.validating_webhooks,
+          "ValidatingWebhookConfiguration to publish the CA in; may be repeated",
+          "VALIDATING_WEBHOOK", "NAME")
+      ->delimiter(',');
+  AddFlag(command, "--days", options.days, "How long a serving certificate is valid", "CERTS_DAYS",
+          "DAYS")
+      ->check(CLI::Range(1, kMostCertificateDays));
+  AddFlag(command, "--ca-days", options.ca_days, "How long a CA is valid", "CERTS_CA_DAYS", "DAYS")
+      ->check(CLI::Range(1, kMostCertificateDays));
+  AddFlag(command, "--publish-time", options.publish_seconds,
+          "How long a new CA is published before it signs", "CERTS_PUBLISH_TIME", "SECONDS")
+      ->check(CLI::Range(1, 30 * 24 * 3600));
+  AddFlag(command, "--overlap", options.overlap_seconds,
+          "How long the old CA is still published after that", "CERTS_OVERLAP", "SECONDS")
+      ->check(CLI::Range(1, 30 * 24 * 3600));
 }
 
 void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
@@ -176,40 +122,10 @@ void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
   CLI::App* command = parent.add_subcommand(
       "manage", "Keep the serving Secret of a cluster and publish its CA in caBundle");
   AddKubeFlags(*command, options->cluster);
-  AddFlag(*command, "--secret", options->manager.secret, "The Secret, made when it is not there",
-          "CERTS_SECRET", "NAME");
-  AddFlag(*command, "--service", options->manager.service,
-          "The webhook's Service, for whose names the certificate is", "CERTS_SERVICE_NAME",
-          "NAME");
-  AddFlag(*command, "--mutating-webhook", options->manager.mutating_webhooks,
-          "MutatingWebhookConfiguration to publish the CA in; may be repeated", "MUTATING_WEBHOOK",
-          "NAME")
-      ->delimiter(',');
-  AddFlag(*command, "--validating-webhook", options->manager.validating_webhooks,
-          "ValidatingWebhookConfiguration to publish the CA in; may be repeated",
-          "VALIDATING_WEBHOOK", "NAME")
-      ->delimiter(',');
-  AddFlag(*command, "--days", options->days, "How long a serving certificate is valid",
-          "CERTS_DAYS", "DAYS")
-      ->check(CLI::Range(1, kMostCertificateDays));
-  AddFlag(*command, "--ca-days", options->ca_days, "How long a CA is valid", "CERTS_CA_DAYS",
-          "DAYS")
-      ->check(CLI::Range(1, kMostCertificateDays));
-  AddFlag(*command, "--publish-time", options->publish_seconds,
-          "How long a new CA is published before it signs", "CERTS_PUBLISH_TIME", "SECONDS")
-      ->check(CLI::Range(1, 30 * 24 * 3600));
-  AddFlag(*command, "--overlap", options->overlap_seconds,
-          "How long the old CA is still published after that", "CERTS_OVERLAP", "SECONDS")
-      ->check(CLI::Range(1, 30 * 24 * 3600));
+  AddManagerFlags(*command, *options);
   command->add_flag("--once", options->once, "Do what is due now, and end")
       ->envname("MINDGATE_CERTS_ONCE");
-  command
-      ->add_flag("--leader-elect", options->leader_elect,
-                 "Act only while holding the Lease, so that replicas take turns")
-      ->envname("MINDGATE_LEADER_ELECT");
-  AddFlag(*command, "--lease", options->lease, "The Lease, in the same namespace", "LEASE", "NAME");
-  AddFlag(*command, "--identity", options->identity,
-          "Who holds it (default: the host's name and a number)", "IDENTITY", "NAME");
+  AddLeadershipFlags(*command, options->leadership);
   AddFlag(*command, "--probe-listen", options->probe_listen,
           "Where /livez and /readyz are, without TLS", "PROBE_LISTEN", "ADDRESS");
   AddLogFlags(*command, options->log);

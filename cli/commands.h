@@ -25,6 +25,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
 void AddTest(CLI::App& parent, Streams& io, int& exit_code);
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
+void AddWatch(CLI::App& parent, Streams& io, int& exit_code);
 void AddCerts(CLI::App& parent, Streams& io, int& exit_code);
 void AddDoctor(CLI::App& parent, Streams& io, int& exit_code);
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code);

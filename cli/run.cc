@@ -67,6 +67,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io) {
   AddTest(app, io, exit_code);
   AddConfig(app, io, exit_code);
   AddWebhook(app, io, exit_code);
+  AddWatch(app, io, exit_code);
   AddCerts(app, io, exit_code);
   AddDoctor(app, io, exit_code);
   AddVersion(app, io, exit_code);

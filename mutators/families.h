@@ -15,6 +15,7 @@ void FaultRetryTimes(const MutationContext& context, Edits& edits);
 void MinAvailable(const MutationContext& context, Edits& edits);   // min_available.cc
 void RecoverPolicy(const MutationContext& context, Edits& edits);  // recovery.cc
 void RestartPolicy(const MutationContext& context, Edits& edits);
+void ScalingGate(const MutationContext& context, Edits& edits);  // scaling_gate.cc
 
 // Whether anything outside the templates of a job (its metadata, its spec.schedulerName) may be
 // written: with MayEdit of any of its templates.
@@ -23,6 +24,11 @@ bool MayEditJob(const MutationContext& context);
 // The spec that holds a job's own schedulerName: /spec, for a CronJob the spec of its job template.
 schemas::Place JobSpec(const schemas::WorkloadView& view);
 bool HasJobScheduler(const schemas::WorkloadView& view);  // AscendJob and vcjobs
+
+// Whether the watcher decides when these pods start: they are under a scaling rule, and it is
+// enforced.
+bool IsGated(const MutationContext& context, const Edits& edits,
+             const schemas::PodTemplateView& pod);
 
 // A pod that no controller owns: only its scheduler and environment are completed.
 inline bool IsBarePod(const schemas::WorkloadView& view) {

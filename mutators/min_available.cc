@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -115,6 +116,13 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
 void Inject(const MutationContext& context, const PodGroupView& group, GangSize size,
             std::string_view reason, Edits& edits) {
   const Frozen frozen = FrozenSize(context, group);
+  if (size.why_not.empty() && group.owner != PodGroupOwner::kPodSet &&
+      std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+        return IsGated(context, edits, context.view.templates[index]);
+      })) {
+    size.why_not =
+        "its instances are let in one by one, and a gang of all of them would wait for ever";
+  }
   if (size.why_not.empty() && (size.pods < 1 || size.pods > kLargestGang)) {
     size.why_not = "the number of pods is out of range";
   }

@@ -9,16 +9,25 @@ namespace mindgate::mutators {
 void MindieLabels(const MutationContext& context, Edits& edits) {
   using schemas::kApp, schemas::kGroupName, schemas::kJobId, schemas::kScalingRule;
   const schemas::WorkloadView& view = context.view;
-  if (view.kind != schemas::Kind::kAscendJob) return;
-  if (view.framework != schemas::Framework::kMindIE && !view.Label(kScalingRule)) return;
+  const bool job = view.kind == schemas::Kind::kAscendJob;
+  if (job) {
+    if (view.framework != schemas::Framework::kMindIE && !view.Label(kScalingRule)) return;
+  } else if (view.kind == schemas::Kind::kPod || view.templates.size() != 1 ||
+             !view.Label(kScalingRule)) {
+    // Of several templates, one may be a router's, which no rule counts.
+    return;
+  }
   for (const schemas::PodTemplateView& pod : view.templates) {
     if (!MayEdit(context, pod)) continue;
     for (std::string_view key : std::array{kJobId, kApp, kScalingRule, kGroupName}) {
       const auto value = view.Label(key);
       if (!value || json::Find(pod.labels.value, key) != nullptr) continue;
-      edits.Set(
-          pod.labels, key, *value,
-          "ClusterD finds the pods of an inference service by their own labels, not the job's");
+      if (key == kApp && !job) continue;
+      edits.Set(pod.labels, key, *value,
+                job ? "ClusterD finds the pods of an inference service by their own labels, not "
+                      "the job's"
+                    : "the watcher finds the instances of a scaling rule by the labels of their "
+                      "pods");
     }
   }
 }

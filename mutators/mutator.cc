@@ -18,9 +18,10 @@ using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-constexpr std::array<Mutator, 10> kMutators = {{
+constexpr std::array<Mutator, 11> kMutators = {{
     {"mindie-labels",
-     "copies jobID, app and the scaling labels from an AscendJob to its pod templates",
+     "copies the scaling labels of a job or workload, of an AscendJob also jobID and app, to its "
+     "pods",
      MindieLabels},
     {"runtime-labels",
      "copies fault labels and sp-block from a runtime's metadata to its engine and decoder",
@@ -37,6 +38,8 @@ constexpr std::array<Mutator, 10> kMutators = {{
     {"recover-policy", "keeps recovery at pod level beside pod-rescheduling", RecoverPolicy},
     {"restart-policy", "sets restartPolicy Never on AIBrix roles that count retries",
      RestartPolicy},
+    {"scaling-gate", "holds pods under a scaling rule until the watcher lets their instance start",
+     ScalingGate, true},
 }};
 
 // Why nothing may be written to this object at all; empty when it may.
@@ -47,10 +50,6 @@ std::string Untouchable(const MutationContext& context) {
     return "only CREATE and UPDATE are changed";
   }
   if (view.being_deleted) return "the object is being deleted";
-  if (view.controller_injected) {
-    return "owned by " + std::string(view.controller->kind) + " " +
-           std::string(view.controller->name) + ", which is injected itself";
-  }
   if (view.Label(schemas::kInject) == "disabled") return "labelled mindgate.io/inject: disabled";
   const auto label = request.namespace_labels.find(schemas::kInject);
   if (label != request.namespace_labels.end() && label->second == "disabled" && !context.opted_in) {
@@ -105,8 +104,15 @@ Edits Mutate(const MutationContext& context) {
     edits.Withhold("", why);
     return edits;
   }
+  const WorkloadView& view = context.view;
+  if (view.controller_injected) {
+    edits.Begin("all");
+    edits.Withhold("", "owned by " + std::string(view.controller->kind) + " " +
+                           std::string(view.controller->name) + ", which is injected itself");
+  }
   for (const Mutator& mutator : kMutators) {
     if (context.config.disabled_mutators.contains(mutator.name)) continue;
+    if (view.controller_injected && !mutator.of_children) continue;
     edits.Begin(mutator.name);
     mutator.run(context, edits);
   }

@@ -25,6 +25,7 @@ struct Mutator {
   std::string_view name;     // "fault-scheduling"
   std::string_view summary;  // one line for people
   void (*run)(const MutationContext& context, Edits& edits);
+  bool of_children = false;  // also runs on what a controller makes that was injected itself
 };
 
 // All mutators, in the order they run: what a user put elsewhere is copied before defaults are
@@ -32,8 +33,8 @@ struct Mutator {
 std::span<const Mutator> Mutators();
 
 // Runs every enabled mutator. Nothing is written to objects that are being deleted, to children of
-// a controller that was injected itself, in opted-out objects and namespaces, and on operations
-// other than CREATE and UPDATE.
+// a controller that was injected itself (but by Mutator::of_children), in opted-out objects and
+// namespaces, and on operations other than CREATE and UPDATE.
 Edits Mutate(const MutationContext& context);
 
 // --- what mutators share

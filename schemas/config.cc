@@ -16,6 +16,18 @@ constexpr std::array<std::pair<Mode, std::string_view>, 4> kModes = {{
 
 std::string_view ModeName(Mode mode) { return kModes[static_cast<size_t>(mode)].second; }
 
+std::string_view DoingName(Doing doing) {
+  switch (doing) {
+    case Doing::kOff:
+      return "off";
+    case Doing::kObserve:
+      return "observe";
+    case Doing::kEnforce:
+      return "enforce";
+  }
+  return "";
+}
+
 std::optional<Mode> ModeNamed(std::string_view name) {
   for (const auto& [mode, known] : kModes) {
     if (known == name) return mode;

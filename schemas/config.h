@@ -62,6 +62,22 @@ struct AcceleratorRow {
   bool operator==(const AcceleratorRow&) const = default;
 };
 
+// Whether the watcher does something, or only says what it would do.
+enum class Doing : uint8_t { kOff, kObserve, kEnforce };
+
+std::string_view DoingName(Doing doing);  // "off", "observe", "enforce"
+
+// Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean. Seconds.
+struct ElasticScaling {
+  Doing mode = Doing::kObserve;
+  bool upstream_counts = false;
+  int64_t reservation = 30;
+  Doing rebalance = Doing::kObserve;
+  int64_t rebalance_after = 60;
+  int64_t cool_down = 300;
+  bool operator==(const ElasticScaling&) const = default;
+};
+
 // mindgate.yaml, loaded. Immutable once made; shared by all who decide.
 struct Config {
   Config();  // the documented defaults
@@ -78,6 +94,7 @@ struct Config {
   std::string scheduler = "volcano";  // written by scheduler-name
   std::set<std::string, std::less<>> disabled_mutators;
   bool gang_repair = true;  // the watcher repairs gangs that a rolling update would block
+  ElasticScaling elastic_scaling;
   RuleModes rules;
   std::vector<NamespaceOverride> namespaces;  // the first that matches counts
   std::vector<Exception> exceptions;

@@ -41,6 +41,9 @@ class Reader {
     Whole(root_, "graceOverTime", config.grace_over_time);
     Whole(root_, "superPodSize", config.super_pod_size);
     if (const Json* on = Find(root_, "gangRepair")) config.gang_repair = WordOf(*on) == "on";
+    if (const Json* scaling = Find(root_, "elasticScaling")) {
+      config.elastic_scaling = ReadElasticScaling(*scaling);
+    }
     for (const auto& [name, profile] : Members(root_, "profiles")) {
       ReadProfile(name, profile, config);
     }
@@ -95,6 +98,26 @@ class Reader {
 
   static void Whole(const Json& object, std::string_view key, int64_t& out) {
     if (const Json* value = Find(object, key)) out = AsWhole(*value).value_or(out);
+  }
+
+  static Doing DoingOf(const Json& object, std::string_view key, Doing fallback) {
+    const Json* value = Find(object, key);
+    if (value == nullptr) return fallback;
+    const std::string word = WordOf(*value);
+    return word == "off" ? Doing::kOff : word == "enforce" ? Doing::kEnforce : Doing::kObserve;
+  }
+
+  static ElasticScaling ReadElasticScaling(const Json& value) {
+    ElasticScaling scaling;
+    scaling.mode = DoingOf(value, "mode", scaling.mode);
+    if (const Json* on = Find(value, "upstreamCounts")) {
+      scaling.upstream_counts = WordOf(*on) == "on";
+    }
+    Whole(value, "reservation", scaling.reservation);
+    scaling.rebalance = DoingOf(value, "rebalance", scaling.rebalance);
+    Whole(value, "rebalanceAfter", scaling.rebalance_after);
+    Whole(value, "coolDown", scaling.cool_down);
+    return scaling;
   }
 
   // The id of a rule that is written as id or name, empty when there is none.

@@ -42,6 +42,43 @@ constexpr std::string_view kSchema = R"json({
       "description": "While on, the watcher lowers the gang size of a new ReplicaSet to the pods that can exist, so that a rolling update of a gang-scheduled Deployment is not blocked. When off, huawei.com/schedule_minAvailable is not injected where such an update could not proceed.",
       "enum": ["on", "off", true, false]
     },
+    "elasticScaling": {
+      "description": "How the watcher treats the instances of services under a scaling rule (label mind-cluster/scaling-rule).",
+      "type": ["object", "null"],
+      "additionalProperties": false,
+      "properties": {
+        "mode": {
+          "description": "With enforce, pods under a rule are created behind a scheduling gate, which the watcher opens as the rule says. With observe it only tells what it sees; with off it does not look.",
+          "enum": ["off", "observe", "enforce", false]
+        },
+        "upstreamCounts": {
+          "description": "With on, only instances that run are counted, as ascend-operator does: all that wait in a group start at once, and may be more than the rule wants.",
+          "enum": ["on", "off", true, false]
+        },
+        "reservation": {
+          "description": "Seconds that an instance counts as started whose gate was opened, until its pods show it; then it is opened again.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 3600
+        },
+        "rebalance": {
+          "description": "With enforce, an instance of a group that has more than the shape wants is given up when a wanted one of another group finds no room. With observe that is only told.",
+          "enum": ["off", "observe", "enforce", false]
+        },
+        "rebalanceAfter": {
+          "description": "Seconds that the wanted instance must have found no room.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 86400
+        },
+        "coolDown": {
+          "description": "Seconds between two instances of a service that are given up.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 86400
+        }
+      }
+    },
     "rules": {
       "description": "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a warning, audit only records, off does not look. Rules that are not listed keep their own default; `mindgate explain` shows it.",
       "type": ["object", "null"],
@@ -342,6 +379,13 @@ OrderedJson ConfigSchema(const KnownNames& known) {
   OrderedJson& properties = schema["properties"];
   properties["scheduler"]["default"] = defaults.scheduler;
   properties["gangRepair"]["default"] = defaults.gang_repair ? "on" : "off";
+  auto& scaling = properties["elasticScaling"]["properties"];
+  scaling["mode"]["default"] = DoingName(defaults.elastic_scaling.mode);
+  scaling["upstreamCounts"]["default"] = defaults.elastic_scaling.upstream_counts ? "on" : "off";
+  scaling["reservation"]["default"] = defaults.elastic_scaling.reservation;
+  scaling["rebalance"]["default"] = DoingName(defaults.elastic_scaling.rebalance);
+  scaling["rebalanceAfter"]["default"] = defaults.elastic_scaling.rebalance_after;
+  scaling["coolDown"]["default"] = defaults.elastic_scaling.cool_down;
   properties["graceOverTime"]["default"] = defaults.grace_over_time;
   properties["superPodSize"]["default"] = defaults.super_pod_size;
   for (int i = 0; i < kFrameworkCount; ++i) {

@@ -70,5 +70,7 @@ inline constexpr std::string_view kResourcePrefix = "huawei.com/";
 
 // mindgate's own.
 inline constexpr std::string_view kInject = "mindgate.io/inject";  // "enabled" or "disabled"
+inline constexpr std::string_view kScalingGate =
+    "mindgate.io/elastic-scaling";  // scheduling gate that the watcher takes away
 
 }  // namespace mindgate::schemas

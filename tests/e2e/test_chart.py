@@ -62,9 +62,19 @@ def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
             "--timeout",
             "3m",
         )
+        # Ready is one thing, kube-proxy on the API server's node another.
+        wait_for(lambda: webhook_answers(cluster), "the API server to reach the webhook", 60)
         yield cluster
     finally:
         cluster.helm("uninstall", "mindgate", "--wait", "--ignore-not-found")
+
+
+def webhook_answers(cluster: Cluster) -> bool:
+    told = cluster.run(
+        "kubectl", "--namespace", "default", "create", "--dry-run=server", "--filename", "-",
+        input=chat("chat"), check=False,
+    )
+    return told.returncode == 0
 
 
 def webhook_pods(cluster: Cluster) -> list[dict]:

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/certs.h"
+#include "cli/leadership.h"
+#include "cli/service.h"
+#include "cli/streams.h"
+#include "kube/access.h"
+
+namespace CLI {
+class App;
+}
+
+namespace mindgate::cli {
+
+struct WatchOptions {
+  kube::AccessFlags cluster = {};
+  std::string config_file;
+  std::string watched_namespace;  // empty: all
+  // Where MindCluster's own ConfigMaps are, which change every few seconds and are no rules.
+  std::vector<std::string> without_rules = {"kube-system", "mindx-dl"};
+  bool manage_certs = false;
+  CertsManageOptions certs = {};  // its manager's options, when `manage_certs`
+  LeadershipOptions leadership = {};
+  std::string probe_listen = ":8080";
+  LogOptions log = {};
+};
+
+// The companion watcher, until SIGTERM or SIGINT. kExitUnusable when it cannot begin.
+int RunWatch(const WatchOptions& options, Streams& io);
+
+}  // namespace mindgate::cli

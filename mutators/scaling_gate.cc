@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "json/pointer.h"
+#include "mutators/families.h"
+#include "schemas/names.h"
+
+namespace mindgate::mutators {
+namespace {
+
+using json::Json;
+using schemas::PodTemplateView;
+
+constexpr std::string_view kGates = "schedulingGates";
+
+// Why a pod under a rule gets no gate; empty when it gets one.
+std::string WhyOpen(const PodTemplateView& pod) {
+  for (std::string_view key : {schemas::kJobId, schemas::kGroupName}) {
+    if (pod.Label(key).value_or("").empty()) {
+      return "the pod has no label " + std::string(key) +
+             ", so the watcher could not tell when to let it start";
+    }
+  }
+  if (json::Find(*pod.pod_spec.value, "nodeName") != nullptr) {
+    return "spec.nodeName is set: the API server takes no gates then";
+  }
+  return "";
+}
+
+bool HasGate(const Json* gates) {
+  if (!json::IsArray(gates)) return false;
+  return std::any_of(gates->begin(), gates->end(), [](const Json& gate) {
+    return json::FindString(gate, "name") == schemas::kScalingGate;
+  });
+}
+
+}  // namespace
+
+bool IsGated(const MutationContext& context, const Edits& edits, const PodTemplateView& pod) {
+  return context.config.elastic_scaling.mode == schemas::Doing::kEnforce &&
+         edits.Label(pod, schemas::kScalingRule).has_value();
+}
+
+// Gates can be added to pods at their creation only, and to templates not without a rollout: so it
+// is the pods that get them.
+void ScalingGate(const MutationContext& context, Edits& edits) {
+  if (context.view.kind != schemas::Kind::kPod ||
+      context.request.operation != schemas::Operation::kCreate) {
+    return;
+  }
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!IsGated(context, edits, pod) || pod.pod_spec.value == nullptr) continue;
+    schemas::Place gates;
+    gates.path = json::Child(pod.pod_spec.path, kGates);
+    gates.value = json::Find(*pod.pod_spec.value, kGates);
+    gates.wrong_type = gates.value != nullptr && !gates.value->is_array();
+    if (HasGate(gates.value)) continue;
+    if (const std::string why = WhyOpen(pod); !why.empty()) {
+      edits.Withhold(gates.path, why);
+      continue;
+    }
+    edits.Append(gates, {{"name", schemas::kScalingGate}},
+                 "the scaling rule says when its instance may start; the watcher opens the gate");
+  }
+}
+
+}  // namespace mindgate::mutators

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <stop_token>
+
+#include "base/log.h"
+#include "kube/wait.h"
+#include "watcher/certificate_manager.h"
+
+namespace mindgate::watcher {
+
+// Lets the certificate manager look again and again while this replica leads. One thread runs it,
+// others ask how it goes.
+class CertificateLoop {
+ public:
+  // All must outlive it.
+  CertificateLoop(CertificateManager& manager, kube::Pauser& pauser, log::Logger& logger)
+      : manager_(manager), pauser_(pauser), logger_(logger) {}
+
+  // Until `stop`.
+  void Run(const std::function<bool()>& leading, const std::stop_token& stop);
+
+  bool failing() const { return failing_; }
+
+ private:
+  CertificateManager& manager_;
+  kube::Pauser& pauser_;
+  log::Logger& logger_;
+  std::atomic<bool> failing_ = false;
+};
+
+}  // namespace mindgate::watcher

@@ -1,0 +1,352 @@
+#include "watcher/scaling/controller.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+
+#include "base/thread.h"
+#include "json/json.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::scaling {
+namespace {
+
+using json::Json;
+
+// After a call that failed, and while what is known may be old.
+constexpr std::chrono::seconds kAgain(1);
+
+Options OptionsOf(const schemas::ElasticScaling& settings) {
+  Options options;
+  options.upstream_counts = settings.upstream_counts;
+  options.reservation = std::chrono::seconds(settings.reservation);
+  options.rebalance = settings.rebalance == schemas::Doing::kOff       ? Rebalance::kOff
+                      : settings.rebalance == schemas::Doing::kEnforce ? Rebalance::kEnforce
+                                                                       : Rebalance::kObserve;
+  options.rebalance_after = std::chrono::seconds(settings.rebalance_after);
+  options.cool_down = std::chrono::seconds(settings.cool_down);
+  return options;
+}
+
+const ObservedInstance* Find(const std::vector<ObservedInstance>& observed,
+                             const std::string& name) {
+  const auto found =
+      std::lower_bound(observed.begin(), observed.end(), name,
+                       [](const ObservedInstance& instance, const std::string& wanted) {
+                         return instance.instance.name < wanted;
+                       });
+  return found != observed.end() && found->instance.name == name ? &*found : nullptr;
+}
+
+bool HasGates(const ObservedInstance& instance) {
+  return std::any_of(instance.pods.begin(), instance.pods.end(),
+                     [](const PodState* pod) { return pod->gate && !pod->ended; });
+}
+
+// "metadata.namespace!=kube-system,..."
+std::string NotIn(const std::vector<std::string>& namespaces) {
+  std::string selector;
+  for (const std::string& ns : namespaces) {
+    selector += (selector.empty() ? "" : ",") + ("metadata.namespace!=" + ns);
+  }
+  return selector;
+}
+
+// How a verdict is told: as a word in the journal, and as the reason and action of an Event.
+struct Wording {
+  const char* what;
+  const char* reason;
+  const char* action;
+  kube::Happening::Type type = kube::Happening::Type::kNormal;
+};
+
+constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
+constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
+constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold", kube::Happening::Type::kWarning};
+constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
+                           kube::Happening::Type::kWarning};
+constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "Observe"};
+
+}  // namespace
+
+ScalingController::ScalingController(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+                                     log::Logger& logger, kube::Recorder& recorder, Options options)
+    : client_(client),
+      clock_(clock),
+      logger_(logger),
+      recorder_(recorder),
+      options_(std::move(options)),
+      pods_(client, pauser, clock, PodOptions()),
+      rules_(client, pauser, clock, RuleOptions()) {}
+
+kube::Informer<PodPtr>::Options ScalingController::PodOptions() {
+  kube::Informer<PodPtr>::Options pods;
+  pods.selection = {.resource = kube::resources::kPods,
+                    .ns = options_.ns,
+                    .label_selector = kPodSelector,
+                    .fields = PodFields()};
+  pods.project = [](const Json& object) -> std::optional<PodPtr> {
+    auto pod = PodOf(object);
+    if (!pod) return std::nullopt;
+    return std::make_shared<const PodState>(*std::move(pod));
+  };
+  pods.changed = [this](const std::string&, const PodPtr* before, const PodPtr* after) {
+    const auto concerned = index_.PodChanged(before == nullptr ? nullptr : *before,
+                                             after == nullptr ? nullptr : *after);
+    for (const ServiceKey& service : concerned) queue_.Add(service);
+  };
+  pods.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
+    logger_.Warning("pods cannot be watched now",
+                    {{"reason", kube::ReasonName(fault.reason)},
+                     {"fault", fault.message},
+                     {"retry_ms", static_cast<int64_t>(pause.count())}});
+  };
+  pods.seed = options_.seed;
+  return pods;
+}
+
+kube::Informer<RuleState>::Options ScalingController::RuleOptions() {
+  kube::Informer<RuleState>::Options rules;
+  rules.selection = {.resource = kube::resources::kConfigMaps,
+                     .ns = options_.ns,
+                     .field_selector = NotIn(options_.without_rules),
+                     .fields = {{"data", std::string(schemas::kScalingRuleKey)}}};
+  rules.project = [](const Json& object) -> std::optional<RuleState> {
+    // A ConfigMap that lost its key is one that a rule's name leads to, and says why it is none.
+    if (!schemas::ScalingRuleText(object)) return std::nullopt;
+    return RuleOf(object);
+  };
+  rules.changed = [this](const std::string& key, const RuleState*, const RuleState* after) {
+    const size_t slash = key.find('/');
+    const auto concerned =
+        index_.RuleChanged(key.substr(0, slash), key.substr(slash + 1),
+                           after == nullptr ? nullptr : std::make_shared<const RuleState>(*after));
+    for (const ServiceKey& service : concerned) queue_.Add(service);
+  };
+  rules.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
+    logger_.Warning("scaling rules cannot be watched now",
+                    {{"reason", kube::ReasonName(fault.reason)},
+                     {"fault", fault.message},
+                     {"retry_ms", static_cast<int64_t>(pause.count())}});
+  };
+  rules.seed = options_.seed + 1;
+  return rules;
+}
+
+void ScalingController::Run(const std::stop_token& stop) {
+  std::vector<std::jthread> threads;
+  threads.push_back(StartThread("scaling-pods", [&] { pods_.Run(stop); }));
+  threads.push_back(StartThread("scaling-rules", [&] { rules_.Run(stop); }));
+  for (int i = 0; i < options_.workers; ++i) {
+    threads.push_back(StartThread("scaling-" + std::to_string(i), [&] { Work(stop); }));
+  }
+}
+
+void ScalingController::LookAtAll() {
+  for (const ServiceKey& service : index_.services()) queue_.Add(service);
+}
+
+void ScalingController::Work(const std::stop_token& stop) {
+  while (const auto work = queue_.Take(stop)) {
+    LookAt(*work, stop);
+    queue_.Done(work->key);
+  }
+}
+
+ScalingController::Memory& ScalingController::MemoryOf(const ServiceKey& key) {
+  const std::lock_guard lock(mutex_);
+  return memories_[key];
+}
+
+void ScalingController::Forget(const ServiceKey& key) {
+  journal_.Remove(key);
+  const std::lock_guard lock(mutex_);
+  memories_.erase(key);
+}
+
+void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& stop) {
+  const ServiceKey& key = work.key;
+  const schemas::ElasticScaling settings = options_.settings();
+  const auto leading_since = options_.leading_since();
+  if (settings.mode == schemas::Doing::kOff || !leading_since) {
+    Forget(key);  // another leader may act: what was remembered is no more true
+    return;
+  }
+  if (!pods_.current() || !rules_.current()) {
+    queue_.AddAt(key, std::chrono::steady_clock::now() + kAgain);
+    return;
+  }
+  const ServiceIndex::View view = index_.Look(key);
+  if (view.pods.empty()) {
+    Forget(key);
+    return;
+  }
+  const auto observed = Observe(view.pods);
+  Memory& memory = MemoryOf(key);
+  const Time now = clock_.WallNow();
+  const Service service = ServiceOf(view, observed, memory);
+  const Decision decision =
+      Decide(service, OptionsOf(settings), now,
+             std::max(*leading_since, memory.given_up.value_or(*leading_since)));
+  ++decisions_;
+  journal_.Set(key, decision, service.rule ? service.rule->tiers.size() : 0);
+  const bool enforced = settings.mode == schemas::Doing::kEnforce;
+  const bool done = !enforced || CarryOut(decision, observed, now, memory, stop);
+  if (options_.observe_latency) {
+    options_.observe_latency(std::chrono::steady_clock::now() - work.due);
+  }
+  Tell(key, decision, observed, !service.rule, enforced, memory);
+  if (!done) queue_.AddAt(key, std::chrono::steady_clock::now() + kAgain);
+  if (decision.again) {
+    queue_.AddAt(key, std::chrono::steady_clock::now() + (*decision.again - now));
+  }
+}
+
+Service ScalingController::ServiceOf(const ServiceIndex::View& view,
+                                     const std::vector<ObservedInstance>& observed,
+                                     Memory& memory) const {
+  Service service{view.rule.rule, view.rule.why_not, {}};
+  for (const ObservedInstance& one : observed) {
+    Instance instance = one.instance;
+    const auto granted = memory.granted.find(instance.name);
+    if (granted != memory.granted.end() && instance.phase == Phase::kHeld) {
+      // Pods that are younger than the grant were not meant by it.
+      if (instance.since <= granted->second) instance.granted = granted->second;
+    }
+    service.instances.push_back(std::move(instance));
+  }
+  std::erase_if(memory.granted, [&](const auto& grant) {
+    const ObservedInstance* found = Find(observed, grant.first);
+    return found == nullptr || found->instance.phase != Phase::kHeld;
+  });
+  return service;
+}
+
+void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
+                             const std::vector<ObservedInstance>& observed, bool unusable_rule,
+                             bool enforced, Memory& memory) {
+  std::map<std::string, std::string> said;
+  const auto tell = [&](const Outcome& outcome, const Wording& wording) {
+    const std::string text = std::string(wording.what) + ": " + outcome.reason;
+    std::string& now = said[outcome.instance];
+    now += text;
+    const auto before = memory.said.find(outcome.instance);
+    if (before != memory.said.end() && before->second.find(text) != std::string::npos) return;
+    journal_.Add(
+        {clock_.WallNow(), key, outcome.instance, outcome.group, wording.what, outcome.reason});
+    logger_.Info(wording.what, {{"namespace", key.ns},
+                                {"job_id", key.job_id},
+                                {"rule", key.rule},
+                                {"instance", outcome.instance},
+                                {"group", outcome.group},
+                                {"why", outcome.reason},
+                                {"enforced", enforced}});
+    const ObservedInstance* instance = Find(observed, outcome.instance);
+    if (instance == nullptr) return;
+    recorder_.Record({.regarding = instance->regarding,
+                      .type = wording.type,
+                      .reason = wording.reason,
+                      .action = wording.action,
+                      .note = outcome.reason});
+  };
+  for (const Outcome& outcome : decision.outcomes) {
+    switch (outcome.verdict) {
+      case Verdict::kGrant:
+        tell(outcome, kGranted);
+        break;
+      case Verdict::kHold:
+        tell(outcome, unusable_rule ? kUnusable : kHeld);
+        break;
+      case Verdict::kGiveUp:
+        tell(outcome, enforced ? kGivenUp : kWouldGiveUp);
+        break;
+      case Verdict::kKeep:
+        if (unusable_rule) tell(outcome, kUnusable);
+        break;
+    }
+  }
+  if (decision.would_give_up) tell(*decision.would_give_up, kWouldGiveUp);
+  memory.said = std::move(said);
+}
+
+bool ScalingController::CarryOut(const Decision& decision,
+                                 const std::vector<ObservedInstance>& observed, Time now,
+                                 Memory& memory, const std::stop_token& stop) {
+  bool done = true;
+  for (const Outcome& outcome : decision.outcomes) {
+    const ObservedInstance* instance = Find(observed, outcome.instance);
+    if (instance == nullptr || !Leads() || stop.stop_requested()) continue;
+    const bool held = instance->instance.phase == Phase::kHeld;
+    if (outcome.verdict == Verdict::kGrant) {
+      memory.granted[outcome.instance] = now;
+      done = OpenGates(*instance, stop) && done;
+    } else if (outcome.verdict == Verdict::kKeep && !held && HasGates(*instance)) {
+      // Granted already, by us before or by another leader: its other pods follow.
+      done = OpenGates(*instance, stop) && done;
+    } else if (outcome.verdict == Verdict::kGiveUp) {
+      memory.given_up = now;
+      done = GiveUp(*instance, stop) && done;
+    }
+  }
+  return done;
+}
+
+bool ScalingController::OpenGates(const ObservedInstance& instance, const std::stop_token& stop) {
+  bool done = true;
+  for (const PodState* pod : instance.pods) {
+    if (!pod->gate || pod->ended) continue;
+    const std::string gate = "/spec/schedulingGates/" + std::to_string(*pod->gate);
+    const Json operations = {
+        {{"op", "test"}, {"path", "/metadata/uid"}, {"value", pod->uid}},
+        {{"op", "test"}, {"path", gate + "/name"}, {"value", schemas::kScalingGate}},
+        {{"op", "remove"}, {"path", gate}}};
+    const auto answer =
+        client_.Patch(kube::resources::kPods, pod->service.ns, pod->name, operations, {}, {}, stop);
+    if (answer) {
+      ++granted_;
+    } else {
+      done = Done(tl::make_unexpected(answer.error()), *pod,
+                  "the gate of a pod cannot be opened now") &&
+             done;
+    }
+  }
+  return done;
+}
+
+bool ScalingController::GiveUp(const ObservedInstance& instance, const std::stop_token& stop) {
+  bool done = true;
+  for (const PodState* pod : instance.pods) {
+    kube::DeleteOptions options;
+    options.preconditions.uid = pod->uid;
+    const auto answer =
+        client_.Delete(kube::resources::kPods, pod->service.ns, pod->name, options, stop);
+    done = Done(answer, *pod, "a pod cannot be deleted now") && done;
+  }
+  ++given_up_;
+  return done;
+}
+
+// A pod that is gone, another one of its name and a gate that is open already are no faults: the
+// watch will tell, and the next look sees them.
+bool ScalingController::Done(const kube::Answer<void>& answer, const PodState& pod,
+                             const char* what) {
+  if (answer) return true;
+  switch (answer.error().reason) {
+    case kube::Reason::kNotFound:
+    case kube::Reason::kConflict:
+    case kube::Reason::kInvalid:
+    case kube::Reason::kStopped:
+      return true;
+    default:
+      break;
+  }
+  ++failed_;
+  logger_.Warning(what, {{"namespace", pod.service.ns},
+                         {"pod", pod.name},
+                         {"reason", kube::ReasonName(answer.error().reason)},
+                         {"fault", answer.error().message}});
+  return false;
+}
+
+}  // namespace mindgate::watcher::scaling

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kube/client.h"
+#include "kube/events.h"
+#include "kube/informer.h"
+#include "schemas/config.h"
+#include "watcher/scaling/journal.h"
+#include "watcher/scaling/service_index.h"
+#include "watcher/work_queue.h"
+
+namespace mindgate::watcher::scaling {
+
+// Opens the gates of pods under a scaling rule when their instance may start, and gives instances
+// up when rebalancing says so. Every replica of the watcher knows all services; only the one that
+// leads decides, and it acts only in the mode enforce.
+//
+// What was granted is read from the pods, so that nothing is granted twice by a leader that takes
+// over. An instance's gates are opened with its pods' UIDs as a condition; a pod that was replaced
+// meanwhile waits for its own turn.
+class ScalingController {
+ public:
+  struct Options {
+    std::string ns{};  // empty: all namespaces
+    // ConfigMaps of these are no scaling rules and change all the time.
+    std::vector<std::string> without_rules{};
+    std::function<schemas::ElasticScaling()> settings;  // looked at in each decision
+    // Since when this replica leads; nothing while it does not.
+    std::function<std::optional<Time>()> leading_since;
+    std::function<void(std::chrono::nanoseconds)> observe_latency{};  // from a change to its grants
+    int workers = 4;
+    uint64_t seed = 1;
+  };
+
+  struct Counts {
+    uint64_t decisions = 0;
+    uint64_t granted = 0;   // pods whose gate was opened
+    uint64_t given_up = 0;  // instances
+    uint64_t failed = 0;    // calls of the API server
+  };
+
+  // The rest must outlive it.
+  ScalingController(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+                    log::Logger& logger, kube::Recorder& recorder, Options options);
+
+  // Until `stop`.
+  void Run(const std::stop_token& stop);
+
+  // It leads now, or the settings are new: every service is looked at again. From any thread.
+  void LookAtAll();
+
+  bool synced() const { return pods_.synced() && rules_.synced(); }
+  Counts counts() const { return {decisions_, granted_, given_up_, failed_}; }
+  const Journal& journal() const { return journal_; }
+
+ private:
+  using Queue = WorkQueue<ServiceKey>;
+
+  // What is remembered of a service between two looks at it.
+  struct Memory {
+    std::map<std::string, Time> granted;      // instances whose gates were opened, not yet seen
+    std::optional<Time> given_up;             // when that was done the last time
+    std::map<std::string, std::string> said;  // what was told of each instance
+  };
+
+  kube::Informer<PodPtr>::Options PodOptions();
+  kube::Informer<RuleState>::Options RuleOptions();
+  void Work(const std::stop_token& stop);
+  void LookAt(const Queue::Work& work, const std::stop_token& stop);
+  Service ServiceOf(const ServiceIndex::View& view, const std::vector<ObservedInstance>& observed,
+                    Memory& memory) const;
+  void Tell(const ServiceKey& key, const Decision& decision,
+            const std::vector<ObservedInstance>& observed, bool unusable_rule, bool enforced,
+            Memory& memory);
+  bool CarryOut(const Decision& decision, const std::vector<ObservedInstance>& observed, Time now,
+                Memory& memory, const std::stop_token& stop);
+  bool OpenGates(const ObservedInstance& instance, const std::stop_token& stop);
+  bool GiveUp(const ObservedInstance& instance, const std::stop_token& stop);
+  bool Done(const kube::Answer<void>& answer, const PodState& pod, const char* what);
+  bool Leads() const { return options_.leading_since().has_value(); }
+  Memory& MemoryOf(const ServiceKey& key);
+  void Forget(const ServiceKey& key);
+
+  kube::Client& client_;
+  const Clock& clock_;
+  log::Logger& logger_;
+  kube::Recorder& recorder_;
+  const Options options_;
+  Queue queue_;
+  ServiceIndex index_;
+  Journal journal_;
+  kube::Informer<PodPtr> pods_;
+  kube::Informer<RuleState> rules_;
+  std::mutex mutex_;
+  std::map<ServiceKey, Memory> memories_;  // guarded by mutex_; each entry by the queue
+  std::atomic<uint64_t> decisions_ = 0;
+  std::atomic<uint64_t> granted_ = 0;
+  std::atomic<uint64_t> given_up_ = 0;
+  std::atomic<uint64_t> failed_ = 0;
+};
+
+}  // namespace mindgate::watcher::scaling

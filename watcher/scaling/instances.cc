@@ -1,0 +1,79 @@
+#include "watcher/scaling/instances.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::scaling {
+namespace {
+
+Phase PhaseOf(const std::vector<const PodState*>& pods) {
+  const auto live = [](const PodState* pod) { return !pod->ended; };
+  const auto gated = [&](const PodState* pod) { return pod->gate.has_value() || pod->ended; };
+  const auto runs = [&](const PodState* pod) { return pod->running || pod->ended; };
+  if (std::none_of(pods.begin(), pods.end(), live)) return Phase::kEnded;
+  if (std::all_of(pods.begin(), pods.end(), gated)) return Phase::kHeld;
+  return std::all_of(pods.begin(), pods.end(), runs) ? Phase::kRunning : Phase::kStarting;
+}
+
+ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods) {
+  std::sort(pods.begin(), pods.end(),
+            [](const PodState* a, const PodState* b) { return a->name < b->name; });
+  ObservedInstance observed;
+  Instance& instance = observed.instance;
+  instance.name = name;
+  instance.group = pods.front()->group;
+  instance.phase = PhaseOf(pods);
+  instance.since = Time::max();
+  for (const PodState* pod : pods) {
+    if (pod->ended) continue;
+    instance.since = std::min(instance.since, pod->created);
+    instance.ready += pod->ready ? 1 : 0;
+    if (pod->unschedulable &&
+        (!instance.unschedulable || *pod->unschedulable < *instance.unschedulable)) {
+      instance.unschedulable = pod->unschedulable;
+    }
+  }
+  observed.regarding = pods.front()->regarding;
+  observed.pods = std::move(pods);
+  return observed;
+}
+
+}  // namespace
+
+std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods) {
+  std::map<std::string, std::vector<const PodState*>> by_instance;
+  for (const PodPtr& pod : pods) {
+    if (!pod->terminating) by_instance[pod->instance].push_back(pod.get());
+  }
+  std::vector<ObservedInstance> observed;
+  for (auto& [name, members] : by_instance) observed.push_back(Of(name, std::move(members)));
+  return observed;
+}
+
+RuleState RuleOf(const json::Json& config_map) {
+  const std::string name(json::FindString(json::Find(config_map, "metadata"), "name").value_or(""));
+  const auto text = schemas::ScalingRuleText(config_map);
+  if (!text) {
+    return {std::nullopt, "ConfigMap " + name + " has no text under the key " +
+                              std::string(schemas::kScalingRuleKey)};
+  }
+  auto reading = schemas::ReadScalingRule(*text);
+  if (reading.rule) return {std::move(reading.rule), ""};
+  std::string why = "the rule in ConfigMap " + name + " cannot be used";
+  if (!reading.refused.empty()) {
+    const json::Issue& first = reading.refused.items().front();
+    why += ": line " + std::to_string(first.at.line) + ", column " +
+           std::to_string(first.at.column) + ": " + first.message;
+  }
+  return {std::nullopt, std::move(why)};
+}
+
+RuleState RuleMissing(const ServiceKey& service) {
+  return {std::nullopt, "ConfigMap " + Quote(service.rule) +
+                            ", which holds the rule, is not in namespace " + service.ns};
+}
+
+}  // namespace mindgate::watcher::scaling

@@ -1,0 +1,35 @@
+#include "watcher/scaling/journal.h"
+
+#include <utility>
+
+namespace mindgate::watcher::scaling {
+
+void Journal::Add(JournalEntry entry) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.size() == kMostEntries) entries_.pop_front();
+  entries_.push_back(std::move(entry));
+}
+
+void Journal::Set(const ServiceKey& service, Decision decision, size_t shapes) {
+  const std::lock_guard lock(mutex_);
+  standings_[service] = {service, std::move(decision), shapes};
+}
+
+void Journal::Remove(const ServiceKey& service) {
+  const std::lock_guard lock(mutex_);
+  standings_.erase(service);
+}
+
+std::vector<JournalEntry> Journal::entries() const {
+  const std::lock_guard lock(mutex_);
+  return {entries_.begin(), entries_.end()};
+}
+
+std::vector<Journal::Standing> Journal::standings() const {
+  std::vector<Standing> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, standing] : standings_) all.push_back(standing);
+  return all;
+}
+
+}  // namespace mindgate::watcher::scaling

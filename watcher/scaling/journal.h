@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "watcher/scaling/decision.h"
+#include "watcher/scaling/pod.h"
+
+namespace mindgate::watcher::scaling {
+
+// Something that was decided, for people to look up later.
+struct JournalEntry {
+  Time time{};
+  ServiceKey service;
+  std::string instance;
+  std::string group;
+  std::string what;  // "granted", "held", "given up", "would be given up"
+  std::string reason;
+};
+
+// What was decided lately and how each service stands now. Safe from many threads; bounded.
+class Journal {
+ public:
+  static constexpr size_t kMostEntries = 1000;
+
+  struct Standing {
+    ServiceKey service;
+    Decision decision;
+    size_t shapes = 0;  // of the rule; 0: there is none
+  };
+
+  void Add(JournalEntry entry);
+  void Set(const ServiceKey& service, Decision decision, size_t shapes);
+  void Remove(const ServiceKey& service);
+
+  std::vector<JournalEntry> entries() const;  // oldest first
+  std::vector<Standing> standings() const;    // by service
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<JournalEntry> entries_;          // guarded by mutex_
+  std::map<ServiceKey, Standing> standings_;  // guarded by mutex_
+};
+
+}  // namespace mindgate::watcher::scaling

@@ -1,0 +1,116 @@
+#include "watcher/scaling/pod.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "schemas/names.h"
+
+namespace mindgate::watcher::scaling {
+namespace {
+
+using json::Json;
+
+// LeaderWorkerSet (pkg/webhooks/pod_webhook.go) and infer-operator
+// (component/infer-operator/pkg/common) tell the pods of one instance by these labels.
+constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
+constexpr std::string_view kLwsGroup = "leaderworkerset.sigs.k8s.io/group-index";
+constexpr std::string_view kInstanceSet = "infer.huawei.com/instanceset-name";
+constexpr std::string_view kInstanceIndex = "infer.huawei.com/instanceset-index";
+
+// Kinds whose pods start and end together.
+constexpr std::array<std::string_view, 3> kGangs = {"AscendJob", "Job", "PodSet"};
+
+std::string Text(const Json* object, std::string_view key) {
+  return std::string(json::FindString(object, key).value_or(""));
+}
+
+const Json* ControllerOf(const Json* metadata) {
+  const Json* owners = json::Find(metadata, "ownerReferences");
+  if (!json::IsArray(owners)) return nullptr;
+  const auto found = std::find_if(owners->begin(), owners->end(), [](const Json& owner) {
+    return json::AsBool(json::Find(owner, "controller")).value_or(false);
+  });
+  return found == owners->end() ? nullptr : &*found;
+}
+
+void ReadInstance(const Json* labels, const Json* metadata, PodState& pod) {
+  pod.regarding = {"v1", "Pod", pod.service.ns, pod.name, pod.uid};
+  const Json* owner = ControllerOf(metadata);
+  if (owner != nullptr) {
+    const std::string kind = Text(owner, "kind");
+    if (std::find(kGangs.begin(), kGangs.end(), kind) != kGangs.end()) {
+      pod.regarding = {Text(owner, "apiVersion"), kind, pod.service.ns, Text(owner, "name"),
+                       Text(owner, "uid")};
+      pod.instance = kind + "/" + pod.regarding.name;
+      return;
+    }
+  }
+  const auto indexed = [&](std::string_view kind, std::string_view name, std::string_view index) {
+    const std::string of = Text(labels, name);
+    const std::string at = Text(labels, index);
+    if (of.empty() || at.empty()) return false;
+    pod.instance = std::string(kind) + "/" + of + "-" + at;
+    return true;
+  };
+  if (indexed("LeaderWorkerSet", kLwsName, kLwsGroup)) return;
+  if (indexed("InstanceSet", kInstanceSet, kInstanceIndex)) return;
+  pod.instance = "Pod/" + pod.name;
+}
+
+void ReadConditions(const Json* status, PodState& pod) {
+  const Json* conditions = json::Find(status, "conditions");
+  if (!json::IsArray(conditions)) return;
+  for (const Json& condition : *conditions) {
+    const std::string type = Text(&condition, "type");
+    const std::string value = Text(&condition, "status");
+    if (type == "Ready") {
+      pod.ready = value == "True";
+    } else if (type == "PodScheduled" && value == "False" &&
+               Text(&condition, "reason") == "Unschedulable") {
+      pod.unschedulable =
+          ParseTimestamp(Text(&condition, "lastTransitionTime")).value_or(pod.created);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<json::Projection::Path> PodFields() {
+  return {{"metadata", "labels"},
+          {"metadata", "creationTimestamp"},
+          {"metadata", "deletionTimestamp"},
+          {"metadata", "ownerReferences"},
+          {"spec", "schedulingGates"},
+          {"status", "phase"},
+          {"status", "conditions"}};
+}
+
+std::optional<PodState> PodOf(const Json& object) {
+  const Json* metadata = json::Find(object, "metadata");
+  const Json* labels = json::Find(metadata, "labels");
+  PodState pod;
+  pod.service = {Text(metadata, "namespace"), Text(labels, schemas::kScalingRule),
+                 Text(labels, schemas::kJobId)};
+  if (json::Find(labels, schemas::kScalingRule) == nullptr || pod.service.job_id.empty()) {
+    return std::nullopt;
+  }
+  pod.group = Text(labels, schemas::kGroupName);
+  pod.name = Text(metadata, "name");
+  pod.uid = Text(metadata, "uid");
+  pod.created = ParseTimestamp(Text(metadata, "creationTimestamp")).value_or(Time{});
+  pod.terminating = json::Find(metadata, "deletionTimestamp") != nullptr;
+  const Json* status = json::Find(object, "status");
+  const std::string phase = Text(status, "phase");
+  pod.running = phase == "Running";
+  pod.ended = phase == "Succeeded" || phase == "Failed";
+  const Json* gates = json::FindPath(object, {"spec", "schedulingGates"});
+  for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
+    if (Text(&(*gates)[i], "name") == schemas::kScalingGate) pod.gate = i;
+  }
+  ReadConditions(status, pod);
+  ReadInstance(labels, metadata, pod);
+  return pod;
+}
+
+}  // namespace mindgate::watcher::scaling

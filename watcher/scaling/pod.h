@@ -1,0 +1,61 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "json/json.h"
+#include "json/projection.h"
+#include "kube/event_book.h"
+
+// What elastic scaling keeps of a pod.
+namespace mindgate::watcher::scaling {
+
+// Instances of one service have the namespace, the rule and the jobID in common.
+struct ServiceKey {
+  std::string ns;
+  std::string rule;  // name of the ConfigMap in `ns`
+  std::string job_id;
+  friend auto operator<=>(const ServiceKey&, const ServiceKey&) = default;
+};
+
+struct PodState {
+  ServiceKey service;
+  std::string group;     // empty: the label is missing
+  std::string instance;  // "AscendJob/server-p0"; no other instance of the namespace has it
+  std::string name;
+  std::string uid;
+  kube::ObjectReference
+      regarding;  // whom Events about the instance are about: its owner, or itself
+  Time created{};
+  bool terminating = false;
+  bool running = false;
+  bool ended = false;
+  bool ready = false;
+  std::optional<size_t> gate;           // place of ours in spec.schedulingGates
+  std::optional<Time> unschedulable{};  // since when the scheduler has no room for it
+};
+
+using PodPtr = std::shared_ptr<const PodState>;
+
+// The members of a Pod that PodOf reads.
+std::vector<json::Projection::Path> PodFields();
+
+// Pods under a rule carry its label.
+inline constexpr const char* kPodSelector = "mind-cluster/scaling-rule";
+
+// Nothing when the pod is under no rule (no label scaling-rule, or no jobID).
+//
+// Which pods are one instance:
+//   pods of one group of a LeaderWorkerSet (label leaderworkerset.sigs.k8s.io/group-index),
+//   pods of one instance of infer-operator (label infer.huawei.com/instanceset-index),
+//   pods of one AscendJob, vcjob, Job or PodSet: what its controller makes is one gang,
+//   else each pod by itself: replicas of a ReplicaSet, a StatefulSet or a role of a StormService.
+std::optional<PodState> PodOf(const json::Json& pod);
+
+}  // namespace mindgate::watcher::scaling

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "watcher/scaling/instances.h"
+
+namespace mindgate::watcher::scaling {
+
+// The pods of each service and the rules, as the informers tell them. Safe from many threads.
+class ServiceIndex {
+ public:
+  struct View {
+    std::vector<PodPtr> pods;  // by name
+    RuleState rule;
+  };
+
+  // A pod before and after a change; null: it was not there, or is no more. Returns the services
+  // that this concerns.
+  std::vector<ServiceKey> PodChanged(const PodPtr& before, const PodPtr& after);
+  // Null: the ConfigMap is not there, or holds no rule.
+  std::vector<ServiceKey> RuleChanged(const std::string& ns, const std::string& name,
+                                      std::shared_ptr<const RuleState> rule);
+
+  View Look(const ServiceKey& service) const;
+  std::vector<ServiceKey> services() const;
+
+ private:
+  using RuleKey = std::pair<std::string, std::string>;  // namespace and name
+
+  mutable std::mutex mutex_;
+  std::map<ServiceKey, std::map<std::string, PodPtr>> pods_;   // guarded by mutex_
+  std::map<RuleKey, std::shared_ptr<const RuleState>> rules_;  // guarded by mutex_
+};
+
+}  // namespace mindgate::watcher::scaling
