@@ -44,15 +44,6 @@ bool HasGates(const ObservedInstance& instance) {
                      [](const PodState* pod) { return pod->gate && !pod->ended; });
 }
 
-// "metadata.namespace!=kube-system,..."
-std::string NotIn(const std::vector<std::string>& namespaces) {
-  std::string selector;
-  for (const std::string& ns : namespaces) {
-    selector += (selector.empty() ? "" : ",") + ("metadata.namespace!=" + ns);
-  }
-  return selector;
-}
-
 // How a verdict is told: as a word in the journal, and as the reason and action of an Event.
 struct Wording {
   const char* what;
@@ -77,74 +68,34 @@ ScalingController::ScalingController(kube::Client& client, kube::Pauser& pauser,
       logger_(logger),
       recorder_(recorder),
       options_(std::move(options)),
-      pods_(client, pauser, clock, PodOptions()),
-      rules_(client, pauser, clock, RuleOptions()) {}
+      feed_(client, pauser, clock, FeedOptions()) {}
 
-kube::Informer<PodPtr>::Options ScalingController::PodOptions() {
-  kube::Informer<PodPtr>::Options pods;
-  pods.selection = {.resource = kube::resources::kPods,
-                    .ns = options_.ns,
-                    .label_selector = kPodSelector,
-                    .fields = PodFields()};
-  pods.project = [](const Json& object) -> std::optional<PodPtr> {
-    auto pod = PodOf(object);
-    if (!pod) return std::nullopt;
-    return std::make_shared<const PodState>(*std::move(pod));
+ServiceFeed::Options ScalingController::FeedOptions() {
+  ServiceFeed::Options feed;
+  feed.ns = options_.ns;
+  feed.without_rules = options_.without_rules;
+  feed.changed = [this](const ServiceKey& service) { queue_.Add(service); };
+  feed.failed = [this](const char* what, const kube::Fault& fault,
+                       std::chrono::milliseconds pause) {
+    logger_.Warning("cannot be watched now", {{"what", std::string_view(what)},
+                                              {"reason", kube::ReasonName(fault.reason)},
+                                              {"fault", fault.message},
+                                              {"retry_ms", static_cast<int64_t>(pause.count())}});
   };
-  pods.changed = [this](const std::string&, const PodPtr* before, const PodPtr* after) {
-    const auto concerned = index_.PodChanged(before == nullptr ? nullptr : *before,
-                                             after == nullptr ? nullptr : *after);
-    for (const ServiceKey& service : concerned) queue_.Add(service);
-  };
-  pods.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    logger_.Warning("pods cannot be watched now",
-                    {{"reason", kube::ReasonName(fault.reason)},
-                     {"fault", fault.message},
-                     {"retry_ms", static_cast<int64_t>(pause.count())}});
-  };
-  pods.seed = options_.seed;
-  return pods;
-}
-
-kube::Informer<RuleState>::Options ScalingController::RuleOptions() {
-  kube::Informer<RuleState>::Options rules;
-  rules.selection = {.resource = kube::resources::kConfigMaps,
-                     .ns = options_.ns,
-                     .field_selector = NotIn(options_.without_rules),
-                     .fields = {{"data", std::string(schemas::kScalingRuleKey)}}};
-  rules.project = [](const Json& object) -> std::optional<RuleState> {
-    // A ConfigMap that lost its key is one that a rule's name leads to, and says why it is none.
-    if (!schemas::ScalingRuleText(object)) return std::nullopt;
-    return RuleOf(object);
-  };
-  rules.changed = [this](const std::string& key, const RuleState*, const RuleState* after) {
-    const size_t slash = key.find('/');
-    const auto concerned =
-        index_.RuleChanged(key.substr(0, slash), key.substr(slash + 1),
-                           after == nullptr ? nullptr : std::make_shared<const RuleState>(*after));
-    for (const ServiceKey& service : concerned) queue_.Add(service);
-  };
-  rules.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    logger_.Warning("scaling rules cannot be watched now",
-                    {{"reason", kube::ReasonName(fault.reason)},
-                     {"fault", fault.message},
-                     {"retry_ms", static_cast<int64_t>(pause.count())}});
-  };
-  rules.seed = options_.seed + 1;
-  return rules;
+  feed.seed = options_.seed;
+  return feed;
 }
 
 void ScalingController::Run(const std::stop_token& stop) {
   std::vector<std::jthread> threads;
-  threads.push_back(StartThread("scaling-pods", [&] { pods_.Run(stop); }));
-  threads.push_back(StartThread("scaling-rules", [&] { rules_.Run(stop); }));
   for (int i = 0; i < options_.workers; ++i) {
     threads.push_back(StartThread("scaling-" + std::to_string(i), [&] { Work(stop); }));
   }
+  feed_.Run(stop);
 }
 
 void ScalingController::LookAtAll() {
-  for (const ServiceKey& service : index_.services()) queue_.Add(service);
+  for (const ServiceKey& service : feed_.index().services()) queue_.Add(service);
 }
 
 void ScalingController::Work(const std::stop_token& stop) {
@@ -173,11 +124,11 @@ void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& s
     Forget(key);  // another leader may act: what was remembered is no more true
     return;
   }
-  if (!pods_.current() || !rules_.current()) {
+  if (!feed_.current()) {
     queue_.AddAt(key, std::chrono::steady_clock::now() + kAgain);
     return;
   }
-  const ServiceIndex::View view = index_.Look(key);
+  const ServiceIndex::View view = feed_.index().Look(key);
   if (view.pods.empty()) {
     Forget(key);
     return;

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -16,10 +15,9 @@
 #include "base/log.h"
 #include "kube/client.h"
 #include "kube/events.h"
-#include "kube/informer.h"
 #include "schemas/config.h"
 #include "watcher/scaling/journal.h"
-#include "watcher/scaling/service_index.h"
+#include "watcher/scaling/service_feed.h"
 #include "watcher/work_queue.h"
 
 namespace mindgate::watcher::scaling {
@@ -62,7 +60,7 @@ class ScalingController {
   // It leads now, or the settings are new: every service is looked at again. From any thread.
   void LookAtAll();
 
-  bool synced() const { return pods_.synced() && rules_.synced(); }
+  bool synced() const { return feed_.synced(); }
   Counts counts() const { return {decisions_, granted_, given_up_, failed_}; }
   const Journal& journal() const { return journal_; }
 
@@ -76,8 +74,7 @@ class ScalingController {
     std::map<std::string, std::string> said;  // what was told of each instance
   };
 
-  kube::Informer<PodPtr>::Options PodOptions();
-  kube::Informer<RuleState>::Options RuleOptions();
+  ServiceFeed::Options FeedOptions();
   void Work(const std::stop_token& stop);
   void LookAt(const Queue::Work& work, const std::stop_token& stop);
   Service ServiceOf(const ServiceIndex::View& view, const std::vector<ObservedInstance>& observed,
@@ -100,10 +97,8 @@ class ScalingController {
   kube::Recorder& recorder_;
   const Options options_;
   Queue queue_;
-  ServiceIndex index_;
   Journal journal_;
-  kube::Informer<PodPtr> pods_;
-  kube::Informer<RuleState> rules_;
+  ServiceFeed feed_;
   std::mutex mutex_;
   std::map<ServiceKey, Memory> memories_;  // guarded by mutex_; each entry by the queue
   std::atomic<uint64_t> decisions_ = 0;

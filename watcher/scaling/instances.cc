@@ -55,12 +55,8 @@ std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods) {
 
 RuleState RuleOf(const json::Json& config_map) {
   const std::string name(json::FindString(json::Find(config_map, "metadata"), "name").value_or(""));
-  const auto text = schemas::ScalingRuleText(config_map);
-  if (!text) {
-    return {std::nullopt, "ConfigMap " + name + " has no text under the key " +
-                              std::string(schemas::kScalingRuleKey)};
-  }
-  auto reading = schemas::ReadScalingRule(*text);
+  const std::string_view text = schemas::ScalingRuleText(config_map).value_or("");
+  auto reading = schemas::ReadScalingRule(text);
   if (reading.rule) return {std::move(reading.rule), ""};
   std::string why = "the rule in ConfigMap " + name + " cannot be used";
   if (!reading.refused.empty()) {
@@ -72,8 +68,8 @@ RuleState RuleOf(const json::Json& config_map) {
 }
 
 RuleState RuleMissing(const ServiceKey& service) {
-  return {std::nullopt, "ConfigMap " + Quote(service.rule) +
-                            ", which holds the rule, is not in namespace " + service.ns};
+  return {std::nullopt, "there is no ConfigMap " + Quote(service.rule) + " with the key " +
+                            std::string(schemas::kScalingRuleKey) + " in namespace " + service.ns};
 }
 
 }  // namespace mindgate::watcher::scaling

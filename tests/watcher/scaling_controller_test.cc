@@ -1,0 +1,307 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "kube/client_fixture.h"
+#include "kube/fake_api_server.h"
+#include "support/eventually.h"
+#include "support/fake_clock.h"
+#include "watcher/scaling/controller.h"
+
+namespace mindgate::watcher::scaling {
+namespace {
+
+using json::Json;
+using kube::testing::AccessTo;
+using kube::testing::FakeApiServer;
+using ::mindgate::testing::Eventually;
+using ::testing::IsSubsetOf;
+namespace resources = kube::resources;
+
+using Names = std::set<std::string>;
+
+constexpr const char* kTwoShapes = R"({"version": "1.0", "elastic_scaling_list": [
+  {"group_list": [{"group_name": "g0", "group_num": "2", "server_num_per_group": "1"},
+                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]},
+  {"group_list": [{"group_name": "g0", "group_num": "1", "server_num_per_group": "1"},
+                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]}]})";
+constexpr const char* kOneShape = R"({"version": "1.0", "elastic_scaling_list": [
+  {"group_list": [{"group_name": "g0", "group_num": "1", "server_num_per_group": "1"},
+                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]}]})";
+
+// The pods and rules of a cluster without controllers: the test is scheduler and kubelet.
+struct Cluster {
+  mindgate::testing::FakeClock clock;
+  FakeApiServer server{{.clock = &clock}};
+
+  void PutRule(const std::string& text) {
+    server.Put(resources::kConfigMaps, {{"metadata", {{"namespace", "ns"}, {"name", "rule"}}},
+                                        {"data", {{"elastic_scaling.json", text}}}});
+  }
+  static Json Pod(const std::string& name, const std::string& group) {
+    return {{"metadata",
+             {{"namespace", "ns"},
+              {"name", name},
+              {"labels",
+               {{"jobID", "s"},
+                {"mind-cluster/scaling-rule", "rule"},
+                {"mind-cluster/group-name", group}}}}},
+            {"spec", {{"schedulingGates", {{{"name", "mindgate.io/elastic-scaling"}}}}}},
+            {"status", {{"phase", "Pending"}}}};
+  }
+  void Submit(const std::string& name, const std::string& group) {
+    server.Put(resources::kPods, Pod(name, group));
+  }
+  void SetPhase(const std::string& name, const std::string& phase) {
+    Json pod = server.Find(resources::kPods, "ns", name);
+    pod["status"] = {{"phase", phase}};
+    server.Put(resources::kPods, pod);
+  }
+  bool IsOpen(const std::string& name) const {
+    const Json pod = server.Find(resources::kPods, "ns", name);
+    return pod.is_object() &&
+           (!pod["spec"].contains("schedulingGates") || pod["spec"]["schedulingGates"].empty());
+  }
+  Names Open(const Names& names) const {
+    Names open;
+    for (const std::string& name : names) {
+      if (IsOpen(name)) open.insert(name);
+    }
+    return open;
+  }
+  bool WaitOpen(const Names& names, const Names& of) const {
+    return Eventually([&] { return Open(of) == names; });
+  }
+};
+
+// One replica of the watcher.
+struct Replica {
+  explicit Replica(Cluster& of) : cluster(of) {}
+  ~Replica() { Stop(); }
+  void Start() {
+    thread = std::jthread([this] { controller.Run(stop.get_token()); });
+  }
+  void Stop() {
+    stop.request_stop();
+    if (thread.joinable()) thread.join();
+  }
+
+  Cluster& cluster;
+  std::atomic<bool> leads = true;
+  schemas::ElasticScaling settings = [] {
+    schemas::ElasticScaling enforced;
+    enforced.mode = schemas::Doing::kEnforce;
+    enforced.rebalance = schemas::Doing::kEnforce;
+    return enforced;
+  }();
+  std::unique_ptr<kube::Transport> transport =
+      kube::MakeTransport(AccessTo(cluster.server.url()), "mindgate/test");
+  kube::RealPauser pauser;
+  kube::Client client{*transport, pauser};
+  log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
+                     [](std::string_view) {}};
+  kube::Recorder recorder{
+      client, pauser, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
+  ScalingController controller{client,
+                               pauser,
+                               cluster.clock,
+                               logger,
+                               recorder,
+                               {.settings = [this] { return settings; },
+                                .leading_since = [this]() -> std::optional<Time> {
+                                  if (!leads) return std::nullopt;
+                                  return Time{};
+                                }}};
+  std::stop_source stop;
+  std::jthread thread;
+};
+
+const Names kAll = {"p0", "p1", "d0"};
+
+struct ScalingControllerTest : ::testing::Test {
+  Cluster cluster;
+  Replica watcher{cluster};
+
+  void SubmitAll() {
+    cluster.PutRule(kTwoShapes);
+    cluster.Submit("p0", "g0");
+    cluster.Submit("p1", "g0");
+    cluster.Submit("d0", "g1");
+  }
+  std::vector<std::string> Reasons() {
+    watcher.recorder.Flush(std::chrono::seconds(10));
+    std::vector<std::string> reasons;
+    const auto page = watcher.client.List(resources::kEvents, "ns");
+    for (const Json& event : page->items) {
+      reasons.push_back(event["regarding"]["name"].get<std::string>() + " " +
+                        event["reason"].get<std::string>() + ": " +
+                        event["note"].get<std::string>());
+    }
+    std::sort(reasons.begin(), reasons.end());
+    return reasons;
+  }
+};
+
+TEST_F(ScalingControllerTest, TheMinimalShapeFirstAndTheFullestInTheEnd) {
+  SubmitAll();
+  watcher.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  cluster.SetPhase("p0", "Running");
+  cluster.SetPhase("d0", "Running");
+  ASSERT_TRUE(cluster.WaitOpen(kAll, kAll));
+  EXPECT_EQ(Reasons(),
+            (std::vector<std::string>{
+                "d0 InstanceGranted: shape 2 of 2 wants 1 of g1, and none is there",
+                "p0 InstanceGranted: shape 2 of 2 wants 1 of g0, and none is there",
+                "p1 InstanceGranted: shape 1 of 2 wants 2 of g0, and 1 is there",
+                "p1 InstanceHeld: shape 2 of 2 wants 1 of g0, which is there; a fuller one must "
+                "wait until 1 of g0 run, now 0 and 1 of g1 run, now 0"}));
+}
+
+TEST_F(ScalingControllerTest, OthersGatesStay) {
+  cluster.PutRule(kOneShape);
+  Json pod = Cluster::Pod("p0", "g0");
+  pod["spec"]["schedulingGates"] = {{{"name", "other"}}, {{"name", "mindgate.io/elastic-scaling"}}};
+  cluster.server.Put(resources::kPods, pod);
+  watcher.Start();
+  ASSERT_TRUE(Eventually([&] { return cluster.server.Count({.method = "PATCH"}) == 1; }));
+  ASSERT_TRUE(Eventually([&] {
+    return cluster.server.Find(resources::kPods, "ns", "p0")["spec"]["schedulingGates"] ==
+           Json({{{"name", "other"}}});
+  }));
+}
+
+TEST_F(ScalingControllerTest, WithoutARuleAllWaitAndAnEventSaysWhy) {
+  cluster.Submit("p0", "g0");
+  watcher.Start();
+  ASSERT_TRUE(Eventually([&] { return !watcher.controller.journal().entries().empty(); }));
+  EXPECT_EQ(Reasons(), (std::vector<std::string>{
+                           "p0 ScalingRuleUnusable: there is no ConfigMap \"rule\" with the key "
+                           "elastic_scaling.json in namespace ns"}));
+  cluster.PutRule("{");
+  ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 2; }));
+  EXPECT_THAT(watcher.controller.journal().entries().back().reason,
+              ::testing::HasSubstr("line 1, column 2"));
+  EXPECT_FALSE(cluster.IsOpen("p0"));
+  cluster.PutRule(kOneShape);
+  EXPECT_TRUE(cluster.WaitOpen({"p0"}, {"p0"}));
+}
+
+TEST_F(ScalingControllerTest, AnEditOfTheRuleWakesThoseThatWait) {
+  SubmitAll();
+  cluster.PutRule(kOneShape);
+  watcher.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  cluster.SetPhase("p0", "Running");
+  cluster.SetPhase("d0", "Running");
+  ASSERT_TRUE(Eventually([&] {
+    const auto standings = watcher.controller.journal().standings();
+    return standings.size() == 1 && standings[0].decision.reached == 0;
+  }));
+  EXPECT_FALSE(cluster.IsOpen("p1"));
+  cluster.PutRule(kTwoShapes);
+  EXPECT_TRUE(cluster.WaitOpen(kAll, kAll));
+}
+
+TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
+  SubmitAll();
+  watcher.settings.mode = schemas::Doing::kObserve;
+  watcher.Start();
+  ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 3; }));
+  EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 0U);
+  EXPECT_EQ(cluster.Open(kAll), Names{});
+}
+
+TEST_F(ScalingControllerTest, OnlyTheLeaderActs) {
+  SubmitAll();
+  watcher.leads = false;
+  Replica other(cluster);
+  watcher.Start();
+  other.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  EXPECT_EQ(watcher.controller.counts().decisions, 0U);
+  EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 2U);
+}
+
+TEST_F(ScalingControllerTest, ALeaderThatTakesOverGrantsNothingTwice) {
+  SubmitAll();
+  watcher.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  watcher.Stop();
+  Replica other(cluster);
+  other.Start();
+  ASSERT_TRUE(Eventually([&] { return !other.controller.journal().standings().empty(); }));
+  EXPECT_EQ(cluster.Open(kAll), (Names{"p0", "d0"}));
+  cluster.SetPhase("p0", "Running");
+  cluster.SetPhase("d0", "Running");
+  EXPECT_TRUE(cluster.WaitOpen(kAll, kAll));
+}
+
+// One pod of an instance was opened when the leader ended: the instance is granted, all of it.
+TEST_F(ScalingControllerTest, AGrantThatWasCutShortGoesOn) {
+  cluster.PutRule(kOneShape);
+  for (const char* name : {"p0-0", "p0-1", "p1-0"}) {
+    Json pod = Cluster::Pod(name, "g0");
+    pod["metadata"]["ownerReferences"] = {{{"apiVersion", "mindxdl.gitee.com/v1"},
+                                           {"kind", "AscendJob"},
+                                           {"name", std::string(name, 2)},
+                                           {"uid", "u"},
+                                           {"controller", true}}};
+    if (std::string(name) == "p0-0") pod["spec"].erase("schedulingGates");
+    cluster.server.Put(resources::kPods, pod);
+  }
+  watcher.Start();
+  EXPECT_TRUE(cluster.WaitOpen({"p0-0", "p0-1"}, {"p0-0", "p0-1", "p1-0"}));
+}
+
+TEST_F(ScalingControllerTest, WhatTheApiServerRefusesIsTriedAgain) {
+  SubmitAll();
+  cluster.server.AnswerNext(2, {.method = "PATCH"},
+                            kube::testing::StatusAnswer(503, "ServiceUnavailable", "later"));
+  watcher.Start();
+  EXPECT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  EXPECT_GE(watcher.controller.counts().failed, 1U);
+}
+
+TEST_F(ScalingControllerTest, CutWatchesAndAnExpiredVersionGrantNothingWrong) {
+  SubmitAll();
+  watcher.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  cluster.server.Compact();
+  cluster.server.CutWatches(FakeApiServer::Cut::kMidLine);
+  cluster.SetPhase("p0", "Running");
+  cluster.SetPhase("d0", "Running");
+  EXPECT_TRUE(cluster.WaitOpen(kAll, kAll));
+  EXPECT_EQ(watcher.controller.counts().granted, 3U);
+}
+
+// The fault story of MindCluster's documents: d0's node breaks and no spare one is there.
+TEST_F(ScalingControllerTest, ASurplusInstanceIsGivenUpForOneThatIsNeeded) {
+  SubmitAll();
+  watcher.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  for (const char* name : {"p0", "d0"}) cluster.SetPhase(name, "Running");
+  ASSERT_TRUE(cluster.WaitOpen(kAll, kAll));
+  cluster.SetPhase("p1", "Running");
+  cluster.server.Remove(resources::kPods, "ns", "d0");
+  cluster.Submit("d1", "g1");
+  ASSERT_TRUE(cluster.WaitOpen({"d1"}, {"d1"}));
+  cluster.clock.Advance(std::chrono::seconds(400));
+  Json d1 = cluster.server.Find(resources::kPods, "ns", "d1");
+  d1["status"]["conditions"] = {{{"type", "PodScheduled"},
+                                 {"status", "False"},
+                                 {"reason", "Unschedulable"},
+                                 {"lastTransitionTime", "2026-01-01T00:00:00Z"}}};
+  cluster.server.Put(resources::kPods, d1);
+  EXPECT_TRUE(
+      Eventually([&] { return cluster.server.Find(resources::kPods, "ns", "p1").is_null(); }));
+  EXPECT_FALSE(cluster.server.Find(resources::kPods, "ns", "p0").is_null());
+  EXPECT_EQ(watcher.controller.counts().given_up, 1U);
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::scaling

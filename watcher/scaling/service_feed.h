@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "kube/informer.h"
+#include "watcher/scaling/service_index.h"
+
+namespace mindgate::watcher::scaling {
+
+// Follows the pods under scaling rules and the rules of a cluster.
+class ServiceFeed {
+ public:
+  struct Options {
+    std::string ns{};  // empty: all namespaces
+    // ConfigMaps of these are no scaling rules and change all the time.
+    std::vector<std::string> without_rules{};
+    // After each change that concerns a service, in a thread of the feed.
+    std::function<void(const ServiceKey&)> changed{};
+    // What cannot be followed now ("pods"), and when it is tried again.
+    std::function<void(const char* what, const kube::Fault& fault, std::chrono::milliseconds pause)>
+        failed{};
+    uint64_t seed = 1;
+  };
+
+  // The rest must outlive it.
+  ServiceFeed(kube::Client& client, kube::Pauser& pauser, const Clock& clock, Options options);
+
+  // Until `stop`, with two threads of its own.
+  void Run(const std::stop_token& stop);
+
+  const ServiceIndex& index() const { return index_; }
+  bool synced() const { return pods_.synced() && rules_.synced(); }
+  // Whether what is known is complete and, as far as one can know, new.
+  bool current() const { return pods_.current() && rules_.current(); }
+  bool WaitSynced(std::chrono::milliseconds longest, const std::stop_token& stop) const {
+    return pods_.WaitSynced(longest, stop) && rules_.WaitSynced(longest, stop);
+  }
+
+ private:
+  kube::Informer<PodPtr>::Options PodOptions();
+  kube::Informer<RuleState>::Options RuleOptions();
+  void Tell(const std::vector<ServiceKey>& concerned) const;
+
+  const Options options_;
+  ServiceIndex index_;
+  kube::Informer<PodPtr> pods_;
+  kube::Informer<RuleState> rules_;
+};
+
+}  // namespace mindgate::watcher::scaling
