@@ -173,7 +173,7 @@ TEST(ScalingReasons, WhatIsGivenUp) {
            "give up: shape 3 of 3 needs d-0 of d, for which there is no room, and wants 1 of p, of "
            "which 2 run"},
           {"one that starts",
-           {Running("p-0"), Starting("p-1"), Stuck("d-0", long_ago)},
+           {Running("p-0"), Placed(Starting("p-1"), 1), Stuck("d-0", long_ago)},
            "p-1",
            "give up: shape 3 of 3 needs d-0 of d, for which there is no room, and wants 1 of p, of "
            "which 2 run or start"},

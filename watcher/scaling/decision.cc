@@ -16,16 +16,15 @@ using schemas::ScalingTier;
 // How much of the room that it needs an instance has, the most first.
 enum class Footing : uint8_t {
   kRuns,
-  kWhole,  // it starts, and the scheduler has refused none of its pods
-  kPart,   // some of its pods have a node, and there is none for the others
+  kWhole,  // it starts, and the scheduler has refused none of its pods so far
+  kPart,   // some of its pods have a node, and there is none for another
   kNone,
 };
 
 Footing FootingOf(const Instance& instance) {
   if (instance.phase == Phase::kRunning) return Footing::kRuns;
-  if (instance.phase != Phase::kStarting) return Footing::kNone;
-  if (!instance.unschedulable) return Footing::kWhole;
-  return instance.placed > 0 ? Footing::kPart : Footing::kNone;
+  if (instance.phase != Phase::kStarting || instance.placed == 0) return Footing::kNone;
+  return instance.unschedulable ? Footing::kPart : Footing::kWhole;
 }
 
 struct Tally {
