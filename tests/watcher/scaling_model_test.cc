@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <array>
 #include <map>
@@ -105,15 +105,17 @@ class Model {
   }
 
   // States in which nothing can happen any more without a fault, and their shape is not the best.
-  size_t FallShort() const {
-    size_t number = 0;
+  std::vector<std::string> FallShort() const {
+    std::vector<std::string> short_of_it;
     for (size_t i = 0; i < states_.size(); ++i) {
       if (!next_[i].empty()) continue;
       const State& state = states_[i];
       const Decision decision = DecideOn(state);
-      if (decision.reached != BestShape(rules_[state.rule], supplies_, state.slots)) ++number;
+      if (decision.reached != BestShape(rules_[state.rule], supplies_, state.slots)) {
+        short_of_it.push_back(Text(state));
+      }
     }
-    return number;
+    return short_of_it;
   }
 
   // The longest way that steps alone can take; nothing when they can go in a circle.
@@ -151,6 +153,19 @@ class Model {
       next_.emplace_back();
     }
     return found->second;
+  }
+
+  // "p-0 running 1/1, d-0 stuck 0/2; 1 slot(s), rule 1"
+  std::string Text(const State& state) const {
+    static constexpr std::array<const char*, 5> kNames = {"held", "granted", "starting", "stuck",
+                                                          "running"};
+    std::string text;
+    for (size_t i = 0; i < state.jobs.size(); ++i) {
+      text += setting_.jobs[i].name + " " + kNames[static_cast<size_t>(state.jobs[i].at)] + " " +
+              std::to_string(state.jobs[i].placed) + "/" + std::to_string(setting_.jobs[i].need) +
+              (i + 1 < state.jobs.size() ? ", " : "; ");
+    }
+    return text + std::to_string(state.slots) + " slot(s), rule " + std::to_string(state.rule + 1);
   }
 
   // Whoever is stuck has been so for long enough, and nothing was given up lately.
@@ -318,7 +333,7 @@ TEST(ScalingModel, FromEveryStateToTheBestShapeThatFits) {
     Model model(setting, {.rebalance = Rebalance::kEnforce});
     model.Explore();
     EXPECT_EQ(model.overshoots(), 0u);
-    EXPECT_EQ(model.FallShort(), 0u);
+    EXPECT_THAT(model.FallShort(), ::testing::IsEmpty());
     const auto longest = model.LongestWay();
     EXPECT_TRUE(longest) << "steps can go in a circle";
     EXPECT_LT(longest.value_or(0), 60u);
@@ -339,7 +354,9 @@ TEST(ScalingModel, WithoutRebalancingSomeFallShort) {
   Model model(setting, {.rebalance = Rebalance::kObserve});
   model.Explore();
   EXPECT_EQ(model.overshoots(), 0u);
-  EXPECT_GT(model.FallShort(), 0u);
+  EXPECT_THAT(model.FallShort(),
+              ::testing::Contains("p-0 running 1/1, p-1 running 1/1, p-2 held 0/1, d-0 stuck 0/1; "
+                                  "2 slot(s), rule 1"));
   EXPECT_TRUE(model.LongestWay());
 }
 
