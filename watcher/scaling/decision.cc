@@ -1,6 +1,7 @@
 #include "watcher/scaling/decision.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -12,10 +13,31 @@ namespace {
 using schemas::ScalingGroup;
 using schemas::ScalingTier;
 
+// How much of the room that it needs an instance has, the most first.
+enum class Footing : uint8_t {
+  kRuns,
+  kWhole,  // it starts, and the scheduler has refused none of its pods so far
+  kPart,   // some of its pods have a node, and there is none for another
+  kNone,
+};
+
+Footing FootingOf(const Instance& instance) {
+  if (instance.phase == Phase::kRunning) return Footing::kRuns;
+  if (instance.phase != Phase::kStarting || instance.placed == 0) return Footing::kNone;
+  return instance.unschedulable ? Footing::kPart : Footing::kWhole;
+}
+
 struct Tally {
   int64_t running = 0;
   int64_t starting = 0;
   int64_t held = 0;
+  std::array<int64_t, 4> by_footing{};
+
+  int64_t AtLeast(Footing footing) const {
+    int64_t sum = 0;
+    for (size_t i = 0; i <= static_cast<size_t>(footing); ++i) sum += by_footing[i];
+    return sum;
+  }
 };
 
 class Round {
@@ -67,6 +89,7 @@ class Round {
   void Count() {
     for (const Instance* instance : instances_) {
       auto& count = counts_[instance->group];
+      ++count.by_footing[static_cast<size_t>(FootingOf(*instance))];
       if (instance->phase == Phase::kRunning) {
         ++count.running;
       } else if (instance->phase == Phase::kStarting || IsReserved(*instance)) {
@@ -74,6 +97,7 @@ class Round {
       } else {
         ++count.held;
       }
+      if (IsReserved(*instance)) Look(*instance->granted + options_.reservation);
     }
   }
 
@@ -82,7 +106,7 @@ class Round {
   bool Known() {
     std::string why;
     if (!service_.rule) {
-      why = service_.no_rule;
+      why = service_.no_rule.empty() ? "there is no scaling rule" : service_.no_rule;
     } else if (const auto nameless =
                    std::find_if(instances_.begin(), instances_.end(),
                                 [](const Instance* instance) { return instance->group.empty(); });
@@ -103,9 +127,14 @@ class Round {
     return false;
   }
 
-  bool Runs(const ScalingTier& tier) {
+  int64_t RunningOf(const std::string& group) const {
+    const auto found = counts_.find(group);
+    return found == counts_.end() ? 0 : found->second.running;
+  }
+
+  bool Runs(const ScalingTier& tier) const {
     return std::all_of(tier.groups.begin(), tier.groups.end(), [&](const ScalingGroup& group) {
-      return counts_[group.group_name].running >= Wanted(tier, group.group_name);
+      return RunningOf(group.group_name) >= Wanted(tier, group.group_name);
     });
   }
 
@@ -126,12 +155,8 @@ class Round {
       if (instance->phase != Phase::kHeld) {
         Say(*instance, Verdict::kKeep,
             instance->phase == Phase::kRunning ? "it runs" : "it was granted and starts");
-        if (instance->phase == Phase::kStarting && instance->unschedulable) {
-          Look(*instance->unschedulable + options_.rebalance_after);
-        }
       } else if (IsReserved(*instance)) {
-        Look(*instance->granted + options_.reservation);
-        Say(*instance, Verdict::kKeep, "it was granted just now");
+        Say(*instance, Verdict::kKeep, "it was granted, and its pods do not show it yet");
       } else {
         waiting.push_back(instance);
       }
@@ -154,43 +179,78 @@ class Round {
           "the fullest shape runs, which wants " + Listed(tiers().front()));
       return;
     }
-    const ScalingTier& tier = tiers()[*decision_.aim];
-    const int64_t wanted = Wanted(tier, group);
     Tally& count = counts_[group];
-    const int64_t there = count.running + (options_.upstream_counts ? 0 : count.starting);
-    if (there < wanted) {
-      ++count.starting;
-      --count.held;
-      Say(instance, Verdict::kGrant,
-          ShapeName(*decision_.aim) + " wants " + std::to_string(wanted) + " of " + group +
-              ", and " +
-              (there == 0 ? "none is there"
-                          : std::to_string(there) + " " + (there == 1 ? "is" : "are") + " there"));
+    const int64_t wanted = Wanted(tiers()[*decision_.aim], group);
+    const int64_t there = count.running + StartingOf(count);
+    if (there >= wanted) {
+      Say(instance, Verdict::kHold, WhyHeld(group, count));
       return;
     }
-    Say(instance, Verdict::kHold, WhyNot(tier, group, wanted));
+    Say(instance, Verdict::kGrant,
+        ShapeName(*decision_.aim) + " wants " + Several(wanted, group) + ", and " + There(count));
+    ++count.starting;
+    --count.held;
   }
 
-  std::string WhyNot(const ScalingTier& tier, const std::string& group, int64_t wanted) {
-    std::string why =
-        ShapeName(*decision_.aim) + " wants " + std::to_string(wanted) + " of " + group;
-    if (wanted > 0) why += ", which " + std::string(wanted == 1 ? "is" : "are") + " there";
-    std::vector<std::string> lacking;
-    for (const auto& [name, count] : counts_) {
-      const int64_t of_this = Wanted(tier, name);
-      if (count.running < of_this) lacking.push_back(Progress(name, count.running, of_this));
-    }
-    for (const ScalingGroup& other : tier.groups) {
-      if (!counts_.contains(other.group_name) && other.group_num > 0) {
-        lacking.push_back(Progress(other.group_name, 0, other.group_num));
-      }
-    }
-    std::sort(lacking.begin(), lacking.end());
-    return why + "; a fuller one must wait until " + Join(lacking, " and ");
+  // What counts as being there already.
+  int64_t StartingOf(const Tally& count) const {
+    return options_.upstream_counts ? 0 : count.starting;
   }
 
-  static std::string Progress(const std::string& group, int64_t running, int64_t wanted) {
-    return std::to_string(wanted) + " of " + group + " run, now " + std::to_string(running);
+  // "2 run or start"
+  std::string There(const Tally& count) const {
+    const int64_t starting = StartingOf(count);
+    const int64_t there = count.running + starting;
+    if (there == 0) return options_.upstream_counts ? "none runs" : "none runs or starts";
+    const std::string singular = there == 1 ? "s" : "";
+    std::string verb = "run" + singular;
+    if (starting > 0) verb = count.running > 0 ? "run or start" : "start" + singular;
+    return std::to_string(there) + " " + verb;
+  }
+
+  static std::string Several(int64_t number, const std::string& group) {
+    return (number == 0 ? "none" : std::to_string(number)) + " of " + group;
+  }
+
+  std::string WhyHeld(const std::string& group, const Tally& count) const {
+    const size_t aim = *decision_.aim;
+    const int64_t most = Wanted(tiers().front(), group);
+    if (most == 0) return "no shape wants any of " + group;
+    if (count.running + StartingOf(count) >= most) {
+      return "no shape wants more than " + Several(most, group) + ", and " + There(count);
+    }
+    const int64_t wanted = Wanted(tiers()[aim], group);
+    return ShapeName(aim) + " wants " + Several(wanted, group) +
+           (wanted == 0 ? "" : ", and " + There(count)) + "; shape " + std::to_string(aim) +
+           " waits for " + Lacks(tiers()[aim]);
+  }
+
+  // "d (0 of 1 run) and p (1 of 2 run, there is no room for p-0)"
+  std::string Lacks(const ScalingTier& tier) const {
+    std::map<std::string, std::string> by_group;
+    for (const ScalingGroup& group : tier.groups) {
+      std::string lack = Lack(tier, group.group_name);
+      if (!lack.empty()) by_group[group.group_name] = std::move(lack);
+    }
+    std::vector<std::string> lacks;
+    for (auto& [group, lack] : by_group) lacks.push_back(std::move(lack));
+    return Join(lacks, " and ");
+  }
+
+  // Empty when enough run.
+  std::string Lack(const ScalingTier& tier, const std::string& group) const {
+    const int64_t wanted = Wanted(tier, group);
+    const int64_t running = RunningOf(group);
+    if (running >= wanted) return "";
+    std::string lack =
+        group + " (" + std::to_string(running) + " of " + std::to_string(wanted) + " run";
+    const auto stuck =
+        std::find_if(instances_.begin(), instances_.end(), [&](const Instance* instance) {
+          return instance->group == group && instance->phase == Phase::kStarting &&
+                 instance->unschedulable;
+        });
+    if (stuck != instances_.end()) lack += ", there is no room for " + (*stuck)->name;
+    return lack + ")";
   }
 
   static std::string Listed(const ScalingTier& tier) {
@@ -198,19 +258,22 @@ class Round {
     for (const ScalingGroup& group : tier.groups) wanted[group.group_name] = group.group_num;
     std::vector<std::string> texts;
     for (const auto& [name, number] : wanted) {
-      texts.push_back(std::to_string(number) + " of " + name);
+      texts.push_back(Several(number, name));
     }
     return Join(texts, " and ");
   }
 
   // The wanted instance that has found no room for the longest time, if it is long enough.
-  const Instance* Stranded(const ScalingTier& tier) const {
+  const Instance* Stranded(const ScalingTier& tier) {
     const Instance* longest = nullptr;
     for (const Instance* instance : instances_) {
       if (instance->phase != Phase::kStarting || !instance->unschedulable) continue;
-      if (now_ < *instance->unschedulable + options_.rebalance_after) continue;
       const Tally& count = counts_.at(instance->group);
-      if (count.running >= Wanted(tier, instance->group)) continue;
+      if (count.AtLeast(Footing::kWhole) >= Wanted(tier, instance->group)) continue;
+      if (now_ < *instance->unschedulable + options_.rebalance_after) {
+        Look(*instance->unschedulable + options_.rebalance_after);
+        continue;
+      }
       if (longest == nullptr || *instance->unschedulable < *longest->unschedulable) {
         longest = instance;
       }
@@ -218,20 +281,18 @@ class Round {
     return longest;
   }
 
-  // Of the groups that have more than the shape wants; the least ready, then the newest. One that
-  // runs goes only when enough others of its group run.
+  // One whose group keeps what the shape wants without it, counting only those that have as much of
+  // their room; the least ready, then the newest. Of the stranded one's own group that can only be
+  // another one that has a part: two of them may wait for each other for ever.
   const Instance* Surplus(const ScalingTier& tier, const Instance& stranded) const {
     const Instance* victim = nullptr;
     const auto less_lost = [](const Instance& a, const Instance& b) {
       return std::tuple(a.ready, b.since, b.name) < std::tuple(b.ready, a.since, a.name);
     };
     for (const Instance* instance : instances_) {
-      if (instance->group == stranded.group || instance->phase == Phase::kHeld) continue;
-      if (instance->unschedulable) continue;  // it has no room to give
-      const Tally& count = counts_.at(instance->group);
-      const int64_t wanted = Wanted(tier, instance->group);
-      const bool runs = instance->phase == Phase::kRunning;
-      if ((runs ? count.running : count.running + count.starting) <= wanted) continue;
+      const Footing footing = FootingOf(*instance);
+      if (instance == &stranded || footing == Footing::kNone) continue;  // it has no room to give
+      if (counts_.at(instance->group).AtLeast(footing) <= Wanted(tier, instance->group)) continue;
       if (victim == nullptr || less_lost(*instance, *victim)) victim = instance;
     }
     return victim;
@@ -248,11 +309,11 @@ class Round {
       Look(*last_given_up_ + options_.cool_down);
       return;
     }
-    const int64_t wanted = Wanted(tier, victim->group);
     const Outcome given_up{victim->name, victim->group, Verdict::kGiveUp,
                            ShapeName(*decision_.aim) + " needs " + stranded->name + " of " +
-                               stranded->group + ", for which there is no room, and only " +
-                               std::to_string(wanted) + " of " + victim->group};
+                               stranded->group + ", for which there is no room, and wants " +
+                               Several(Wanted(tier, victim->group), victim->group) + ", of which " +
+                               There(counts_.at(victim->group))};
     if (options_.rebalance == Rebalance::kObserve) {
       decision_.would_give_up = given_up;
       return;

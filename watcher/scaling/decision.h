@@ -33,6 +33,7 @@ struct Instance {
       granted{};  // of a held one: when we took its gate away, which is not seen yet
   std::optional<Time> unschedulable{};  // since when the scheduler has no room for one of its pods
   int64_t ready = 0;                    // how many of its pods are ready
+  int64_t placed = 0;                   // how many of its pods have a node
   bool operator==(const Instance&) const = default;
 };
 

@@ -1,0 +1,437 @@
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/scaling.h"
+
+// What holds for every service, whatever its rule and however odd its instances.
+namespace mindgate::testing {
+namespace {
+
+using std::chrono::seconds;
+using watcher::scaling::Decide;
+using watcher::scaling::Decision;
+using watcher::scaling::Options;
+using watcher::scaling::Outcome;
+using watcher::scaling::Rebalance;
+using watcher::scaling::Verdict;
+
+// Ten times as often as by default, for a service has many parts.
+template <typename Property>
+bool Holds(Property property) {
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
+  params.maxSuccess *= 10;
+  const auto result = rc::detail::checkTestable(property, rc::detail::TestMetadata{}, params);
+  rc::detail::printResultMessage(result, std::cerr);
+  std::cerr << std::endl;
+  return result.template is<rc::detail::SuccessResult>();
+}
+
+// Taken modulo, since shrinking replays draws into code that may by then ask for another range.
+int64_t Draw(int64_t n) { return *rc::gen::inRange(0, 1'000'000) % n; }
+
+const std::string& AnyGroup() {
+  static const std::vector<std::string> kGroups = {"p", "d", "x"};
+  return kGroups[static_cast<size_t>(Draw(3))];
+}
+
+// As the operator accepts it: what a shape has, the one before it has too, and not less of it.
+schemas::ScalingRule AnyRule() {
+  schemas::ScalingRule rule;
+  schemas::ScalingTier tier;
+  for (const char* group : {"p", "d", "x"}) {
+    if (Draw(4) > 0) tier.groups.push_back({group, Draw(5), 1});
+  }
+  const int64_t tiers = Draw(5);
+  for (int64_t i = 0; i < tiers; ++i) {
+    rule.tiers.push_back(tier);
+    for (auto& group : tier.groups) group.group_num = Draw(group.group_num + 1);
+    if (!tier.groups.empty() && Draw(5) == 4) tier.groups.pop_back();
+  }
+  return rule;
+}
+
+Instance AnyInstance(int64_t number) {
+  Instance instance;
+  instance.group = Draw(20) == 19 ? "unknown" : AnyGroup();
+  instance.name = instance.group + "-" + std::to_string(number);
+  instance.phase = static_cast<Phase>(Draw(4));
+  instance.since = kStart - seconds(Draw(4));
+  if (Draw(3) == 2) instance.granted = kStart - seconds(Draw(40)) + seconds(3);
+  if (instance.phase == Phase::kStarting) {
+    if (Draw(2) == 1) instance.unschedulable = kStart - seconds(Draw(100));
+    instance.placed = Draw(3);
+  }
+  instance.ready = Draw(3);
+  return instance;
+}
+
+Service AnyService() {
+  Service service;
+  if (Draw(12) > 0) {
+    service.rule = AnyRule();
+  } else {
+    service.no_rule = "the rule cannot be read";
+  }
+  const int64_t instances = Draw(14);
+  for (int64_t i = 0; i < instances; ++i) service.instances.push_back(AnyInstance(i));
+  if (Draw(15) == 14 && !service.instances.empty()) service.instances.front().group = "";
+  return service;
+}
+
+Options AnyOptions() {
+  Options options;
+  options.upstream_counts = Draw(2) == 1;
+  options.rebalance = static_cast<Rebalance>(Draw(3));
+  return options;
+}
+
+Options Exact(Rebalance rebalance = Rebalance::kEnforce) {
+  Options options;
+  options.rebalance = rebalance;
+  return options;
+}
+
+std::set<std::string> NamesWith(const Decision& decision, Verdict verdict) {
+  std::set<std::string> names;
+  for (const Outcome& outcome : decision.outcomes) {
+    if (outcome.verdict == verdict) names.insert(outcome.instance);
+  }
+  return names;
+}
+
+// As its pods may be seen or not: what runs, starts, or was granted not long ago.
+std::map<std::string, int64_t> There(const Service& service, const Options& options) {
+  std::map<std::string, int64_t> there;
+  for (const Instance& instance : service.instances) {
+    const bool reserved = instance.phase == Phase::kHeld && instance.granted &&
+                          kStart < *instance.granted + options.reservation;
+    there[instance.group] +=
+        instance.phase == Phase::kStarting || instance.phase == Phase::kRunning || reserved ? 1 : 0;
+  }
+  return there;
+}
+
+int64_t Wanted(const Service& service, size_t tier, const std::string& group) {
+  const auto* found = service.rule->tiers[tier].Find(group);
+  return found == nullptr ? 0 : found->group_num;
+}
+
+void Log(const Service& service) {
+  RC_LOG() << "rule";
+  if (service.rule) {
+    for (const auto& tier : service.rule->tiers) {
+      for (const auto& group : tier.groups)
+        RC_LOG() << " " << group.group_name << "=" << group.group_num;
+      RC_LOG() << " |";
+    }
+  }
+  for (const Instance& instance : service.instances) {
+    RC_LOG() << "\n" << instance.name << " phase " << static_cast<int>(instance.phase);
+    if (instance.granted) RC_LOG() << " granted " << (*instance.granted - kStart).count();
+    if (instance.unschedulable) RC_LOG() << " stuck " << (*instance.unschedulable - kStart).count();
+    if (instance.placed > 0) RC_LOG() << " placed " << instance.placed;
+  }
+  RC_LOG() << "\n";
+}
+
+// The algorithm of mindcluster.md A.5, written again: what a job of `group` hears that asks now.
+// Where upstream crashes it is refused.
+struct Upstream {
+  std::optional<size_t> destination;
+  std::map<std::string, int64_t> running;
+
+  explicit Upstream(const Service& service) {
+    for (const Instance& instance : service.instances) {
+      if (instance.phase == Phase::kRunning) ++running[instance.group];
+    }
+    const auto& tiers = service.rule->tiers;
+    for (size_t left = tiers.size(); left > 0 && !destination; --left) {
+      for (const auto& group : tiers[left - 1].groups) {
+        if (running[group.group_name] < group.group_num) destination = left - 1;
+      }
+    }
+  }
+
+  bool MayCreate(const Service& service, const std::string& group) {
+    return destination && Wanted(service, *destination, group) > running[group];
+  }
+};
+
+bool HasNameless(const Service& service) {
+  return std::any_of(service.instances.begin(), service.instances.end(),
+                     [](const Instance& i) { return i.phase != Phase::kEnded && i.group.empty(); });
+}
+
+TEST(ScalingProperties, UpstreamCountsAreUpstreams) {
+  EXPECT_TRUE(Holds([] {
+    Service service = AnyService();
+    // Upstream knows no reservations.
+    for (Instance& instance : service.instances) instance.granted.reset();
+    Log(service);
+    Options options = AnyOptions();
+    options.upstream_counts = true;
+    const Decision decision = Decide(service, options, kStart);
+    if (!service.rule || HasNameless(service)) {
+      RC_ASSERT(NamesWith(decision, Verdict::kGrant).empty());
+      return;
+    }
+    Upstream upstream(service);
+    RC_ASSERT(decision.aim == upstream.destination);
+    const auto grants = NamesWith(decision, Verdict::kGrant);
+    for (const Instance& instance : service.instances) {
+      if (instance.phase != Phase::kHeld) continue;
+      RC_ASSERT(grants.contains(instance.name) == upstream.MayCreate(service, instance.group));
+    }
+  }));
+}
+
+TEST(ScalingProperties, AGrantOfExactCountsIsOneOfUpstreams) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    Options options = Exact();
+    const auto exact = NamesWith(Decide(service, options, kStart), Verdict::kGrant);
+    options.upstream_counts = true;
+    const auto upstream = NamesWith(Decide(service, options, kStart), Verdict::kGrant);
+    RC_ASSERT(std::includes(upstream.begin(), upstream.end(), exact.begin(), exact.end()));
+  }));
+}
+
+TEST(ScalingProperties, NeverMoreThanTheShapeWantsOrThereWere) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision decision = Decide(service, Exact(), kStart);
+    const auto before = There(service, Exact());
+    auto after = before;
+    for (const Outcome& outcome : decision.outcomes) {
+      if (outcome.verdict == Verdict::kGrant) ++after[outcome.group];
+    }
+    for (const auto& [group, number] : after) {
+      const int64_t wanted = decision.aim ? Wanted(service, *decision.aim, group) : 0;
+      RC_ASSERT(number <= std::max(before.at(group), wanted));
+    }
+  }));
+}
+
+// As many as are lacking and wait are granted.
+TEST(ScalingProperties, NeverFewerThanItCould) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision decision = Decide(service, Exact(), kStart);
+    if (!decision.aim) return;
+    auto there = There(service, Exact());
+    std::set<std::string> held;
+    for (const Outcome& outcome : decision.outcomes) {
+      if (outcome.verdict == Verdict::kGrant) ++there[outcome.group];
+      if (outcome.verdict == Verdict::kHold) held.insert(outcome.group);
+    }
+    for (const std::string& group : held) {
+      RC_ASSERT(there[group] >= Wanted(service, *decision.aim, group));
+    }
+  }));
+}
+
+TEST(ScalingProperties, TheSmallestUnreachedShapeFirst) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision decision = Decide(service, AnyOptions(), kStart);
+    if (!decision.aim) {
+      RC_ASSERT(NamesWith(decision, Verdict::kGrant).empty());
+      return;
+    }
+    Upstream upstream(service);
+    RC_ASSERT(decision.aim == upstream.destination);
+    RC_ASSERT(decision.reached.value_or(*decision.aim + 1) == *decision.aim + 1);
+    for (const Outcome& outcome : decision.outcomes) {
+      if (outcome.verdict != Verdict::kGrant) continue;
+      RC_ASSERT(upstream.running[outcome.group] < Wanted(service, *decision.aim, outcome.group));
+    }
+  }));
+}
+
+TEST(ScalingProperties, TheOrderOfInstancesDoesNotMatter) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Options options = AnyOptions();
+    Service other = service;
+    for (size_t i = other.instances.size(); i > 1; --i) {
+      std::swap(other.instances[i - 1],
+                other.instances[static_cast<size_t>(Draw(static_cast<int64_t>(i)))]);
+    }
+    RC_ASSERT(Decide(other, options, kStart) == Decide(service, options, kStart));
+  }));
+}
+
+TEST(ScalingProperties, DecidingTwiceGrantsNothingMore) {
+  EXPECT_TRUE(Holds([] {
+    Service service = AnyService();
+    Log(service);
+    const auto grants = NamesWith(Decide(service, Exact(), kStart), Verdict::kGrant);
+    for (Instance& instance : service.instances) {
+      if (grants.contains(instance.name)) instance.granted = kStart;
+    }
+    RC_ASSERT(NamesWith(Decide(service, Exact(), kStart), Verdict::kGrant).empty());
+  }));
+}
+
+// Where there is room for more, more runs: the shape that is reached, and the one that is aimed at,
+// are as full or fuller.
+TEST(ScalingProperties, MoreThatRunsIsNeverASmallerShape) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    if (service.instances.empty()) return;
+    Service more = service;
+    Instance& one =
+        more.instances[static_cast<size_t>(Draw(static_cast<int64_t>(more.instances.size())))];
+    one.phase = Phase::kRunning;
+    one.unschedulable.reset();
+    if (HasNameless(more) || HasNameless(service)) return;
+    Log(service);
+    const Decision before = Decide(service, AnyOptions(), kStart);
+    const Decision after = Decide(more, AnyOptions(), kStart);
+    RC_ASSERT(after.reached.value_or(99) <= before.reached.value_or(99));
+    if (after.aim) RC_ASSERT(before.aim && *after.aim <= *before.aim);
+  }));
+}
+
+TEST(ScalingProperties, OneOutcomeForEachThatHasNotEnded) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision decision = Decide(service, AnyOptions(), kStart);
+    std::map<std::string, const Instance*> there;
+    for (const Instance& instance : service.instances) {
+      if (instance.phase != Phase::kEnded) there[instance.name] = &instance;
+    }
+    RC_ASSERT(decision.outcomes.size() == there.size());
+    size_t i = 0;
+    for (const auto& [name, instance] : there) {
+      const Outcome& outcome = decision.outcomes[i++];
+      RC_ASSERT(outcome.instance == name);
+      RC_ASSERT(outcome.group == instance->group);
+      RC_ASSERT(!outcome.reason.empty());
+      if (instance->phase == Phase::kHeld) {
+        RC_ASSERT(outcome.verdict != Verdict::kGiveUp);
+      } else {
+        RC_ASSERT(outcome.verdict != Verdict::kGrant && outcome.verdict != Verdict::kHold);
+      }
+    }
+    RC_ASSERT(NamesWith(decision, Verdict::kGiveUp).size() <= 1u);
+  }));
+}
+
+// The counts that people see are those of the instances, after the grants.
+TEST(ScalingProperties, CountsAddUp) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision decision = Decide(service, AnyOptions(), kStart);
+    int64_t sum = 0;
+    for (const auto& count : decision.groups) {
+      RC_ASSERT(count.running >= 0 && count.starting >= 0 && count.held >= 0);
+      sum += count.running + count.starting + count.held;
+    }
+    RC_ASSERT(sum == static_cast<int64_t>(decision.outcomes.size()));
+  }));
+}
+
+TEST(ScalingProperties, WithoutARuleNothingIsGrantedOrGivenUp) {
+  EXPECT_TRUE(Holds([] {
+    Service service = AnyService();
+    service.rule.reset();
+    Log(service);
+    const Decision decision = Decide(service, AnyOptions(), kStart);
+    RC_ASSERT(NamesWith(decision, Verdict::kGrant).empty());
+    RC_ASSERT(NamesWith(decision, Verdict::kGiveUp).empty());
+    RC_ASSERT(!decision.would_give_up);
+  }));
+}
+
+TEST(ScalingProperties, OneThatIsGivenUpLeavesWhatTheShapeWants) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision decision = Decide(service, Exact(), kStart);
+    const auto victims = NamesWith(decision, Verdict::kGiveUp);
+    if (victims.empty()) return;
+    std::map<std::string, int64_t> running;
+    std::map<std::string, int64_t> there;
+    std::string group;
+    for (const Instance& instance : service.instances) {
+      if (instance.name == *victims.begin()) {
+        group = instance.group;
+        RC_ASSERT(instance.phase == Phase::kRunning || instance.placed > 0);
+      } else {
+        if (instance.phase == Phase::kRunning) ++running[instance.group];
+        if (instance.phase == Phase::kStarting) ++there[instance.group];
+      }
+    }
+    RC_ASSERT(decision.aim.has_value());
+    RC_ASSERT(running[group] + there[group] >= Wanted(service, *decision.aim, group));
+    // The shape that is reached stays reached.
+    if (decision.reached) RC_ASSERT(running[group] >= Wanted(service, *decision.reached, group));
+    // For one that is lacking and found no room.
+    RC_ASSERT(
+        std::any_of(service.instances.begin(), service.instances.end(), [&](const Instance& i) {
+          return i.phase == Phase::kStarting && i.unschedulable && i.name != *victims.begin() &&
+                 *i.unschedulable + Exact().rebalance_after <= kStart &&
+                 running[i.group] < Wanted(service, *decision.aim, i.group);
+        }));
+  }));
+}
+
+TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Decision enforced = Decide(service, Exact(), kStart);
+    const Decision observed = Decide(service, Exact(Rebalance::kObserve), kStart);
+    const Decision off = Decide(service, Exact(Rebalance::kOff), kStart);
+    RC_ASSERT(!enforced.would_give_up && !off.would_give_up);
+    RC_ASSERT(observed.outcomes == off.outcomes);
+    Decision replaced = observed;
+    for (Outcome& outcome : replaced.outcomes) {
+      if (observed.would_give_up && outcome.instance == observed.would_give_up->instance) {
+        outcome = *observed.would_give_up;
+      }
+    }
+    RC_ASSERT(replaced.outcomes == enforced.outcomes);
+  }));
+}
+
+// Until `again` the decision stays as it is, and nothing comes when there is no `again`.
+TEST(ScalingProperties, AgainIsWhenTimeAloneChangesIt) {
+  EXPECT_TRUE(Holds([] {
+    const Service service = AnyService();
+    Log(service);
+    const Options options = AnyOptions();
+    std::optional<Time> given_up;
+    if (Draw(3) == 2) given_up = kStart - seconds(Draw(400));
+    const auto without_again = [&](Time now) {
+      Decision decision = Decide(service, options, now, given_up);
+      decision.again.reset();
+      return decision;
+    };
+    const auto again = Decide(service, options, kStart, given_up).again;
+    RC_ASSERT(!again || *again > kStart);
+    const Decision now = without_again(kStart);
+    const int64_t horizon = again ? (*again - kStart).count() : 1000;
+    for (const int64_t after : {int64_t{1}, horizon / 2, horizon - 1}) {
+      RC_ASSERT(after >= horizon || without_again(kStart + seconds(after)) == now);
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace mindgate::testing
