@@ -70,5 +70,7 @@ inline constexpr std::string_view kResourcePrefix = "huawei.com/";
 
 // mindgate's own.
 inline constexpr std::string_view kInject = "mindgate.io/inject";  // "enabled" or "disabled"
+// On a PodGroup: the values of kMinAvailable that the watcher wrote there, newest last: "1,2,3".
+inline constexpr std::string_view kGangRepair = "mindgate.io/gang-repair";
 
 }  // namespace mindgate::schemas
