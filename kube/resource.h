@@ -33,6 +33,7 @@ inline const Resource kSecrets{"", "v1", "secrets", "Secret", true};
 inline const Resource kConfigMaps{"", "v1", "configmaps", "ConfigMap", true};
 inline const Resource kServices{"", "v1", "services", "Service", true};
 inline const Resource kDeployments{"apps", "v1", "deployments", "Deployment", true};
+inline const Resource kReplicaSets{"apps", "v1", "replicasets", "ReplicaSet", true};
 inline const Resource kEndpointSlices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice",
                                       true};
 inline const Resource kLeases{"coordination.k8s.io", "v1", "leases", "Lease", true};
@@ -43,6 +44,7 @@ inline const Resource kMutatingWebhooks{"admissionregistration.k8s.io", "v1",
 inline const Resource kValidatingWebhooks{"admissionregistration.k8s.io", "v1",
                                           "validatingwebhookconfigurations",
                                           "ValidatingWebhookConfiguration", false};
+inline const Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true};
 inline const Resource kServingRuntimes{"ome.io", "v1beta1", "servingruntimes", "ServingRuntime",
                                        true};
 inline const Resource kClusterServingRuntimes{"ome.io", "v1beta1", "clusterservingruntimes",

@@ -72,5 +72,7 @@ inline constexpr std::string_view kResourcePrefix = "huawei.com/";
 inline constexpr std::string_view kInject = "mindgate.io/inject";  // "enabled" or "disabled"
 inline constexpr std::string_view kScalingGate =
     "mindgate.io/elastic-scaling";  // scheduling gate that the watcher takes away
+// On a PodGroup: the values of kMinAvailable that the watcher wrote there, newest last: "1,2,3".
+inline constexpr std::string_view kGangRepair = "mindgate.io/gang-repair";
 
 }  // namespace mindgate::schemas

@@ -53,6 +53,21 @@ class Strategy {
   const Json* runtime_;
 };
 
+// The limits for so many pods.
+RollingUpdate Resolved(const Strategy& strategy, int64_t of_pods) {
+  const int64_t pods = std::clamp<int64_t>(of_pods, 0, kMostPods);
+  const Json quarter = "25%";
+  const auto limit = [&](std::string_view key, Rounding rounding) {
+    const auto written = Scaled(strategy.Member(key), pods, rounding);
+    return written ? *written : Scaled(&quarter, pods, rounding).value_or(0);
+  };
+  RollingUpdate update{limit("maxSurge", Rounding::kUp), limit("maxUnavailable", Rounding::kDown)};
+  // kubernetes: pkg/controller/deployment/util ResolveFenceposts, so that rounding cannot stop
+  // every update.
+  if (update.max_surge == 0 && update.max_unavailable == 0) update.max_unavailable = 1;
+  return update;
+}
+
 }  // namespace
 
 std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const PodTemplateView& pod,
@@ -74,17 +89,13 @@ std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const Pod
   // pkg/controller/v1beta1/inferenceservice/reconcilers/ deployment/deployment_reconciler.go);
   // otherwise Kubernetes fills what is missing with 25%.
   if (ome && !strategy.has_rolling_update()) return RollingUpdate{1, 0};
-  const int64_t pods = std::clamp<int64_t>(pod.pods.value_or(pods_if_unknown), 0, kMostPods);
-  const Json quarter = "25%";
-  const auto limit = [&](std::string_view key, Rounding rounding) {
-    const auto written = Scaled(strategy.Member(key), pods, rounding);
-    return written ? *written : Scaled(&quarter, pods, rounding).value_or(0);
-  };
-  RollingUpdate update{limit("maxSurge", Rounding::kUp), limit("maxUnavailable", Rounding::kDown)};
-  // kubernetes: pkg/controller/deployment/util ResolveFenceposts, so that rounding cannot stop
-  // every update.
-  if (update.max_surge == 0 && update.max_unavailable == 0) update.max_unavailable = 1;
-  return update;
+  return Resolved(strategy, pod.pods.value_or(pods_if_unknown));
+}
+
+std::optional<RollingUpdate> RollingUpdateOfDeployment(const Json& deployment, int64_t pods) {
+  const Strategy strategy(json::FindPath(deployment, {"spec", "strategy"}), nullptr);
+  if (strategy.type() == "Recreate") return std::nullopt;
+  return Resolved(strategy, pods);
 }
 
 bool RolloutBlocked(const WorkloadView& view, const PodTemplateView& pod, int64_t k) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "json/json.h"
 #include "schemas/workload.h"
 
 // Whether a rolling update gets past a gang: every template change makes a new ReplicaSet with a
@@ -14,6 +15,7 @@ namespace mindgate::schemas {
 struct RollingUpdate {
   int64_t max_surge = 0;
   int64_t max_unavailable = 0;
+  bool operator==(const RollingUpdate&) const = default;
 };
 
 // The limits of a template whose pods a Deployment makes (Deployments, OME components in Deployment
@@ -21,6 +23,10 @@ struct RollingUpdate {
 // other owners and for strategy Recreate.
 std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const PodTemplateView& pod,
                                              int64_t pods_if_unknown);
+
+// Those of a Deployment as the API server stores it, of which `spec.strategy` is looked at, while
+// it makes so many pods. Nothing for strategy Recreate.
+std::optional<RollingUpdate> RollingUpdateOfDeployment(const json::Json& deployment, int64_t pods);
 
 // True when neither the surge nor what may be unavailable reaches `k` > 1 pods: the new
 // ReplicaSet's gang then waits for pods that the deployment controller does not make.

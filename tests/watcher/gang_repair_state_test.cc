@@ -1,0 +1,211 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "json/decode.h"
+#include "watcher/gang_repair/state.h"
+
+namespace mindgate::watcher::gang_repair {
+namespace {
+
+using json::Json;
+
+TEST(GangRepairState, ReadsADeployment) {
+  const Json object = Json::parse(R"({
+    "metadata": {"namespace": "serving", "name": "chat", "uid": "d", "generation": 7,
+                 "annotations": {"deployment.kubernetes.io/revision": "3"}},
+    "spec": {"replicas": 8, "strategy": {"type": "RollingUpdate",
+                                         "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}}},
+    "status": {"observedGeneration": 6, "replicas": 9, "updatedReplicas": 2, "availableReplicas": 5}})");
+  Deployment want = {.ns = "serving",
+                     .name = "chat",
+                     .uid = "d",
+                     .replicas = 8,
+                     .rolling = schemas::RollingUpdate{2, 1},
+                     .generation = 7,
+                     .observed_generation = 6,
+                     .revision = 3,
+                     .all = 9,
+                     .updated = 2,
+                     .available = 5};
+  EXPECT_EQ(DeploymentOf(object), want);
+
+  // Whatever is missing, or of another type, is what Kubernetes takes it for.
+  want = {.uid = "d", .replicas = 1, .rolling = schemas::RollingUpdate{1, 0}};
+  EXPECT_EQ(
+      DeploymentOf(Json::parse(R"({"metadata": {"uid": "d", "annotations": 1}, "spec": []})")),
+      want);
+  Json recreate = object;
+  recreate["spec"]["strategy"] = {{"type", "Recreate"}};
+  EXPECT_EQ(DeploymentOf(recreate).rolling, std::nullopt);
+}
+
+Json Owned(const char* kind, const char* uid) {
+  return Json::array({{{"kind", "Other"}, {"uid", "other"}},
+                      {{"kind", kind}, {"uid", uid}, {"controller", true}}});
+}
+
+TEST(GangRepairState, ReadsReplicaSetsThatAreGangs) {
+  const auto with = [](const Json& k, const char* owner) {
+    Json set = {{"metadata",
+                 {{"name", "chat-2"},
+                  {"uid", "s"},
+                  {"annotations", {{"deployment.kubernetes.io/revision", "2"}}},
+                  {"ownerReferences", Owned(owner, "d")}}},
+                {"spec", {{"replicas", 3}}}};
+    set["spec"]["template"]["metadata"]["annotations"]["huawei.com/schedule_minAvailable"] = k;
+    return ReplicaSetOf(set);
+  };
+  const ReplicaSet want{
+      .name = "chat-2", .uid = "s", .owner = "d", .revision = 2, .replicas = 3, .k = 4};
+  EXPECT_EQ(with("4", "Deployment"), want);
+  for (const Json& k : {Json("1"), Json("0"), Json("-4"), Json("x"), Json(4), Json()}) {
+    EXPECT_EQ(with(k, "Deployment"), std::nullopt) << k;
+  }
+  EXPECT_EQ(with("4", "Rollout"), std::nullopt);
+}
+
+TEST(GangRepairState, ReadsPodsThatHoldAPlaceInAGang) {
+  const Json pod = {{"metadata",
+                     {{"ownerReferences", Owned("ReplicaSet", "s")},
+                      {"annotations", {{"scheduling.k8s.io/group-name", "podgroup-s"}}}}},
+                    {"status", {{"phase", "Pending"}}}};
+  EXPECT_EQ(PodOf(pod), Pod{"s"});
+  const char* others[] = {
+      R"({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})",
+      R"({"metadata": {"annotations": null}})",
+      R"({"metadata": {"ownerReferences": null}})",
+      R"({"metadata": {"ownerReferences": [{"kind": "StatefulSet", "uid": "s", "controller": true}]}})",
+      R"({"status": {"phase": "Failed"}})",
+      R"({"status": {"phase": "Succeeded"}})",
+  };
+  for (const char* other : others) {
+    Json changed = pod;
+    changed.merge_patch(Json::parse(other));
+    EXPECT_EQ(PodOf(changed), std::nullopt) << other;
+  }
+}
+
+TEST(GangRepairState, FieldsHoldAllThatIsRead) {
+  const Json object = {
+      {"metadata",
+       {{"namespace", "serving"},
+        {"name", "podgroup-s"},
+        {"uid", "g"},
+        {"resourceVersion", "9"},
+        {"labels", {{"large", std::string(1000, 'x')}}},
+        {"ownerReferences", Owned("ReplicaSet", "s")},
+        {"annotations",
+         {{"huawei.com/schedule_minAvailable", "2"}, {"mindgate.io/gang-repair", "1,2"}}}}},
+      {"spec", {{"minMember", 1}, {"queue", "default"}}}};
+  Fields fields = PodGroupFields();
+  for (const char* name : {"namespace", "name", "uid", "resourceVersion"}) {
+    fields.push_back({"metadata", name});
+  }
+  const auto kept = json::Decoder().Decode(object.dump(), json::Projection(fields));
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(kept->at("metadata").contains("labels"));
+  const PodGroup want{.ns = "serving",
+                      .name = "podgroup-s",
+                      .uid = "g",
+                      .owner = "s",
+                      .version = "9",
+                      .min_member = 1,
+                      .k = "2",
+                      .marker = "1,2"};
+  EXPECT_EQ(PodGroupOf(*kept), want);
+  EXPECT_EQ(PodGroupOf(object), want);
+}
+
+const Deployment kDeployment{.ns = "serving", .name = "chat", .uid = "d"};
+const ReplicaSet kSet{.name = "chat-2", .uid = "s2", .owner = "d", .revision = 2, .k = 4};
+const PodGroup kGroup{.name = "podgroup-s2", .uid = "g2", .owner = "s2", .version = "5"};
+const Pod kPod{"s2"};
+using Affected = State::Affected;
+
+TEST(GangRepairState, PutsTogetherWhatBelongsTogetherInAnyOrder) {
+  State state;
+  EXPECT_EQ(state.Change(nullptr, &kPod), Affected{}) << "whose it is, is not known yet";
+  EXPECT_EQ(state.Change(nullptr, &kGroup), Affected{});
+  EXPECT_EQ(state.Change(nullptr, &kSet), Affected{"d"});
+  EXPECT_FALSE(state.Of("d"));
+  EXPECT_EQ(state.Change(nullptr, &kDeployment), Affected{"d"});
+  ReplicaSet older = kSet;
+  older.uid = "s1";
+  older.revision = 1;
+  EXPECT_EQ(state.Change(nullptr, &older), Affected{"d"});
+  EXPECT_EQ(state.Change(nullptr, &kPod), Affected{"d"});
+  EXPECT_EQ(state.Change(&kPod, &kPod), Affected{}) << "its status is nothing to us";
+  const auto rollout = state.Of("d");
+  ASSERT_TRUE(rollout);
+  EXPECT_EQ(rollout->deployment, kDeployment);
+  const std::vector<Gang> want = {{older, std::nullopt, 0}, {kSet, kGroup, 2}};
+  EXPECT_EQ(rollout->gangs, want);
+  EXPECT_EQ(state.Deployments(), std::vector<std::string>{"d"});
+
+  EXPECT_EQ(state.Change(&kPod, nullptr), Affected{"d"});
+  EXPECT_EQ(state.Of("d")->gangs.back().pods, 1);
+  EXPECT_EQ(state.Change(&kGroup, nullptr), Affected{"d"});
+  EXPECT_FALSE(state.Of("d")->gangs.back().group);
+  EXPECT_EQ(state.Change(&kSet, nullptr), Affected{"d"});
+  EXPECT_EQ(state.Change(&older, nullptr), Affected{"d"});
+  EXPECT_TRUE(state.Of("d")->gangs.empty());
+  EXPECT_TRUE(state.Deployments().empty());
+  EXPECT_EQ(state.Change(&kDeployment, &kDeployment), Affected{}) << "it has no gang any more";
+  EXPECT_EQ(state.Change(&kDeployment, nullptr), Affected{"d"});
+  EXPECT_FALSE(state.Of("d"));
+}
+
+TEST(GangRepairState, AReplacedObjectIsAnother) {
+  State state;
+  state.Change(nullptr, &kDeployment);
+  state.Change(nullptr, &kSet);
+  state.Change(nullptr, &kGroup);
+  PodGroup other = kGroup;
+  other.uid = "g3";
+  other.marker = "1";
+  EXPECT_EQ(state.Change(&kGroup, &other), Affected{"d"});
+  EXPECT_EQ(state.Of("d")->gangs.front().group, other);
+  EXPECT_EQ(state.marked(), 1u);
+  state.Wrote(kGroup);  // an answer about the first, late
+  EXPECT_EQ(state.Of("d")->gangs.front().group, other);
+  ReplicaSet moved = kSet;
+  moved.owner = "e";
+  EXPECT_EQ(state.Change(&kSet, &moved), (Affected{"d", "e"}));
+  Deployment again = kDeployment;
+  again.uid = "d2";
+  EXPECT_EQ(state.Change(&kDeployment, &again), Affected{"d"});
+  EXPECT_FALSE(state.Of("d"));
+}
+
+TEST(GangRepairState, AnAnswerCountsUntilAWatchHasCaughtUp) {
+  State state;
+  state.Change(nullptr, &kDeployment);
+  state.Change(nullptr, &kSet);
+  state.Change(nullptr, &kGroup);
+  const auto version = [](const char* number, const char* marker) {
+    PodGroup group = kGroup;
+    group.version = number;
+    if (marker != nullptr) group.marker = marker;
+    return group;
+  };
+  const auto held = [&] { return *state.Of("d")->gangs.front().group; };
+  const PodGroup between = version("9", nullptr);
+  const PodGroup written = version("10", "1");
+  state.Wrote(written);
+  EXPECT_EQ(held(), written);
+  EXPECT_EQ(state.marked(), 1u);
+  state.Change(&kGroup, &between);
+  EXPECT_EQ(held(), written) << "what was there before our write";
+  state.Change(&between, &written);
+  state.Wrote(version("8", "2"));
+  EXPECT_EQ(held(), written) << "an answer that the watch has overtaken";
+  const PodGroup restored = version("3", nullptr);  // etcd, from a backup
+  state.Change(&written, &restored);
+  EXPECT_EQ(held(), restored);
+  EXPECT_EQ(state.marked(), 0u);
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::gang_repair

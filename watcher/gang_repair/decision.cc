@@ -1,0 +1,140 @@
+#include "watcher/gang_repair/decision.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::gang_repair {
+namespace {
+
+// Values in a marker: more than a rollout has steps between two looks of the scheduler, and far
+// fewer than an annotation could hold.
+constexpr size_t kMostValues = 32;
+
+// A marker's values, newest last. What is no number in it says nothing.
+std::vector<int64_t> ValuesOf(const std::optional<std::string>& marker) {
+  std::vector<int64_t> values;
+  if (!marker) return values;
+  for (const std::string_view word : Split(*marker, ',')) {
+    if (const auto value = ParseGoInt(word)) values.push_back(*value);
+  }
+  return values;
+}
+
+std::string MarkerWith(std::vector<int64_t> values, int64_t newest) {
+  std::erase(values, newest);
+  values.push_back(newest);
+  const size_t skipped = values.size() - std::min(values.size(), kMostValues);
+  std::vector<std::string> words;
+  for (size_t i = skipped; i < values.size(); ++i) words.push_back(std::to_string(values[i]));
+  return Join(words, ",");
+}
+
+std::string Count(int64_t pods) { return std::to_string(pods) + (pods == 1 ? " pod" : " pods"); }
+
+bool IsComplete(const Deployment& deployment) {
+  // As kubectl rollout status has it (kubernetes: pkg/controller/deployment/util,
+  // DeploymentComplete).
+  return deployment.updated == deployment.replicas && deployment.all == deployment.replicas &&
+         deployment.available == deployment.replicas;
+}
+
+class Round {
+ public:
+  Round(const Deployment& deployment, const Gang& gang)
+      : deployment_(deployment),
+        set_(gang.set),
+        group_(*gang.group),
+        pods_(gang.pods),
+        written_(ValuesOf(gang.group->marker)) {}
+
+  Decision Run() {
+    if (IsOfAPerson()) {
+      return Nothing(std::string(schemas::kMinAvailable) + " " + Quote(*group_.k) +
+                     " was written on the PodGroup by hand");
+    }
+    if (deployment_.observed_generation < deployment_.generation || !deployment_.revision) {
+      return Nothing("the deployment controller has not seen the newest change yet");
+    }
+    if (set_.revision != *deployment_.revision) {
+      if (set_.replicas > 0 || pods_ > 0) return Nothing("its pods make way for a newer template");
+      return Restore("the ReplicaSet has no pods left");
+    }
+    if (!deployment_.rolling) return Restore("with strategy Recreate all pods come at once");
+    if (group_.min_member != 1) {
+      return Restore("minMember is " + std::to_string(group_.min_member) +
+                     ", which counts instead");
+    }
+    if (IsComplete(deployment_)) return Restore("the rollout is done");
+    // From here on it is the ReplicaSet or the update itself that brings the pods, unless neither
+    // makes enough.
+    if (set_.replicas >= set_.k) {
+      return Restore("the ReplicaSet makes " + Count(set_.replicas) + ", and the gang needs " +
+                     std::to_string(set_.k));
+    }
+    if (const int64_t coming = PodsBeforeTheFirstIsAvailable(deployment_); coming >= set_.k) {
+      return Restore("the rolling update makes " + Count(coming) + " at once, and the gang needs " +
+                     std::to_string(set_.k));
+    }
+    if (pods_ >= set_.k) return Restore(Count(pods_) + " exist, as many as the gang needs");
+    return Lower(std::max<int64_t>(1, pods_));
+  }
+
+ private:
+  bool IsOfAPerson() const {
+    if (!group_.k) return false;
+    const auto value = ParseGoInt(*group_.k);
+    if (!value) return true;
+    return *value != set_.k && std::ranges::find(written_, *value) == written_.end();
+  }
+
+  Decision Nothing(std::string reason) const { return {.reason = std::move(reason)}; }
+
+  Decision Restore(std::string reason) const {
+    if (!group_.marker) return Nothing(std::move(reason));
+    return {.act = Act::kRestore, .k = {}, .marker = {}, .reason = std::move(reason)};
+  }
+
+  Decision Lower(int64_t k) const {
+    const auto& rolling = *deployment_.rolling;
+    std::string reason =
+        Count(pods_) + (pods_ == 1 ? " exists" : " exist") + ", the gang needs " +
+        std::to_string(set_.k) + ", and no more come before they are available (replicas " +
+        std::to_string(deployment_.replicas) + ", maxSurge " + std::to_string(rolling.max_surge) +
+        ", maxUnavailable " + std::to_string(rolling.max_unavailable) + ")";
+    std::string value = std::to_string(k);
+    if (group_.k == value && !written_.empty() && written_.back() == k) {
+      return Nothing(std::move(reason));
+    }
+    return {.act = Act::kLower,
+            .k = std::move(value),
+            .marker = MarkerWith(written_, k),
+            .reason = std::move(reason)};
+  }
+
+  const Deployment& deployment_;
+  const ReplicaSet& set_;
+  const PodGroup& group_;
+  const int64_t pods_;
+  const std::vector<int64_t> written_;
+};
+
+}  // namespace
+
+int64_t PodsBeforeTheFirstIsAvailable(const Deployment& deployment) {
+  if (!deployment.rolling) return deployment.replicas;
+  // kubernetes: pkg/controller/deployment/rolling.go. New pods fill what replicas + maxSurge
+  // leaves, and old ones go until replicas - maxUnavailable are left.
+  const int64_t gone = std::min(deployment.rolling->max_unavailable, deployment.replicas);
+  return std::min(deployment.replicas, deployment.rolling->max_surge + gone);
+}
+
+Decision Decide(const Deployment& deployment, const Gang& gang) {
+  if (!gang.group) return {.reason = "its PodGroup is not there yet"};
+  return Round(deployment, gang).Run();
+}
+
+}  // namespace mindgate::watcher::gang_repair

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schemas/rollout.h"
+
+// When the gang size of a PodGroup must be lowered so that a rolling update goes on, and when it is
+// given back. Pure: the same objects give the same decision, so that a new leader goes on where the
+// old one stopped.
+//
+// K is the annotation huawei.com/schedule_minAvailable. The scheduler takes that of the PodGroup
+// before that of the pods, and neither unless minMember is 1 (mind-cluster:
+// component/ascend-for-volcano/plugin/job.go). Every template change makes a ReplicaSet with a
+// PodGroup of its own; while the deployment controller makes fewer pods of it than K, none of them
+// is placed, and so none becomes available, for which the controller waits.
+namespace mindgate::watcher::gang_repair {
+
+// Counts are pods.
+struct Deployment {
+  std::string ns{};
+  std::string name{};
+  std::string uid{};
+  int64_t replicas = 1;
+  std::optional<schemas::RollingUpdate> rolling{};  // nothing: strategy Recreate
+  int64_t generation = 0;
+  int64_t observed_generation = 0;    // what the figures below are about
+  std::optional<int64_t> revision{};  // that of the ReplicaSet of the present template
+  int64_t all = 0;                    // of every template
+  int64_t updated = 0;                // of the present one
+  int64_t available = 0;              // of every template
+  bool operator==(const Deployment&) const = default;
+};
+
+struct ReplicaSet {
+  std::string name{};
+  std::string uid{};
+  std::string owner{};  // the Deployment's uid
+  int64_t revision = 0;
+  int64_t replicas = 0;  // that it is to make
+  int64_t k = 0;         // of its template, always more than 1
+  bool operator==(const ReplicaSet&) const = default;
+};
+
+struct PodGroup {
+  std::string ns{};
+  std::string name{};
+  std::string uid{};
+  std::string owner{};    // the ReplicaSet's uid
+  std::string version{};  // resourceVersion
+  int64_t min_member = 0;
+  std::optional<std::string> k{};
+  std::optional<std::string> marker{};  // schemas::kGangRepair
+  bool operator==(const PodGroup&) const = default;
+};
+
+// The pods of one ReplicaSet of the Deployment.
+struct Gang {
+  ReplicaSet set{};
+  std::optional<PodGroup> group{};
+  int64_t pods = 0;  // that exist and can still be placed or run: none that end or have ended
+  bool operator==(const Gang&) const = default;
+};
+
+enum class Act : uint8_t {
+  kNothing,
+  kLower,    // annotation and marker get the values below
+  kRestore,  // both are removed, so that the template's K counts again
+};
+
+struct Decision {
+  Act act = Act::kNothing;
+  std::string k{};       // of kLower
+  std::string marker{};  // of kLower
+  std::string reason{};  // a sentence for people, without the names of Deployment and PodGroup
+  bool operator==(const Decision&) const = default;
+};
+
+// What becomes of the gang's PodGroup. What is written is at least 1 and less than the template's
+// K; deciding again on what was written gives kNothing.
+//
+// A K that a person wrote on the PodGroup is never touched. It is told from ours by what it says:
+// ours is every value that the marker names, and the template's own, which the scheduler copies
+// from a pod into its PodGroup and may write back with an older copy of it, without or with an
+// older marker. Any other value is a person's; so is every value but the template's where there is
+// no marker.
+Decision Decide(const Deployment& deployment, const Gang& gang);
+
+// How many pods of a new template the deployment controller makes before the first of them is
+// available.
+int64_t PodsBeforeTheFirstIsAvailable(const Deployment& deployment);
+
+}  // namespace mindgate::watcher::gang_repair

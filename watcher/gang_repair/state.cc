@@ -1,0 +1,254 @@
+#include "watcher/gang_repair/state.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "schemas/names.h"
+#include "schemas/rollout.h"
+
+namespace mindgate::watcher::gang_repair {
+namespace {
+
+using json::Json;
+
+// On Deployments and ReplicaSets (kubernetes: pkg/controller/deployment/util).
+constexpr const char* kRevision = "deployment.kubernetes.io/revision";
+
+std::string TextAt(const Json& object, std::initializer_list<std::string_view> path) {
+  return std::string(json::AsString(json::FindPath(object, path)).value_or(""));
+}
+int64_t NumberAt(const Json& object, std::initializer_list<std::string_view> path,
+                 int64_t otherwise = 0) {
+  return json::AsInt(json::FindPath(object, path)).value_or(otherwise);
+}
+std::optional<int64_t> RevisionOf(const Json& object) {
+  return ParseGoInt(TextAt(object, {"metadata", "annotations", kRevision}));
+}
+
+// The uid of the controller, when it is of that kind.
+std::optional<std::string> ControllerOf(const Json& object, std::string_view kind) {
+  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  if (!json::IsArray(owners)) return std::nullopt;
+  for (const Json& owner : *owners) {
+    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
+    if (json::FindString(owner, "kind") != kind) return std::nullopt;
+    return TextAt(owner, {"uid"});
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> AnnotationOf(const Json& object, std::string_view key) {
+  const auto value = json::AsString(json::FindPath(object, {"metadata", "annotations", key}));
+  if (!value) return std::nullopt;
+  return std::string(*value);
+}
+
+// Versions are numbers that grow (Kubernetes KEP 5504); others are not compared.
+bool IsOlder(const std::string& version, const std::string& than) {
+  const auto a = ParseGoInt(version);
+  const auto b = ParseGoInt(than);
+  return a && b && *a < *b;
+}
+
+}  // namespace
+
+Fields DeploymentFields() {
+  return {
+      {"metadata", "generation"},    {"metadata", "annotations", kRevision}, {"spec", "replicas"},
+      {"spec", "strategy"},          {"status", "observedGeneration"},       {"status", "replicas"},
+      {"status", "updatedReplicas"}, {"status", "availableReplicas"}};
+}
+
+Fields ReplicaSetFields() {
+  return {{"metadata", "ownerReferences"},
+          {"metadata", "annotations", kRevision},
+          {"spec", "replicas"},
+          {"spec", "template", "metadata", "annotations", std::string(schemas::kMinAvailable)}};
+}
+
+Fields PodGroupFields() {
+  return {{"metadata", "ownerReferences"},
+          {"metadata", "annotations", std::string(schemas::kMinAvailable)},
+          {"metadata", "annotations", std::string(schemas::kGangRepair)},
+          {"spec", "minMember"}};
+}
+
+Fields PodFields() {
+  return {{"metadata", "ownerReferences"},
+          {"metadata", "annotations", std::string(schemas::kPodGroupAnnotation)},
+          {"metadata", "deletionTimestamp"},
+          {"status", "phase"}};
+}
+
+Deployment DeploymentOf(const Json& object) {
+  Deployment deployment;
+  deployment.ns = TextAt(object, {"metadata", "namespace"});
+  deployment.name = TextAt(object, {"metadata", "name"});
+  deployment.uid = TextAt(object, {"metadata", "uid"});
+  deployment.replicas = NumberAt(object, {"spec", "replicas"}, 1);
+  deployment.rolling = schemas::RollingUpdateOfDeployment(object, deployment.replicas);
+  deployment.generation = NumberAt(object, {"metadata", "generation"});
+  deployment.observed_generation = NumberAt(object, {"status", "observedGeneration"});
+  deployment.revision = RevisionOf(object);
+  deployment.all = NumberAt(object, {"status", "replicas"});
+  deployment.updated = NumberAt(object, {"status", "updatedReplicas"});
+  deployment.available = NumberAt(object, {"status", "availableReplicas"});
+  return deployment;
+}
+
+std::optional<ReplicaSet> ReplicaSetOf(const Json& object) {
+  auto owner = ControllerOf(object, "Deployment");
+  const auto k = ParseGoInt(
+      TextAt(object, {"spec", "template", "metadata", "annotations", schemas::kMinAvailable}));
+  if (!owner || !k || *k <= 1) return std::nullopt;
+  return ReplicaSet{.name = TextAt(object, {"metadata", "name"}),
+                    .uid = TextAt(object, {"metadata", "uid"}),
+                    .owner = *std::move(owner),
+                    .revision = RevisionOf(object).value_or(0),
+                    .replicas = NumberAt(object, {"spec", "replicas"}, 1),
+                    .k = *k};
+}
+
+std::optional<PodGroup> PodGroupOf(const Json& object) {
+  auto owner = ControllerOf(object, "ReplicaSet");
+  if (!owner) return std::nullopt;
+  return PodGroup{.ns = TextAt(object, {"metadata", "namespace"}),
+                  .name = TextAt(object, {"metadata", "name"}),
+                  .uid = TextAt(object, {"metadata", "uid"}),
+                  .owner = *std::move(owner),
+                  .version = TextAt(object, {"metadata", "resourceVersion"}),
+                  .min_member = NumberAt(object, {"spec", "minMember"}),
+                  .k = AnnotationOf(object, schemas::kMinAvailable),
+                  .marker = AnnotationOf(object, schemas::kGangRepair)};
+}
+
+std::optional<Pod> PodOf(const Json& object) {
+  auto owner = ControllerOf(object, "ReplicaSet");
+  if (!owner || !AnnotationOf(object, schemas::kPodGroupAnnotation)) return std::nullopt;
+  if (json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr) return std::nullopt;
+  const std::string phase = TextAt(object, {"status", "phase"});
+  if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
+  return Pod{*std::move(owner)};
+}
+
+State::Affected State::OwnerOf(const std::string& set_uid) const {
+  const auto set = sets_.find(set_uid);
+  if (set == sets_.end()) return {};
+  return {set->second.owner};
+}
+
+State::Affected State::Change(const Deployment* before, const Deployment* after) {
+  if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
+    deployments_.erase(before->uid);
+  }
+  Affected affected;
+  if (before != nullptr && !deployments_.contains(before->uid)) affected.insert(before->uid);
+  if (after != nullptr) {
+    deployments_[after->uid] = *after;
+    // Without a gang there is nothing to look at, now or before.
+    if (sets_of_.contains(after->uid)) affected.insert(after->uid);
+  }
+  return affected;
+}
+
+State::Affected State::Change(const ReplicaSet* before, const ReplicaSet* after) {
+  Affected affected;
+  if (before != nullptr && (after == nullptr || *after != *before)) {
+    affected.insert(before->owner);
+    sets_.erase(before->uid);
+    const auto siblings = sets_of_.find(before->owner);
+    if (siblings != sets_of_.end()) {
+      siblings->second.erase(before->uid);
+      if (siblings->second.empty()) sets_of_.erase(siblings);
+    }
+  }
+  if (after != nullptr) {
+    affected.insert(after->owner);
+    sets_[after->uid] = *after;
+    sets_of_[after->owner].insert(after->uid);
+  }
+  return affected;
+}
+
+State::Affected State::Change(const PodGroup* before, const PodGroup* after) {
+  Affected affected;
+  if (before != nullptr) affected.merge(OwnerOf(before->owner));
+  if (after != nullptr) affected.merge(OwnerOf(after->owner));
+  if (before != nullptr &&
+      (after == nullptr || after->uid != before->uid || after->owner != before->owner)) {
+    Remove(*before);
+  }
+  if (after != nullptr) Put(*after, false);
+  return affected;
+}
+
+State::Affected State::Change(const Pod* before, const Pod* after) {
+  // Most changes of a pod, of its status above all, are none to us.
+  if (before != nullptr && after != nullptr && *before == *after) return {};
+  Affected affected;
+  if (before != nullptr) {
+    affected.merge(OwnerOf(before->owner));
+    const auto count = pods_.find(before->owner);
+    if (count != pods_.end() && --count->second == 0) pods_.erase(count);
+  }
+  if (after != nullptr) {
+    affected.merge(OwnerOf(after->owner));
+    ++pods_[after->owner];
+  }
+  return affected;
+}
+
+void State::Wrote(const PodGroup& group) {
+  const auto held = groups_.find(group.owner);
+  // Deleted or replaced in the meantime, or told by the watch already.
+  if (held == groups_.end() || held->second.group.uid != group.uid) return;
+  if (IsOlder(held->second.group.version, group.version)) Put(group, true);
+}
+
+void State::Put(const PodGroup& group, bool answered) {
+  HeldGroup& held = groups_[group.owner];
+  const bool same = held.group.uid == group.uid;
+  if (same && held.answered && !answered && IsOlder(group.version, held.group.version)) return;
+  if (held.group.marker) --marked_;
+  if (group.marker) ++marked_;
+  held = {group, answered};
+}
+
+void State::Remove(const PodGroup& group) {
+  const auto held = groups_.find(group.owner);
+  if (held == groups_.end() || held->second.group.uid != group.uid) return;
+  if (held->second.group.marker) --marked_;
+  groups_.erase(held);
+}
+
+std::optional<State::Rollout> State::Of(const std::string& deployment_uid) const {
+  const auto deployment = deployments_.find(deployment_uid);
+  if (deployment == deployments_.end()) return std::nullopt;
+  Rollout rollout{deployment->second, {}};
+  const auto sets = sets_of_.find(deployment_uid);
+  if (sets == sets_of_.end()) return rollout;
+  for (const std::string& uid : sets->second) {
+    Gang gang{sets_.at(uid), std::nullopt, 0};
+    if (const auto group = groups_.find(uid); group != groups_.end()) {
+      gang.group = group->second.group;
+    }
+    if (const auto pods = pods_.find(uid); pods != pods_.end()) gang.pods = pods->second;
+    rollout.gangs.push_back(std::move(gang));
+  }
+  std::ranges::sort(rollout.gangs, [](const Gang& a, const Gang& b) {
+    return std::pair(a.set.revision, a.set.uid) < std::pair(b.set.revision, b.set.uid);
+  });
+  return rollout;
+}
+
+std::vector<std::string> State::Deployments() const {
+  std::vector<std::string> uids;
+  uids.reserve(sets_of_.size());
+  for (const auto& [uid, _] : sets_of_) uids.push_back(uid);
+  return uids;
+}
+
+}  // namespace mindgate::watcher::gang_repair

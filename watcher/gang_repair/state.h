@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "json/json.h"
+#include "json/projection.h"
+#include "watcher/gang_repair/decision.h"
+
+// What gang repair keeps of a cluster: of each object a few figures, and whose it is.
+namespace mindgate::watcher::gang_repair {
+
+// A pod that counts; there may be 100,000.
+struct Pod {
+  std::string owner;  // the ReplicaSet's uid
+  bool operator==(const Pod&) const = default;
+};
+
+// The members of an object that the functions below read; metadata.namespace, name, uid and
+// resourceVersion always are there.
+using Fields = std::vector<json::Projection::Path>;
+Fields DeploymentFields();
+Fields ReplicaSetFields();
+Fields PodGroupFields();
+Fields PodFields();
+
+Deployment DeploymentOf(const json::Json& object);
+// Nothing for a ReplicaSet that no Deployment owns, or whose template has no K above 1.
+std::optional<ReplicaSet> ReplicaSetOf(const json::Json& object);
+// Nothing for a PodGroup that no ReplicaSet owns.
+std::optional<PodGroup> PodGroupOf(const json::Json& object);
+// Nothing for a pod that no ReplicaSet owns, that is in no PodGroup yet, or that is being deleted
+// or has ended: its place in the gang is free.
+std::optional<Pod> PodOf(const json::Json& object);
+
+// Everything that is known, by who owns what; objects may come in any order. Each change says which
+// Deployments it is about, by uid; none is about others. One thread at a time.
+class State {
+ public:
+  using Affected = std::set<std::string>;
+
+  // As kube::Informer tells a change: null is "not there".
+  Affected Change(const Deployment* before, const Deployment* after);
+  Affected Change(const ReplicaSet* before, const ReplicaSet* after);
+  Affected Change(const PodGroup* before, const PodGroup* after);
+  Affected Change(const Pod* before, const Pod* after);
+
+  // What the API server answered to a write of ours. An older version of the PodGroup that a watch
+  // brings after that is not taken for news.
+  void Wrote(const PodGroup& group);
+
+  struct Rollout {
+    Deployment deployment;
+    std::vector<Gang> gangs;  // by revision
+  };
+  // Nothing when there is no such Deployment.
+  std::optional<Rollout> Of(const std::string& deployment_uid) const;
+
+  std::vector<std::string> Deployments() const;  // uids of those that have a gang
+  size_t marked() const { return marked_; }      // PodGroups with a marker of ours
+
+ private:
+  struct HeldGroup {
+    PodGroup group;
+    bool answered = false;  // it is what a write of ours was answered: no watch has told it yet
+  };
+
+  Affected OwnerOf(const std::string& set_uid) const;
+  void Put(const PodGroup& group, bool answered);
+  void Remove(const PodGroup& group);
+
+  std::unordered_map<std::string, Deployment> deployments_;
+  std::unordered_map<std::string, ReplicaSet> sets_;
+  std::unordered_map<std::string, std::set<std::string>> sets_of_;  // by the Deployment's uid
+  std::unordered_map<std::string, HeldGroup> groups_;               // by the ReplicaSet's uid
+  std::unordered_map<std::string, int64_t> pods_;                   // by the ReplicaSet's uid
+  size_t marked_ = 0;
+};
+
+}  // namespace mindgate::watcher::gang_repair
