@@ -167,6 +167,8 @@ Service ScalingController::ServiceOf(const ServiceIndex::View& view,
     }
     service.instances.push_back(std::move(instance));
   }
+  std::erase_if(memory.unfinished,
+                [&](const std::string& name) { return Find(observed, name) == nullptr; });
   std::erase_if(memory.granted, [&](const auto& grant) {
     const ObservedInstance* found = Find(observed, grant.first);
     return found == nullptr || found->instance.phase != Phase::kHeld;
@@ -229,12 +231,17 @@ bool ScalingController::CarryOut(const Decision& decision,
     const ObservedInstance* instance = Find(observed, outcome.instance);
     if (instance == nullptr || !Leads() || stop.stop_requested()) continue;
     const bool held = instance->instance.phase == Phase::kHeld;
-    if (outcome.verdict == Verdict::kGrant) {
-      memory.granted[outcome.instance] = now;
-      done = OpenGates(*instance, stop) && done;
-    } else if (outcome.verdict == Verdict::kKeep && !held && HasGates(*instance)) {
-      // Granted already, by us before or by another leader: its other pods follow.
-      done = OpenGates(*instance, stop) && done;
+    // Of one that was granted already, by us before or by another leader, the other pods follow.
+    const bool goes_on = outcome.verdict == Verdict::kKeep && HasGates(*instance) &&
+                         (!held || memory.unfinished.contains(outcome.instance));
+    if (outcome.verdict == Verdict::kGrant || goes_on) {
+      if (held) memory.granted[outcome.instance] = now;
+      if (OpenGates(*instance, stop)) {
+        memory.unfinished.erase(outcome.instance);
+      } else {
+        memory.unfinished.insert(outcome.instance);
+        done = false;
+      }
     } else if (outcome.verdict == Verdict::kGiveUp) {
       memory.given_up = now;
       done = GiveUp(*instance, stop) && done;

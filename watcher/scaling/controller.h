@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -70,6 +71,7 @@ class ScalingController {
   // What is remembered of a service between two looks at it.
   struct Memory {
     std::map<std::string, Time> granted;      // instances whose gates were opened, not yet seen
+    std::set<std::string> unfinished;         // of these, whose gates may not all be open
     std::optional<Time> given_up;             // when that was done the last time
     std::map<std::string, std::string> said;  // what was told of each instance
   };

@@ -31,6 +31,7 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods) 
     if (pod->ended) continue;
     instance.since = std::min(instance.since, pod->created);
     instance.ready += pod->ready ? 1 : 0;
+    instance.placed += pod->placed ? 1 : 0;
     if (pod->unschedulable &&
         (!instance.unschedulable || *pod->unschedulable < *instance.unschedulable)) {
       instance.unschedulable = pod->unschedulable;

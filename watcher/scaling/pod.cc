@@ -82,6 +82,7 @@ std::vector<json::Projection::Path> PodFields() {
           {"metadata", "deletionTimestamp"},
           {"metadata", "ownerReferences"},
           {"spec", "schedulingGates"},
+          {"spec", "nodeName"},
           {"status", "phase"},
           {"status", "conditions"}};
 }
@@ -104,6 +105,7 @@ std::optional<PodState> PodOf(const Json& object) {
   const std::string phase = Text(status, "phase");
   pod.running = phase == "Running";
   pod.ended = phase == "Succeeded" || phase == "Failed";
+  pod.placed = json::FindPath(object, {"spec", "nodeName"}) != nullptr;
   const Json* gates = json::FindPath(object, {"spec", "schedulingGates"});
   for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
     if (Text(&(*gates)[i], "name") == schemas::kScalingGate) pod.gate = i;

@@ -34,6 +34,7 @@ struct PodState {
       regarding;  // whom Events about the instance are about: its owner, or itself
   Time created{};
   bool terminating = false;
+  bool placed = false;  // it has a node
   bool running = false;
   bool ended = false;
   bool ready = false;
