@@ -110,12 +110,12 @@ CheckResult CheckNever(const std::map<std::string, int64_t>& limits, const Servi
   for (const auto& [group, most] : limits) {
     const auto peak = now.peaks.find(group);
     const Peak reached = peak == now.peaks.end() ? Peak{} : peak->second;
-    expected.push_back("more than " + std::to_string(most) + " of " + GroupName(group));
+    expected.push_back("at most " + std::to_string(most) + " of " + GroupName(group));
     found.push_back(std::to_string(reached.running) + " of " + GroupName(group) + " at " +
                     FormatDuration(reached.at));
     result.met = result.met && reached.running <= most;
   }
-  result.expected = Join(expected, " or ");
+  result.expected = Join(expected, " and ");
   result.found = Join(found, " and ");
   return result;
 }

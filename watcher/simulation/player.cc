@@ -20,7 +20,7 @@ using std::chrono::seconds;
 
 // Each round grants whatever may be granted, so that a moment needs about one for each shape. More
 // than this only happens when the decision never comes to rest.
-constexpr int kMostRounds = 10'000;
+constexpr int kMostRounds = 1'000;
 
 constexpr uint64_t kNeverTried = std::numeric_limits<uint64_t>::max();
 
@@ -437,7 +437,7 @@ class Player {
         Tell(EventKind::kWouldGiveUp, job_id, would->instance, would->reason);
       }
     }
-    std::string shape = ShapeText(state.service, state.decision.reached);
+    std::string shape = ShapeText(state.service, state.decision);
     if (shape != state.shape && !(state.shape.empty() && !state.decision.reached)) {
       Tell(EventKind::kShape, job_id, job_id, shape);
       state.shape = std::move(shape);

@@ -33,8 +33,7 @@ RuleLook LookAt(const RuleSpec& spec) {
   RuleLook look;
   schemas::ScalingRuleReading reading = schemas::ReadScalingRule(spec.text);
   if (!reading.rule) {
-    look.no_rule =
-        "ConfigMap " + spec.key.name + " holds a rule that is refused: " + First(reading.refused);
+    look.no_rule = "the rule in ConfigMap " + spec.key.name + " is refused";
     look.told = "refused: " + First(reading.refused);
     return look;
   }
@@ -48,12 +47,15 @@ RuleLook LookAt(const RuleSpec& spec) {
 
 std::string MissingRule(const RuleKey& key) { return "ConfigMap " + key.name + " is not there"; }
 
-std::string ShapeText(const scaling::Service& service, std::optional<size_t> reached) {
-  if (!service.rule) return "none can be told: " + service.no_rule;
+std::string ShapeText(const scaling::Service& service, const scaling::Decision& decision) {
+  if (!service.rule) return "cannot be told: " + service.no_rule;
   const auto& tiers = service.rule->tiers;
-  if (!reached) return "none of " + std::to_string(tiers.size()) + " runs";
-  return std::to_string(*reached + 1) + " of " + std::to_string(tiers.size()) +
-         " runs: " + TierText(tiers[*reached]);
+  if (decision.reached) {
+    return std::to_string(*decision.reached + 1) + " of " + std::to_string(tiers.size()) +
+           " runs: " + TierText(tiers[*decision.reached]);
+  }
+  if (!decision.aim) return "cannot be told: the instances are not counted";
+  return "none of " + std::to_string(tiers.size()) + " runs";
 }
 
 }  // namespace mindgate::watcher::simulation

@@ -18,7 +18,7 @@ RuleLook LookAt(const RuleSpec& spec);
 // Why there is no rule while its ConfigMap is not there.
 std::string MissingRule(const RuleKey& key);
 
-// "shape 2 of 3 runs: 1 of g0 and 1 of g1".
-std::string ShapeText(const scaling::Service& service, std::optional<size_t> reached);
+// "2 of 3 runs: 1 of g0 and 1 of g1".
+std::string ShapeText(const scaling::Service& service, const scaling::Decision& decision);
 
 }  // namespace mindgate::watcher::simulation

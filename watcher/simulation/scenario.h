@@ -21,7 +21,7 @@ inline constexpr size_t kMostNodes = 10'000;
 inline constexpr size_t kMostInstances = 10'000;
 inline constexpr size_t kMostEntries = 100'000;
 inline constexpr size_t kMostExpectations = 10'000;  // the line of each is looked up in the text
-inline constexpr int64_t kMostNpus = 64;  // of one node; servers have at most 16
+inline constexpr int64_t kMostNpus = 64;             // of one node; servers have at most 16
 inline constexpr int64_t kMostPods = 1'000;
 
 struct NodeSpec {

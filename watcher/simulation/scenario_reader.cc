@@ -93,7 +93,8 @@ class Reader {
   void Unknown(const std::string& path, std::string message, const std::string& written,
                const Names& known, std::string hint) {
     if (Shown()) {
-      const std::vector<std::string_view> words(known.begin(), known.end());
+      std::vector<std::string_view> words(known.begin(), known.end());
+      std::erase(words, "");
       if (const auto near = NearestOf(written, words)) hint = "did you mean " + Quote(*near) + "?";
     }
     Fault(path, std::move(message), std::move(hint));
@@ -291,7 +292,7 @@ class Reader {
       if (entry.size() != 2) {
         Fault(path,
               entry.size() < 2 ? "the entry says when, but not what happens"
-                               : "the entry says several things",
+                               : "the entry says several things, whose order could not be told",
               "write one of breakNode, repairNode, breakCard, repairCard, submit, delete, "
               "failInstance, setRule, deleteRule and expect");
         continue;
