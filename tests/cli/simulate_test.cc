@@ -110,7 +110,7 @@ TEST(Simulate, WhatCannotBeReadIsShownWithItsPlaceAndTheRestIsPlayed) {
             "timelime: []\n"
             "^\n"
             "hint: did you mean \"timeline\"?\n");
-  EXPECT_THAT(result.out, HasSubstr("2 expected: 2 met, 0 not met"));
+  EXPECT_THAT(result.out, HasSubstr("3 expected: 3 met, 0 not met"));
 }
 
 // Each says at its head what it shows, and all of it is so.

@@ -284,9 +284,6 @@ TEST(Scenario, IsBounded) {
       {Repeated("- {at: 1s, submit: {name: p", kMostInstances + 1, "}}\n"),
        {"3:1: 10001 instances are more than the 10000 that can be played | write fewer, or split "
         "the scenario"}},
-      {Repeated("- {at: ", kMostEntries + 1, "s, breakNode: npu-1}\n"),
-       {"4:1: 100001 entries are more than the 100000 that can be played | write fewer, or split "
-        "the scenario"}},
       {Repeated("- {at: ", kMostExpectations + 1, "s, expect: {shape: none}}\n"),
        {"4:1: 10001 expectations are more than the 10000 that can be played | write fewer, or "
         "split "
@@ -635,28 +632,30 @@ TEST(Play, EndsWhenNothingMoreHappensOrAnHourAfterTheLastEntry) {
     const auto reading = ReadScenarios(Three(options + "timeline: [{at: 5m, breakNode: npu-2}]\n"));
     return Play(reading.scenarios.at(0)).end;
   };
-  EXPECT_EQ(end_of("options: {rebalance: off}\n"), minutes(5) + seconds(60));
-  EXPECT_EQ(end_of("options: {startTime: 64m}\n"), minutes(64));
+  EXPECT_EQ(end_of(""), minutes(6)) << "when the decision looks at p1 again, which has no room";
+  EXPECT_EQ(end_of("options: {startTime: 64m}\n"), minutes(65)) << "likewise";
   EXPECT_EQ(end_of("options: {startTime: 66m}\n"), minutes(5)) << "more than an hour later";
 }
 
-// Together these options make the decision give up what it grants, at once and without end.
-TEST(Play, StopsWhereTheDecisionDoesNotComeToRest) {
-  const auto reading = ReadScenarios(Two(
-      R"(options: {upstreamCounts: true, rebalance: enforce, coolDown: 0s, rebalanceAfter: 10s, startTime: 5m}
-services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0}, {name: p1, group: g0},
-            {name: z0, group: g1, npusPerPod: 16}]}]
-timeline: [{at: 1m, expect: {running: []}}]
-)"));
+TEST(Play, StopsAtItsLimits) {
+  const auto reading = ReadScenarios(Three("timeline: [{at: 5m, expect: {shape: 1}}]\n"));
   ASSERT_EQ(reading.scenarios.size(), 1);
-  const Playback playback = Play(reading.scenarios.front());
-  EXPECT_TRUE(playback.stopped);
-  EXPECT_FALSE(playback.Passed());
-  EXPECT_EQ(playback.end, seconds(10));
-  EXPECT_EQ(playback.events.back(),
-            (Event{seconds(10), EventKind::kStopped, "", "",
-                   "the decision does not come to rest: after 1000 rounds it still grants or gives "
-                   "up"}));
+  const struct {
+    PlayLimits limits;
+    Event last;
+  } cases[] = {
+      {{.events = 3}, {seconds(0), EventKind::kStopped, "", "", "there are more than 3 events"}},
+      {{.rounds = 1},
+       {seconds(0), EventKind::kStopped, "", "",
+        "the decision does not come to rest: in round 1 of this moment it still grants or gives "
+        "up"}},
+  };
+  for (const auto& c : cases) {
+    const Playback playback = Play(reading.scenarios.front(), c.limits);
+    EXPECT_TRUE(playback.stopped);
+    EXPECT_FALSE(playback.Passed());
+    EXPECT_EQ(playback.events.back(), c.last);
+  }
 }
 
 TEST(Play, OfOneScenarioIsAlwaysTheSame) {

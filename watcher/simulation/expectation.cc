@@ -137,6 +137,8 @@ std::vector<CheckResult> Check(const Expectation& expectation, const std::string
     results.push_back(CheckNever(expectation.never_more_than, now));
     results.back().line = expectation.never_line;
   }
+  std::stable_sort(results.begin(), results.end(),
+                   [](const CheckResult& a, const CheckResult& b) { return a.line < b.line; });
   for (CheckResult& result : results) {
     result.at = at;
     result.service = job_id;

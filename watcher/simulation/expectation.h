@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,7 @@ struct ServiceNow {
   const std::map<std::string, std::string>& given_up;  // group by name, up to now
 };
 
-// One result for each thing that is expected, in the order of the documentation.
+// One result for each thing that is expected, in the order of their lines.
 std::vector<CheckResult> Check(const Expectation& expectation, const std::string& job_id,
                                std::chrono::seconds at, const ServiceNow& now);
 

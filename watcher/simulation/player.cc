@@ -18,10 +18,6 @@ using scaling::Phase;
 using scaling::Verdict;
 using std::chrono::seconds;
 
-// Each round grants whatever may be granted, so that a moment needs about one for each shape. More
-// than this only happens when the decision never comes to rest.
-constexpr int kMostRounds = 1'000;
-
 constexpr uint64_t kNeverTried = std::numeric_limits<uint64_t>::max();
 
 struct Live {
@@ -58,7 +54,8 @@ std::string PodsText(const InstanceSpec& spec) {
 
 class Player {
  public:
-  explicit Player(const Scenario& scenario) : scenario_(scenario), cluster_(scenario.nodes) {
+  Player(const Scenario& scenario, const PlayLimits& limits)
+      : scenario_(scenario), limits_(limits), cluster_(scenario.nodes) {
     for (const ServiceSpec& spec : scenario.services) {
       services_.emplace_back().service.no_rule = MissingRule(spec.rule);
     }
@@ -75,7 +72,8 @@ class Player {
       if (next == timeline.size() && moment > last + kAfterLast) break;
       now_ = moment;
       RingAlarms();
-      for (; next < timeline.size() && Time(timeline[next].at) == now_; ++next) {
+      for (; next < timeline.size() && Time(timeline[next].at) == now_ && !playback_.stopped;
+           ++next) {
         std::visit([this](const auto& action) { Do(action); }, timeline[next].action);
       }
       Settle();
@@ -88,8 +86,8 @@ class Player {
 
   void Tell(EventKind kind, std::string service, std::string subject, std::string reason) {
     if (playback_.stopped) return;
-    if (playback_.events.size() == kMostEvents) {
-      Stop("there are more than " + std::to_string(kMostEvents) + " events");
+    if (playback_.events.size() == limits_.events) {
+      Stop("there are more than " + std::to_string(limits_.events) + " events");
       return;
     }
     playback_.events.push_back(
@@ -244,6 +242,7 @@ class Player {
 
   void Do(const Expectation& expectation) {
     Settle();
+    if (playback_.stopped) return;
     const std::string& job_id = scenario_.services[expectation.service].job_id;
     const ServiceState& state = services_[expectation.service];
     for (CheckResult& check : Check(expectation, job_id, now_.time_since_epoch(),
@@ -401,9 +400,9 @@ class Player {
         if (services_[i].must_decide && Decide(i)) changed = true;
       }
       if (!changed) break;
-      if (round == kMostRounds) {
-        Stop("the decision does not come to rest: after " + std::to_string(kMostRounds) +
-             " rounds it still grants or gives up");
+      if (round == limits_.rounds) {
+        Stop("the decision does not come to rest: in round " + std::to_string(round) +
+             " of this moment it still grants or gives up");
       }
     }
     for (size_t i = 0; i < services_.size(); ++i) {
@@ -456,6 +455,7 @@ class Player {
   }
 
   const Scenario& scenario_;
+  const PlayLimits& limits_;
   Cluster cluster_;
   Time now_{};
   std::vector<Live> live_;               // by number, in the order of submission
@@ -468,6 +468,8 @@ class Player {
 
 }  // namespace
 
-Playback Play(const Scenario& scenario) { return Player(scenario).Run(); }
+Playback Play(const Scenario& scenario, const PlayLimits& limits) {
+  return Player(scenario, limits).Run();
+}
 
 }  // namespace mindgate::watcher::simulation
