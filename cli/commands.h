@@ -23,6 +23,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io);
 void AddApply(CLI::App& parent, Streams& io, int& exit_code);
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
 void AddTest(CLI::App& parent, Streams& io, int& exit_code);
+void AddSimulate(CLI::App& parent, Streams& io, int& exit_code);
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code);

@@ -65,6 +65,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io) {
   AddApply(app, io, exit_code);
   AddExplain(app, io, exit_code);
   AddTest(app, io, exit_code);
+  AddSimulate(app, io, exit_code);
   AddConfig(app, io, exit_code);
   AddWebhook(app, io, exit_code);
   AddWatch(app, io, exit_code);

@@ -84,7 +84,7 @@ TEST(Program, EveryFlagHasAnEnvironmentVariable) {
       Shell("MINDGATE_FILENAME=denied.yaml MINDGATE_OUTPUT=patch " + kBinary + " apply 2>/dev/null")
           .out,
       Shell(kBinary + " apply -f denied.yaml -o patch 2>/dev/null").out);
-  for (const char* command : {"apply", "explain", "test", "version"}) {
+  for (const char* command : {"apply", "explain", "test", "simulate", "version"}) {
     const std::string help = Cli({command, "--help"}).out;
     std::istringstream lines(help);
     for (std::string line; std::getline(lines, line);) {
@@ -100,6 +100,7 @@ TEST(Program, HelpHasExamples) {
        std::vector<std::vector<std::string>>{{"apply"},
                                              {"explain"},
                                              {"test"},
+                                             {"simulate"},
                                              {"config"},
                                              {"config", "validate"},
                                              {"config", "schema"},
@@ -189,7 +190,7 @@ std::string Offered(const std::string& script, const std::string& words) {
 TEST(Completion, BashOffersCommandsFlagsAndValues) {
   const std::string script = Cli({"completion", "bash"}).out;
   EXPECT_EQ(Offered(script, "mindgate \"\""),
-            "apply explain test config webhook certs doctor version completion\n");
+            "apply explain test simulate config webhook certs doctor version completion\n");
   EXPECT_EQ(Offered(script, "mindgate co"), "config completion\n");
   EXPECT_EQ(Offered(script, "mindgate config \"\""), "validate schema defaults\n");
   EXPECT_EQ(Offered(script, "mindgate apply --na"), "--namespace --namespace-labels\n");

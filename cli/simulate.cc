@@ -1,0 +1,122 @@
+#include "cli/simulate.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "cli/commands.h"
+#include "cli/evaluate.h"
+#include "cli/inputs.h"
+#include "cli/results_json.h"
+#include "watcher/simulation/player.h"
+
+namespace mindgate::cli {
+namespace {
+
+namespace simulation = watcher::simulation;
+using OrderedJson = nlohmann::ordered_json;
+
+// Prints each scenario as it ends: a timeline may be long, and there may be many.
+class Printer {
+ public:
+  Printer(const SimulateOptions& options, std::ostream& out)
+      : json_(options.output == "json"), out_(out) {}
+
+  void Add(const simulation::Scenario& scenario, const std::string& file) {
+    const simulation::Playback playback = simulation::Play(scenario);
+    ++played_;
+    if (!playback.Passed()) ++failed_;
+    const std::string name = scenario.name.empty() ? file : scenario.name;
+    if (json_) {
+      objects_.push_back(simulation::TimelineJson(name, file, playback));
+      return;
+    }
+    if (played_ > 1) out_ << "\n";
+    out_ << simulation::TimelineText(name == file ? file : name + " (" + file + ")", playback);
+  }
+
+  void Finish() {
+    if (json_) {
+      if (played_ > 0) out_ << Dump(played_ == 1 ? objects_.front() : objects_) << "\n";
+    } else if (played_ > 1) {
+      out_ << "\n"
+           << played_ << " scenarios: " << played_ - failed_ << " passed, " << failed_
+           << " failed\n";
+    }
+  }
+
+  bool failed() const { return failed_ > 0; }
+
+ private:
+  bool json_;
+  std::ostream& out_;
+  OrderedJson objects_ = OrderedJson::array();
+  size_t played_ = 0;
+  size_t failed_ = 0;
+};
+
+}  // namespace
+
+int RunSimulate(const SimulateOptions& options, Streams& io) {
+  if (options.paths.empty()) {
+    PrintError(io.err, "no scenario to play", "name files or folders with -f, - is standard input");
+    return kExitUnusable;
+  }
+  Printer printer(options, io.out);
+  bool bad = false;
+  for (const InputText& input : ReadInputs(options.paths, io.in)) {
+    if (!input.fault.empty()) {
+      PrintError(io.err, input.name + ": " + input.fault);
+      bad = true;
+      continue;
+    }
+    const simulation::ScenarioReading reading = simulation::ReadScenarios(input.text);
+    if (!reading.issues.empty()) {
+      io.err << json::Render(reading.issues, input.name, input.text);
+      bad = true;
+    }
+    for (const simulation::Scenario& scenario : reading.scenarios) {
+      printer.Add(scenario, input.name);
+    }
+  }
+  printer.Finish();
+  return bad ? kExitUnusable : printer.failed() ? kExitDenied : kExitDone;
+}
+
+void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<SimulateOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "simulate", "Play scenarios: faults, rules and what the watcher does about them");
+  command
+      ->add_option("-f,--filename", options->paths, "Files, folders, globs, - for standard input")
+      ->type_name("PATH")
+      ->envname("MINDGATE_SIMULATE_FILENAME");
+  SetChoices(*command->add_option("-o,--output", options->output, "What to print")
+                  ->capture_default_str()
+                  ->envname("MINDGATE_SIMULATE_OUTPUT"),
+             {"text", "json"});
+  command->footer(R"(A scenario:
+  name: a node breaks
+  nodes: [{prefix: npu-, count: 2, npus: 8}]
+  rules:
+    - name: rule
+      text: {version: "1.0", elastic_scaling_list: [{group_list: [
+        {group_name: g0, group_num: "1", server_num_per_group: "1"}]}]}
+  services:
+    - {jobID: chat, rule: rule, instances: [{name: p0, group: g0, npusPerPod: 8}]}
+  timeline:
+    - {at: 1m, expect: {running: [p0], shape: 1}}
+    - {at: 90s, breakNode: npu-0}
+    - {at: 3m, expect: {running: {g0: 1}}}
+
+Decides as the watcher does, in a time of its own; nothing is read from a cluster.
+Exit code: 0 all is as expected, 1 something is not, 2 a scenario cannot be read.
+
+Examples:
+  mindgate simulate -f examples/scenarios
+  mindgate simulate -f scenario.yaml -o json | jq '.events[] | select(.event == "granted")')");
+  command->callback([options, &io, &exit_code] { exit_code = RunSimulate(*options, io); });
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,669 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "watcher/simulation/cluster.h"
+#include "watcher/simulation/duration.h"
+#include "watcher/simulation/player.h"
+
+namespace mindgate::watcher::simulation {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using Texts = std::vector<std::string>;
+
+TEST(Duration, ReadsWholeNumbersWithUnits) {
+  const struct {
+    const char* text;
+    std::optional<seconds> want;
+    const char* again;
+  } cases[] = {
+      {"90s", seconds(90), "1m30s"},
+      {"5m", minutes(5), "5m"},
+      {"1h", hours(1), "1h"},
+      {"1m30s", seconds(90), "1m30s"},
+      {"1h0m1s", seconds(3601), "1h1s"},
+      {"0s", seconds(0), "0s"},
+      {"8760h", kLongest, "8760h"},
+      {"8760h1s", {}, ""},
+      {"99999999999999999999s", {}, ""},
+      {"", {}, ""},
+      {"90", {}, ""},
+      {"s", {}, ""},
+      {"-1s", {}, ""},
+      {"1.5h", {}, ""},
+      {"1d", {}, ""},
+      {"5m ", {}, ""},
+  };
+  for (const auto& c : cases) {
+    const auto duration = ParseDuration(c.text);
+    EXPECT_EQ(duration, c.want) << c.text;
+    if (duration) {
+      EXPECT_EQ(FormatDuration(*duration), c.again);
+    }
+  }
+}
+
+TEST(Cluster, PlacesWholeInstancesOnTheFirstNodesWithRoom) {
+  Cluster cluster({{"a", 8}, {"b", 16}, {"c", 8}});
+  EXPECT_EQ(cluster.Place(0, 3, 8), (std::vector<size_t>{0, 1, 1}));
+  EXPECT_EQ(cluster.Place(1, 2, 8), std::nullopt) << "one of its pods would find room";
+  EXPECT_EQ(cluster.Room(8, 9), 1);
+  EXPECT_EQ(cluster.Place(2, 1, 4), (std::vector<size_t>{2})) << "a refused one takes nothing";
+  const uint64_t before = cluster.freed();
+  cluster.Release(0);
+  EXPECT_NE(cluster.freed(), before);
+  EXPECT_EQ(cluster.Room(8, 9), 3);
+  EXPECT_EQ(cluster.Room(4, 2), 2);
+}
+
+TEST(Cluster, WhatBreaksNamesWhoLosesPods) {
+  Cluster cluster({{"a", 8}});
+  cluster.Place(7, 1, 2);
+  cluster.Place(8, 1, 2);
+  EXPECT_EQ(cluster.BreakCards(0, 3), (std::vector<size_t>{7, 8})) << "cards 0 to 2";
+  cluster.Release(7);
+  cluster.Release(8);
+  EXPECT_EQ(cluster.WorkingCards(0), 5);
+  EXPECT_EQ(cluster.Room(1, 9), 5);
+  EXPECT_EQ(cluster.BreakCards(0, 9), std::vector<size_t>()) << "all that are left";
+  EXPECT_EQ(cluster.WorkingCards(0), 0);
+  cluster.RepairCards(0, 9);
+  cluster.Place(9, 1, 8);
+  EXPECT_EQ(cluster.BreakNode(0), (std::vector<size_t>{9}));
+  cluster.Release(9);
+  EXPECT_EQ(cluster.Room(1, 9), 0);
+  cluster.RepairNode(0);
+  EXPECT_EQ(cluster.Room(1, 9), 8);
+}
+
+// Two groups, {g0: 2, g1: 1} else {g0: 1, g1: 1}.
+constexpr const char* kRules =
+    R"(rules: [{name: rule, text: '{"version": "1.0", "elastic_scaling_list": [
+  {"group_list": [{"group_name": "g0", "group_num": "2", "server_num_per_group": "1"},
+                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]},
+  {"group_list": [{"group_name": "g0", "group_num": "1", "server_num_per_group": "1"},
+                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]}]}'}]
+)";
+constexpr const char* kService =
+    "services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0}, {name: p1, group: g0},"
+    " {name: d0, group: g1}]}]\n";
+
+// "3:7: message | hint".
+Texts Faults(const std::string& text) {
+  Texts faults;
+  const ScenarioReading reading = ReadScenarios(text);
+  for (const json::Issue& issue : reading.issues.items()) {
+    faults.push_back(std::to_string(issue.at.line) + ":" + std::to_string(issue.at.column) + ": " +
+                     issue.message + (issue.hint.empty() ? "" : " | " + issue.hint));
+  }
+  EXPECT_EQ(reading.scenarios.empty(), !faults.empty());
+  return faults;
+}
+
+TEST(Scenario, ItsFaultsComeAllAtOnceWithTheirPlaces) {
+  const std::string nodes = "nodes: [{prefix: npu-, count: 2, npus: 8}]\n";
+  const std::string rules = "rules: [{name: rule, text: ''}]\n";
+  const std::string services =
+      "services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0}]}]\n";
+  const struct {
+    const char* name;
+    std::string text;
+    Texts want;
+  } cases[] = {
+      {"nothing at all",
+       "# nothing\n",
+       {"0:0: holds no scenario | write nodes:, rules:, services: and timeline:"}},
+      {"no YAML",
+       "nodes: [\n",
+       {"2:1: did not find expected node content while parsing a flow node"}},
+      {"what the schema refuses",
+       R"(nodes: [{name: a, npus: 65}, {prefix: b, count: 10001, npus: 1}]
+rules: [{name: rule}]
+options: {rebalance: enforced, coolDown: -5, upstreamCount: true}
+services: [{rule: rule, instances: [{group: g0, pods: 0}]}]
+timeline:
+  - {breakNode: a}
+  - {at: 1m, breakNod: a}
+  - {at: 1m, expect: {running: 3, shape: 0, never: {moreThan: {g0: 10001}}}}
+  - {at: 1m, breakCard: {count: 0}}
+  - {at: 1m, setRule: {name: rule, text: 3}}
+)",
+       {"1:25: 65 is too large | write 64 or less",
+        "1:49: 10001 is too large | write 10000 or less", "3:42: -5 is too small | write 0 or more",
+        "3:22: \"enforced\" is not known here: must be \"off\", \"observe\" or \"enforce\" | did "
+        "you mean \"enforce\"?",
+        "3:61: unknown key \"upstreamCount\" | did you mean \"upstreamCounts\"?",
+        "2:9: \"text\" is missing | add text:", "4:12: \"jobID\" is missing | add jobID:",
+        "4:37: \"name\" is missing | add name:", "4:55: 0 is too small | write 1 or more",
+        "6:5: \"at\" is missing | add at:",
+        "7:24: unknown key \"breakNod\" | did you mean \"breakNode\"?",
+        "8:68: 10001 is too large | write 10000 or less",
+        "8:32: must be an object or a list, not an integer",
+        "8:42: 0 is too small | write 1 or more",
+        "9:14: \"node\" is missing | add node:", "9:33: 0 is too small | write 1 or more",
+        "10:42: must be a string or an object, not an integer | quote it: \"3\""}},
+      {"nodes",
+       R"(nodes:
+  - {name: a, npus: 8, prefix: b}
+  - {count: 2, npus: 8}
+  - {prefix: npu-, count: 2, npus: 8}
+  - {name: npu-1, npus: 4}
+)" + rules +
+           services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
+       {"2:5: a node has either a name, or a prefix and a count | write name: npu-0, or prefix: "
+        "npu- and count: 3",
+        "3:5: a node has either a name, or a prefix and a count | write name: npu-0, or prefix: "
+        "npu- and count: 3",
+        "5:5: there is a node \"npu-1\" above | give each node a name of its own"}},
+      {"too many nodes",
+       "nodes: [{prefix: npu-, count: 9999, npus: 8}, {prefix: m, count: 2, npus: 8}]\n" + rules +
+           services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
+       {"1:47: 10001 nodes are more than the 10000 that can be played | write fewer, or split the "
+        "scenario"}},
+      {"rules that are there twice, and rules that are not there",
+       nodes + R"(rules:
+  - {name: rule, text: ''}
+  - {name: rule, text: ''}
+  - {name: rule, namespace: other, text: {}}
+services:
+  - {jobID: chat, rule: rul}
+  - {jobID: code, namespace: other, rule: other}
+timeline:
+  - {at: 1m, setRule: {name: late, text: ''}}
+  - {at: 2m, deleteRule: lat}
+  - {at: 2m, deleteRule: {name: rule, namespace: others}}
+)",
+       {"4:12: there is a rule \"rule\" in this namespace above | to change a rule later write "
+        "setRule: in the timeline",
+        "7:25: there is no rule \"rul\" in namespace \"default\" at any time | did you mean "
+        "\"rule\"?",
+        "8:43: there is no rule \"other\" in namespace \"other\" at any time | add it to rules:, "
+        "or write setRule: in the timeline",
+        "11:26: there is no rule \"lat\" in namespace \"default\" at any time | did you mean "
+        "\"late\"?",
+        "12:33: there is no rule \"rule\" in namespace \"others\" at any time | add it to rules:, "
+        "or write setRule: in the timeline"}},
+      {"services with one jobID",
+       nodes + rules + "services: [{jobID: chat, rule: rule}, {jobID: chat, rule: rule}]\n" +
+           "timeline: [{at: 1m, breakNode: npu-0}]\n",
+       {"3:47: another service has the jobID \"chat\" | give each service a jobID of its own: "
+        "expect: names services by it"}},
+      {"durations",
+       nodes + rules + "options: {coolDown: 90, startTime: 2 minutes, reservation: 9000h}\n" +
+           services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
+       {"3:21: 90 has no unit | write 90s",
+        "3:60: \"9000h\" is no duration of at most a year | write 90s, 5m, 1h or 1m30s",
+        "3:36: \"2 minutes\" is no duration of at most a year | write 90s, 5m, 1h or 1m30s"}},
+      {"the order and kind of entries",
+       nodes + rules + services + R"(timeline:
+  - {at: 2m, breakNode: npu-0}
+  - {at: 1m, breakNode: npu-1}
+  - {at: 2m}
+  - {at: 2m, breakNode: npu-0, repairNode: npu-1}
+)",
+       {"6:10: 1m is before 2m of the entry above | write the entries in order of time",
+        "7:5: the entry says when, but not what happens | write one of breakNode, repairNode, "
+        "breakCard, repairCard, submit, delete, failInstance, setRule, deleteRule and expect",
+        "8:5: the entry says several things, whose order could not be told | write one of "
+        "breakNode, repairNode, breakCard, repairCard, submit, delete, failInstance, setRule, "
+        "deleteRule and expect"}},
+      {"names that nothing has",
+       nodes + rules + services + R"(timeline:
+  - {at: 1m, breakNode: npu0}
+  - {at: 1m, repairCard: {node: npu-00}}
+  - {at: 1m, delete: po}
+  - {at: 1m, failInstance: decode}
+  - {at: 1m, submit: {name: p1, service: chatt}}
+  - {at: 1m, expect: {running: [p2], starting: {g: 1}, never: {moreThan: {decode: 1}}}}
+)",
+       {"5:25: there is no node \"npu0\" | did you mean \"npu-0\"?",
+        "6:33: there is no node \"npu-00\" | did you mean \"npu-0\"?",
+        "9:42: no service has the jobID \"chatt\" | did you mean \"chat\"?",
+        "10:33: there is no instance \"p2\" at any time | did you mean \"p0\"?",
+        "10:52: no instance is of group \"g\" | did you mean \"g0\"?",
+        "10:83: no instance is of group \"decode\" | write the group of an instance",
+        "7:22: there is no instance \"po\" at that time | did you mean \"p0\"?",
+        "8:28: there is no instance \"decode\" at that time | submit it before"}},
+      {"instances that come twice and go twice",
+       nodes + rules + services + R"(timeline:
+  - {at: 1m, submit: {name: p0}}
+  - {at: 2m, delete: p0}
+  - {at: 3m, delete: p0}
+  - {at: 4m, submit: {name: p0}}
+  - {at: 5m, failInstance: p0}
+)",
+       {"5:29: there is an instance \"p0\" already | give each instance a name of its own: entries "
+        "name instances without a service",
+        "7:22: there is no instance \"p0\" at that time | submit it before"}},
+      {"an expectation that cannot fail",
+       nodes + rules + services + R"(timeline:
+  - {at: 1m, expect: {}}
+  - {at: 1m, expect: {running: {}}}
+  - {at: 1m, expect: {shape: full}}
+)",
+       {"5:14: nothing is expected, so this cannot fail | write running:, starting:, noRoom:, "
+        "held:, givenUp:, shape: or never:",
+        "6:23: no group is named, so this cannot fail | write {group: count}, or [] for no "
+        "instance at all",
+        "7:30: \"full\" is no shape | write a number, 1 for the fullest shape, or none"}},
+      {"which of several services",
+       nodes + rules + "services: [{jobID: chat, rule: rule}, {jobID: code, rule: rule}]\n" +
+           R"(timeline:
+  - {at: 1m, submit: {name: p0}}
+  - {at: 1m, expect: {shape: 1}}
+  - {at: 1m, expect: {service: codes, shape: none}}
+)",
+       {"5:14: there are several services, and this names none | add service: with a jobID",
+        "6:14: there are several services, and this names none | add service: with a jobID",
+        "7:32: no service has the jobID \"codes\" | did you mean \"code\"?"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(Faults(c.text), c.want);
+  }
+}
+
+// The text that many repeats of a line make.
+std::string Repeated(const std::string& before, size_t times, const std::string& after) {
+  std::string text;
+  for (size_t i = 0; i < times; ++i) text += before + std::to_string(i) + after;
+  return text;
+}
+
+TEST(Scenario, IsBounded) {
+  const std::string head =
+      "nodes: [{prefix: npu-, count: 2, npus: 8}]\nrules: [{name: rule, text: "
+      "''}]\nservices: [{jobID: chat, rule: rule}]\ntimeline:\n";
+  const struct {
+    std::string entries;
+    Texts want;
+  } cases[] = {
+      {Repeated("- {at: 1s, submit: {name: p", kMostInstances + 1, "}}\n"),
+       {"3:1: 10001 instances are more than the 10000 that can be played | write fewer, or split "
+        "the scenario"}},
+      {Repeated("- {at: ", kMostExpectations + 1, "s, expect: {shape: none}}\n"),
+       {"4:1: 10001 expectations are more than the 10000 that can be played | write fewer, or "
+        "split "
+        "the scenario"}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(Faults(head + c.entries), c.want);
+}
+
+TEST(Scenario, NodesComeInTheOrderOfTheirNumbers) {
+  const auto reading = ReadScenarios(
+      "nodes: [{prefix: npu-, count: 11, npus: 8}, {name: npu-02, npus: 8}, {name: npu, npus: 8},"
+      " {name: a-2, npus: 8}]\nrules: [{name: r, text: ''}]\nservices: [{jobID: c, rule: r}]\n"
+      "timeline: [{at: 0s, breakNode: npu}]\n");
+  ASSERT_EQ(reading.scenarios.size(), 1);
+  Texts names;
+  for (const NodeSpec& node : reading.scenarios.front().nodes) names.push_back(node.name);
+  EXPECT_EQ(names, (Texts{"a-2", "npu", "npu-0", "npu-1", "npu-02", "npu-2", "npu-3", "npu-4",
+                          "npu-5", "npu-6", "npu-7", "npu-8", "npu-9", "npu-10"}));
+}
+
+// "1m30s granted p0: reason", without the rules and submissions of the start.
+Texts TimelineOf(const std::string& text) {
+  Texts lines;
+  const ScenarioReading reading = ReadScenarios(text);
+  EXPECT_TRUE(reading.issues.empty()) << json::Render(reading.issues, "scenario.yaml", text);
+  for (const Scenario& scenario : reading.scenarios) {
+    for (const Event& event : Play(scenario).events) {
+      const bool given = event.kind == EventKind::kSubmitted || event.kind == EventKind::kRule;
+      if (given && event.at == seconds(0)) continue;
+      lines.push_back(FormatDuration(event.at) + " " + std::string(EventName(event.kind)) + " " +
+                      event.subject + ": " + event.reason);
+    }
+  }
+  return lines;
+}
+
+std::string Three(const std::string& rest) {
+  return "nodes: [{prefix: npu-, count: 3, npus: 8}]\n" + std::string(kRules) + kService + rest;
+}
+std::string Two(const std::string& rest) {
+  return "nodes: [{prefix: npu-, count: 2, npus: 8}]\n" + std::string(kRules) + rest;
+}
+
+TEST(Play, TellsTheWholeStory) {
+  const struct {
+    const char* name;
+    std::string text;
+    Texts want;
+  } cases[] = {
+      {"the minimal shape starts before the fullest",
+       Three(R"(timeline: [{at: 2m, expect: {running: [p0, p1, d0], shape: 1}}]
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there", "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "30s running p0: all of its pods", "30s running d0: all of its pods",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there", "30s placed p1: on npu-2",
+        "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1", "1m running p1: all of its pods",
+        "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "2m expected line 8: running: d0, p0, p1", "2m expected line 8: shape: 1"}},
+      {"a fault without a spare node, rebalanced",
+       Three(R"(options: {rebalance: enforce}
+timeline:
+  - {at: 5m, breakNode: npu-0}
+  - {at: 10m, repairNode: npu-0}
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "30s running p0: all of its pods",
+        "30s running d0: all of its pods",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s placed p1: on npu-2",
+        "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "1m running p1: all of its pods",
+        "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "5m broken npu-0: the node",
+        "5m lost d0: npu-0 broke; its pod comes back behind the gate",
+        "5m granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "5m no room d0: 1 pod with 8 NPUs, and there is room for none",
+        "5m shape chat: none of 2 runs",
+        "6m given up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and only 1 of g0",
+        "6m placed d0: on npu-2",
+        "6m held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g1 run, now 0",
+        "6m30s running d0: all of its pods",
+        "6m30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "6m30s no room p1: 1 pod with 8 NPUs, and there is room for none",
+        "6m30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "10m repaired npu-0: the node",
+        "10m placed p1: on npu-0",
+        "10m30s running p1: all of its pods",
+        "10m30s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1"}},
+      {"observing gives nothing up",
+       Three(R"(options: {rebalance: observe, startTime: 10s}
+timeline:
+  - {at: 2m, breakNode: npu-0}
+  - {at: 5m, expect: {running: [p0, p1], noRoom: [d0], givenUp: []}}
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "10s running p0: all of its pods",
+        "10s running d0: all of its pods",
+        "10s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "10s placed p1: on npu-2",
+        "10s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "20s running p1: all of its pods",
+        "20s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "2m broken npu-0: the node",
+        "2m lost d0: npu-0 broke; its pod comes back behind the gate",
+        "2m granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "2m no room d0: 1 pod with 8 NPUs, and there is room for none",
+        "2m shape chat: none of 2 runs",
+        "3m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and only 1 "
+        "of g0",
+        "5m expected line 11: running: p0, p1",
+        "5m expected line 11: noRoom: d0",
+        "5m expected line 11: givenUp: none"}},
+      {"upstream counts only what runs",
+       Two(R"(options: {upstreamCounts: true, rebalance: off}
+services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0}, {name: p1, group: g0},
+            {name: p2, group: g0, npusPerPod: 1}, {name: d0, group: g1, at: 1s}]}]
+timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0, p2]}}]
+)"),
+       {"0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s granted p1: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s granted p2: shape 2 of 2 wants 1 of g0, and none is there", "0s placed p0: on npu-0",
+        "0s placed p1: on npu-1", "0s no room p2: 1 pod with 1 NPU, and there is room for none",
+        "1s submitted d0: group g1, 1 pod with 8 NPUs",
+        "1s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "1s no room d0: 1 pod with 8 NPUs, and there is room for none",
+        "30s running p0: all of its pods", "30s running p1: all of its pods",
+        "1m expected line 10: running: p0, p1", "1m expected line 10: noRoom: d0, p2"}},
+      {"a grant that is not seen in time is given again",
+       Three(R"(options: {seenAfter: 40s, reservation: 30s, startTime: 0s}
+timeline: [{at: 50s, delete: p1}]
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "30s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "30s granted p0: shape 2 of 2 wants 1 of g0, and none is there", "40s placed d0: on npu-0",
+        "40s placed p0: on npu-1", "40s running p0: all of its pods",
+        "40s running d0: all of its pods",
+        "40s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "40s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1", "50s deleted p1: its pods go with it"}},
+      {"nothing waits for pods that run at once",
+       Three(R"(options: {startTime: 0s}
+timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there", "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1", "0s running p0: all of its pods",
+        "0s running d0: all of its pods",
+        "0s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there", "0s placed p1: on npu-2",
+        "0s running p1: all of its pods", "0s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "0s expected line 9: running: d0, p0, p1", "0s expected line 9: shape: 1"}},
+      {"an instance without a group stops all grants",
+       Three(R"(timeline:
+  - {at: 1m, submit: {name: x}}
+  - {at: 2m, failInstance: p0}
+  - {at: 3m, delete: x}
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "30s running p0: all of its pods",
+        "30s running d0: all of its pods",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s placed p1: on npu-2",
+        "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "1m running p1: all of its pods",
+        "1m submitted x: no group, 1 pod with 8 NPUs",
+        "1m kept d0: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "instances cannot be counted",
+        "1m kept p0: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "instances cannot be counted",
+        "1m held x: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "instances cannot be counted",
+        "1m shape chat: cannot be told: the instances are not counted",
+        "2m lost p0: its processes exit; its pod comes back behind the gate",
+        "2m held p0: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "instances cannot be counted",
+        "3m deleted x: its pods go with it",
+        "3m granted p0: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "3m placed p0: on npu-1",
+        "3m kept d0: it runs",
+        "3m kept p1: it runs",
+        "3m shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "3m30s running p0: all of its pods",
+        "3m30s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1"}},
+      {"what changes nothing says so",
+       Three(R"(timeline:
+  - {at: 0s, failInstance: p1}
+  - {at: 5m, breakCard: {node: npu-0, count: 2}}
+  - {at: 5m, breakNode: npu-0}
+  - {at: 5m, breakNode: npu-0}
+  - {at: 6m, repairNode: npu-1}
+  - {at: 6m, repairCard: {node: npu-1}}
+)"),
+       {"0s lost p1: nothing: none of its processes runs yet",
+        "0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "30s running p0: all of its pods",
+        "30s running d0: all of its pods",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s placed p1: on npu-2",
+        "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "1m running p1: all of its pods",
+        "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "5m broken npu-0: 2 NPUs; 6 of 8 work",
+        "5m lost d0: 2 NPUs of npu-0 broke; its pod comes back behind the gate",
+        "5m broken npu-0: the node",
+        "5m broken npu-0: it was broken already",
+        "5m granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "5m no room d0: 1 pod with 8 NPUs, and there is room for none",
+        "5m shape chat: none of 2 runs",
+        "6m repaired npu-1: it was not broken",
+        "6m repaired npu-1: 0 NPUs; 8 of 8 work",
+        "6m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and only 1 "
+        "of g0"}},
+      {"all pods of an instance go with one",
+       Two(R"(services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0, pods: 2},
+            {name: p1, group: g0, pods: 2, npusPerPod: 4, at: 1s}, {name: d0, group: g1, npusPerPod: 1, at: 2s}]}]
+timeline:
+  - {at: 1m, breakCard: {node: npu-1}}
+  - {at: 2m, delete: p0}
+)"),
+       {"0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed p0: on npu-0 and npu-1",
+        "1s submitted p1: group g0, 2 pods with 4 NPUs each",
+        "1s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "2s submitted d0: group g1, 1 pod with 1 NPU",
+        "2s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "2s no room d0: 1 pod with 1 NPU, and there is room for none",
+        "30s running p0: all of its pods",
+        "30s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 "
+        "of g1 run, now 0",
+        "1m broken npu-1: 1 NPU; 7 of 8 work",
+        "1m lost p0: 1 NPU of npu-1 broke; its pods come back behind the gate",
+        "1m placed d0: on npu-0",
+        "1m granted p1: shape 2 of 2 wants 1 of g0, and none is there",
+        "1m placed p1: on npu-0 and npu-1",
+        "1m held p0: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "1m30s running p1: all of its pods",
+        "1m30s running d0: all of its pods",
+        "1m30s granted p0: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "1m30s no room p0: 2 pods with 8 NPUs each, and there is room for none",
+        "1m30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "2m deleted p0: its pods go with it"}},
+      {"a rule that is refused, then deleted, then right again",
+       Three(R"(timeline:
+  - {at: 2m, setRule: {name: rule, text: "{"}}
+  - {at: 3m, failInstance: p0}
+  - {at: 4m, deleteRule: rule}
+  - {at: 5m, setRule: {name: rule, text: {elastic_scaling_list: [{group_list: [
+      {group_name: g0, group_num: "1", server_num_per_group: "1"}]}]}}}
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "30s running p0: all of its pods",
+        "30s running d0: all of its pods",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s placed p1: on npu-2",
+        "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "1m running p1: all of its pods",
+        "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "2m rule rule: refused: line 1: this is no JSON: expected a key in double quotes, found "
+        "the end of the text, so the operator refuses the whole rule",
+        "2m kept d0: the rule in ConfigMap rule is refused",
+        "2m kept p0: the rule in ConfigMap rule is refused",
+        "2m kept p1: the rule in ConfigMap rule is refused",
+        "2m shape chat: cannot be told: the rule in ConfigMap rule is refused",
+        "3m lost p0: its processes exit; its pod comes back behind the gate",
+        "3m held p0: the rule in ConfigMap rule is refused",
+        "4m rule rule: deleted",
+        "4m kept d0: ConfigMap rule is not there",
+        "4m held p0: ConfigMap rule is not there",
+        "4m kept p1: ConfigMap rule is not there",
+        "4m shape chat: cannot be told: ConfigMap rule is not there",
+        "5m rule rule: 1 of g0",
+        "5m kept d0: it runs",
+        "5m held p0: the fullest shape runs, which wants 1 of g0",
+        "5m kept p1: it runs",
+        "5m shape chat: 1 of 1 runs: 1 of g0"}},
+      {"what is not met says what was found",
+       Three(R"(timeline:
+  - at: 10s
+    expect: {running: {g0: 1, g1: 0}, starting: [p0], noRoom: [], held: {g0: 0}, shape: 2, givenUp: [p1]}
+  - {at: 2m, expect: {shape: none, never: {moreThan: {g0: 1, g1: 1}}}}
+)"),
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s placed d0: on npu-0",
+        "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
+        "g0 run, now 0 and 1 of g1 run, now 0",
+        "10s NOT MET line 10: running: expected 1 of g0 and 0 of g1, found 0 of g0 and 0 of g1",
+        "10s NOT MET line 10: starting: expected p0, found d0, p0",
+        "10s expected line 10: noRoom: none",
+        "10s NOT MET line 10: held: expected 0 of g0, found 1 of g0 (p1)",
+        "10s NOT MET line 10: givenUp: expected p1, found none",
+        "10s NOT MET line 10: shape: expected 2, found none",
+        "30s running p0: all of its pods",
+        "30s running d0: all of its pods",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s placed p1: on npu-2",
+        "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
+        "1m running p1: all of its pods",
+        "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+        "2m NOT MET line 11: shape: expected none, found 1 of 2",
+        "2m NOT MET line 11: never: expected at most 1 of g0 and at most 1 of g1, found 2 of g0 at "
+        "1m and 1 of g1 at 30s"}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(TimelineOf(c.text), c.want);
+  }
+}
+
+TEST(Play, EndsWhenNothingMoreHappensOrAnHourAfterTheLastEntry) {
+  const auto end_of = [](const std::string& options) {
+    const auto reading = ReadScenarios(Three(options + "timeline: [{at: 5m, breakNode: npu-2}]\n"));
+    return Play(reading.scenarios.at(0)).end;
+  };
+  EXPECT_EQ(end_of(""), minutes(6)) << "when the decision looks at p1 again, which has no room";
+  EXPECT_EQ(end_of("options: {startTime: 64m}\n"), minutes(65)) << "likewise";
+  EXPECT_EQ(end_of("options: {startTime: 66m}\n"), minutes(5)) << "more than an hour later";
+}
+
+TEST(Play, StopsAtItsLimits) {
+  const auto reading = ReadScenarios(Three("timeline: [{at: 5m, expect: {shape: 1}}]\n"));
+  ASSERT_EQ(reading.scenarios.size(), 1);
+  const struct {
+    PlayLimits limits;
+    Event last;
+  } cases[] = {
+      {{.events = 3}, {seconds(0), EventKind::kStopped, "", "", "there are more than 3 events"}},
+      {{.rounds = 1},
+       {seconds(0), EventKind::kStopped, "", "",
+        "the decision does not come to rest: in round 1 of this moment it still grants or gives "
+        "up"}},
+  };
+  for (const auto& c : cases) {
+    const Playback playback = Play(reading.scenarios.front(), c.limits);
+    EXPECT_TRUE(playback.stopped);
+    EXPECT_FALSE(playback.Passed());
+    EXPECT_EQ(playback.events.back(), c.last);
+  }
+}
+
+TEST(Play, OfOneScenarioIsAlwaysTheSame) {
+  const auto reading = ReadScenarios(Three("timeline: [{at: 5m, breakNode: npu-0}]\n"));
+  ASSERT_EQ(reading.scenarios.size(), 1);
+  const Playback once = Play(reading.scenarios.front());
+  EXPECT_EQ(TimelineText("a", once), TimelineText("a", Play(reading.scenarios.front())));
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::simulation

@@ -1,0 +1,149 @@
+#include "watcher/simulation/expectation.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "watcher/simulation/duration.h"
+
+namespace mindgate::watcher::simulation {
+namespace {
+
+using State = Claim::State;
+
+constexpr size_t kMostNamed = 12;  // a line for people has no room for thousands
+
+std::string NamesText(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
+  std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kMostNamed));
+  if (names.size() > kMostNamed) {
+    shown.push_back(std::to_string(names.size() - kMostNamed) + " more");
+  }
+  return Join(shown, ", ");
+}
+
+std::string GroupName(const std::string& group) { return group.empty() ? "no group" : group; }
+
+bool IsIn(State state, const scaling::Instance& instance) {
+  switch (state) {
+    case State::kRunning:
+      return instance.phase == scaling::Phase::kRunning;
+    case State::kStarting:
+      return instance.phase == scaling::Phase::kStarting;
+    case State::kNoRoom:
+      return instance.phase == scaling::Phase::kStarting && instance.unschedulable.has_value();
+    case State::kHeld:
+      return instance.phase == scaling::Phase::kHeld;
+    case State::kGivenUp:
+      return false;
+  }
+  return false;
+}
+
+// The names that are in the state, by group, both in order.
+std::map<std::string, std::vector<std::string>> NamesIn(State state, const ServiceNow& now) {
+  std::map<std::string, std::vector<std::string>> names;
+  if (state == State::kGivenUp) {
+    for (const auto& [name, group] : now.given_up) names[group].push_back(name);
+    return names;
+  }
+  for (const scaling::Instance& instance : now.service.instances) {
+    if (IsIn(state, instance)) names[instance.group].push_back(instance.name);
+  }
+  for (auto& [group, list] : names) std::sort(list.begin(), list.end());
+  return names;
+}
+
+CheckResult CheckClaim(const Claim& claim, const ServiceNow& now) {
+  CheckResult result;
+  result.what = StateName(claim.state);
+  const auto by_group = NamesIn(claim.state, now);
+  if (claim.names) {
+    std::vector<std::string> names;
+    for (const auto& [group, list] : by_group) names.insert(names.end(), list.begin(), list.end());
+    std::sort(names.begin(), names.end());
+    result.expected = NamesText(*claim.names);
+    result.found = NamesText(names);
+    result.met = names == *claim.names;
+    return result;
+  }
+  static const std::vector<std::string> kNobody;
+  std::vector<std::string> expected;
+  std::vector<std::string> found;
+  result.met = true;
+  for (const auto& [group, count] : claim.counts) {
+    const auto entry = by_group.find(group);
+    const auto& names = entry == by_group.end() ? kNobody : entry->second;
+    const std::string of_group = " of " + GroupName(group);
+    expected.push_back(std::to_string(count) + of_group);
+    found.push_back(std::to_string(names.size()) + of_group +
+                    (names.empty() ? "" : " (" + NamesText(names) + ")"));
+    result.met = result.met && std::ssize(names) == count;
+  }
+  result.expected = Join(expected, " and ");
+  result.found = Join(found, " and ");
+  return result;
+}
+
+CheckResult CheckShape(int64_t shape, const ServiceNow& now) {
+  const int64_t reached =
+      now.decision.reached ? static_cast<int64_t>(*now.decision.reached) + 1 : 0;
+  const auto text = [](int64_t number) {
+    return number == 0 ? std::string("none") : std::to_string(number);
+  };
+  CheckResult result;
+  result.what = "shape";
+  result.expected = text(shape);
+  result.found = text(reached);
+  if (now.service.rule && reached > 0) {
+    result.found += " of " + std::to_string(now.service.rule->tiers.size());
+  }
+  result.met = shape == reached;
+  return result;
+}
+
+CheckResult CheckNever(const std::map<std::string, int64_t>& limits, const ServiceNow& now) {
+  CheckResult result;
+  result.what = "never";
+  result.met = true;
+  std::vector<std::string> expected;
+  std::vector<std::string> found;
+  for (const auto& [group, most] : limits) {
+    const auto peak = now.peaks.find(group);
+    const Peak reached = peak == now.peaks.end() ? Peak{} : peak->second;
+    expected.push_back("at most " + std::to_string(most) + " of " + GroupName(group));
+    found.push_back(std::to_string(reached.running) + " of " + GroupName(group) + " at " +
+                    FormatDuration(reached.at));
+    result.met = result.met && reached.running <= most;
+  }
+  result.expected = Join(expected, " and ");
+  result.found = Join(found, " and ");
+  return result;
+}
+
+}  // namespace
+
+std::vector<CheckResult> Check(const Expectation& expectation, const std::string& job_id,
+                               std::chrono::seconds at, const ServiceNow& now) {
+  std::vector<CheckResult> results;
+  for (const Claim& claim : expectation.claims) {
+    results.push_back(CheckClaim(claim, now));
+    results.back().line = claim.line;
+  }
+  if (expectation.shape) {
+    results.push_back(CheckShape(*expectation.shape, now));
+    results.back().line = expectation.shape_line;
+  }
+  if (!expectation.never_more_than.empty()) {
+    results.push_back(CheckNever(expectation.never_more_than, now));
+    results.back().line = expectation.never_line;
+  }
+  std::stable_sort(results.begin(), results.end(),
+                   [](const CheckResult& a, const CheckResult& b) { return a.line < b.line; });
+  for (CheckResult& result : results) {
+    result.at = at;
+    result.service = job_id;
+  }
+  return results;
+}
+
+}  // namespace mindgate::watcher::simulation

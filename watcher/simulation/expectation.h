@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "watcher/simulation/scenario.h"
+#include "watcher/simulation/timeline.h"
+
+namespace mindgate::watcher::simulation {
+
+// The most instances of a group that ran at once, and when they first did.
+struct Peak {
+  int64_t running = 0;
+  std::chrono::seconds at{0};
+};
+
+// What there is to compare expectations with.
+struct ServiceNow {
+  const scaling::Service& service;
+  const scaling::Decision& decision;
+  const std::map<std::string, Peak>& peaks;            // by group
+  const std::map<std::string, std::string>& given_up;  // group by name, up to now
+};
+
+// One result for each thing that is expected, in the order of their lines.
+std::vector<CheckResult> Check(const Expectation& expectation, const std::string& job_id,
+                               std::chrono::seconds at, const ServiceNow& now);
+
+}  // namespace mindgate::watcher::simulation

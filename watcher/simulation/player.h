@@ -1,0 +1,27 @@
+#pragma once
+
+#include "watcher/simulation/scenario.h"
+#include "watcher/simulation/timeline.h"
+
+namespace mindgate::watcher::simulation {
+
+// After the last entry a play goes on until nothing more happens, but at most for so long.
+inline constexpr std::chrono::seconds kAfterLast = std::chrono::hours(1);
+
+// A play that passes one of these stops and says so; others would fill memory or never end.
+struct PlayLimits {
+  // About 200 MB. Each entry of a timeline may move many instances.
+  size_t events = 1'000'000;
+  // At one moment. Each round grants whatever may be granted, so that there is about one for each
+  // shape; more only where the decision never comes to rest.
+  int rounds = 1'000;
+};
+
+// Plays a scenario with the decision that the watcher makes (scaling::Decide), a scheduler that
+// places whole instances on the first nodes with room, the longest waiting first, and controllers
+// that make lost pods anew behind the gate. At each moment the scheduler and the decision run until
+// neither changes anything. Deterministic: no clock, no threads, no randomness. Takes what
+// ReadScenarios found without faults.
+Playback Play(const Scenario& scenario, const PlayLimits& limits = {});
+
+}  // namespace mindgate::watcher::simulation

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "json/issues.h"
+#include "watcher/scaling/decision.h"
+
+// What a scenario file says: a cluster, services on it, what happens to them, and what is expected.
+namespace mindgate::watcher::simulation {
+
+// A play keeps every card of every node and every instance in memory, and writes at least one line
+// for each entry of the timeline.
+inline constexpr size_t kMostNodes = 10'000;
+inline constexpr size_t kMostInstances = 10'000;
+inline constexpr size_t kMostEntries = 100'000;
+inline constexpr size_t kMostExpectations = 10'000;  // the line of each is looked up in the text
+inline constexpr int64_t kMostNpus = 64;             // of one node; servers have at most 16
+inline constexpr int64_t kMostPods = 1'000;
+
+struct NodeSpec {
+  std::string name;
+  int64_t npus = 0;
+};
+
+// Which ConfigMap holds a scaling rule.
+struct RuleKey {
+  std::string name_space;
+  std::string name;
+  auto operator<=>(const RuleKey&) const = default;
+};
+
+struct RuleSpec {
+  RuleKey key;
+  std::string text;  // of elastic_scaling.json; may be one that the operator refuses
+};
+
+struct ServiceSpec {
+  std::string job_id;  // no other service of the scenario has it
+  RuleKey rule;
+};
+
+struct InstanceSpec {
+  size_t service = 0;  // index into Scenario::services
+  std::string name;    // no other instance that is there at the same time has it
+  std::string group;   // empty: it has no label mind-cluster/group-name
+  int64_t pods = 1;
+  int64_t npus_per_pod = 8;
+};
+
+// An expectation about the instances in one state: how many of each group, or which.
+struct Claim {
+  enum class State : uint8_t { kRunning, kStarting, kNoRoom, kHeld, kGivenUp };
+  State state = State::kRunning;
+  int line = 0;
+  std::map<std::string, int64_t> counts;          // by group; groups that are not named may differ
+  std::optional<std::vector<std::string>> names;  // sorted; these and no others
+};
+std::string_view StateName(Claim::State state);  // "running", as in the file
+
+struct Expectation {
+  size_t service = 0;
+  std::vector<Claim> claims;
+  std::optional<int64_t> shape;  // 1 is the fullest; 0: none runs whole
+  int shape_line = 0;
+  std::map<std::string, int64_t> never_more_than;  // running at any time so far, by group
+  int never_line = 0;
+};
+
+// What an entry of the timeline does. Nodes are indices into Scenario::nodes.
+struct BreakNode {
+  size_t node = 0;
+};
+struct RepairNode {
+  size_t node = 0;
+};
+struct BreakCards {
+  size_t node = 0;
+  int64_t count = 1;
+};
+struct RepairCards {
+  size_t node = 0;
+  int64_t count = 1;
+};
+struct Submit {
+  InstanceSpec instance;
+};
+struct Delete {
+  std::string instance;
+};
+struct FailInstance {
+  std::string instance;
+};
+struct SetRule {
+  RuleSpec rule;
+};
+struct DeleteRule {
+  RuleKey rule;
+};
+using Action = std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Submit, Delete,
+                            FailInstance, SetRule, DeleteRule, Expectation>;
+
+struct Entry {
+  std::chrono::seconds at{0};
+  Action action;
+};
+
+struct Scenario {
+  std::string name;             // empty: it has none
+  std::vector<NodeSpec> nodes;  // by name, numbers in names as numbers: npu-2 before npu-10
+  std::vector<RuleSpec> rules;  // at the start
+  scaling::Options options;
+  std::chrono::seconds start_time{30};  // from placed to running
+  std::chrono::seconds seen_after{0};   // from a grant until the pods show it
+  std::vector<ServiceSpec> services;
+  std::vector<Entry> timeline;  // in order of time; instances of `services` are submitted in it
+};
+
+struct ScenarioReading {
+  std::vector<Scenario> scenarios;  // one a document
+  json::Issues issues;              // every fault, with its place; then there are no scenarios
+};
+
+// Reads a text, which may hold several documents. Never throws, whatever the bytes.
+ScenarioReading ReadScenarios(std::string_view text);
+
+}  // namespace mindgate::watcher::simulation

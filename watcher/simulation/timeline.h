@@ -1,0 +1,84 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "watcher/scaling/decision.h"
+
+// What a play of a scenario leaves behind, and how it is shown.
+namespace mindgate::watcher::simulation {
+
+enum class EventKind : uint8_t {
+  kSubmitted,
+  kDeleted,
+  kBroken,
+  kRepaired,
+  kRule,
+  kHeld,
+  kGranted,
+  kPlaced,
+  kNoRoom,
+  kRunning,
+  kKept,
+  kLost,
+  kGivenUp,
+  kWouldGiveUp,
+  kShape,
+  kExpected,
+  kNotMet,
+  kStopped,
+};
+std::string_view EventName(EventKind kind);  // "granted", "no room"
+
+struct Event {
+  std::chrono::seconds at{0};  // from the start
+  EventKind kind = EventKind::kSubmitted;
+  std::string service;  // its jobID; empty: it concerns the cluster
+  std::string subject;  // the instance, node, rule, service, or the line of an expectation
+  std::string reason;   // for people
+  bool operator==(const Event&) const = default;
+};
+
+// One thing that was expected.
+struct CheckResult {
+  std::chrono::seconds at{0};
+  int line = 0;  // of the entry in the file
+  std::string service;
+  std::string what;      // "running", "shape", "never"
+  std::string expected;  // for people, as `found`
+  std::string found;
+  bool met = false;
+};
+
+// Where a service stands in the end.
+struct ServiceEnd {
+  std::string job_id;
+  std::optional<size_t> reached;  // the fullest tier that runs whole
+  size_t shapes = 0;              // tiers of the rule; 0: it has none that can be used
+  std::vector<scaling::GroupCount> groups;
+};
+
+struct Playback {
+  std::vector<Event> events;
+  std::vector<CheckResult> checks;
+  std::vector<ServiceEnd> services;
+  std::chrono::seconds end{0};
+  bool stopped = false;  // before its end, for the reason in the last event
+
+  size_t NotMet() const;
+  bool Passed() const { return !stopped && NotMet() == 0; }
+};
+
+// One line an event, in columns, and a closing summary. `title` is the first line.
+std::string TimelineText(const std::string& title, const Playback& playback);
+
+// {"scenario", "file", "events", "expectations", "summary"}; times in seconds.
+nlohmann::ordered_json TimelineJson(const std::string& name, const std::string& file,
+                                    const Playback& playback);
+
+}  // namespace mindgate::watcher::simulation
