@@ -244,9 +244,9 @@ class Controller::Impl {
       state_.Wrote(*written);
     }
     const bool lower = decision.act == Act::kLower;
-    ++(lower ? lowered_ : restored_);
     Log(lower ? "gang lowered" : "gang restored", deployment, gang, decision);
     recorder_.Record(HappeningOf(deployment, gang, decision));
+    ++(lower ? lowered_ : restored_);
     return true;
   }
 
