@@ -101,8 +101,8 @@ int main(int argc, char** argv) {
   const int runs = argc > 1 ? std::max(100, std::atoi(argv[1])) : 20'000;
   const char* commit = std::getenv("MINDGATE_COMMIT");
   std::printf("%s, %u cores, compiler %s, commit %s, %d runs each\n",
-              mindgate::bench::CpuModel().c_str(), std::thread::hardware_concurrency(),
-              __VERSION__, commit != nullptr ? commit : "unknown", runs);
+              mindgate::bench::CpuModel().c_str(), std::thread::hardware_concurrency(), __VERSION__,
+              commit != nullptr ? commit : "unknown", runs);
   mindgate::bench::Run(runs);
   return 0;
 }

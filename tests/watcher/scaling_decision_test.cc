@@ -206,7 +206,7 @@ TEST(ScalingDecision, ReachedIsTheFullestThatRunsWhole) {
   EXPECT_EQ(reached("g0=3 g1=1"), "1");
 }
 
-// Cases 5 to 4 of the documents' timeline: d0's node breaks, and no other one is free.
+// The documents' timeline: the node of the only g1 breaks, and no other node is free.
 TEST(ScalingDecision, TheFaultOfTheDocuments) {
   const auto outcomes = [](std::vector<Instance> instances) {
     return ShowOutcomes(Decide(Make(kR2, std::move(instances)), Options{}, kStart));

@@ -1,14 +1,13 @@
 #include <gtest/gtest.h>
-#include <rapidcheck.h>
 
 #include <algorithm>
-#include <iostream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "support/scaling.h"
+#include "support/scaling_generators.h"
 
 // What holds for every service, whatever its rule and however odd its instances.
 namespace mindgate::testing {
@@ -21,76 +20,6 @@ using watcher::scaling::Options;
 using watcher::scaling::Outcome;
 using watcher::scaling::Rebalance;
 using watcher::scaling::Verdict;
-
-// Ten times as often as by default, for a service has many parts.
-template <typename Property>
-bool Holds(Property property) {
-  rc::detail::TestParams params = rc::detail::configuration().testParams;
-  params.maxSuccess *= 10;
-  const auto result = rc::detail::checkTestable(property, rc::detail::TestMetadata{}, params);
-  rc::detail::printResultMessage(result, std::cerr);
-  std::cerr << std::endl;
-  return result.template is<rc::detail::SuccessResult>();
-}
-
-// Taken modulo, since shrinking replays draws into code that may by then ask for another range.
-int64_t Draw(int64_t n) { return *rc::gen::inRange(0, 1'000'000) % n; }
-
-const std::string& AnyGroup() {
-  static const std::vector<std::string> kGroups = {"p", "d", "x"};
-  return kGroups[static_cast<size_t>(Draw(3))];
-}
-
-// As the operator accepts it: what a shape has, the one before it has too, and not less of it.
-schemas::ScalingRule AnyRule() {
-  schemas::ScalingRule rule;
-  schemas::ScalingTier tier;
-  for (const char* group : {"p", "d", "x"}) {
-    if (Draw(4) > 0) tier.groups.push_back({group, Draw(5), 1});
-  }
-  const int64_t tiers = Draw(5);
-  for (int64_t i = 0; i < tiers; ++i) {
-    rule.tiers.push_back(tier);
-    for (auto& group : tier.groups) group.group_num = Draw(group.group_num + 1);
-    if (!tier.groups.empty() && Draw(5) == 4) tier.groups.pop_back();
-  }
-  return rule;
-}
-
-Instance AnyInstance(int64_t number) {
-  Instance instance;
-  instance.group = Draw(20) == 19 ? "unknown" : AnyGroup();
-  instance.name = instance.group + "-" + std::to_string(number);
-  instance.phase = static_cast<Phase>(Draw(4));
-  instance.since = kStart - seconds(Draw(4));
-  if (Draw(3) == 2) instance.granted = kStart - seconds(Draw(40)) + seconds(3);
-  if (instance.phase == Phase::kStarting) {
-    if (Draw(2) == 1) instance.unschedulable = kStart - seconds(Draw(100));
-    instance.placed = Draw(3);
-  }
-  instance.ready = Draw(3);
-  return instance;
-}
-
-Service AnyService() {
-  Service service;
-  if (Draw(12) > 0) {
-    service.rule = AnyRule();
-  } else {
-    service.no_rule = "the rule cannot be read";
-  }
-  const int64_t instances = Draw(14);
-  for (int64_t i = 0; i < instances; ++i) service.instances.push_back(AnyInstance(i));
-  if (Draw(15) == 14 && !service.instances.empty()) service.instances.front().group = "";
-  return service;
-}
-
-Options AnyOptions() {
-  Options options;
-  options.upstream_counts = Draw(2) == 1;
-  options.rebalance = static_cast<Rebalance>(Draw(3));
-  return options;
-}
 
 Options Exact(Rebalance rebalance = Rebalance::kEnforce) {
   Options options;
@@ -123,26 +52,8 @@ int64_t Wanted(const Service& service, size_t tier, const std::string& group) {
   return found == nullptr ? 0 : found->group_num;
 }
 
-void Log(const Service& service) {
-  RC_LOG() << "rule";
-  if (service.rule) {
-    for (const auto& tier : service.rule->tiers) {
-      for (const auto& group : tier.groups)
-        RC_LOG() << " " << group.group_name << "=" << group.group_num;
-      RC_LOG() << " |";
-    }
-  }
-  for (const Instance& instance : service.instances) {
-    RC_LOG() << "\n" << instance.name << " phase " << static_cast<int>(instance.phase);
-    if (instance.granted) RC_LOG() << " granted " << (*instance.granted - kStart).count();
-    if (instance.unschedulable) RC_LOG() << " stuck " << (*instance.unschedulable - kStart).count();
-    if (instance.placed > 0) RC_LOG() << " placed " << instance.placed;
-  }
-  RC_LOG() << "\n";
-}
-
-// The algorithm of mindcluster.md A.5, written again: what a job of `group` hears that asks now.
-// Where upstream crashes it is refused.
+// Upstream's algorithm, written again (CanCreatePod): what a job of `group` hears that asks now.
+// Where upstream crashes, it is refused.
 struct Upstream {
   std::optional<size_t> destination;
   std::map<std::string, int64_t> running;
@@ -267,7 +178,7 @@ TEST(ScalingProperties, TheOrderOfInstancesDoesNotMatter) {
     Service other = service;
     for (size_t i = other.instances.size(); i > 1; --i) {
       std::swap(other.instances[i - 1],
-                other.instances[static_cast<size_t>(Draw(static_cast<int64_t>(i)))]);
+                other.instances[static_cast<size_t>(AnyBelow(static_cast<int64_t>(i)))]);
     }
     RC_ASSERT(Decide(other, options, kStart) == Decide(service, options, kStart));
   }));
@@ -293,7 +204,7 @@ TEST(ScalingProperties, MoreThatRunsIsNeverASmallerShape) {
     if (service.instances.empty()) return;
     Service more = service;
     Instance& one =
-        more.instances[static_cast<size_t>(Draw(static_cast<int64_t>(more.instances.size())))];
+        more.instances[static_cast<size_t>(AnyBelow(static_cast<int64_t>(more.instances.size())))];
     one.phase = Phase::kRunning;
     one.unschedulable.reset();
     if (HasNameless(more) || HasNameless(service)) return;
@@ -417,7 +328,7 @@ TEST(ScalingProperties, AgainIsWhenTimeAloneChangesIt) {
     Log(service);
     const Options options = AnyOptions();
     std::optional<Time> given_up;
-    if (Draw(3) == 2) given_up = kStart - seconds(Draw(400));
+    if (AnyBelow(3) == 2) given_up = kStart - seconds(AnyBelow(400));
     const auto without_again = [&](Time now) {
       Decision decision = Decide(service, options, now, given_up);
       decision.again.reset();
