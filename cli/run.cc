@@ -69,6 +69,8 @@ int Run(const std::vector<std::string>& arguments, Streams& io) {
   AddConfig(app, io, exit_code);
   AddWebhook(app, io, exit_code);
   AddWatch(app, io, exit_code);
+  AddStatus(app, io, exit_code);
+  AddReleaseGates(app, io, exit_code);
   AddCerts(app, io, exit_code);
   AddDoctor(app, io, exit_code);
   AddVersion(app, io, exit_code);

@@ -18,6 +18,7 @@
 #include "cli/version.h"
 #include "kube/events.h"
 #include "watcher/certificate_loop.h"
+#include "watcher/gang_repair/controller.h"
 #include "watcher/metrics.h"
 #include "watcher/scaling/controller.h"
 #include "webhook/config_reload.h"
@@ -70,6 +71,11 @@ schemas::ElasticScaling ScalingOf(const Snapshot<Config>& config) {
   schemas::ElasticScaling none;
   none.mode = schemas::Doing::kOff;
   return none;
+}
+
+bool RepairsGangs(const Snapshot<Config>& config) {
+  const auto now = config.Get();
+  return now != nullptr && now->gang_repair;
 }
 
 std::string Decisions(const watcher::scaling::Journal& journal) {
@@ -137,7 +143,13 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   ScalingController scaling(client, pauser, clock, logger, recorder, of_scaling);
   const ConfigFollower follower(options.config_file, clock, logger, config,
                                 [&scaling] { scaling.LookAtAll(); });
-  metrics.SetSources({&scaling, [&leadership] { return leadership.leading(); }});
+
+  watcher::gang_repair::ControllerOptions of_gangs;
+  of_gangs.leading = [&] { return RepairsGangs(config) && leadership.leading(); };
+  of_gangs.seed = random();
+  watcher::gang_repair::Controller gangs(client, pauser, clock, logger, recorder, of_gangs);
+
+  metrics.SetSources({&scaling, &gangs, [&leadership] { return leadership.leading(); }});
 
   watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options.certs, ns));
   watcher::CertificateLoop certificates(manager, pauser, logger);
@@ -178,12 +190,18 @@ int RunWatch(const WatchOptions& options, Streams& io) {
         certificates.Run([&] { return leadership.leading(); }, stop.get_token());
       }));
     }
+    // What is switched off needs no permissions.
     work.push_back(StartThread("scaling", [&] {
-      // What is switched off needs no permissions.
       while (ScalingOf(config).mode == schemas::Doing::kOff) {
         if (!pauser.Pause(std::chrono::seconds(1), stop.get_token())) return;
       }
       scaling.Run(stop.get_token());
+    }));
+    work.push_back(StartThread("gang-repair", [&] {
+      while (!RepairsGangs(config)) {
+        if (!pauser.Pause(std::chrono::seconds(1), stop.get_token())) return;
+      }
+      gangs.Run(stop.get_token());
     }));
     leadership.Start([&](bool) { scaling.LookAtAll(); });
     logger.Info("watching", {{"namespace", options.watched_namespace.empty()

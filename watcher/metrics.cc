@@ -40,6 +40,27 @@ void Add(MetricFamily& family, const Labels& labels, double value) {
   family.metric.push_back(std::move(metric));
 }
 
+MetricFamily Counter(const char* name, const char* help, uint64_t value) {
+  MetricFamily family = Family(name, help, MetricType::Counter);
+  Add(family, {}, static_cast<double>(value));
+  return family;
+}
+
+void AddGangFamilies(const gang_repair::Controller& gangs, std::vector<MetricFamily>& families) {
+  const auto counts = gangs.counts();
+  families.push_back(Counter("mindgate_gang_repair_lowered_total",
+                             "Times that the gang size of a PodGroup was set to its pods.",
+                             counts.lowered));
+  families.push_back(Counter("mindgate_gang_repair_restored_total",
+                             "PodGroups that got their gang size back.", counts.restored));
+  families.push_back(Counter("mindgate_gang_repair_failed_calls_total",
+                             "Writes that failed and are made again.", counts.failed));
+  MetricFamily held = Family("mindgate_gang_repair_podgroups",
+                             "PodGroups whose gang size is ours now.", MetricType::Gauge);
+  Add(held, {}, static_cast<double>(counts.marked));
+  families.push_back(std::move(held));
+}
+
 std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& controller) {
   MetricFamily wanted = Family("mindgate_scaling_instances_wanted",
                                "Instances that the shape aimed at wants.", MetricType::Gauge);
@@ -73,20 +94,15 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
     }
   }
   const auto counts = controller.counts();
-  const auto counter = [](const char* name, const char* help, uint64_t value) {
-    MetricFamily family = Family(name, help, MetricType::Counter);
-    Add(family, {}, static_cast<double>(value));
-    return family;
-  };
   return {
       std::move(services),
       std::move(shape),
       std::move(wanted),
       std::move(there),
-      counter("mindgate_scaling_decisions_total", "Looks at a service.", counts.decisions),
-      counter("mindgate_scaling_gates_opened_total", "Pods whose gate was opened.", counts.granted),
-      counter("mindgate_scaling_given_up_total", "Instances that were given up.", counts.given_up),
-      counter("mindgate_scaling_failed_calls_total",
+      Counter("mindgate_scaling_decisions_total", "Looks at a service.", counts.decisions),
+      Counter("mindgate_scaling_gates_opened_total", "Pods whose gate was opened.", counts.granted),
+      Counter("mindgate_scaling_given_up_total", "Instances that were given up.", counts.given_up),
+      Counter("mindgate_scaling_failed_calls_total",
               "Calls of the API server that failed and are made again.", counts.failed)};
 }
 
@@ -97,6 +113,7 @@ class SourceCollector final : public prometheus::Collectable {
   std::vector<MetricFamily> Collect() const override {
     std::vector<MetricFamily> families;
     if (sources_.scaling != nullptr) families = ScalingFamilies(*sources_.scaling);
+    if (sources_.gangs != nullptr) AddGangFamilies(*sources_.gangs, families);
     MetricFamily leading =
         Family("mindgate_watcher_leading", "1 while this replica leads.", MetricType::Gauge);
     Add(leading, {}, sources_.leading && sources_.leading() ? 1.0 : 0.0);

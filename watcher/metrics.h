@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "watcher/gang_repair/controller.h"
 #include "watcher/scaling/controller.h"
 
 namespace mindgate::watcher {
@@ -12,6 +13,7 @@ namespace mindgate::watcher {
 // What is read at the moment of a scrape. Everything in it outlives the metrics.
 struct MetricSources {
   const scaling::ScalingController* scaling = nullptr;
+  const gang_repair::Controller* gangs = nullptr;
   std::function<bool()> leading;
 };
 

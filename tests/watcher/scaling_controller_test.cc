@@ -101,8 +101,8 @@ struct Replica {
       kube::MakeTransport(AccessTo(cluster.server.url()), "mindgate/test");
   kube::RealPauser pauser;
   kube::Client client{*transport, pauser};
-  log::Logger logger{log::Format::kText, log::Level::kInfo, cluster.clock,
-                     [](std::string_view l) { std::fputs(std::string(l).c_str(), stderr); }};
+  log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
+                     [](std::string_view) {}};
   kube::Recorder recorder{
       client, pauser, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   ScalingController controller{client,
@@ -300,9 +300,12 @@ TEST_F(ScalingControllerTest, ASurplusInstanceIsGivenUpForOneThatIsNeeded) {
                                  {"reason", "Unschedulable"},
                                  {"lastTransitionTime", "2026-01-01T00:00:00Z"}}};
   cluster.server.Put(resources::kPods, d1);
-  EXPECT_TRUE(
-      Eventually([&] { return cluster.server.Find(resources::kPods, "ns", "p1").is_null(); }));
-  EXPECT_FALSE(cluster.server.Find(resources::kPods, "ns", "p0").is_null());
+  const auto goes = [&](const char* name) {
+    return cluster.server.Find(resources::kPods, "ns", name)["metadata"].contains(
+        "deletionTimestamp");
+  };
+  EXPECT_TRUE(Eventually([&] { return goes("p1"); }));
+  EXPECT_FALSE(goes("p0"));
   EXPECT_EQ(watcher.controller.counts().given_up, 1U);
 }
 

@@ -1,18 +1,14 @@
 #include "watcher/scaling/controller.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
 #include "base/thread.h"
-#include "json/json.h"
-#include "schemas/names.h"
+#include "watcher/scaling/gates.h"
 
 namespace mindgate::watcher::scaling {
 namespace {
-
-using json::Json;
 
 // After a call that failed, and while what is known may be old.
 constexpr std::chrono::seconds kAgain(1);
@@ -254,19 +250,11 @@ bool ScalingController::OpenGates(const ObservedInstance& instance, const std::s
   bool done = true;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate || pod->ended) continue;
-    const std::string gate = "/spec/schedulingGates/" + std::to_string(*pod->gate);
-    const Json operations = {
-        {{"op", "test"}, {"path", "/metadata/uid"}, {"value", pod->uid}},
-        {{"op", "test"}, {"path", gate + "/name"}, {"value", schemas::kScalingGate}},
-        {{"op", "remove"}, {"path", gate}}};
-    const auto answer =
-        client_.Patch(kube::resources::kPods, pod->service.ns, pod->name, operations, {}, {}, stop);
+    const auto answer = OpenGate(client_, *pod, false, stop);
     if (answer) {
       ++granted_;
     } else {
-      done = Done(tl::make_unexpected(answer.error()), *pod,
-                  "the gate of a pod cannot be opened now") &&
-             done;
+      done = Done(answer, *pod, "the gate of a pod cannot be opened now") && done;
     }
   }
   return done;
