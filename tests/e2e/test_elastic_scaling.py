@@ -1,0 +1,323 @@
+"""Elastic scaling: real gates, Volcano schedules, kwok runs the pods, and the watcher of the chart decides.
+
+Every pod takes a whole node, so that four nodes are four places. The test is ascend-operator and AIBrix's controller where
+pods are theirs to make.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from e2e import Cluster, wait_for
+from release import PROGRAM, Release, deployment, npu_container
+
+pytestmark = pytest.mark.full
+
+GATE = "mindgate.io/elastic-scaling"
+NODES = [f"npu-{i}" for i in range(4)]
+ENFORCE = {
+    "config": {
+        "elasticScaling": {"mode": "enforce", "rebalance": "enforce", "rebalanceAfter": 5, "coolDown": 5}
+    }
+}
+
+
+@pytest.fixture(scope="module")
+def enforcing(installation: Release) -> Iterator[Release]:
+    installation.install(ENFORCE)
+    yield installation
+    installation.install({"config": None})
+
+
+def rule(*tiers: tuple[int, int]) -> dict[str, Any]:
+    """Shapes of so many prefill and decode instances, the fullest first."""
+
+    def group(name: str, number: int) -> dict[str, str]:
+        return {"group_name": name, "group_num": str(number), "server_num_per_group": "1"}
+
+    listed = [{"group_list": [group("prefill", p), group("decode", d)]} for p, d in tiers]
+    text = json.dumps({"version": "1.0", "elastic_scaling_list": listed})
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "scaling-rule"},
+        "data": {"elastic_scaling.json": text},
+    }
+
+
+def labels(group: str) -> dict[str, str]:
+    return {"jobID": "chat", "mind-cluster/scaling-rule": "scaling-rule", "mind-cluster/group-name": group}
+
+
+def pods(cluster: Cluster) -> list[dict[str, Any]]:
+    return [pod for pod in cluster.items("pods") if "deletionTimestamp" not in pod["metadata"]]
+
+
+def group_of(pod: dict[str, Any]) -> str:
+    return pod["metadata"]["labels"]["mind-cluster/group-name"]
+
+
+def is_held(pod: dict[str, Any]) -> bool:
+    return any(gate["name"] == GATE for gate in pod["spec"].get("schedulingGates", []))
+
+
+def count(cluster: Cluster, chosen: Callable[[dict[str, Any]], bool]) -> tuple[int, int]:
+    groups = [group_of(pod) for pod in pods(cluster) if chosen(pod)]
+    return groups.count("prefill"), groups.count("decode")
+
+
+def running(cluster: Cluster) -> tuple[int, int]:
+    return count(cluster, lambda pod: pod["status"]["phase"] == "Running")
+
+
+def held(cluster: Cluster) -> tuple[int, int]:
+    return count(cluster, is_held)
+
+
+def await_shape(cluster: Cluster, prefill: int, decode: int) -> None:
+    wait_for(
+        lambda: running(cluster) == (prefill, decode),
+        f"{prefill} prefill and {decode} decode to run; it is {running(cluster)}, held {held(cluster)}",
+        90,
+    )
+
+
+def await_held(cluster: Cluster, prefill: int, decode: int) -> None:
+    wait_for(
+        lambda: held(cluster) == (prefill, decode), f"{prefill} prefill and {decode} decode to be held"
+    )
+
+
+@pytest.fixture
+def nodes(cluster: Cluster) -> Iterator[Callable[..., None]]:
+    """nodes(n, ...): these can be used, the others are broken: what runs there is evicted."""
+
+    def only(*usable: str) -> None:
+        for name in NODES:
+            change = "broken-" if name in usable else "broken=yes:NoExecute"
+            cluster.kubectl("taint", "node", name, change, "--overwrite", check=False)
+
+    yield only
+    only(*NODES)
+
+
+def instances(name: str, group: str, replicas: int) -> dict[str, Any]:
+    made = deployment(name, replicas=replicas)
+    # On the object alone: mindgate brings them to the pods.
+    made["metadata"]["labels"] = labels(group)
+    return made
+
+
+def submit_deployments(cluster: Cluster) -> None:
+    cluster.create([rule((2, 1), (1, 1)), instances("prefill", "prefill", 2), instances("decode", "decode", 1)])
+
+
+def node_of(cluster: Cluster, group: str) -> str:
+    return next(
+        pod["spec"]["nodeName"]
+        for pod in pods(cluster)
+        if group_of(pod) == group and pod["status"]["phase"] == "Running"
+    )
+
+
+def reasons(cluster: Cluster) -> set[str]:
+    return {event["reason"] for event in cluster.items("events.events.k8s.io")}
+
+
+def test_deployments_reach_the_fullest_shape(cluster: Cluster, enforcing: Release) -> None:
+    submit_deployments(cluster)
+    await_shape(cluster, 2, 1)
+    assert held(cluster) == (0, 0)
+    assert {"InstanceGranted", "InstanceHeld"} <= reasons(cluster)
+    told = cluster.run(PROGRAM, "status", "-o", "json", "-n", cluster.namespace)
+    service = json.loads(told.stdout)["services"][0]
+    assert (service["jobID"], service["shape"], service["aim"]) == ("chat", 1, None)
+
+
+def test_the_documents_fault_story(cluster: Cluster, enforcing: Release, nodes: Callable[..., None]) -> None:
+    """Decode's node breaks and none is spare: a prefill makes room, and comes back with the hardware."""
+    nodes("npu-0", "npu-1", "npu-2")
+    submit_deployments(cluster)
+    await_shape(cluster, 2, 1)
+    broken = node_of(cluster, "decode")
+    nodes(*({"npu-0", "npu-1", "npu-2"} - {broken}))
+    await_shape(cluster, 1, 1)
+    assert "InstanceGivenUp" in reasons(cluster)
+    nodes("npu-0", "npu-1", "npu-2")
+    await_shape(cluster, 2, 1)
+
+
+def test_edits_of_the_rule(cluster: Cluster, enforcing: Release) -> None:
+    cluster.create([rule((1, 1)), instances("prefill", "prefill", 2), instances("decode", "decode", 1)])
+    await_shape(cluster, 1, 1)
+    await_held(cluster, 1, 0)
+    cluster.kubectl("apply", "--filename", "-", input=json.dumps(rule((2, 1), (1, 1))))
+    await_shape(cluster, 2, 1)
+    # Down again: what runs stays, and what ends does not come back.
+    cluster.kubectl("apply", "--filename", "-", input=json.dumps(rule((1, 1))))
+    one = next(pod for pod in pods(cluster) if group_of(pod) == "prefill")
+    cluster.kubectl("delete", "pod", one["metadata"]["name"])
+    await_held(cluster, 1, 0)
+    assert running(cluster) == (1, 1)
+
+
+def test_without_a_rule_all_wait(cluster: Cluster, enforcing: Release) -> None:
+    cluster.create(instances("prefill", "prefill", 1))
+    wait_for(lambda: "ScalingRuleUnusable" in reasons(cluster), "an Event that says why")
+    assert held(cluster) == (1, 0)
+    cluster.create(rule((1, 0)))
+    await_shape(cluster, 1, 0)
+
+
+def kill_leader(release: Release) -> None:
+    lease = release.cluster.get("lease", "mindgate-watcher")
+    holder = lease["spec"]["holderIdentity"].split("_")[0]
+    release.cluster.kubectl("delete", "pod", holder, "--grace-period=0", "--force")
+
+
+def test_another_watcher_goes_on(cluster: Cluster, enforcing: Release) -> None:
+    """Its leader dies without a word while instances start; no instance is granted that the shape does not want."""
+    cluster.create([rule((1, 1)), instances("prefill", "prefill", 3), instances("decode", "decode", 1)])
+    wait_for(lambda: len(pods(cluster)) == 4, "the pods to be made")
+    kill_leader(enforcing)
+    wait_for(lambda: running(cluster) == (1, 1), "the shape to run under another leader", 150)
+    assert held(cluster) == (2, 0)
+    enforcing.wait_ready()
+
+
+def ascend_job(name: str, group: str, workers: int) -> dict[str, Any]:
+    template = {"spec": {"containers": [npu_container("ascend")]}}
+    return {
+        "apiVersion": "mindxdl.gitee.com/v1",
+        "kind": "AscendJob",
+        "metadata": {"name": name, "labels": labels(group) | {"app": "mindie-ms-server", "framework": "pytorch"}},
+        "spec": {
+            "runPolicy": {"schedulingPolicy": {"minAvailable": workers, "queue": "default"}},
+            "successPolicy": "AllWorkers",
+            "replicaSpecs": {
+                "Master": {"replicas": 1, "restartPolicy": "Never", "template": template},
+                **({"Worker": {"replicas": workers - 1, "restartPolicy": "Never", "template": template}} if workers > 1 else {}),
+            },
+        },
+    }
+
+
+def owner(stored: dict[str, Any]) -> list[dict[str, Any]]:
+    reference = {key: stored[key] for key in ("apiVersion", "kind")}
+    return [reference | {key: stored["metadata"][key] for key in ("name", "uid")} | {"controller": True}]
+
+
+def operate(cluster: Cluster, name: str) -> None:
+    """What ascend-operator does about a job: its PodGroup, and the pods that it lacks."""
+    job = cluster.get("ascendjob", name)
+    group = {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": f"{name}-pg", "labels": job["metadata"]["labels"], "ownerReferences": owner(job)},
+        "spec": {"minMember": job["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"], "queue": "default"},
+    }
+    cluster.kubectl("apply", "--filename", "-", input=json.dumps(group))
+    there = {pod["metadata"]["name"] for pod in cluster.items("pods")}
+    for kind, spec in job["spec"]["replicaSpecs"].items():
+        metadata = spec["template"].get("metadata", {})
+        for index in range(spec["replicas"]):
+            pod = {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {
+                    "name": f"{name}-{kind.lower()}-{index}",
+                    "labels": metadata.get("labels", {}),
+                    "annotations": metadata.get("annotations", {}) | {"scheduling.k8s.io/group-name": f"{name}-pg"},
+                    "ownerReferences": owner(job),
+                },
+                "spec": spec["template"]["spec"] | {"schedulerName": "volcano"},
+            }
+            if pod["metadata"]["name"] not in there:
+                cluster.create(pod)
+
+
+def test_ascend_jobs(cluster: Cluster, enforcing: Release, nodes: Callable[..., None]) -> None:
+    """Instances of two pods: a grant opens both gates, and a prefill goes as a whole."""
+    nodes(*NODES)
+    cluster.create(rule((2, 1), (1, 1)))
+    jobs = {"p0": ("prefill", 1), "p1": ("prefill", 1), "d0": ("decode", 2)}
+    for name, (group, workers) in jobs.items():
+        cluster.create(ascend_job(name, group, workers))
+        operate(cluster, name)
+    await_shape(cluster, 2, 2)
+    broken = node_of(cluster, "decode")
+    nodes(*(set(NODES) - {broken}))
+    # Volcano with the Ascend plugin deletes what is left of the instance.
+    cluster.kubectl("delete", "pod", "d0-master-0", "d0-worker-0", "--ignore-not-found")
+    operate(cluster, "d0")
+    await_shape(cluster, 1, 2)
+    gone = {"p0", "p1"} - {pod["metadata"]["name"][:2] for pod in pods(cluster)}
+    for name in gone:
+        operate(cluster, name)
+    nodes(*NODES)
+    await_shape(cluster, 2, 2)
+
+
+def storm_service(name: str) -> dict[str, Any]:
+    def role(role_name: str, replicas: int) -> dict[str, Any]:
+        template = {"metadata": {"labels": labels(role_name)}, "spec": {"containers": [npu_container()]}}
+        return {"name": role_name, "replicas": replicas, "stateful": True, "podGroupSize": 1, "template": template}
+
+    return {
+        "apiVersion": "orchestration.aibrix.ai/v1alpha1",
+        "kind": "StormService",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"roles": [role("prefill", 2), role("decode", 1)]},
+            },
+        },
+    }
+
+
+def test_storm_service(cluster: Cluster, enforcing: Release) -> None:
+    """Roles of one RoleSet share a PodGroup: no gang of all of them is asked for, since they start one by one."""
+    cluster.create([rule((2, 1), (1, 1)), storm_service("pd")])
+    stored = cluster.get("stormservice", "pd")
+    roles = {
+        "apiVersion": stored["apiVersion"],
+        "kind": "RoleSet",
+        "metadata": {"name": "pd-0", "ownerReferences": owner(stored)},
+        "spec": stored["spec"]["template"]["spec"],
+    }
+    cluster.create(roles)
+    made = cluster.get("roleset", "pd-0")
+    for role in made["spec"]["roles"]:
+        metadata = role["template"]["metadata"]
+        assert "huawei.com/schedule_minAvailable" not in metadata.get("annotations", {})
+        for index in range(role["replicas"]):
+            cluster.create(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "metadata": {
+                        "name": f"pd-0-{role['name']}-{index}",
+                        "labels": metadata["labels"],
+                        "annotations": metadata.get("annotations", {}),
+                        "ownerReferences": owner(made),
+                    },
+                    "spec": role["template"]["spec"],
+                }
+            )
+    await_shape(cluster, 2, 1)
+
+
+def test_uninstalling_releases_what_waits(cluster: Cluster, enforcing: Release) -> None:
+    cluster.create(instances("prefill", "prefill", 1))
+    await_held(cluster, 1, 0)
+    enforcing.uninstall()
+    try:
+        await_shape(cluster, 1, 0)
+    finally:
+        enforcing.install(ENFORCE)
