@@ -302,6 +302,21 @@ TEST(ScalingProperties, OneThatIsGivenUpLeavesWhatTheShapeWants) {
   }));
 }
 
+TEST(ScalingProperties, WhatIsGivenUpIsNotGrantedAgainAtOnce) {
+  EXPECT_TRUE(Holds([] {
+    Service service = AnyService();
+    Log(service);
+    Options options = AnyOptions();
+    options.rebalance = Rebalance::kEnforce;
+    const auto victims = NamesWith(Decide(service, options, kStart), Verdict::kGiveUp);
+    for (Instance& instance : service.instances) {
+      if (victims.contains(instance.name)) instance = Since(Held(instance.name), kStart);
+    }
+    const auto grants = NamesWith(Decide(service, options, kStart), Verdict::kGrant);
+    for (const std::string& victim : victims) RC_ASSERT(!grants.contains(victim));
+  }));
+}
+
 TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();

@@ -292,7 +292,11 @@ class Round {
     for (const Instance* instance : instances_) {
       const Footing footing = FootingOf(*instance);
       if (instance == &stranded || footing == Footing::kNone) continue;  // it has no room to give
-      if (counts_.at(instance->group).AtLeast(footing) <= Wanted(tier, instance->group)) continue;
+      const Tally& count = counts_.at(instance->group);
+      const int64_t wanted = Wanted(tier, instance->group);
+      if (count.AtLeast(footing) <= wanted) continue;
+      // As upstream counts, it would be granted again at once.
+      if (options_.upstream_counts && count.running < wanted) continue;
       if (victim == nullptr || less_lost(*instance, *victim)) victim = instance;
     }
     return victim;
