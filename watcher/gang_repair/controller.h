@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kube/client.h"
+#include "kube/events.h"
+#include "kube/wait.h"
+
+namespace mindgate::watcher::gang_repair {
+
+enum class Mode : uint8_t {
+  kOff,      // follows nothing
+  kObserve,  // decides and logs, writes nothing
+  kEnforce,
+};
+
+struct ControllerOptions {
+  // Whether this replica may act now; asked in the thread of Run, often, so that it must be quick.
+  // Null: always.
+  std::function<bool()> leading{};
+  Mode mode = Mode::kEnforce;
+  // How often the controller looks whether it may act again, and at what is to be tried again.
+  std::chrono::milliseconds look{1000};
+  uint64_t seed = 1;  // spreads pauses; another one for each replica
+};
+
+// Follows Deployments, ReplicaSets, PodGroups and Pods of all namespaces, and while a rolling
+// update cannot bring up as many pods as the gang of its new ReplicaSet needs, keeps K on the
+// PodGroup at the number of pods that exist (decision.h). A change is answered by looking anew at
+// the one Deployment that it is about.
+//
+// It acts only while it leads and every collection is current. What it writes names the PodGroup's
+// uid, so that no other object is met, and no resourceVersion: the scheduler writes PodGroups all
+// the time. Without Volcano's CRD there is nothing to do, and it waits for it.
+//
+// It needs list and watch of the four, patch of PodGroups, and what the recorder needs.
+class Controller {
+ public:
+  // The arguments must outlive it.
+  Controller(kube::Client& client, kube::Pauser& pauser, const Clock& clock, log::Logger& logger,
+             kube::Recorder& recorder, ControllerOptions options);
+  ~Controller();
+
+  // Until `stop`, once, in the caller's thread and four of its own, which end before it returns.
+  // With Mode::kOff it returns at once. What was lowered stays so: the next leader goes on with it.
+  void Run(const std::stop_token& stop);
+
+  // Whether all that there is has been seen once; PodGroups need not exist in this cluster. From
+  // any thread.
+  bool synced() const;
+
+  // From any thread.
+  struct Counts {
+    uint64_t lowered = 0;    // values written to PodGroups
+    uint64_t restored = 0;   // PodGroups given back
+    uint64_t conflicts = 0;  // a PodGroup was another or gone when it was to be written
+    uint64_t failed = 0;     // writes that failed otherwise; each is tried again
+    uint64_t looks = 0;      // decisions about a Deployment
+    uint64_t marked = 0;     // PodGroups that hold a value of ours at the moment
+  };
+  Counts counts() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mindgate::watcher::gang_repair
