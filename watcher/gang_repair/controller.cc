@@ -70,7 +70,7 @@ class Controller::Impl {
 
   void Run(const std::stop_token& stop) {
     if (options_.mode == Mode::kOff) return;
-    // Members of the informers are used by them: they end with this block.
+    // They end with this block: before Run returns, and before the informers do.
     const std::jthread threads[] = {
         StartThread("gang-deploy", [&] { deployments_.Run(stop); }),
         StartThread("gang-replicasets", [&] { sets_.Run(stop); }),
@@ -84,10 +84,8 @@ class Controller::Impl {
       acted = may_act;
       if (may_act) {
         for (const std::string& uid : TakeDue()) {
-          if (stop.stop_requested() || !MayAct()) {
-            Enqueue({uid});  // all are looked at when it may act again
-            break;
-          }
+          acted = !stop.stop_requested() && MayAct();
+          if (!acted) break;  // all are looked at when it may act again
           LookAt(uid, stop);
         }
       }
@@ -129,25 +127,16 @@ class Controller::Impl {
     options.project = std::move(project);
     options.changed = [this](const std::string&, const T* before, const T* after) {
       const std::lock_guard lock(mutex_);
-      Affect(state_.Change(before, after));
+      State::Affected uids = state_.Change(before, after);
+      if (uids.empty()) return;
+      queue_.merge(uids);
+      changed_.notify_all();
     };
     options.failed = [this, &resource](const kube::Fault& fault, std::chrono::milliseconds pause) {
       OnFault(resource, fault, pause);
     };
     options.seed = options_.seed + std::hash<std::string>()(resource.plural);
     return options;
-  }
-
-  // Under the mutex.
-  void Affect(State::Affected uids) {
-    if (uids.empty()) return;
-    queue_.merge(uids);
-    changed_.notify_all();
-  }
-
-  void Enqueue(State::Affected uids) {
-    const std::lock_guard lock(mutex_);
-    Affect(std::move(uids));
   }
 
   void LookAtAll() {
@@ -192,6 +181,7 @@ class Controller::Impl {
       return;
     }
     bool failed = false;
+    const std::string said = said_[uid];
     std::string sayings;
     for (const Gang& gang : rollout->gangs) {
       const Decision decision = Decide(rollout->deployment, gang);
@@ -199,8 +189,11 @@ class Controller::Impl {
       if (options_.mode == Mode::kEnforce) {
         failed |= !Write(rollout->deployment, gang, decision, stop);
       } else {
-        sayings += gang.group->uid + (decision.act == Act::kLower ? " " + decision.k : "") + "\n";
-        Would(rollout->deployment, gang, decision, said_[uid]);
+        const std::string saying = gang.group->uid + " " + decision.k + "\n";
+        sayings += saying;
+        if (said.find(saying) != std::string::npos) continue;
+        Log(decision.act == Act::kLower ? "gang would be lowered" : "gang would be restored",
+            rollout->deployment, gang, decision);
       }
     }
     if (sayings.empty()) {
@@ -248,15 +241,6 @@ class Controller::Impl {
     recorder_.Record(HappeningOf(deployment, gang, decision));
     ++(lower ? lowered_ : restored_);
     return true;
-  }
-
-  // Says what it would do, once: `said` is what it said at the last look.
-  void Would(const Deployment& deployment, const Gang& gang, const Decision& decision,
-             const std::string& said) {
-    const bool lower = decision.act == Act::kLower;
-    const std::string saying = gang.group->uid + (lower ? " " + decision.k : "") + "\n";
-    if (said.find(saying) != std::string::npos) return;
-    Log(lower ? "gang would be lowered" : "gang would be restored", deployment, gang, decision);
   }
 
   void Log(std::string_view what, const Deployment& deployment, const Gang& gang,
@@ -311,7 +295,8 @@ class Controller::Impl {
 
   // These belong to the thread of Run, by the Deployment's uid.
   std::map<std::string, Retry> retries_;
-  std::map<std::string, std::string> said_;  // in Mode::kObserve
+  std::map<std::string, std::string>
+      said_;  // in Mode::kObserve: what it would do, as of the last look
 
   kube::Informer<Deployment> deployments_;
   kube::Informer<ReplicaSet> sets_;
