@@ -1,7 +1,6 @@
 #include "watcher/simulation/player.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <tuple>
 
@@ -18,14 +17,11 @@ using scaling::Phase;
 using scaling::Verdict;
 using std::chrono::seconds;
 
-constexpr uint64_t kNeverTried = std::numeric_limits<uint64_t>::max();
-
 struct Live {
   const InstanceSpec* spec = nullptr;
   size_t slot = 0;                 // in the instances of its service
   std::optional<Time> shown_at{};  // when its pods show that it was granted
   std::optional<Time> runs_at{};
-  uint64_t tried = kNeverTried;  // Cluster::freed() when it found no room the last time
   // What the timeline said of it last.
   std::optional<Verdict> verdict{};
   Phase phase = Phase::kHeld;
@@ -282,7 +278,6 @@ class Player {
     live.shown_at.reset();
     instance.phase = Phase::kStarting;
     instance.granted.reset();
-    live.tried = kNeverTried;
     waiting_.insert({instance.since, instance.name, id});
     StateOf(live).must_decide = true;
   }
@@ -307,29 +302,37 @@ class Player {
     for (auto next = waiting_.begin(); next != waiting_.end();) {
       const size_t id = std::get<size_t>(*next);
       Live& live = live_[id];
-      if (live.tried == cluster_.freed()) {
-        ++next;
-        continue;
-      }
       scaling::Instance& instance = InstanceOf(live);
-      const auto nodes = cluster_.Place(id, live.spec->pods, live.spec->npus_per_pod);
-      if (!nodes) {
-        live.tried = cluster_.freed();
-        ++next;
-        if (instance.unschedulable) continue;
-        instance.unschedulable = now_;
-        TellNoRoom(live);
-      } else {
+      if (const auto nodes = Place(id)) {
         next = waiting_.erase(next);
         instance.unschedulable.reset();
         live.runs_at = now_ + scenario_.start_time;
         alarms_.insert({*live.runs_at, {false, id}});
         TellPlaced(live, *nodes);
+      } else {
+        ++next;
+        if (instance.unschedulable) continue;
+        instance.unschedulable = now_;
+        TellNoRoom(live);
       }
       StateOf(live).must_decide = true;
       changed = true;
     }
     return changed;
+  }
+
+  // Without asking the cluster when another one like it has found no room since room was freed.
+  std::optional<std::vector<size_t>> Place(size_t id) {
+    const InstanceSpec& spec = *live_[id].spec;
+    if (no_room_since_ != cluster_.freed()) {
+      no_room_.clear();
+      no_room_since_ = cluster_.freed();
+    }
+    const std::pair size(spec.pods, spec.npus_per_pod);
+    if (no_room_.contains(size)) return std::nullopt;
+    auto nodes = cluster_.Place(id, spec.pods, spec.npus_per_pod);
+    if (!nodes) no_room_.insert(size);
+    return nodes;
   }
 
   void TellNoRoom(const Live& live) {
@@ -462,6 +465,8 @@ class Player {
   std::map<std::string, size_t> there_;  // instances by name
   std::vector<ServiceState> services_;
   std::set<std::tuple<Time, std::string, size_t>> waiting_;  // granted, and not on nodes yet
+  std::set<std::pair<int64_t, int64_t>> no_room_;  // pods and NPUs of each that found no room
+  uint64_t no_room_since_ = 0;                     // Cluster::freed() then
   std::set<Alarm> alarms_;
   Playback playback_;
 };
