@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -59,21 +61,31 @@ void Check(Context& context, const std::string& account, const std::vector<Right
                       "helm upgrade restores Roles and bindings of the chart");
 }
 
-// Accounts of the Pods of one component.
-std::set<std::string> Accounts(Context& context, const std::string& component) {
-  std::set<std::string> accounts;
-  const auto pods =
-      context.client.List(kube::resources::kPods, context.options.ns,
-                          {.label_selector = "app.kubernetes.io/component=" + component +
-                                             ",app.kubernetes.io/name=mindgate"},
-                          nullptr, context.stop);
+bool KeepsCertificates(const Json& pod) {
+  const Json* containers = json::FindPath(pod, {"spec", "containers"});
+  if (!json::IsArray(containers)) return false;
+  for (const Json& container : *containers) {
+    const Json* args = json::Find(container, "args");
+    if (!json::IsArray(args)) continue;
+    if (std::find(args->begin(), args->end(), Json("--manage-certs")) != args->end()) return true;
+  }
+  return false;
+}
+
+// Accounts of the watcher's Pods, and whether it keeps the certificates.
+std::map<std::string, bool> WatcherAccounts(Context& context) {
+  std::map<std::string, bool> accounts;
+  const auto pods = context.client.List(kube::resources::kPods, context.options.ns,
+                                        {.label_selector = "app.kubernetes.io/component=watcher,"
+                                                           "app.kubernetes.io/name=mindgate"},
+                                        nullptr, context.stop);
   if (!pods) {
-    SkipFor(context, kCheck, "Pods of the " + component, pods.error());
+    SkipFor(context, kCheck, "Pods of the watcher", pods.error());
     return accounts;
   }
   for (const Json& pod : pods->items) {
     const std::string account = Text(pod, {"spec", "serviceAccountName"});
-    accounts.insert(account.empty() ? "default" : account);
+    accounts[account.empty() ? "default" : account] |= KeepsCertificates(pod);
   }
   return accounts;
 }
@@ -96,8 +108,14 @@ bool LooksRuntimesUp(const Json& pod) {
 
 void CheckPermissions(Context& context) {
   const Options& options = context.options;
-  for (const std::string& account : Accounts(context, "watcher")) {
+  for (const auto& [account, keeps_certificates] : WatcherAccounts(context)) {
     constexpr const char* kRegistrations = "admissionregistration.k8s.io";
+    if (!keeps_certificates) {
+      Check(context, account,
+            {{"coordination.k8s.io", "leases", "update", options.ns, options.lease}},
+            "it cannot lead, and does nothing");
+      continue;
+    }
     Check(context, account,
           {{"", "secrets", "create", options.ns, ""},
            {"coordination.k8s.io", "leases", "update", options.ns, options.lease},

@@ -21,11 +21,11 @@ void CheckWatcher(Context& context) {
     }
     return context.report.Skip(kCheck,
                                "there is no Lease " + ns + "/" + name +
-                                   ": no watcher has ever led here. It keeps the "
-                                   "certificates with certs.mode managed",
-                               "without that mode nothing is amiss; with it, look at the logs of "
-                               "Deployment " +
-                                   context.options.lease);
+                                   ": no watcher has ever led here. It opens the gates of pods "
+                                   "under scaling rules, repairs gangs, and keeps the certificates "
+                                   "with certs.mode managed",
+                               "with watcher.enabled false nothing is amiss; else helm upgrade "
+                               "brings the Lease back");
   }
   const std::string holder = Text(*lease, {"spec", "holderIdentity"});
   // "2026-11-21T10:00:00.000000Z": seconds are enough.
@@ -36,7 +36,8 @@ void CheckWatcher(Context& context) {
         kCheck,
         "nobody leads: Lease " + ns + "/" + name + " was renewed last at " +
             (renewed.empty() ? "no time" : renewed) +
-            ", so certificates are not renewed and no CA is published",
+            ", so pods that wait behind gates stay there, no gang is repaired, and with certs.mode "
+            "managed certificates are not renewed and no CA is published",
         "kubectl -n " + ns +
             " get pods -l app.kubernetes.io/component=watcher; see the logs of "
             "Deployment " +

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import unittest
@@ -13,6 +12,7 @@ import yaml
 from rendering import (
     BINARY,
     CHART,
+    HERE,
     NAMESPACE,
     ROOT,
     VALUE_SETS,
@@ -38,73 +38,125 @@ READ_RUNTIMES = (
 )
 
 
-def watcher_rights(secret: str) -> list[tuple[str, list[Object]]]:
-    """Namespace ("" is everywhere) and rules of each binding of the watcher."""
+def rule(group: str, resources: str, verbs: str, **more: Any) -> Object:
+    return {
+        "apiGroups": [group],
+        "resources": resources.split(),
+        **more,
+        "verbs": verbs.split(),
+    }
+
+
+LEASE = rule(
+    "coordination.k8s.io", "leases", "get update patch", resourceNames=["mindgate-watcher"]
+)
+REGISTRATIONS = rule(
+    "admissionregistration.k8s.io",
+    "mutatingwebhookconfigurations validatingwebhookconfigurations",
+    "get list watch patch",
+    resourceNames=["mindgate"],
+)
+RULES_OF_SCALING = rule("", "configmaps", "list watch")
+GANGS = [
+    rule("apps", "deployments replicasets", "list watch"),
+    rule("scheduling.volcano.sh", "podgroups", "list watch patch"),
+]
+EVENTS = rule("events.k8s.io", "events", "create patch")
+OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING]
+
+
+def certificates(secret: str) -> list[Object]:
     return [
-        (
-            NAMESPACE,
-            [
-                {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create"]},
-                {
-                    "apiGroups": [""],
-                    "resources": ["secrets"],
-                    "resourceNames": [secret],
-                    "verbs": ["get", "list", "watch", "update", "patch"],
-                },
-                {
-                    "apiGroups": ["coordination.k8s.io"],
-                    "resources": ["leases"],
-                    "resourceNames": ["mindgate-watcher"],
-                    "verbs": ["get", "update", "patch"],
-                },
-                {
-                    "apiGroups": ["events.k8s.io"],
-                    "resources": ["events"],
-                    "verbs": ["create", "patch"],
-                },
-            ],
-        ),
-        (
-            "",
-            [
-                {
-                    "apiGroups": ["admissionregistration.k8s.io"],
-                    "resources": [
-                        "mutatingwebhookconfigurations",
-                        "validatingwebhookconfigurations",
-                    ],
-                    "resourceNames": ["mindgate"],
-                    "verbs": ["get", "list", "watch", "patch"],
-                }
-            ],
-        ),
+        rule("", "secrets", "create"),
+        rule("", "secrets", "get list watch update patch", resourceNames=[secret]),
     ]
 
 
-RIGHTS = {
+# Of each ServiceAccount: namespace ("" is everywhere) and rules of each of its bindings.
+RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "defaults": {
         "mindgate-webhook": [READ_RUNTIMES],
-        "mindgate-watcher": watcher_rights("mindgate-tls"),
+        "mindgate-watcher": [
+            (NAMESPACE, [LEASE, *certificates("mindgate-tls")]),
+            ("", [REGISTRATIONS, *OBSERVE, *GANGS, EVENTS]),
+        ],
     },
     "cert-manager": {"mindgate-webhook": [READ_RUNTIMES]},
-    "own-files": {},
-    "everything": {"reader": [READ_RUNTIMES], "keeper": watcher_rights("webhook-pair")},
+    "own-files": {
+        "mindgate-watcher": [(NAMESPACE, [LEASE]), ("", [*OBSERVE, *GANGS, EVENTS])],
+    },
+    "everything": {
+        "reader": [READ_RUNTIMES],
+        "keeper": [
+            (NAMESPACE, [LEASE, *certificates("webhook-pair")]),
+            (
+                "",
+                [
+                    REGISTRATIONS,
+                    rule("", "pods", "get list watch patch delete"),
+                    RULES_OF_SCALING,
+                    *GANGS,
+                    EVENTS,
+                ],
+            ),
+        ],
+        "mindgate-uninstall": [("", [rule("", "pods", "get list patch")])],
+    },
     "minimal": {
         "mindgate-webhook": [READ_RUNTIMES],
-        "mindgate-watcher": watcher_rights("mindgate-tls"),
+        "mindgate-watcher": [
+            (NAMESPACE, [LEASE, *certificates("mindgate-tls")]),
+            ("", [REGISTRATIONS]),
+        ],
     },
 }
+
+# What the configuration switches on, and what the watcher may do everywhere for it. YAML 1.1 makes
+# booleans of off and on.
+SWITCHES: list[tuple[Object, list[Object]]] = [
+    ({}, [*OBSERVE, *GANGS, EVENTS]),
+    ({"elasticScaling": None, "gangRepair": True}, [*OBSERVE, *GANGS, EVENTS]),
+    ({"elasticScaling": {}, "gangRepair": "on"}, [*OBSERVE, *GANGS, EVENTS]),
+    ({"elasticScaling": {"reservation": 9}, "gangRepair": False}, [*OBSERVE, EVENTS]),
+    ({"elasticScaling": {"mode": "observe"}, "gangRepair": "off"}, [*OBSERVE, EVENTS]),
+    # Nothing is given up while mode says to look only.
+    (
+        {"elasticScaling": {"mode": "observe", "rebalance": "enforce"}, "gangRepair": False},
+        [*OBSERVE, EVENTS],
+    ),
+    (
+        {"elasticScaling": {"mode": "enforce"}, "gangRepair": False},
+        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, EVENTS],
+    ),
+    (
+        {"elasticScaling": {"mode": "enforce", "rebalance": False}, "gangRepair": False},
+        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, EVENTS],
+    ),
+    (
+        {"elasticScaling": {"mode": "enforce", "rebalance": "enforce"}, "gangRepair": False},
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, EVENTS],
+    ),
+    (
+        {"elasticScaling": {"mode": False}},
+        [GANGS[0], rule("", "pods", "list watch"), GANGS[1], EVENTS],
+    ),
+    ({"elasticScaling": {"mode": False}, "gangRepair": False}, []),
+    ({"elasticScaling": {"mode": "off"}, "gangRepair": "off"}, []),
+]
+
+HOOK = "helm.sh/hook"
 
 
 def pod_templates(objects: list[Object]) -> dict[str, Object]:
     return {
         each["metadata"]["name"]: each["spec"]["template"]
-        for each in of_kind(objects, "Deployment")
+        for kind in ("Deployment", "Job")
+        for each in of_kind(objects, kind)
     }
 
 
-def container_of(objects: list[Object], deployment: str) -> Object:
-    container: Object = pod_templates(objects)[deployment]["spec"]["containers"][0]
+def container_of(objects: list[Object], owner: str) -> Object:
+    container: Object = pod_templates(objects)[owner]["spec"]["containers"][0]
     return container
 
 
@@ -143,6 +195,35 @@ class RightsTest(unittest.TestCase):
             self.assertEqual(rules, {}, f"{value_set}: roles that nobody has")
             self.assertEqual(rights, RIGHTS[value_set], value_set)
 
+    def test_the_watcher_may_do_what_the_configuration_switches_on(self) -> None:
+        files = ["--values", str(HERE / "values/own-files.yaml")]
+        for config, wanted in SWITCHES:
+            with self.subTest(config=config):
+                rendered = template(*files, "--set-json", f"config={json.dumps(config)}")
+                self.assertEqual(rendered.returncode, 0, rendered.stderr)
+                objects = parse(rendered.stdout)
+                rules = [
+                    each["rules"]
+                    for each in of_kind(objects, "ClusterRole")
+                    if each["metadata"]["name"] == "mindgate-watcher"
+                ]
+                self.assertEqual(rules, [wanted] if wanted else [])
+                bound = [
+                    each["roleRef"]["name"]
+                    for each in of_kind(objects, "ClusterRoleBinding")
+                    if each["metadata"]["name"] == "mindgate-watcher"
+                ]
+                self.assertEqual(bound, ["mindgate-watcher"] if wanted else [])
+
+    def test_defaults_are_those_of_the_program(self) -> None:
+        defaults = yaml.safe_load(run(BINARY, "config", "defaults").stdout)
+        scaling = defaults["elasticScaling"]
+        self.assertEqual(
+            (scaling["mode"], scaling["rebalance"], defaults["gangRepair"]),
+            ("observe", "observe", True),
+            "templates/_helpers.tpl has them too",
+        )
+
     def test_pods_have_a_token_only_with_rights(self) -> None:
         for value_set in VALUE_SETS:
             objects = objects_of(value_set)
@@ -166,7 +247,7 @@ class SecurityTest(unittest.TestCase):
     def test_pods_satisfy_the_restricted_standard(self) -> None:
         for value_set in VALUE_SETS:
             for name, pod in pod_templates(objects_of(value_set)).items():
-                with self.subTest(values=value_set, deployment=name):
+                with self.subTest(values=value_set, owner=name):
                     spec = pod["spec"]
                     for forbidden in (
                         "hostNetwork",
@@ -219,8 +300,11 @@ class SecurityTest(unittest.TestCase):
                 [item["key"] for item in secret["items"]], ["tls.crt", "tls.key", "ca.crt"]
             )
             self.assertEqual((secret["optional"], secret["defaultMode"]), (True, 0o440))
-        watcher = pod_templates(objects_of("defaults"))["mindgate-watcher"]["spec"]
-        self.assertNotIn("volumes", watcher)
+        # The others read no certificate, and the API server alone gives the watcher its Secret.
+        for value_set in VALUE_SETS:
+            for name, pod in pod_templates(objects_of(value_set)).items():
+                if name != "mindgate-webhook":
+                    self.assertNotIn("secret", str(pod["spec"].get("volumes", [])), name)
 
 
 class TogetherTest(unittest.TestCase):
@@ -230,8 +314,10 @@ class TogetherTest(unittest.TestCase):
         for value_set in VALUE_SETS:
             objects = objects_of(value_set)
             pods = {name: pod["metadata"]["labels"] for name, pod in pod_templates(objects).items()}
-            service = the(objects, "Service", "mindgate-webhook")
-            selectors = [("Service", service["spec"]["selector"], "mindgate-webhook")]
+            services = of_kind(objects, "Service")
+            selectors = [
+                ("Service", each["spec"]["selector"], each["metadata"]["name"]) for each in services
+            ]
             for kind, field in (
                 ("PodDisruptionBudget", "selector"),
                 ("NetworkPolicy", "podSelector"),
@@ -249,9 +335,27 @@ class TogetherTest(unittest.TestCase):
                     self.assertEqual(selected, [target])
             for monitor in of_kind(objects, "ServiceMonitor"):
                 wanted = monitor["spec"]["selector"]["matchLabels"]
-                self.assertLessEqual(wanted.items(), service["metadata"]["labels"].items())
-                ports = [port["name"] for port in service["spec"]["ports"]]
-                self.assertIn(monitor["spec"]["endpoints"][0]["port"], ports)
+                (service,) = [
+                    each
+                    for each in services
+                    if wanted.items() <= each["metadata"]["labels"].items()
+                ]
+                # The alerts name the series by it.
+                self.assertEqual(service["metadata"]["name"], monitor["metadata"]["name"])
+                ports = {port["name"]: port["targetPort"] for port in service["spec"]["ports"]}
+                self.assertEqual(ports[monitor["spec"]["endpoints"][0]["port"]], "probe")
+
+    def test_what_has_metrics_is_monitored_and_reached(self) -> None:
+        objects = objects_of("everything")
+        watched = [each["metadata"]["name"] for each in of_kind(objects, "ServiceMonitor")]
+        self.assertEqual(watched, ["mindgate-webhook", "mindgate-watcher"])
+        for name in watched:
+            policy = the(objects, "NetworkPolicy", name)["spec"]
+            (peers,) = [
+                each["from"] for each in policy["ingress"] if each["ports"] == [{"port": "probe"}]
+            ]
+            self.assertIn("monitoring", str(peers))
+        self.assertEqual(the(objects, "NetworkPolicy", "mindgate-uninstall")["spec"]["ingress"], [])
 
     def test_replicas_of_one_rollout_are_spread(self) -> None:
         spec = pod_templates(objects_of("defaults"))["mindgate-webhook"]["spec"]
@@ -300,34 +404,83 @@ class TogetherTest(unittest.TestCase):
                 [{"path": "/readyz", "port": "probe"}, {"path": "/livez", "port": "probe"}],
             )
 
-    def test_the_watcher_keeps_what_the_webhook_reads(self) -> None:
-        for value_set in ("defaults", "everything", "minimal"):
+    def test_the_watcher_is_told_where_and_what(self) -> None:
+        for value_set, secret in (
+            ("defaults", "mindgate-tls"),
+            ("everything", "webhook-pair"),
+            ("minimal", "mindgate-tls"),
+            ("own-files", ""),
+        ):
             objects = objects_of(value_set)
-            args = container_of(objects, "mindgate-watcher")["args"]
-            secret = "webhook-pair" if value_set == "everything" else "mindgate-tls"
+            everything = value_set == "everything"
             self.assertEqual(
-                args,
+                container_of(objects, "mindgate-watcher")["args"],
                 [
-                    "certs",
-                    "manage",
+                    "watch",
                     f"--namespace={NAMESPACE}",
-                    f"--secret={secret}",
-                    "--service=mindgate-webhook",
-                    "--mutating-webhook=mindgate",
-                    "--validating-webhook=mindgate",
-                    "--days=365",
-                    "--ca-days=3650",
-                    "--publish-time=3600",
-                    "--overlap=86400",
+                    "--config=/etc/mindgate/config/mindgate.yaml",
                     "--leader-elect",
                     "--lease=mindgate-watcher",
+                    *(["--without-rules=kube-system,legacy"] if everything else []),
+                    "--log-level=debug" if everything else "--log-level=info",
+                    "--log-format=text" if everything else "--log-format=json",
+                    *(
+                        [
+                            "--manage-certs",
+                            f"--secret={secret}",
+                            "--service=mindgate-webhook",
+                            "--mutating-webhook=mindgate",
+                            "--validating-webhook=mindgate",
+                            "--days=365",
+                            "--ca-days=3650",
+                            "--publish-time=3600",
+                            "--overlap=86400",
+                        ]
+                        if secret
+                        else []
+                    ),
                 ],
+                value_set,
             )
+            self.assertEqual(
+                the(objects, "Lease", "mindgate-watcher")["metadata"]["namespace"], NAMESPACE
+            )
+            if not secret:
+                continue
             volumes = pod_templates(objects)["mindgate-webhook"]["spec"]["volumes"]
             self.assertEqual(
                 [volume["secret"]["secretName"] for volume in volumes if "secret" in volume],
                 [secret],
             )
+
+    def test_webhook_and_watcher_read_one_configuration(self) -> None:
+        for value_set in VALUE_SETS:
+            objects = objects_of(value_set)
+            for deployment in of_kind(objects, "Deployment"):
+                spec = deployment["spec"]["template"]["spec"]
+                (container,) = spec["containers"]
+                (mount,) = [each for each in container["volumeMounts"] if each["name"] == "config"]
+                (volume,) = [each for each in spec["volumes"] if each["name"] == "config"]
+                self.assertEqual(flag(container, "config"), f"{mount['mountPath']}/mindgate.yaml")
+                self.assertIs(mount["readOnly"], True)
+                the(objects, "ConfigMap", volume["configMap"]["name"])
+
+    def test_the_watcher_runs_unless_it_is_switched_off(self) -> None:
+        files = ["--values", str(HERE / "values/own-files.yaml")]
+        for arguments in ([], ["--set", "certs.mode=cert-manager"], files):
+            for enabled in (True, False):
+                if not (arguments or enabled):
+                    continue  # refused
+                rendered = template(*arguments, "--set", f"watcher.enabled={str(enabled).lower()}")
+                self.assertEqual(rendered.returncode, 0, rendered.stderr)
+                named = [
+                    each["kind"]
+                    for each in parse(rendered.stdout)
+                    if each["metadata"]["name"] == "mindgate-watcher"
+                ]
+                kinds = "ClusterRole ClusterRoleBinding Deployment Lease NetworkPolicy Role"
+                kinds += " RoleBinding ServiceAccount"
+                self.assertEqual(sorted(named), kinds.split() if enabled else [])
 
     def test_names_follow_the_release(self) -> None:
         names = {"mindgate": "mindgate", "prod": "prod-mindgate", "a" * 53: "a" * 50}
@@ -373,6 +526,94 @@ class TogetherTest(unittest.TestCase):
         )
 
 
+class UninstallTest(unittest.TestCase):
+    """The hook that releases the gates of pods which would wait for ever."""
+
+    maxDiff = None
+
+    def test_only_what_enforces_has_hooks(self) -> None:
+        for value_set in VALUE_SETS:
+            hooks = [
+                (each["kind"], each["metadata"]["name"])
+                for each in objects_of(value_set)
+                if HOOK in each["metadata"].get("annotations", {})
+            ]
+            wanted = "NetworkPolicy ServiceAccount ClusterRole ClusterRoleBinding Job"
+            self.assertEqual(
+                sorted(hooks),
+                (
+                    sorted((kind, "mindgate-uninstall") for kind in wanted.split())
+                    if value_set == "everything"
+                    else []
+                ),
+                value_set,
+            )
+
+    def hooks(self) -> dict[str, Object]:
+        return {
+            each["kind"]: each
+            for each in objects_of("everything")
+            if HOOK in each["metadata"].get("annotations", {})
+        }
+
+    def test_they_come_in_order_and_go(self) -> None:
+        hooks = {kind: each["metadata"]["annotations"] for kind, each in self.hooks().items()}
+        self.assertEqual({each[HOOK] for each in hooks.values()}, {"post-delete"})
+        weights = {kind: int(each["helm.sh/hook-weight"]) for kind, each in hooks.items()}
+        self.assertLess(weights["ClusterRole"], weights["ClusterRoleBinding"])
+        self.assertLess(weights["ServiceAccount"], weights["ClusterRoleBinding"])
+        self.assertEqual(
+            [kind for kind, weight in weights.items() if weight == max(weights.values())], ["Job"]
+        )
+        for kind, annotations in hooks.items():
+            policies = ["before-hook-creation", "hook-succeeded"]
+            policies += ["hook-failed"] if kind != "Job" else []
+            self.assertEqual(annotations["helm.sh/hook-delete-policy"].split(","), policies, kind)
+
+    def test_it_ends_before_helm_gives_up(self) -> None:
+        spec = self.hooks()["Job"]["spec"]
+        self.assertEqual(
+            (spec["backoffLimit"], spec["template"]["spec"]["restartPolicy"]), (3, "Never")
+        )
+        self.assertLess(spec["activeDeadlineSeconds"], 300)
+        self.assertGreater(spec["ttlSecondsAfterFinished"], 0)
+
+    def test_its_pod_is_like_the_watchers(self) -> None:
+        objects = objects_of("everything")
+        pod, watcher = (
+            pod_templates(objects)[name]["spec"]
+            for name in ("mindgate-uninstall", "mindgate-watcher")
+        )
+        same = (
+            "securityContext imagePullSecrets nodeSelector tolerations affinity enableServiceLinks"
+        )
+        for key in same.split():
+            self.assertEqual(pod[key], watcher[key], key)
+        self.assertNotIn("priorityClassName", pod)
+        self.assertEqual(self.pod_by_default()["priorityClassName"], "system-cluster-critical")
+        (container,), (other,) = pod["containers"], watcher["containers"]
+        for key in ("image", "imagePullPolicy", "securityContext", "resources"):
+            self.assertEqual(container[key], other[key], key)
+        self.assertEqual(container["args"], ["release-gates", "--all-namespaces"])
+
+    def pod_by_default(self) -> Object:
+        rendered = template("--set", "config.elasticScaling.mode=enforce")
+        spec: Object = pod_templates(parse(rendered.stdout))["mindgate-uninstall"]["spec"]
+        return spec
+
+    def test_names_fit_a_label(self) -> None:
+        rendered = run(
+            ROOT / "scripts/helm",
+            "template",
+            "a" * 53,
+            CHART,
+            "--set",
+            "config.elasticScaling.mode=enforce",
+        )
+        for each in parse(rendered.stdout):
+            self.assertLessEqual(len(each["metadata"]["name"]), 63)
+
+
 class ProgramTest(unittest.TestCase):
     """What the chart hands to the program is what the program takes."""
 
@@ -387,29 +628,18 @@ class ProgramTest(unittest.TestCase):
             )
 
     def test_flags_and_variables_exist(self) -> None:
-        for value_set, deployment in itertools.product(
-            VALUE_SETS, ("mindgate-webhook", "mindgate-watcher")
-        ):
-            if deployment not in pod_templates(objects_of(value_set)):
-                continue
-            container = container_of(objects_of(value_set), deployment)
-            command = list(
-                itertools.takewhile(lambda each: not each.startswith("-"), container["args"])
-            )
-            described = run(BINARY, *command, "--help").stdout
-            # Both come with the parts of mindgate that talk to the API server.
-            if (
-                command == ["certs", "manage"]
-                and "manage" not in run(BINARY, "certs", "--help").stdout
-            ):
-                continue
-            names = [each.partition("=")[0] for each in container["args"] if each.startswith("-")]
-            if "lookup" in described:
+        seen = set()
+        for value_set in VALUE_SETS:
+            for owner in pod_templates(objects_of(value_set)):
+                container = container_of(objects_of(value_set), owner)
+                command, *flags = container["args"]
+                seen.add(command)
+                described = run(BINARY, command, "--help").stdout
+                names = [each.partition("=")[0] for each in flags]
                 names += [each["name"] for each in container.get("env", [])]
-            for name in names:
-                self.assertRegex(
-                    described, re.escape(name) + r"\b", f"{' '.join(command)} has no {name}"
-                )
+                for name in names:
+                    self.assertRegex(described, re.escape(name) + r"\b", f"{command} has no {name}")
+        self.assertEqual(seen, {"webhook", "watch", "release-gates"})
 
     def test_versions_are_the_projects(self) -> None:
         chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
@@ -418,7 +648,11 @@ class ProgramTest(unittest.TestCase):
 
     def test_alerts_and_dashboard_use_metrics_that_exist(self) -> None:
         objects = objects_of("everything")
-        known = set(re.findall(r'"(mindgate_\w+)"', (ROOT / "webhook/metrics.cc").read_text()))
+        known = {
+            name
+            for part in ("webhook", "watcher")
+            for name in re.findall(r'"(mindgate_\w+)"', (ROOT / part / "metrics.cc").read_text())
+        }
         alerts = the(objects, "PrometheusRule", "mindgate")["spec"]["groups"][0]["rules"]
         dashboard = json.loads(
             the(objects, "ConfigMap", "mindgate-dashboard")["data"]["mindgate.json"]

@@ -32,7 +32,7 @@ REGISTRATIONS = [
     "aibrix",
 ]
 NAMES = {
-    "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, "opted-in"]],
+    "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, "opted-in", "gates"]],
     "validate": [
         f"{name}.validate.mindgate.io"
         for name in [*REGISTRATIONS, "configmaps", "pod-subresources"]
@@ -149,19 +149,26 @@ class RegistrationTest(unittest.TestCase):
             hooks = [
                 webhook for hook, webhook in webhooks_of(objects_of(value_set)) if hook == "mutate"
             ]
-            found = [each for webhook in hooks[:-1] for each in registered(webhook)]
+            *others, opted_in, gates = hooks
+            found = [each for webhook in others for each in registered(webhook)]
             self.assertEqual(sorted(found), sorted(kinds({"ConfigMap"})), value_set)
             # What has no namespace matches every namespaceSelector: it would be asked about twice.
-            opted_in = registered(hooks[-1])
             self.assertEqual(
-                sorted(opted_in), sorted(kinds({"ConfigMap", "ClusterServingRuntime"})), value_set
+                sorted(registered(opted_in)),
+                sorted(kinds({"ConfigMap", "ClusterServingRuntime"})),
+                value_set,
             )
+            # The API server takes gates at the creation of a pod and never later.
+            self.assertEqual(registered(gates), [("", "v1", "pods", "Namespaced")], value_set)
 
     def test_no_rule_has_a_wildcard_or_another_operation(self) -> None:
         for value_set, _, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
+                gates = webhook["name"].startswith("gates.")
                 for rule in webhook["rules"]:
-                    self.assertEqual(rule["operations"], ["CREATE", "UPDATE"])
+                    self.assertEqual(
+                        rule["operations"], ["CREATE"] if gates else ["CREATE", "UPDATE"]
+                    )
                     self.assertNotIn("*", str(rule))
 
     def test_nothing_that_a_cluster_needs_to_heal_is_registered(self) -> None:
@@ -207,12 +214,40 @@ class RegistrationTest(unittest.TestCase):
     def test_objects_that_opt_out_are_not_mutated(self) -> None:
         for value_set, hook, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
+                if webhook["name"].startswith("gates."):
+                    continue  # see below
                 selector = webhook.get("objectSelector", {})
                 self.assertEqual(
                     selects(selector, {"mindgate.io/inject": "disabled"}), hook == "validate"
                 )
                 self.assertTrue(selects(selector, {"mindgate.io/inject": "enabled"}))
                 self.assertEqual(selects(selector, {}), not webhook["name"].startswith("opted-in."))
+
+    def test_pods_under_a_rule_get_gates_only_where_they_are_enforced(self) -> None:
+        modes = {"observe": False, "off": False, "enforce": True}
+        rendered = [(value_set, objects_of(value_set)) for value_set in VALUE_SETS]
+        for mode in modes:
+            text = template("--set", f"config.elasticScaling.mode={mode}").stdout
+            rendered.append((mode, parse(text)))
+        for name, objects in rendered:
+            with self.subTest(name):
+                (selector,) = [
+                    webhook["objectSelector"]
+                    for _, webhook in webhooks_of(objects)
+                    if webhook["name"] == "gates.mutate.mindgate.io"
+                ]
+                enforced = modes.get(name, name == "everything")
+                under_a_rule = {"mind-cluster/scaling-rule": "scaling-rule", "app": "x"}
+                self.assertEqual(selects(selector, under_a_rule), enforced)
+                opted_in = {**under_a_rule, "mindgate.io/inject": "enabled"}
+                self.assertEqual(selects(selector, opted_in), enforced)
+                for nobody in (
+                    {},
+                    {"app": "x"},
+                    {"mindgate.io/inject": "enabled"},
+                    {**under_a_rule, "mindgate.io/inject": "disabled"},
+                ):
+                    self.assertFalse(selects(selector, nobody), nobody)
 
     def test_how_it_is_called(self) -> None:
         settings = {
@@ -290,6 +325,8 @@ class ConditionsTest(unittest.TestCase):
             "pods.mutate": [*always, "new", "concerns-npus"],
             "pods.validate": [*always, "new-or-relabelled", "concerns-npus"],
             "opted-in.mutate": framework,
+            # Pods that controllers make of what was admitted are just those that need gates.
+            "gates.mutate": ["not-being-deleted"],
             "configmaps.validate": [*always, "scaling-rule-or-rank-table"],
             "pod-subresources.validate": [*always, "concerns-npus"],
         }

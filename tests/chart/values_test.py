@@ -82,12 +82,28 @@ REFUSED = [
         ["--set", "config.rules.MG999=off"],
         "at '/config/rules': additional properties 'MG999' not allowed",
     ),
+    (
+        ["--set", "config.elasticScaling.mode=on"],
+        "at '/config/elasticScaling/mode': value must be one of 'off', 'observe', 'enforce', false",
+    ),
+    (
+        ["--set", "watcher.namespacesWithoutRules={a b}"],
+        "at '/watcher/namespacesWithoutRules/0': 'a b' does not match pattern",
+    ),
     (["--set", "config.superPodSize=0"], "at '/config/superPodSize': minimum: got 0, want 1"),
     # Values that do not go together.
     (
         ["--set", "watcher.enabled=false"],
         "certs.mode is managed, but watcher.enabled is false: nobody would make certificates."
         " Enable the watcher, or set certs.mode to cert-manager or files",
+    ),
+    (
+        [
+            "--set",
+            "certs.mode=cert-manager,watcher.enabled=false,config.elasticScaling.mode=enforce",
+        ],
+        "config.elasticScaling.mode is enforce, but watcher.enabled is false: nobody would open the"
+        " gates of the pods that wait. Enable the watcher, or set the mode to observe or off",
     ),
     (
         ["--set", "certs.mode=files"],

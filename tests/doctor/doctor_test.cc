@@ -90,5 +90,15 @@ TEST_F(DoctorFixture, SystemNamespacesMustNotReachUs) {
                 "what is wrong passes while the webhook is away"}));
 }
 
+TEST_F(DoctorFixture, NobodyLeads) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
+  server.Put(resources::kLeases,
+             {{"metadata", {{"name", "mindgate-watcher"}, {"namespace", "mindgate-system"}}}});
+  EXPECT_EQ(Findings(Status::kFailed).back(),
+            "watcher: nobody leads: Lease mindgate-system/mindgate-watcher was renewed last at no "
+            "time, so pods that wait behind gates stay there, no gang is repaired, and with "
+            "certs.mode managed certificates are not renewed and no CA is published");
+}
+
 }  // namespace
 }  // namespace mindgate::doctor

@@ -49,6 +49,7 @@ def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
             "caBundle": (tmp_path / "tls" / "ca.crt").read_text(),
         },
         "nodeSelector": ON_THE_NODE,
+        "watcher": {"nodeSelector": ON_THE_NODE},
     }
     (tmp_path / "values.json").write_text(json.dumps(values))
     try:

@@ -49,9 +49,38 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- default $made .Values.watcher.serviceAccount.name }}
 {{- end }}
 
-{{/* "true" when there is something for the watcher to do. */}}
-{{- define "mindgate.runsWatcher" -}}
-{{- if and .Values.watcher.enabled (eq .Values.certs.mode "managed") }}true{{ end }}
+{{/* Of what `helm uninstall` runs at its end. */}}
+{{- define "mindgate.uninstallName" -}}
+{{ include "mindgate.fullname" . }}-uninstall
+{{- end }}
+
+{{/* "true" when the watcher makes the certificates. */}}
+{{- define "mindgate.managesCerts" -}}
+{{- if eq .Values.certs.mode "managed" }}true{{ end }}
+{{- end }}
+
+{{/* A word of mindgate.yaml: YAML 1.1, which values are read as, makes booleans of on and off. */}}
+{{- define "mindgate.word" -}}
+{{- if kindIs "bool" . }}{{ ternary "on" "off" . }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
+{{/*
+What the configuration has the watcher do, with the defaults of the program: elasticScaling.mode and elasticScaling.rebalance
+(off, observe, enforce), gangRepair (on, off).
+*/}}
+{{- define "mindgate.scalingMode" -}}
+{{- $scaling := default dict (default dict .Values.config).elasticScaling }}
+{{- include "mindgate.word" (ternary $scaling.mode "observe" (hasKey $scaling "mode")) }}
+{{- end }}
+
+{{- define "mindgate.rebalanceMode" -}}
+{{- $scaling := default dict (default dict .Values.config).elasticScaling }}
+{{- include "mindgate.word" (ternary $scaling.rebalance "observe" (hasKey $scaling "rebalance")) }}
+{{- end }}
+
+{{- define "mindgate.gangRepair" -}}
+{{- $config := default dict .Values.config }}
+{{- include "mindgate.word" (ternary $config.gangRepair "on" (hasKey $config "gangRepair")) }}
 {{- end }}
 
 {{- define "mindgate.image" -}}
@@ -63,6 +92,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- $certs := .Values.certs }}
 {{- if and (eq $certs.mode "managed") (not .Values.watcher.enabled) }}
 {{- fail "certs.mode is managed, but watcher.enabled is false: nobody would make certificates. Enable the watcher, or set certs.mode to cert-manager or files" }}
+{{- end }}
+{{- if and (eq (include "mindgate.scalingMode" .) "enforce") (not .Values.watcher.enabled) }}
+{{- fail "config.elasticScaling.mode is enforce, but watcher.enabled is false: nobody would open the gates of the pods that wait. Enable the watcher, or set the mode to observe or off" }}
 {{- end }}
 {{- if eq $certs.mode "files" }}
 {{- if not $certs.secretName }}

@@ -72,7 +72,7 @@ server's metrics and a patch that removes one say which framework it is about. T
 {{- define "mindgate.rule" -}}
 apiGroups: [{{ .group | quote }}]
 apiVersions: [{{ .version }}]
-operations: [CREATE, UPDATE]
+operations: {{ default "[CREATE, UPDATE]" .operations }}
 resources:
   {{- toYaml .names | nindent 2 }}
 scope: {{ default "Namespaced" .scope }}
