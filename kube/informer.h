@@ -43,7 +43,7 @@ class Informer {
   // Empty before the first list.
   std::shared_ptr<const Collection<T>> objects() const { return objects_.Get(); }
 
-  // Whether the first list has come. What is there then may grow old while the API server is away.
+  // Whether the first list has come, and every `changed` about it. What is there then may grow old while the API server is away.
   bool synced() const {
     const std::lock_guard lock(mutex_);
     return synced_;
@@ -109,18 +109,20 @@ class Informer {
     const auto after = std::make_shared<const Objects>(Objects::Of(listed_));
     listed_ = {};
     objects_.Set(after);
+    if (options_.changed) {
+      before->ForEach([&](const std::string& key, const T& old) {
+        if (after->Find(key) == nullptr) options_.changed(key, &old, nullptr);
+      });
+      after->ForEach([&](const std::string& key, const T& now) {
+        options_.changed(key, before->Find(key), &now);
+      });
+    }
+    // Not before all of it was told: who makes something of the changes is complete then, too.
     {
       const std::lock_guard lock(mutex_);
       synced_ = true;
     }
     synced_changed_.notify_all();
-    if (!options_.changed) return;
-    before->ForEach([&](const std::string& key, const T& old) {
-      if (after->Find(key) == nullptr) options_.changed(key, &old, nullptr);
-    });
-    after->ForEach([&](const std::string& key, const T& now) {
-      options_.changed(key, before->Find(key), &now);
-    });
   }
 
   const Options options_;

@@ -47,10 +47,10 @@ TEST(Simulate, PrintsATimelineAndWhatWasNotMet) {
   const CliResult text = Cli({"simulate", "-f", "scenario.yaml"});
   EXPECT_EQ(text.code, 1);
   EXPECT_EQ(text.err, "");
-  ExpectGolden("tests/golden/simulate/not-met.txt.want", text.out);
+  ExpectGolden("tests/cli/simulate/not-met.txt.want", text.out);
   const CliResult json = Cli({"simulate", "-f", "scenario.yaml", "-o", "json"});
   EXPECT_EQ(json.code, 1);
-  ExpectGolden("tests/golden/simulate/not-met.json.want", json.out);
+  ExpectGolden("tests/cli/simulate/not-met.json.want", json.out);
 }
 
 TEST(Simulate, ExitCodes) {

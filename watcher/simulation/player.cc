@@ -306,6 +306,7 @@ class Player {
       if (const auto nodes = Place(id)) {
         next = waiting_.erase(next);
         instance.unschedulable.reset();
+        instance.placed = live.spec->pods;
         live.runs_at = now_ + scenario_.start_time;
         alarms_.insert({*live.runs_at, {false, id}});
         TellPlaced(live, *nodes);
