@@ -53,6 +53,11 @@ VALUES = (
     + [{"accelerators": v} for v in (
         [ROW], [dict(ROW, podChips=[])], [dict(ROW, podChips=[0, 1025, "1"])],
         [without(ROW, "nodeChips")], [dict(ROW, superPod="yes", schedulePolicy="")], [None])]
+    + [{"elasticScaling": v} for v in (
+        None, {}, [], {"mode": "enforce", "rebalance": False, "upstreamCounts": True},
+        {"mode": "on"}, {"mode": None}, {"reservation": 0}, {"coolDown": 86401, "rebalanceAfter": 1.5},
+        {"rebalanceAfter": 60.0, "unknown": 1},
+    )]
     + [{"scheduler": 1, "gangRepair": 2, "graceOverTime": 3.5, "a/b~c": 4}]
 )
 

@@ -336,13 +336,13 @@ TEST(Play, TellsTheWholeStory) {
       {"the minimal shape starts before the fullest",
        Three(R"(timeline: [{at: 2m, expect: {running: [p0, p1, d0], shape: 1}}]
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there", "0s placed d0: on npu-0",
-        "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
+        "0s placed d0: on npu-0", "0s placed p0: on npu-1",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "30s running p0: all of its pods", "30s running d0: all of its pods",
-        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there", "30s placed p1: on npu-2",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs", "30s placed p1: on npu-2",
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1", "1m running p1: all of its pods",
         "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
         "2m expected line 8: running: d0, p0, p1", "2m expected line 8: shape: 1"}},
@@ -352,30 +352,30 @@ timeline:
   - {at: 5m, breakNode: npu-0}
   - {at: 10m, repairNode: npu-0}
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed d0: on npu-0",
         "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "30s running p0: all of its pods",
         "30s running d0: all of its pods",
-        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "30s placed p1: on npu-2",
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
         "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
         "5m broken npu-0: the node",
         "5m lost d0: npu-0 broke; its pod comes back behind the gate",
-        "5m granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "5m granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "5m no room d0: 1 pod with 8 NPUs, and there is room for none",
         "5m shape chat: none of 2 runs",
-        "6m given up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and only 1 of g0",
+        "6m given up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and wants 1 of "
+        "g0, of which 2 run",
         "6m placed d0: on npu-2",
-        "6m held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g1 run, now 0",
+        "6m held p1: shape 2 of 2 wants 1 of g0, and 1 runs; shape 1 waits for g1 (0 of 1 run)",
         "6m30s running d0: all of its pods",
-        "6m30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "6m30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "6m30s no room p1: 1 pod with 8 NPUs, and there is room for none",
         "6m30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "10m repaired npu-0: the node",
@@ -388,26 +388,26 @@ timeline:
   - {at: 2m, breakNode: npu-0}
   - {at: 5m, expect: {running: [p0, p1], noRoom: [d0], givenUp: []}}
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed d0: on npu-0",
         "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "10s running p0: all of its pods",
         "10s running d0: all of its pods",
-        "10s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "10s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "10s placed p1: on npu-2",
         "10s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "20s running p1: all of its pods",
         "20s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
         "2m broken npu-0: the node",
         "2m lost d0: npu-0 broke; its pod comes back behind the gate",
-        "2m granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "2m granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "2m no room d0: 1 pod with 8 NPUs, and there is room for none",
         "2m shape chat: none of 2 runs",
-        "3m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and only 1 "
-        "of g0",
+        "3m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and wants 1 "
+        "of g0, of which 2 run",
         "5m expected line 11: running: p0, p1",
         "5m expected line 11: noRoom: d0",
         "5m expected line 11: givenUp: none"}},
@@ -417,12 +417,12 @@ services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0}, {name: p
             {name: p2, group: g0, npusPerPod: 1}, {name: d0, group: g1, at: 1s}]}]
 timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0, p2]}}]
 )"),
-       {"0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
-        "0s granted p1: shape 2 of 2 wants 1 of g0, and none is there",
-        "0s granted p2: shape 2 of 2 wants 1 of g0, and none is there", "0s placed p0: on npu-0",
+       {"0s granted p0: shape 2 of 2 wants 1 of g0, and none runs",
+        "0s granted p1: shape 2 of 2 wants 1 of g0, and none runs",
+        "0s granted p2: shape 2 of 2 wants 1 of g0, and none runs", "0s placed p0: on npu-0",
         "0s placed p1: on npu-1", "0s no room p2: 1 pod with 1 NPU, and there is room for none",
         "1s submitted d0: group g1, 1 pod with 8 NPUs",
-        "1s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "1s granted d0: shape 2 of 2 wants 1 of g1, and none runs",
         "1s no room d0: 1 pod with 8 NPUs, and there is room for none",
         "30s running p0: all of its pods", "30s running p1: all of its pods",
         "1m expected line 10: running: p0, p1", "1m expected line 10: noRoom: d0, p2"}},
@@ -430,26 +430,25 @@ timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0, p2]}}]
        Three(R"(options: {seenAfter: 40s, reservation: 30s, startTime: 0s}
 timeline: [{at: 50s, delete: p1}]
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
-        "30s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "30s granted p0: shape 2 of 2 wants 1 of g0, and none is there", "40s placed d0: on npu-0",
-        "40s placed p0: on npu-1", "40s running p0: all of its pods",
-        "40s running d0: all of its pods",
-        "40s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
+        "30s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "30s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
+        "40s placed d0: on npu-0", "40s placed p0: on npu-1", "40s running p0: all of its pods",
+        "40s running d0: all of its pods", "40s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "40s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1", "50s deleted p1: its pods go with it"}},
       {"nothing waits for pods that run at once",
        Three(R"(options: {startTime: 0s}
 timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there", "0s placed d0: on npu-0",
-        "0s placed p0: on npu-1", "0s running p0: all of its pods",
-        "0s running d0: all of its pods",
-        "0s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there", "0s placed p1: on npu-2",
-        "0s running p1: all of its pods", "0s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
+        "0s placed d0: on npu-0", "0s placed p0: on npu-1", "0s running p0: all of its pods",
+        "0s running d0: all of its pods", "0s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
+        "0s placed p1: on npu-2", "0s running p1: all of its pods",
+        "0s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
         "0s expected line 9: running: d0, p0, p1", "0s expected line 9: shape: 1"}},
       {"an instance without a group stops all grants",
        Three(R"(timeline:
@@ -457,15 +456,15 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
   - {at: 2m, failInstance: p0}
   - {at: 3m, delete: x}
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed d0: on npu-0",
         "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "30s running p0: all of its pods",
         "30s running d0: all of its pods",
-        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "30s placed p1: on npu-2",
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
@@ -481,7 +480,7 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
         "2m held p0: x belongs to the service and has no label mind-cluster/group-name, so its "
         "instances cannot be counted",
         "3m deleted x: its pods go with it",
-        "3m granted p0: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "3m granted p0: shape 1 of 2 wants 2 of g0, and 1 runs",
         "3m placed p0: on npu-1",
         "3m kept d0: it runs",
         "3m kept p1: it runs",
@@ -498,15 +497,15 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
   - {at: 6m, repairCard: {node: npu-1}}
 )"),
        {"0s lost p1: nothing: none of its processes runs yet",
-        "0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+        "0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed d0: on npu-0",
         "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "30s running p0: all of its pods",
         "30s running d0: all of its pods",
-        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "30s placed p1: on npu-2",
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
@@ -515,13 +514,13 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
         "5m lost d0: 2 NPUs of npu-0 broke; its pod comes back behind the gate",
         "5m broken npu-0: the node",
         "5m broken npu-0: it was broken already",
-        "5m granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "5m granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "5m no room d0: 1 pod with 8 NPUs, and there is room for none",
         "5m shape chat: none of 2 runs",
         "6m repaired npu-1: it was not broken",
         "6m repaired npu-1: 0 NPUs; 8 of 8 work",
-        "6m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and only 1 "
-        "of g0"}},
+        "6m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and wants 1 "
+        "of g0, of which 2 run"}},
       {"all pods of an instance go with one",
        Two(R"(services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0, pods: 2},
             {name: p1, group: g0, pods: 2, npusPerPod: 4, at: 1s}, {name: d0, group: g1, npusPerPod: 1, at: 2s}]}]
@@ -529,27 +528,29 @@ timeline:
   - {at: 1m, breakCard: {node: npu-1}}
   - {at: 2m, delete: p0}
 )"),
-       {"0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+       {"0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed p0: on npu-0 and npu-1",
         "1s submitted p1: group g0, 2 pods with 4 NPUs each",
-        "1s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "1s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "2s submitted d0: group g1, 1 pod with 1 NPU",
-        "2s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
+        "2s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "2s no room d0: 1 pod with 1 NPU, and there is room for none",
+        "2s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run, there is no room for d0)",
         "30s running p0: all of its pods",
-        "30s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 "
-        "of g1 run, now 0",
+        "30s held p1: shape 2 of 2 wants 1 of g0, and 1 runs; shape 1 waits for g1 (0 of 1 run, "
+        "there is no room for d0)",
         "1m broken npu-1: 1 NPU; 7 of 8 work",
         "1m lost p0: 1 NPU of npu-1 broke; its pods come back behind the gate",
         "1m placed d0: on npu-0",
-        "1m granted p1: shape 2 of 2 wants 1 of g0, and none is there",
+        "1m granted p1: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "1m placed p1: on npu-0 and npu-1",
-        "1m held p0: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "1m held p0: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "1m30s running p1: all of its pods",
         "1m30s running d0: all of its pods",
-        "1m30s granted p0: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "1m30s granted p0: shape 1 of 2 wants 2 of g0, and 1 runs",
         "1m30s no room p0: 2 pods with 8 NPUs each, and there is room for none",
         "1m30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "2m deleted p0: its pods go with it"}},
@@ -561,15 +562,15 @@ timeline:
   - {at: 5m, setRule: {name: rule, text: {elastic_scaling_list: [{group_list: [
       {group_name: g0, group_num: "1", server_num_per_group: "1"}]}]}}}
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed d0: on npu-0",
         "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "30s running p0: all of its pods",
         "30s running d0: all of its pods",
-        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "30s placed p1: on npu-2",
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
@@ -598,12 +599,12 @@ timeline:
     expect: {running: {g0: 1, g1: 0}, starting: [p0], noRoom: [], held: {g0: 0}, shape: 2, givenUp: [p1]}
   - {at: 2m, expect: {shape: none, never: {moreThan: {g0: 1, g1: 1}}}}
 )"),
-       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none is there",
-        "0s granted p0: shape 2 of 2 wants 1 of g0, and none is there",
+       {"0s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
+        "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s placed d0: on npu-0",
         "0s placed p0: on npu-1",
-        "0s held p1: shape 2 of 2 wants 1 of g0, which is there; a fuller one must wait until 1 of "
-        "g0 run, now 0 and 1 of g1 run, now 0",
+        "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
+        "and g1 (0 of 1 run)",
         "10s NOT MET line 10: running: expected 1 of g0 and 0 of g1, found 0 of g0 and 0 of g1",
         "10s NOT MET line 10: starting: expected p0, found d0, p0",
         "10s expected line 10: noRoom: none",
@@ -612,7 +613,7 @@ timeline:
         "10s NOT MET line 10: shape: expected 2, found none",
         "30s running p0: all of its pods",
         "30s running d0: all of its pods",
-        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 is there",
+        "30s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "30s placed p1: on npu-2",
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
