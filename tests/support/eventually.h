@@ -1,14 +1,16 @@
 #pragma once
 
+#include <chrono>
 #include <thread>
 
 namespace mindgate::testing {
 
-// Asks again and again for what another thread is about to bring about; false after some tens of
-// seconds. No sleeping, and no clock that a slow machine could race against.
+// Asks again and again for what another thread is about to bring about. False after a minute in
+// which it had many chances: on a machine that does other work, one of the two is not enough.
 template <typename Condition>
 bool Eventually(Condition condition) {
-  for (int i = 0; i < 30'000'000; ++i) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  for (int i = 0; i < 1'000'000 || std::chrono::steady_clock::now() < end; ++i) {
     if (condition()) return true;
     std::this_thread::yield();
   }

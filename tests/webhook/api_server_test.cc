@@ -55,11 +55,13 @@ TEST(ApiServer, KeepsTwentyFiveConnectionsForNinetySeconds) {
   EXPECT_EQ(served, 30);
   EXPECT_EQ(api_server.dials(), 30);
   EXPECT_EQ(api_server.idle(), 25);
+  EXPECT_TRUE(Eventually([&] { return fixture.server->stats().Open() == 25; }));
   // The client has its answer before the server has turned to the next request.
   const auto all_idle = [&] {
     return Eventually([&] {
       const auto& stats = fixture.server->stats();
-      return stats.Open() == 25 && stats.In(Phase::kIdle) == 25;
+      return stats.In(Phase::kIdle) > 0 && stats.In(Phase::kReading) == 0 &&
+             stats.In(Phase::kExecuting) == 0 && stats.In(Phase::kWriting) == 0;
     });
   };
   ASSERT_TRUE(all_idle());
