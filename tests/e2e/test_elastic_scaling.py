@@ -131,7 +131,7 @@ def test_deployments_reach_the_fullest_shape(cluster: Cluster, enforcing: Releas
     submit_deployments(cluster)
     await_shape(cluster, 2, 1)
     assert held(cluster) == (0, 0)
-    assert {"InstanceGranted", "InstanceHeld"} <= reasons(cluster)
+    wait_for(lambda: {"InstanceGranted", "InstanceHeld"} <= reasons(cluster), "Events that say why")
     told = cluster.run(PROGRAM, "status", "-o", "json", "-n", cluster.namespace)
     service = json.loads(told.stdout)["services"][0]
     assert (service["jobID"], service["shape"], service["aim"]) == ("chat", 1, None)
@@ -145,7 +145,7 @@ def test_the_documents_fault_story(cluster: Cluster, enforcing: Release, nodes: 
     broken = node_of(cluster, "decode")
     nodes(*({"npu-0", "npu-1", "npu-2"} - {broken}))
     await_shape(cluster, 1, 1)
-    assert "InstanceGivenUp" in reasons(cluster)
+    wait_for(lambda: "InstanceGivenUp" in reasons(cluster), "an Event that says why")
     nodes("npu-0", "npu-1", "npu-2")
     await_shape(cluster, 2, 1)
 
