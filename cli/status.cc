@@ -247,7 +247,7 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   const auto listed = client.ListAll(
       kube::resources::kPods, ns, {.label_selector = watcher::scaling::kPodSelector, .limit = 500},
       &fields, [&gated] { gated.clear(); },
-      [&gated](json::Json object) {
+      [&gated](const json::Json& object) {
         auto pod = watcher::scaling::PodOf(object);
         if (pod && pod->gate) gated.push_back(*std::move(pod));
       });
