@@ -25,11 +25,18 @@ ENFORCE = {
 }
 
 
+def install_with(release: Release, values: dict[str, Any]) -> None:
+    """A change of the configuration alone is taken up when kubelet has brought it; new pods have it at once."""
+    release.install(values)
+    release.cluster.kubectl("rollout", "restart", "deployment/mindgate-watcher", "deployment/mindgate-webhook")
+    release.wait_ready()
+
+
 @pytest.fixture(scope="module")
 def enforcing(installation: Release) -> Iterator[Release]:
-    installation.install(ENFORCE)
+    install_with(installation, ENFORCE)
     yield installation
-    installation.install({"config": None})
+    install_with(installation, {"config": None})
 
 
 def rule(*tiers: tuple[int, int]) -> dict[str, Any]:
@@ -320,4 +327,4 @@ def test_uninstalling_releases_what_waits(cluster: Cluster, enforcing: Release) 
     try:
         await_shape(cluster, 1, 0)
     finally:
-        enforcing.install(ENFORCE)
+        install_with(enforcing, ENFORCE)
