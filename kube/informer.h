@@ -43,7 +43,8 @@ class Informer {
   // Empty before the first list.
   std::shared_ptr<const Collection<T>> objects() const { return objects_.Get(); }
 
-  // Whether the first list has come, and every `changed` about it. What is there then may grow old while the API server is away.
+  // Whether the first list has come, and every `changed` about it. What is there then may grow old
+  // while the API server is away.
   bool synced() const {
     const std::lock_guard lock(mutex_);
     return synced_;

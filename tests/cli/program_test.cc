@@ -190,7 +190,8 @@ std::string Offered(const std::string& script, const std::string& words) {
 TEST(Completion, BashOffersCommandsFlagsAndValues) {
   const std::string script = Cli({"completion", "bash"}).out;
   EXPECT_EQ(Offered(script, "mindgate \"\""),
-            "apply explain test simulate config webhook watch status release-gates certs doctor version completion\n");
+            "apply explain test simulate config webhook watch status release-gates certs doctor "
+            "version completion\n");
   EXPECT_EQ(Offered(script, "mindgate co"), "config completion\n");
   EXPECT_EQ(Offered(script, "mindgate config \"\""), "validate schema defaults\n");
   EXPECT_EQ(Offered(script, "mindgate apply --na"), "--namespace --namespace-labels\n");
