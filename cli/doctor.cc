@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "admission/known_names.h"
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
@@ -71,7 +72,9 @@ int RunDoctor(const DoctorOptions& options, Streams& io) {
   kube::RealPauser pauser;
   // Nobody wants to wait minutes to hear that nothing answers.
   kube::Client client(*transport, pauser, {.retries = 1, .timeout = std::chrono::seconds(15)});
-  const doctor::Report report = doctor::Diagnose(client, options.diagnosis, clock.WallNow());
+  doctor::Options diagnosis = options.diagnosis;
+  diagnosis.known = admission::KnownNames();
+  const doctor::Report report = doctor::Diagnose(client, diagnosis, clock.WallNow());
   if (options.output == "json") {
     PrintJson(report, io.out);
   } else {

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "doctor/report.h"
 #include "kube/client.h"
+#include "schemas/config_schema.h"
 
 namespace mindgate::doctor {
 
@@ -15,6 +16,8 @@ struct Options {
   std::string lease = "mindgate-watcher";
   // Where objects are created, as a dry run, to see whether they reach the webhook.
   std::string probe_namespace = "default";
+  // What mindgate.yaml may name.
+  schemas::KnownNames known{};
 };
 
 // Looks at an installation from outside, as a user of the API server, and names what is wrong: from

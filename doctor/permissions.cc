@@ -2,8 +2,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "doctor/context.h"
+#include "schemas/config_load.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -41,24 +43,31 @@ std::optional<bool> May(Context& context, const std::string& account, const Righ
   return json::AsBool(json::FindPath(*answer, {"status", "allowed"})).value_or(false);
 }
 
-void Check(Context& context, const std::string& account, const std::vector<Right>& rights,
-           const std::string& consequence) {
-  std::string missing;
-  for (const Right& right : rights) {
-    const auto may = May(context, account, right);
-    if (!may) return;
-    if (*may) continue;
-    missing += (missing.empty() ? "" : ", ") + std::string(right.verb) + " " + right.resource +
-               (right.name.empty() ? "" : " " + right.name);
+// What an account needs for one purpose, and what happens without it.
+struct Need {
+  std::vector<Right> rights;
+  std::string consequence;
+};
+
+void Check(Context& context, const std::string& account, const std::vector<Need>& needs) {
+  bool good = true;
+  for (const Need& need : needs) {
+    std::string missing;
+    for (const Right& right : need.rights) {
+      const auto may = May(context, account, right);
+      if (!may) return;
+      if (*may) continue;
+      missing += (missing.empty() ? "" : ", ") + std::string(right.verb) + " " + right.resource +
+                 (right.name.empty() ? "" : " " + right.name);
+    }
+    if (missing.empty()) continue;
+    good = false;
+    context.report.Fail(kCheck,
+                        "ServiceAccount " + context.options.ns + "/" + account + " may not " +
+                            missing + ": " + need.consequence,
+                        "helm upgrade restores Roles and bindings of the chart");
   }
-  if (missing.empty()) {
-    context.report.Ok(kCheck, "ServiceAccount " + account + " may do what it needs");
-    return;
-  }
-  context.report.Fail(kCheck,
-                      "ServiceAccount " + context.options.ns + "/" + account + " may not " +
-                          missing + ": " + consequence,
-                      "helm upgrade restores Roles and bindings of the chart");
+  if (good) context.report.Ok(kCheck, "ServiceAccount " + account + " may do what it needs");
 }
 
 bool KeepsCertificates(const Json& pod) {
@@ -72,9 +81,23 @@ bool KeepsCertificates(const Json& pod) {
   return false;
 }
 
-// Accounts of the watcher's Pods, and whether it keeps the certificates.
-std::map<std::string, bool> WatcherAccounts(Context& context) {
-  std::map<std::string, bool> accounts;
+std::string ConfigMapOf(const Json& pod) {
+  const Json* volumes = json::FindPath(pod, {"spec", "volumes"});
+  if (!json::IsArray(volumes)) return "";
+  for (const Json& volume : *volumes) {
+    if (Text(volume, {"name"}) == "config") return Text(volume, {"configMap", "name"});
+  }
+  return "";
+}
+
+// What the watcher's Pods do under one account.
+struct WatcherUse {
+  bool keeps_certificates = false;
+  std::set<std::string> config_maps{};
+};
+
+std::map<std::string, WatcherUse> WatcherAccounts(Context& context) {
+  std::map<std::string, WatcherUse> accounts;
   const auto pods = context.client.List(kube::resources::kPods, context.options.ns,
                                         {.label_selector = "app.kubernetes.io/component=watcher,"
                                                            "app.kubernetes.io/name=mindgate"},
@@ -85,9 +108,85 @@ std::map<std::string, bool> WatcherAccounts(Context& context) {
   }
   for (const Json& pod : pods->items) {
     const std::string account = Text(pod, {"spec", "serviceAccountName"});
-    accounts[account.empty() ? "default" : account] |= KeepsCertificates(pod);
+    WatcherUse& use = accounts[account.empty() ? "default" : account];
+    use.keeps_certificates |= KeepsCertificates(pod);
+    if (const std::string name = ConfigMapOf(pod); !name.empty()) use.config_maps.insert(name);
   }
   return accounts;
+}
+
+// Nothing after it was reported that it cannot be read, or is refused.
+std::optional<schemas::Config> ConfigOf(Context& context, const std::string& name) {
+  constexpr std::string_view kConfiguration = "configuration";
+  const std::string what = "ConfigMap " + context.options.ns + "/" + name;
+  const auto stored =
+      Wanted(context, kConfiguration, kube::resources::kConfigMaps, context.options.ns, name,
+             "Pods that start wait for it", "helm upgrade brings it back");
+  if (!stored) return std::nullopt;
+  auto config =
+      schemas::LoadConfig(Text(*stored, {"data", "mindgate.yaml"}), context.options.known);
+  if (!config) {
+    context.report.Fail(kConfiguration,
+                        what + " is refused: " + config.error().items().front().message +
+                            "; Pods go on with what they had loaded before",
+                        "mindgate config validate says all that is wrong with mindgate.yaml");
+    return std::nullopt;
+  }
+  context.report.Ok(kConfiguration, what + " can be taken up");
+  return *std::move(config);
+}
+
+Need Elects(const Options& options) {
+  return {{{"coordination.k8s.io", "leases", "update", options.ns, options.lease}},
+          "it cannot lead, and does nothing"};
+}
+
+Need KeepsCertificatesOf(const Options& options) {
+  constexpr const char* kRegistrations = "admissionregistration.k8s.io";
+  return {{{"", "secrets", "create", options.ns, ""},
+           {kRegistrations, "mutatingwebhookconfigurations", "get", "", options.name},
+           {kRegistrations, "mutatingwebhookconfigurations", "patch", "", options.name},
+           {kRegistrations, "validatingwebhookconfigurations", "get", "", options.name},
+           {kRegistrations, "validatingwebhookconfigurations", "patch", "", options.name}},
+          "certificates are not renewed, and the API server does not learn of a new CA"};
+}
+
+// What the configuration switches on.
+std::vector<Need> Does(const schemas::Config& config) {
+  using schemas::Doing;
+  std::vector<Need> needs;
+  const schemas::ElasticScaling& scaling = config.elastic_scaling;
+  if (scaling.mode != Doing::kOff) {
+    needs.push_back({{{"", "pods", "list", "", ""},
+                      {"", "pods", "watch", "", ""},
+                      {"", "configmaps", "list", "", ""},
+                      {"", "configmaps", "watch", "", ""}},
+                     "it knows of no service under a scaling rule, and grants nothing"});
+  }
+  if (scaling.mode == Doing::kEnforce) {
+    needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
+    if (scaling.rebalance == Doing::kEnforce) {
+      needs.push_back(
+          {{{"", "pods", "delete", "", ""}}, "no instance is given up for one that is needed"});
+    }
+  }
+  if (config.gang_repair) {
+    needs.push_back({{{"apps", "deployments", "list", "", ""},
+                      {"apps", "deployments", "watch", "", ""},
+                      {"apps", "replicasets", "list", "", ""},
+                      {"apps", "replicasets", "watch", "", ""},
+                      {"", "pods", "list", "", ""},
+                      {"", "pods", "watch", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "list", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "watch", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "patch", "", ""}},
+                     "a rolling update that waits for its gang waits for ever"});
+  }
+  if (!needs.empty()) {
+    needs.push_back({{{"events.k8s.io", "events", "create", "", ""}},
+                     "nobody reads in Events what it decided"});
+  }
+  return needs;
 }
 
 bool LooksRuntimesUp(const Json& pod) {
@@ -108,22 +207,15 @@ bool LooksRuntimesUp(const Json& pod) {
 
 void CheckPermissions(Context& context) {
   const Options& options = context.options;
-  for (const auto& [account, keeps_certificates] : WatcherAccounts(context)) {
-    constexpr const char* kRegistrations = "admissionregistration.k8s.io";
-    if (!keeps_certificates) {
-      Check(context, account,
-            {{"coordination.k8s.io", "leases", "update", options.ns, options.lease}},
-            "it cannot lead, and does nothing");
-      continue;
+  for (const auto& [account, use] : WatcherAccounts(context)) {
+    std::vector<Need> needs = {Elects(options)};
+    if (use.keeps_certificates) needs.push_back(KeepsCertificatesOf(options));
+    for (const std::string& name : use.config_maps) {
+      const auto config = ConfigOf(context, name);
+      if (!config) continue;
+      for (Need& need : Does(*config)) needs.push_back(std::move(need));
     }
-    Check(context, account,
-          {{"", "secrets", "create", options.ns, ""},
-           {"coordination.k8s.io", "leases", "update", options.ns, options.lease},
-           {kRegistrations, "mutatingwebhookconfigurations", "get", "", options.name},
-           {kRegistrations, "mutatingwebhookconfigurations", "patch", "", options.name},
-           {kRegistrations, "validatingwebhookconfigurations", "get", "", options.name},
-           {kRegistrations, "validatingwebhookconfigurations", "patch", "", options.name}},
-          "certificates are not renewed, and the API server does not learn of a new CA");
+    Check(context, account, needs);
   }
   std::set<std::string> lookups;
   for (const Json& pod : context.pods) {
@@ -131,11 +223,11 @@ void CheckPermissions(Context& context) {
   }
   for (const std::string& account : lookups) {
     Check(context, account,
-          {{"ome.io", "servingruntimes", "list", "", ""},
-           {"ome.io", "servingruntimes", "watch", "", ""},
-           {"ome.io", "clusterservingruntimes", "list", "", ""},
-           {"ome.io", "clusterservingruntimes", "watch", "", ""}},
-          "an InferenceService is injected only when it says itself that it wants NPUs");
+          {{{{"ome.io", "servingruntimes", "list", "", ""},
+             {"ome.io", "servingruntimes", "watch", "", ""},
+             {"ome.io", "clusterservingruntimes", "list", "", ""},
+             {"ome.io", "clusterservingruntimes", "watch", "", ""}},
+            "an InferenceService is injected only when it says itself that it wants NPUs"}});
   }
 }
 

@@ -90,6 +90,84 @@ TEST_F(DoctorFixture, SystemNamespacesMustNotReachUs) {
                 "what is wrong passes while the webhook is away"}));
 }
 
+// What the configuration switches on is what the account is asked for.
+struct Permissions : DoctorFixture {
+  void PutWatcher(const std::string& config) {
+    const Json metadata = {{"namespace", "mindgate-system"}};
+    Json pod = {{"metadata", metadata},
+                {"spec",
+                 {{"serviceAccountName", "watcher"},
+                  {"volumes", {{{"name", "config"}, {"configMap", {{"name", "settings"}}}}}}}}};
+    pod["metadata"]["name"] = "watcher-0";
+    pod["metadata"]["labels"] = {{"app.kubernetes.io/component", "watcher"},
+                                 {"app.kubernetes.io/name", "mindgate"}};
+    server.Put(resources::kPods, pod);
+    Json stored = {{"metadata", metadata}, {"data", {{"mindgate.yaml", config}}}};
+    stored["metadata"]["name"] = "settings";
+    server.Put(resources::kConfigMaps, stored);
+  }
+  void AnswerReviews(bool allowed) {
+    kube::testing::HttpResponse answer;
+    answer.status = 201;
+    answer.body = Json{{"kind", "SubjectAccessReview"}, {"status", {{"allowed", allowed}}}}.dump();
+    server.AnswerNext(1000, {.method = "POST", .target_part = "subjectaccessreviews"}, answer);
+  }
+  std::vector<std::string> Of(const std::string& check, Status status) {
+    std::vector<std::string> texts = Findings(status);
+    std::erase_if(texts, [&](const std::string& text) { return !text.starts_with(check + ": "); });
+    return texts;
+  }
+};
+
+TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
+  AnswerReviews(false);
+  const std::string may_not =
+      "permissions: ServiceAccount mindgate-system/watcher may not update leases mindgate-watcher: "
+      "it cannot lead, and does nothing";
+  const auto account = [](const std::string& rest) {
+    return "permissions: ServiceAccount mindgate-system/watcher may not " + rest;
+  };
+  const std::string follow = account(
+      "list pods, watch pods, list configmaps, watch configmaps: it knows of no service "
+      "under a scaling rule, and grants nothing");
+  const std::string open = account("patch pods: pods behind the gate stay there");
+  const std::string tell = account("create events: nobody reads in Events what it decided");
+  PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\n");
+  EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>{may_not});
+  PutWatcher("gangRepair: false\n");
+  EXPECT_EQ(Of("permissions", Status::kFailed), (std::vector<std::string>{may_not, follow, tell}));
+  PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n");
+  EXPECT_EQ(
+      Of("permissions", Status::kFailed),
+      (std::vector<std::string>{
+          may_not, follow, open,
+          account("delete pods: no instance is given up for one that is needed"),
+          account("list deployments, watch deployments, list replicasets, watch replicasets, list "
+                  "pods, watch pods, list podgroups, watch podgroups, patch podgroups: a rolling "
+                  "update that waits for its gang waits for ever"),
+          tell}));
+}
+
+TEST_F(Permissions, ThatAreThereAreSaidOnce) {
+  AnswerReviews(true);
+  PutWatcher("elasticScaling: {mode: enforce}\n");
+  EXPECT_EQ(Of("permissions", Status::kOk),
+            std::vector<std::string>{"permissions: ServiceAccount watcher may do what it needs"});
+  EXPECT_EQ(Of("configuration", Status::kOk),
+            std::vector<std::string>{
+                "configuration: ConfigMap mindgate-system/settings can be taken up"});
+}
+
+TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {
+  AnswerReviews(true);
+  PutWatcher("elasticScaling: {mode: enforced}\n");
+  const auto failed = Of("configuration", Status::kFailed);
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_TRUE(
+      failed[0].starts_with("configuration: ConfigMap mindgate-system/settings is refused: "))
+      << failed[0];
+}
+
 TEST_F(DoctorFixture, NobodyLeads) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
   server.Put(resources::kLeases,
