@@ -6,6 +6,8 @@ pods are theirs to make.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -193,6 +195,91 @@ def test_another_watcher_goes_on(cluster: Cluster, enforcing: Release) -> None:
     wait_for(lambda: running(cluster) == (1, 1), "the shape to run under another leader", 150)
     assert held(cluster) == (2, 0)
     enforcing.wait_ready()
+
+
+def refuse_the_watcher(cluster: Cluster) -> None:
+    """The API server has no room for anything that the watcher asks: 429, as when it is overloaded."""
+    level = {
+        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+        "kind": "PriorityLevelConfiguration",
+        "metadata": {"name": "no-room"},
+        "spec": {
+            "type": "Limited",
+            "limited": {"nominalConcurrencyShares": 0, "lendablePercent": 0, "limitResponse": {"type": "Reject"}},
+        },
+    }
+    account = {"name": "mindgate-watcher", "namespace": "mindgate-system"}
+    everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
+    schema = {
+        "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+        "kind": "FlowSchema",
+        "metadata": {"name": "no-room"},
+        "spec": {
+            "matchingPrecedence": 1,
+            "priorityLevelConfiguration": {"name": "no-room"},
+            "rules": [
+                {
+                    "subjects": [{"kind": "ServiceAccount", "serviceAccount": account}],
+                    "resourceRules": [everything],
+                }
+            ],
+        },
+    }
+    cluster.create([level, schema])
+
+
+def refusals(cluster: Cluster) -> float:
+    metrics = cluster.kubectl("get", "--raw", "/metrics").stdout.splitlines()
+    counter = "apiserver_flowcontrol_rejected_requests_total{"
+    counts = [line for line in metrics if line.startswith(counter) and 'flow_schema="no-room"' in line]
+    return sum(float(line.split()[-1]) for line in counts)
+
+
+def admit_the_watcher(cluster: Cluster) -> None:
+    for kind in ("flowschema", "prioritylevelconfiguration"):
+        cluster.kubectl("delete", kind, "no-room", "--ignore-not-found")
+
+
+@contextlib.contextmanager
+def overloaded(cluster: Cluster) -> Iterator[None]:
+    before = refusals(cluster)
+    refuse_the_watcher(cluster)
+    try:
+        yield
+        wait_for(lambda: refusals(cluster) > before, "the API server to refuse the watcher")
+    finally:
+        admit_the_watcher(cluster)
+
+
+@contextlib.contextmanager
+def afterwards(*controls: list[str], cluster: Cluster) -> Iterator[None]:
+    yield
+    for control in controls:
+        cluster.control(*control)
+
+
+OUTAGES = {
+    "watches cut": functools.partial(afterwards, ["cut"]),
+    "API server restarted": functools.partial(afterwards, ["restart", "apiserver"]),
+    "history gone": functools.partial(afterwards, ["compact"], ["restart", "apiserver"]),
+    "429": overloaded,
+}
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_no_outage_leads_to_a_wrong_grant(cluster: Cluster, enforcing: Release, outage: str) -> None:
+    """While instances are granted, and while one is replaced. A gate that was opened never comes back: held pods tell."""
+    with OUTAGES[outage](cluster=cluster):
+        cluster.create([rule((1, 1)), instances("prefill", "prefill", 3), instances("decode", "decode", 1)])
+        wait_for(lambda: len(pods(cluster)) == 4, "the pods to be made")
+    await_shape(cluster, 1, 1)
+    assert held(cluster) == (2, 0)
+    with OUTAGES[outage](cluster=cluster):
+        one = next(pod for pod in pods(cluster) if group_of(pod) == "prefill" and not is_held(pod))
+        cluster.kubectl("delete", "pod", one["metadata"]["name"])
+        wait_for(lambda: len(pods(cluster)) == 4, "the pod to be made anew")
+    await_shape(cluster, 1, 1)
+    assert held(cluster) == (2, 0)
 
 
 def ascend_job(name: str, group: str, workers: int) -> dict[str, Any]:
