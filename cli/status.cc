@@ -240,9 +240,7 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
   kube::RealPauser pauser;
   kube::Client client(*transport, pauser);
-  auto wanted = watcher::scaling::PodFields();
-  for (const char* key : {"namespace", "name", "uid"}) wanted.push_back({"metadata", key});
-  const json::Projection fields(wanted);
+  const json::Projection fields = kube::WithIdentity(watcher::scaling::PodFields());
   std::vector<watcher::scaling::PodState> gated;
   const auto listed = client.ListAll(
       kube::resources::kPods, ns, {.label_selector = watcher::scaling::kPodSelector, .limit = 500},

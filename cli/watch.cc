@@ -73,6 +73,10 @@ schemas::ElasticScaling ScalingOf(const Snapshot<Config>& config) {
   return none;
 }
 
+bool Scales(const Snapshot<Config>& config) {
+  return ScalingOf(config).mode != schemas::Doing::kOff;
+}
+
 bool RepairsGangs(const Snapshot<Config>& config) {
   const auto now = config.Get();
   return now != nullptr && now->gang_repair;
@@ -97,7 +101,7 @@ std::string Decisions(const watcher::scaling::Journal& journal) {
 std::string Unready(const Snapshot<Config>& config, const ScalingController& scaling,
                     const watcher::CertificateLoop* certificates) {
   if (config.Get() == nullptr) return "no good configuration yet";
-  if (ScalingOf(config).mode != schemas::Doing::kOff && !scaling.synced()) {
+  if (Scales(config) && !scaling.synced()) {
     return "pods or rules are not listed yet";
   }
   if (certificates != nullptr && certificates->failing()) return "certificates cannot be kept now";
@@ -191,18 +195,17 @@ int RunWatch(const WatchOptions& options, Streams& io) {
       }));
     }
     // What is switched off needs no permissions.
-    work.push_back(StartThread("scaling", [&] {
-      while (ScalingOf(config).mode == schemas::Doing::kOff) {
-        if (!pauser.Pause(std::chrono::seconds(1), stop.get_token())) return;
-      }
-      scaling.Run(stop.get_token());
-    }));
-    work.push_back(StartThread("gang-repair", [&] {
-      while (!RepairsGangs(config)) {
-        if (!pauser.Pause(std::chrono::seconds(1), stop.get_token())) return;
-      }
-      gangs.Run(stop.get_token());
-    }));
+    const auto start_when = [&](const char* name, auto wanted, auto run) {
+      work.push_back(StartThread(name, [&, wanted, run] {
+        while (!wanted(config)) {
+          if (!pauser.Pause(std::chrono::seconds(1), stop.get_token())) return;
+        }
+        run(stop.get_token());
+      }));
+    };
+    start_when("scaling", Scales, [&](const std::stop_token& token) { scaling.Run(token); });
+    start_when("gang-repair", RepairsGangs,
+               [&](const std::stop_token& token) { gangs.Run(token); });
     leadership.Start([&](bool) { scaling.LookAtAll(); });
     logger.Info("watching", {{"namespace", options.watched_namespace.empty()
                                                ? std::string_view("all")

@@ -12,20 +12,19 @@ constexpr int64_t kLongestWatch = 600;
 // A watch that held so long was a good one: the next failure is a new story.
 constexpr std::chrono::seconds kGoodWatch(30);
 
-json::Projection FieldsOf(const Selection& selection) {
-  std::vector<json::Projection::Path> paths = selection.fields;
-  for (const char* name : {"namespace", "name", "uid", "resourceVersion"}) {
-    paths.push_back({"metadata", name});
-  }
-  return json::Projection(paths);
-}
-
 std::string VersionOf(const Json& object) {
   return std::string(
       json::AsString(json::FindPath(object, {"metadata", "resourceVersion"})).value_or(""));
 }
 
 }  // namespace
+
+json::Projection WithIdentity(std::vector<json::Projection::Path> fields) {
+  for (const char* name : {"namespace", "name", "uid", "resourceVersion"}) {
+    fields.push_back({"metadata", name});
+  }
+  return json::Projection(fields);
+}
 
 Reflector::Reflector(Client& client, Pauser& pauser, const Clock& clock, Selection selection,
                      Handler handler, uint64_t seed)
@@ -34,7 +33,7 @@ Reflector::Reflector(Client& client, Pauser& pauser, const Clock& clock, Selecti
       pauser_(pauser),
       selection_(std::move(selection)),
       handler_(std::move(handler)),
-      fields_(FieldsOf(selection_)),
+      fields_(WithIdentity(selection_.fields)),
       backoff_(seed),
       random_(seed + 1) {}
 

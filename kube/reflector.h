@@ -21,12 +21,15 @@ struct Selection {
   std::string ns{};  // empty: all namespaces
   std::string label_selector{};
   std::string field_selector{};
-  // What is kept of each object, metadata.namespace, name, uid and resourceVersion always.
-  std::vector<json::Projection::Path> fields{};
+  std::vector<json::Projection::Path>
+      fields{};  // what is kept of each object, as WithIdentity does
   // Objects a page: lists of the newest state that no side must hold whole. 0, for small
   // collections: one list from the server's cache, never older than what was seen last.
   int64_t page_size = 500;
 };
+
+// These members of an object, and metadata.namespace, name, uid and resourceVersion.
+json::Projection WithIdentity(std::vector<json::Projection::Path> fields);
 
 // Follows a collection: lists it, then watches from there, over broken connections, server
 // restarts and expired versions, without end. Only a 410 makes it list again; whatever fails is

@@ -28,6 +28,13 @@ std::string_view DoingName(Doing doing) {
   return "";
 }
 
+std::optional<Doing> DoingNamed(std::string_view name) {
+  for (const Doing doing : {Doing::kOff, Doing::kObserve, Doing::kEnforce}) {
+    if (name == DoingName(doing)) return doing;
+  }
+  return std::nullopt;
+}
+
 std::optional<Mode> ModeNamed(std::string_view name) {
   for (const auto& [mode, known] : kModes) {
     if (known == name) return mode;

@@ -66,6 +66,7 @@ struct AcceleratorRow {
 enum class Doing : uint8_t { kOff, kObserve, kEnforce };
 
 std::string_view DoingName(Doing doing);  // "off", "observe", "enforce"
+std::optional<Doing> DoingNamed(std::string_view name);
 
 // Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean. Seconds.
 struct ElasticScaling {

@@ -102,9 +102,7 @@ class Reader {
 
   static Doing DoingOf(const Json& object, std::string_view key, Doing fallback) {
     const Json* value = Find(object, key);
-    if (value == nullptr) return fallback;
-    const std::string word = WordOf(*value);
-    return word == "off" ? Doing::kOff : word == "enforce" ? Doing::kEnforce : Doing::kObserve;
+    return value == nullptr ? fallback : DoingNamed(WordOf(*value)).value_or(fallback);
   }
 
   static ElasticScaling ReadElasticScaling(const Json& value) {

@@ -75,11 +75,11 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
   const auto standings = controller.journal().standings();
   Add(services, {}, static_cast<double>(standings.size()));
   for (size_t i = 0; i < standings.size() && i < Metrics::kMostServices; ++i) {
-    const auto& [service, decision, shapes] = standings[i];
+    const auto& [service, reached, groups] = standings[i];
     const Labels of_service = {
         {"namespace", service.ns}, {"rule", service.rule}, {"job_id", service.job_id}};
-    Add(shape, of_service, decision.reached ? static_cast<double>(*decision.reached + 1) : 0.0);
-    for (const scaling::GroupCount& group : decision.groups) {
+    Add(shape, of_service, reached ? static_cast<double>(*reached + 1) : 0.0);
+    for (const scaling::GroupCount& group : groups) {
       Labels labels = of_service;
       labels.emplace_back("group", group.group);
       Add(wanted, labels, static_cast<double>(group.wanted));

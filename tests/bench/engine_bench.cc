@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,33 +16,12 @@
 #include "admission/admit.h"
 #include "json/decode.h"
 #include "manifests.h"
+#include "measure.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
 
 namespace mindgate::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-struct Percentiles {
-  double p50 = 0;  // microseconds
-  double p99 = 0;
-};
-
-Percentiles Measure(const std::function<void()>& run, int runs) {
-  for (int i = 0; i < runs / 10; ++i) run();
-  std::vector<int64_t> samples(static_cast<size_t>(runs));
-  for (int64_t& sample : samples) {
-    const auto start = Clock::now();
-    run();
-    sample = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-  }
-  std::sort(samples.begin(), samples.end());
-  const auto at = [&](size_t percent) {
-    return static_cast<double>(samples[samples.size() * percent / 100]) / 1000;
-  };
-  return {at(50), at(99)};
-}
 
 struct Stage {
   std::string name;
@@ -121,14 +99,6 @@ void Run(const char* name, const std::string& text, int runs) {
     if (nlohmann > 0) std::printf(" %10.2f", time.p50 / nlohmann);
     std::printf("\n");
   }
-}
-
-std::string CpuModel() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "kube/informer.h"
 #include "kube/transport.h"
+#include "measure.h"
 
 namespace mindgate::bench {
 namespace {
@@ -133,14 +133,6 @@ class Stub final : public kube::Transport {
   const int64_t pods_;
   const int64_t events_;
 };
-
-double ResidentBytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::strtod(line.c_str() + 6, nullptr) * 1024;
-  }
-  return 0;
-}
 
 void Measure(int64_t pods) {
   constexpr int64_t kEvents = 20'000;

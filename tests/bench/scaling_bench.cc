@@ -5,49 +5,27 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "measure.h"
 #include "support/scaling.h"
 
 namespace mindgate::bench {
 namespace {
 
 using testing::CountsOf;
+using testing::Decide;
+using testing::Doing;
 using testing::Held;
 using testing::kStart;
+using testing::Options;
 using testing::Phase;
 using testing::RuleOf;
 using testing::RuleText;
 using testing::Service;
-using watcher::scaling::Decide;
-using watcher::scaling::Options;
-using watcher::scaling::Rebalance;
-
-using Clock = std::chrono::steady_clock;
-
-struct Percentiles {
-  double p50 = 0;  // microseconds
-  double p99 = 0;
-};
-
-Percentiles Measure(const std::function<void()>& run, int runs) {
-  for (int i = 0; i < runs / 10; ++i) run();
-  std::vector<int64_t> samples(static_cast<size_t>(runs));
-  for (int64_t& sample : samples) {
-    const auto start = Clock::now();
-    run();
-    sample = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-  }
-  std::sort(samples.begin(), samples.end());
-  const auto at = [&](size_t percent) {
-    return static_cast<double>(samples[samples.size() * percent / 100]) / 1000;
-  };
-  return {at(50), at(99)};
-}
 
 constexpr const char* kShapes = "p=12 d=6 | p=10 d=5 | p=8 d=4 | p=4 d=2 | p=2 d=1";
 
@@ -72,7 +50,7 @@ void Run(int runs) {
   const Service service = OneService();
   const std::vector<Service> services(1000, service);
   Options options;
-  options.rebalance = Rebalance::kEnforce;
+  options.rebalance = Doing::kEnforce;
   const auto decide = [&] { benchmark::DoNotOptimize(Decide(service, options, kStart)); };
   const auto decide_all = [&] {
     for (const Service& one : services) benchmark::DoNotOptimize(Decide(one, options, kStart));
@@ -83,14 +61,6 @@ void Run(int runs) {
   Print("parse of the rule", parsed, 1, parsed.p50);
   Print("1 service of 20 instances", Measure(decide, runs), 1, parsed.p50);
   Print("1000 services of 20", Measure(decide_all, std::max(100, runs / 100)), 1000, parsed.p50);
-}
-
-std::string CpuModel() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ class Connection final : public HttpStream {
     }
     request.body = read_.substr(0, want);
     read_.erase(0, want);
+    request.received = std::chrono::steady_clock::now();
     return request;
   }
 

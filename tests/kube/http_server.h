@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@ struct HttpRequest {
   std::map<std::string, std::string> query;    // decoded; of repeated names, the first
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
+  std::chrono::steady_clock::time_point received{};  // its last byte
   std::string client_certificate;  // its common name, when a client-CA's holder showed one
   bool bad_client_certificate = false;
 };

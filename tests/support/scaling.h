@@ -14,9 +14,15 @@
 // Services, rules and decisions as short texts, for tests of elastic scaling.
 namespace mindgate::testing {
 
+using schemas::Doing;
+using watcher::scaling::Decide;
+using watcher::scaling::Decision;
 using watcher::scaling::Instance;
+using watcher::scaling::Options;
+using watcher::scaling::Outcome;
 using watcher::scaling::Phase;
 using watcher::scaling::Service;
+using watcher::scaling::Verdict;
 
 inline constexpr Time kStart = Time(std::chrono::seconds(1767225600));  // 2026-01-01T00:00:00Z
 

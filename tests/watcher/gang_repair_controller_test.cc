@@ -25,6 +25,7 @@ using kube::testing::FakePauser;
 using kube::testing::StatusAnswer;
 using kube::testing::When;
 using mindgate::testing::Eventually;
+using schemas::Doing;
 namespace resources = kube::resources;
 
 constexpr const char* kNs = "serving";
@@ -172,7 +173,7 @@ struct GangRepairController : ::testing::Test {
                      .unconditional_update = false});
   }
 
-  void Start(Mode mode = Mode::kEnforce) {
+  void Start(Doing mode = Doing::kEnforce) {
     Stop();
     controller =
         std::make_unique<Controller>(client, pauser, clock, logger, recorder,
@@ -510,7 +511,7 @@ TEST_F(GangRepairController, ObserveWritesNothingAndSaysItOnce) {
   rollout.PutSettled();
   rollout.PutGroup(2);
   rollout.PutUnderWay(1);
-  Start(Mode::kObserve);
+  Start(Doing::kObserve);
   ASSERT_TRUE(Eventually([&] { return TimesLogged("gang would be lowered") == 1; }));
   const auto looks = controller->counts().looks;
   rollout.PutDeployment(2, 5, 1, 3);
@@ -524,7 +525,7 @@ TEST_F(GangRepairController, ObserveWritesNothingAndSaysItOnce) {
 
 TEST_F(GangRepairController, OffFollowsNothing) {
   rollout.PutSettled();
-  Start(Mode::kOff);
+  Start(Doing::kOff);
   thread.join();
   EXPECT_EQ(server.Count(), 0u);
 }

@@ -1,123 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <thread>
 
-#include "kube/client_fixture.h"
-#include "kube/fake_api_server.h"
-#include "support/eventually.h"
-#include "support/fake_clock.h"
-#include "watcher/scaling/controller.h"
+#include "watcher/scaling_cluster.h"
 
 namespace mindgate::watcher::scaling {
 namespace {
 
 using json::Json;
-using kube::testing::AccessTo;
 using kube::testing::FakeApiServer;
 using ::mindgate::testing::Eventually;
 namespace resources = kube::resources;
-
-using Names = std::set<std::string>;
-
-constexpr const char* kTwoShapes = R"({"version": "1.0", "elastic_scaling_list": [
-  {"group_list": [{"group_name": "g0", "group_num": "2", "server_num_per_group": "1"},
-                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]},
-  {"group_list": [{"group_name": "g0", "group_num": "1", "server_num_per_group": "1"},
-                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]}]})";
-constexpr const char* kOneShape = R"({"version": "1.0", "elastic_scaling_list": [
-  {"group_list": [{"group_name": "g0", "group_num": "1", "server_num_per_group": "1"},
-                  {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]}]})";
-
-// The pods and rules of a cluster without controllers: the test is scheduler and kubelet.
-struct Cluster {
-  mindgate::testing::FakeClock clock;  // begins at 2026-01-01T00:00:00Z
-  FakeApiServer server{{.clock = &clock}};
-
-  void PutRule(const std::string& text) {
-    server.Put(resources::kConfigMaps, {{"metadata", {{"namespace", "ns"}, {"name", "rule"}}},
-                                        {"data", {{"elastic_scaling.json", text}}}});
-  }
-  static Json Pod(const std::string& name, const std::string& group) {
-    return {{"metadata",
-             {{"namespace", "ns"},
-              {"name", name},
-              {"labels",
-               {{"jobID", "s"},
-                {"mind-cluster/scaling-rule", "rule"},
-                {"mind-cluster/group-name", group}}}}},
-            {"spec", {{"schedulingGates", {{{"name", "mindgate.io/elastic-scaling"}}}}}},
-            {"status", {{"phase", "Pending"}}}};
-  }
-  void Submit(const std::string& name, const std::string& group) {
-    server.Put(resources::kPods, Pod(name, group));
-  }
-  void SetPhase(const std::string& name, const std::string& phase) {
-    Json pod = server.Find(resources::kPods, "ns", name);
-    pod["status"] = {{"phase", phase}};
-    server.Put(resources::kPods, pod);
-  }
-  bool IsOpen(const std::string& name) const {
-    const Json pod = server.Find(resources::kPods, "ns", name);
-    return pod.is_object() &&
-           (!pod["spec"].contains("schedulingGates") || pod["spec"]["schedulingGates"].empty());
-  }
-  Names Open(const Names& names) const {
-    Names open;
-    for (const std::string& name : names) {
-      if (IsOpen(name)) open.insert(name);
-    }
-    return open;
-  }
-  bool WaitOpen(const Names& names, const Names& of) const {
-    return Eventually([&] { return Open(of) == names; });
-  }
-};
-
-// One replica of the watcher.
-struct Replica {
-  explicit Replica(Cluster& of) : cluster(of) {}
-  ~Replica() { Stop(); }
-  void Start() {
-    thread = std::jthread([this] { controller.Run(stop.get_token()); });
-  }
-  void Stop() {
-    stop.request_stop();
-    if (thread.joinable()) thread.join();
-  }
-
-  Cluster& cluster;
-  std::atomic<bool> leads = true;
-  schemas::ElasticScaling settings = [] {
-    schemas::ElasticScaling enforced;
-    enforced.mode = schemas::Doing::kEnforce;
-    enforced.rebalance = schemas::Doing::kEnforce;
-    return enforced;
-  }();
-  std::unique_ptr<kube::Transport> transport =
-      kube::MakeTransport(AccessTo(cluster.server.url()), "mindgate/test");
-  kube::RealPauser pauser;
-  kube::Client client{*transport, pauser};
-  log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
-                     [](std::string_view) {}};
-  kube::Recorder recorder{
-      client, pauser, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
-  ScalingController controller{client,
-                               pauser,
-                               cluster.clock,
-                               logger,
-                               recorder,
-                               {.settings = [this] { return settings; },
-                                .leading_since = [this]() -> std::optional<Time> {
-                                  if (!leads) return std::nullopt;
-                                  return Time{};
-                                }}};
-  std::stop_source stop;
-  std::jthread thread;
-};
 
 const Names kAll = {"p0", "p1", "d0"};
 
@@ -200,7 +94,7 @@ TEST_F(ScalingControllerTest, AnEditOfTheRuleWakesThoseThatWait) {
   cluster.SetPhase("d0", "Running");
   ASSERT_TRUE(Eventually([&] {
     const auto standings = watcher.controller.journal().standings();
-    return standings.size() == 1 && standings[0].decision.reached == 0;
+    return standings.size() == 1 && standings[0].reached == 0;
   }));
   EXPECT_FALSE(cluster.IsOpen("p1"));
   cluster.PutRule(kTwoShapes);
@@ -265,6 +159,28 @@ TEST_F(ScalingControllerTest, WhatTheApiServerRefusesIsTriedAgain) {
   watcher.Start();
   EXPECT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
   EXPECT_GE(watcher.controller.counts().failed, 1U);
+}
+
+// The watch is late by more than the reservation: what the API server has answered is known.
+TEST_F(ScalingControllerTest, AGrantThatWasAnsweredIsNotGivenTwice) {
+  SubmitAll();
+  const auto late = cluster.server.Hold({.method = "GET", .target_part = "/pods?watch=true"});
+  watcher.Start();
+  ASSERT_TRUE(late->WaitUntilHeld());
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().granted == 2; }));
+  cluster.clock.Advance(std::chrono::seconds(600));
+  // The second of them begins when the first has done all that it wanted to.
+  for (int look = 0; look < 2; ++look) {
+    const uint64_t before = watcher.controller.counts().decisions;
+    watcher.controller.LookAtAll();
+    ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().decisions > before; }));
+  }
+  EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 2U);
+  late->Release();
+  cluster.SetPhase("p0", "Running");
+  cluster.SetPhase("d0", "Running");
+  EXPECT_TRUE(cluster.WaitOpen(kAll, kAll));
 }
 
 TEST_F(ScalingControllerTest, CutWatchesAndAnExpiredVersionGrantNothingWrong) {

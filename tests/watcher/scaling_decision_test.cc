@@ -11,10 +11,6 @@ namespace mindgate::testing {
 namespace {
 
 using std::chrono::seconds;
-using watcher::scaling::Decide;
-using watcher::scaling::Decision;
-using watcher::scaling::Options;
-using watcher::scaling::Verdict;
 
 Options UpstreamCounts() {
   Options options;

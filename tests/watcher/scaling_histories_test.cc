@@ -15,12 +15,6 @@ namespace mindgate::testing {
 namespace {
 
 using std::chrono::seconds;
-using watcher::scaling::Decide;
-using watcher::scaling::Decision;
-using watcher::scaling::Options;
-using watcher::scaling::Outcome;
-using watcher::scaling::Rebalance;
-using watcher::scaling::Verdict;
 
 constexpr int64_t kMostSlots = 8;
 constexpr size_t kMostJobs = 7;
@@ -66,7 +60,7 @@ struct Job {
 
 class Cluster {
  public:
-  Cluster(Random& random, Rebalance rebalance) : random_(random) {
+  Cluster(Random& random, Doing rebalance) : random_(random) {
     options_.rebalance = rebalance;
     gang_ = !random.OneIn(3);
     for (int64_t& need : needs_) need = static_cast<int64_t>(1 + random.Below(2));
@@ -156,7 +150,7 @@ class Cluster {
   // when nothing else does. Returns the rounds until all was quiet.
   size_t Settle() {
     faults_ = false;
-    options_.rebalance = Rebalance::kEnforce;
+    options_.rebalance = Doing::kEnforce;
     if (!service_.rule) service_.rule = Rules().front();
     RaiseBounds();
     std::vector<size_t> order(jobs_.size());
@@ -331,8 +325,7 @@ class Cluster {
   std::string broken_;
 };
 
-constexpr std::array<Rebalance, 3> kModes = {Rebalance::kOff, Rebalance::kObserve,
-                                             Rebalance::kEnforce};
+constexpr std::array<Doing, 3> kModes = {Doing::kOff, Doing::kObserve, Doing::kEnforce};
 
 TEST(ScalingHistories, NeverMoreThanTheRulesAllow) {
   constexpr uint64_t kHistories = 97'000;

@@ -15,12 +15,6 @@ namespace mindgate::testing {
 namespace {
 
 using std::chrono::seconds;
-using watcher::scaling::Decide;
-using watcher::scaling::Decision;
-using watcher::scaling::Options;
-using watcher::scaling::Outcome;
-using watcher::scaling::Rebalance;
-using watcher::scaling::Verdict;
 
 constexpr int kMostSlots = 4;
 
@@ -330,7 +324,7 @@ TEST(ScalingModel, FromEveryStateToTheBestShapeThatFits) {
   size_t steps = 0;
   for (const Setting& setting : Settings()) {
     SCOPED_TRACE(setting.name);
-    Model model(setting, {.rebalance = Rebalance::kEnforce});
+    Model model(setting, {.rebalance = Doing::kEnforce});
     model.Explore();
     EXPECT_EQ(model.overshoots(), 0u);
     EXPECT_THAT(model.FallShort(), ::testing::IsEmpty());
@@ -351,7 +345,7 @@ constexpr const char* kGrowth = "p=3 d=1 | p=2 d=1 | p=1 d=1";
 // That the test above has something to find.
 TEST(ScalingModel, WithoutRebalancingSomeFallShort) {
   const Setting setting{"growth", {kGrowth}, ThreeAndOne()};
-  Model model(setting, {.rebalance = Rebalance::kObserve});
+  Model model(setting, {.rebalance = Doing::kObserve});
   model.Explore();
   EXPECT_EQ(model.overshoots(), 0u);
   EXPECT_THAT(model.FallShort(),
@@ -366,7 +360,7 @@ TEST(ScalingModel, UpstreamCountsOvershoot) {
   size_t overshoots = 0;
   for (const Setting& setting : Settings()) {
     SCOPED_TRACE(setting.name);
-    Model model(setting, {.upstream_counts = true, .rebalance = Rebalance::kEnforce});
+    Model model(setting, {.upstream_counts = true, .rebalance = Doing::kEnforce});
     model.Explore();
     overshoots += model.overshoots();
     EXPECT_TRUE(model.LongestWay()) << "steps can go in a circle";

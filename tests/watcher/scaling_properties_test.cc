@@ -14,14 +14,8 @@ namespace mindgate::testing {
 namespace {
 
 using std::chrono::seconds;
-using watcher::scaling::Decide;
-using watcher::scaling::Decision;
-using watcher::scaling::Options;
-using watcher::scaling::Outcome;
-using watcher::scaling::Rebalance;
-using watcher::scaling::Verdict;
 
-Options Exact(Rebalance rebalance = Rebalance::kEnforce) {
+Options Exact(Doing rebalance = Doing::kEnforce) {
   Options options;
   options.rebalance = rebalance;
   return options;
@@ -307,7 +301,7 @@ TEST(ScalingProperties, WhatIsGivenUpIsNotGrantedAgainAtOnce) {
     Service service = AnyService();
     Log(service);
     Options options = AnyOptions();
-    options.rebalance = Rebalance::kEnforce;
+    options.rebalance = Doing::kEnforce;
     const auto victims = NamesWith(Decide(service, options, kStart), Verdict::kGiveUp);
     for (Instance& instance : service.instances) {
       if (victims.contains(instance.name)) instance = Since(Held(instance.name), kStart);
@@ -322,8 +316,8 @@ TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
     const Service service = AnyService();
     Log(service);
     const Decision enforced = Decide(service, Exact(), kStart);
-    const Decision observed = Decide(service, Exact(Rebalance::kObserve), kStart);
-    const Decision off = Decide(service, Exact(Rebalance::kOff), kStart);
+    const Decision observed = Decide(service, Exact(Doing::kObserve), kStart);
+    const Decision off = Decide(service, Exact(Doing::kOff), kStart);
     RC_ASSERT(!enforced.would_give_up && !off.would_give_up);
     RC_ASSERT(observed.outcomes == off.outcomes);
     Decision replaced = observed;

@@ -10,11 +10,6 @@ namespace mindgate::testing {
 namespace {
 
 using std::chrono::seconds;
-using watcher::scaling::Decide;
-using watcher::scaling::Decision;
-using watcher::scaling::Options;
-using watcher::scaling::Outcome;
-using watcher::scaling::Rebalance;
 
 constexpr const char* kShapes = "p=3 d=1 x=1 | p=2 d=1 | p=1 d=1";
 
@@ -163,7 +158,7 @@ TEST(ScalingReasons, NoRule) {
 
 TEST(ScalingReasons, WhatIsGivenUp) {
   Options options;
-  options.rebalance = Rebalance::kEnforce;
+  options.rebalance = Doing::kEnforce;
   const Time long_ago = kStart - seconds(60);
   ExpectReasons(
       {

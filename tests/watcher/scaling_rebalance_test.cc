@@ -10,18 +10,13 @@ namespace mindgate::testing {
 namespace {
 
 using std::chrono::seconds;
-using watcher::scaling::Decide;
-using watcher::scaling::Decision;
-using watcher::scaling::Options;
-using watcher::scaling::Rebalance;
-using watcher::scaling::Verdict;
 
 constexpr const char* kShapes = "p=2 d=1 | p=1 d=1";
 constexpr Time kLongAgo = kStart - seconds(60);
 
 Options Enforced() {
   Options options;
-  options.rebalance = Rebalance::kEnforce;
+  options.rebalance = Doing::kEnforce;
   return options;
 }
 
@@ -41,7 +36,7 @@ void ExpectGivenUp(const std::vector<Case>& cases) {
     EXPECT_EQ(With(decision, Verdict::kGiveUp), c.given_up);
     EXPECT_FALSE(decision.would_give_up);
     Options observe;
-    observe.rebalance = Rebalance::kObserve;
+    observe.rebalance = Doing::kObserve;
     const Decision observed = Decide(service, observe, kStart);
     EXPECT_EQ(With(observed, Verdict::kGiveUp), "");
     EXPECT_EQ(observed.would_give_up ? observed.would_give_up->instance : "", c.given_up);
@@ -52,10 +47,10 @@ TEST(ScalingRebalance, Modes) {
   const Service service{
       RuleOf(kShapes), "", {Running("p-0"), Running("p-1"), Held("p-2"), Stuck("d-0", kLongAgo)}};
   for (const auto& [mode, outcomes, would] :
-       std::vector<std::tuple<Rebalance, std::string, std::string>>{
-           {Rebalance::kOff, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", ""},
-           {Rebalance::kObserve, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", "p-1"},
-           {Rebalance::kEnforce, "d-0 keep, p-0 keep, p-1 give up, p-2 hold", ""}}) {
+       std::vector<std::tuple<Doing, std::string, std::string>>{
+           {Doing::kOff, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", ""},
+           {Doing::kObserve, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", "p-1"},
+           {Doing::kEnforce, "d-0 keep, p-0 keep, p-1 give up, p-2 hold", ""}}) {
     Options options;
     options.rebalance = mode;
     const Decision decision = Decide(service, options, kStart);
@@ -188,14 +183,14 @@ TEST(ScalingRebalance, TimeAloneMakesItSo) {
   const Decision then = Decide(service, options, kStart + seconds(45));
   EXPECT_EQ(With(then, Verdict::kGiveUp), "p-1");
   EXPECT_EQ(then.again, std::nullopt);
-  options.rebalance = Rebalance::kOff;
+  options.rebalance = Doing::kOff;
   EXPECT_EQ(Decide(service, options, kStart).again, std::nullopt);
 }
 
 TEST(ScalingRebalance, CoolDown) {
   const Service service{
       RuleOf(kShapes), "", {Running("p-0"), Running("p-1"), Stuck("d-0", kLongAgo)}};
-  for (const Rebalance mode : {Rebalance::kObserve, Rebalance::kEnforce}) {
+  for (const Doing mode : {Doing::kObserve, Doing::kEnforce}) {
     Options options;
     options.rebalance = mode;
     options.cool_down = seconds(300);
@@ -204,8 +199,8 @@ TEST(ScalingRebalance, CoolDown) {
     EXPECT_FALSE(before.would_give_up);
     EXPECT_EQ(before.again, kStart + seconds(300));
     const Decision then = Decide(service, options, kStart + seconds(300), kStart);
-    EXPECT_EQ(With(then, Verdict::kGiveUp) == "p-1", mode == Rebalance::kEnforce);
-    EXPECT_EQ(then.would_give_up.has_value(), mode == Rebalance::kObserve);
+    EXPECT_EQ(With(then, Verdict::kGiveUp) == "p-1", mode == Doing::kEnforce);
+    EXPECT_EQ(then.would_give_up.has_value(), mode == Doing::kObserve);
     EXPECT_EQ(then.again, std::nullopt);
   }
 }

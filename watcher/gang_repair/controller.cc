@@ -69,7 +69,7 @@ class Controller::Impl {
         pods_(client, pauser, clock, Following<Pod>(resources::kPods, PodFields(), PodOf)) {}
 
   void Run(const std::stop_token& stop) {
-    if (options_.mode == Mode::kOff) return;
+    if (options_.mode == schemas::Doing::kOff) return;
     // They end with this block: before Run returns, and before the informers do.
     const std::jthread threads[] = {
         StartThread("gang-deploy", [&] { deployments_.Run(stop); }),
@@ -186,7 +186,7 @@ class Controller::Impl {
     for (const Gang& gang : rollout->gangs) {
       const Decision decision = Decide(rollout->deployment, gang);
       if (decision.act == Act::kNothing) continue;
-      if (options_.mode == Mode::kEnforce) {
+      if (options_.mode == schemas::Doing::kEnforce) {
         failed |= !Write(rollout->deployment, gang, decision, stop);
       } else {
         const std::string saying = gang.group->uid + " " + decision.k + "\n";

@@ -11,20 +11,15 @@
 #include "kube/client.h"
 #include "kube/events.h"
 #include "kube/wait.h"
+#include "schemas/config.h"
 
 namespace mindgate::watcher::gang_repair {
-
-enum class Mode : uint8_t {
-  kOff,      // follows nothing
-  kObserve,  // decides and logs, writes nothing
-  kEnforce,
-};
 
 struct ControllerOptions {
   // Whether this replica may act now; asked in the thread of Run, often, so that it must be quick.
   // Null: always.
   std::function<bool()> leading{};
-  Mode mode = Mode::kEnforce;
+  schemas::Doing mode = schemas::Doing::kEnforce;  // off follows nothing, observe writes nothing
   // How often the controller looks whether it may act again, and at what is to be tried again.
   std::chrono::milliseconds look{1000};
   uint64_t seed = 1;  // spreads pauses; another one for each replica
@@ -48,7 +43,8 @@ class Controller {
   ~Controller();
 
   // Until `stop`, once, in the caller's thread and four of its own, which end before it returns.
-  // With Mode::kOff it returns at once. What was lowered stays so: the next leader goes on with it.
+  // With the mode off it returns at once. What was lowered stays so: the next leader goes on with
+  // it.
   void Run(const std::stop_token& stop);
 
   // Whether all that there is has been seen once; PodGroups need not exist in this cluster. From

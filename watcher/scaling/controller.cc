@@ -17,9 +17,7 @@ Options OptionsOf(const schemas::ElasticScaling& settings) {
   Options options;
   options.upstream_counts = settings.upstream_counts;
   options.reservation = std::chrono::seconds(settings.reservation);
-  options.rebalance = settings.rebalance == schemas::Doing::kOff       ? Rebalance::kOff
-                      : settings.rebalance == schemas::Doing::kEnforce ? Rebalance::kEnforce
-                                                                       : Rebalance::kObserve;
+  options.rebalance = settings.rebalance;
   options.rebalance_after = std::chrono::seconds(settings.rebalance_after);
   options.cool_down = std::chrono::seconds(settings.cool_down);
   return options;
@@ -33,6 +31,12 @@ const ObservedInstance* Find(const std::vector<ObservedInstance>& observed,
                          return instance.instance.name < wanted;
                        });
   return found != observed.end() && found->instance.name == name ? &*found : nullptr;
+}
+
+std::set<std::string> UidsOf(const ObservedInstance& instance) {
+  std::set<std::string> uids;
+  for (const PodState* pod : instance.pods) uids.insert(pod->uid);
+  return uids;
 }
 
 bool HasGates(const ObservedInstance& instance) {
@@ -132,12 +136,12 @@ void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& s
   const auto observed = Observe(view.pods);
   Memory& memory = MemoryOf(key);
   const Time now = clock_.WallNow();
-  const Service service = ServiceOf(view, observed, memory);
+  const Service service = ServiceOf(view, observed, now, memory);
   const Decision decision =
       Decide(service, OptionsOf(settings), now,
              std::max(*leading_since, memory.given_up.value_or(*leading_since)));
   ++decisions_;
-  journal_.Set(key, decision, service.rule ? service.rule->tiers.size() : 0);
+  journal_.Set({key, decision.reached, decision.groups});
   const bool enforced = settings.mode == schemas::Doing::kEnforce;
   const bool done = !enforced || CarryOut(decision, observed, now, memory, stop);
   if (options_.observe_latency) {
@@ -151,15 +155,19 @@ void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& s
 }
 
 Service ScalingController::ServiceOf(const ServiceIndex::View& view,
-                                     const std::vector<ObservedInstance>& observed,
-                                     Memory& memory) const {
+                                     const std::vector<ObservedInstance>& observed, Time now,
+                                     Memory& memory) {
   Service service{view.rule.rule, view.rule.why_not, {}};
   for (const ObservedInstance& one : observed) {
     Instance instance = one.instance;
-    const auto granted = memory.granted.find(instance.name);
-    if (granted != memory.granted.end() && instance.phase == Phase::kHeld) {
-      // Pods that are younger than the grant were not meant by it.
-      if (instance.since <= granted->second) instance.granted = granted->second;
+    const auto found = memory.granted.find(instance.name);
+    if (found != memory.granted.end() && instance.phase == Phase::kHeld) {
+      const Grant& grant = found->second;
+      const bool meant = std::any_of(one.pods.begin(), one.pods.end(), [&](const PodState* pod) {
+        return grant.pods.contains(pod->uid);
+      });
+      // What was answered is so, however long it takes to be seen; other grants run out.
+      if (meant) instance.granted = grant.answered ? now : grant.when;
     }
     service.instances.push_back(std::move(instance));
   }
@@ -175,13 +183,10 @@ Service ScalingController::ServiceOf(const ServiceIndex::View& view,
 void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
                              const std::vector<ObservedInstance>& observed, bool unusable_rule,
                              bool enforced, Memory& memory) {
-  std::map<std::string, std::string> said;
+  Sayings said;
   const auto tell = [&](const Outcome& outcome, const Wording& wording) {
-    const std::string text = std::string(wording.what) + ": " + outcome.reason;
-    std::string& now = said[outcome.instance];
-    now += text;
-    const auto before = memory.said.find(outcome.instance);
-    if (before != memory.said.end() && before->second.find(text) != std::string::npos) return;
+    const auto [saying, fresh] = said.emplace(outcome.instance, wording.what, outcome.reason);
+    if (!fresh || memory.said.contains(*saying)) return;
     journal_.Add(
         {clock_.WallNow(), key, outcome.instance, outcome.group, wording.what, outcome.reason});
     logger_.Info(wording.what, {{"namespace", key.ns},
@@ -231,12 +236,14 @@ bool ScalingController::CarryOut(const Decision& decision,
     const bool goes_on = outcome.verdict == Verdict::kKeep && HasGates(*instance) &&
                          (!held || memory.unfinished.contains(outcome.instance));
     if (outcome.verdict == Verdict::kGrant || goes_on) {
-      if (held) memory.granted[outcome.instance] = now;
-      if (OpenGates(*instance, stop)) {
-        memory.unfinished.erase(outcome.instance);
-      } else {
+      if (held) memory.granted[outcome.instance] = {now, UidsOf(*instance), false};
+      const Opening opening = OpenGates(*instance, stop);
+      if (held) memory.granted[outcome.instance].answered = opening == Opening::kDone;
+      if (opening == Opening::kFailed) {
         memory.unfinished.insert(outcome.instance);
         done = false;
+      } else {
+        memory.unfinished.erase(outcome.instance);
       }
     } else if (outcome.verdict == Verdict::kGiveUp) {
       memory.given_up = now;
@@ -246,18 +253,21 @@ bool ScalingController::CarryOut(const Decision& decision,
   return done;
 }
 
-bool ScalingController::OpenGates(const ObservedInstance& instance, const std::stop_token& stop) {
-  bool done = true;
+ScalingController::Opening ScalingController::OpenGates(const ObservedInstance& instance,
+                                                        const std::stop_token& stop) {
+  Opening opening = Opening::kDone;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate || pod->ended) continue;
     const auto answer = OpenGate(client_, *pod, false, stop);
     if (answer) {
       ++granted_;
-    } else {
-      done = Done(answer, *pod, "the gate of a pod cannot be opened now") && done;
+    } else if (!Done(answer, *pod, "the gate of a pod cannot be opened now")) {
+      opening = Opening::kFailed;
+    } else if (opening == Opening::kDone) {
+      opening = Opening::kGone;
     }
   }
-  return done;
+  return opening;
 }
 
 bool ScalingController::GiveUp(const ObservedInstance& instance, const std::stop_token& stop) {

@@ -10,6 +10,8 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.h"
@@ -67,26 +69,41 @@ class ScalingController {
 
  private:
   using Queue = WorkQueue<ServiceKey>;
+  // Instance, what and why.
+  using Sayings = std::set<std::tuple<std::string, std::string_view, std::string>>;
+
+  // Gates that were opened, which the watch does not show yet.
+  struct Grant {
+    Time when{};
+    std::set<std::string> pods;  // UIDs: what comes in their place was not meant
+    bool answered = false;       // the API server said yes to all, so that only the watch is late
+  };
 
   // What is remembered of a service between two looks at it.
   struct Memory {
-    std::map<std::string, Time> granted;      // instances whose gates were opened, not yet seen
-    std::set<std::string> unfinished;         // of these, whose gates may not all be open
-    std::optional<Time> given_up;             // when that was done the last time
-    std::map<std::string, std::string> said;  // what was told of each instance
+    std::map<std::string, Grant> granted;  // by instance
+    std::set<std::string> unfinished;      // of these, whose gates may not all be open
+    std::optional<Time> given_up;          // when that was done the last time
+    Sayings said;                          // what was told the last time
+  };
+
+  enum class Opening : uint8_t {
+    kDone,    // all gates are open now
+    kGone,    // some could not be opened, and need not: the watch will tell why
+    kFailed,  // to be tried again
   };
 
   ServiceFeed::Options FeedOptions();
   void Work(const std::stop_token& stop);
   void LookAt(const Queue::Work& work, const std::stop_token& stop);
-  Service ServiceOf(const ServiceIndex::View& view, const std::vector<ObservedInstance>& observed,
-                    Memory& memory) const;
+  static Service ServiceOf(const ServiceIndex::View& view,
+                           const std::vector<ObservedInstance>& observed, Time now, Memory& memory);
   void Tell(const ServiceKey& key, const Decision& decision,
             const std::vector<ObservedInstance>& observed, bool unusable_rule, bool enforced,
             Memory& memory);
   bool CarryOut(const Decision& decision, const std::vector<ObservedInstance>& observed, Time now,
                 Memory& memory, const std::stop_token& stop);
-  bool OpenGates(const ObservedInstance& instance, const std::stop_token& stop);
+  Opening OpenGates(const ObservedInstance& instance, const std::stop_token& stop);
   bool GiveUp(const ObservedInstance& instance, const std::stop_token& stop);
   bool Done(const kube::Answer<void>& answer, const PodState& pod, const char* what);
   bool Leads() const { return options_.leading_since().has_value(); }

@@ -10,6 +10,7 @@
 namespace mindgate::watcher::scaling {
 namespace {
 
+using schemas::Doing;
 using schemas::ScalingGroup;
 using schemas::ScalingTier;
 
@@ -303,7 +304,7 @@ class Round {
   }
 
   void MayRebalance() {
-    if (options_.rebalance == Rebalance::kOff || !decision_.aim) return;
+    if (options_.rebalance == Doing::kOff || !decision_.aim) return;
     const ScalingTier& tier = tiers()[*decision_.aim];
     const Instance* stranded = Stranded(tier);
     if (stranded == nullptr) return;
@@ -318,7 +319,7 @@ class Round {
                                stranded->group + ", for which there is no room, and wants " +
                                Several(Wanted(tier, victim->group), victim->group) + ", of which " +
                                There(counts_.at(victim->group))};
-    if (options_.rebalance == Rebalance::kObserve) {
+    if (options_.rebalance == Doing::kObserve) {
       decision_.would_give_up = given_up;
       return;
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "schemas/config.h"
 #include "schemas/scaling_rule.h"
 
 // Which instances of an inference service may run, as its scaling rule says (mind-cluster:
@@ -44,15 +45,13 @@ struct Service {
   std::vector<Instance> instances;
 };
 
-enum class Rebalance : uint8_t { kOff, kObserve, kEnforce };
-
 struct Options {
   // Counts only what runs, as upstream does: every instance of a group that lacks one is granted,
   // and together they may be more than the shape wants.
   bool upstream_counts = false;
   // For so long a grant counts that is not seen in the pods; then it is given again.
   std::chrono::seconds reservation{30};
-  Rebalance rebalance = Rebalance::kObserve;
+  schemas::Doing rebalance = schemas::Doing::kObserve;
   // How long a wanted instance must find no room before another one is given up for it.
   std::chrono::seconds rebalance_after{60};
   // From one that was given up to the next.

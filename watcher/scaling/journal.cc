@@ -10,9 +10,9 @@ void Journal::Add(JournalEntry entry) {
   entries_.push_back(std::move(entry));
 }
 
-void Journal::Set(const ServiceKey& service, Decision decision, size_t shapes) {
+void Journal::Set(Standing standing) {
   const std::lock_guard lock(mutex_);
-  standings_[service] = {service, std::move(decision), shapes};
+  standings_.insert_or_assign(standing.service, std::move(standing));
 }
 
 void Journal::Remove(const ServiceKey& service) {

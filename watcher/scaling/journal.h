@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,12 @@ class Journal {
 
   struct Standing {
     ServiceKey service;
-    Decision decision;
-    size_t shapes = 0;  // of the rule; 0: there is none
+    std::optional<size_t> reached;  // Decision::reached
+    std::vector<GroupCount> groups;
   };
 
   void Add(JournalEntry entry);
-  void Set(const ServiceKey& service, Decision decision, size_t shapes);
+  void Set(Standing standing);
   void Remove(const ServiceKey& service);
 
   std::vector<JournalEntry> entries() const;  // oldest first

@@ -253,9 +253,8 @@ class Reader {
     scaling::Options& decision = scenario_.options;
     decision.upstream_counts = json::AsBool(Find(*options, "upstreamCounts")).value_or(false);
     if (const Json* rebalance = Find(*options, "rebalance")) {
-      decision.rebalance = *rebalance == "enforce"   ? scaling::Rebalance::kEnforce
-                           : *rebalance == "observe" ? scaling::Rebalance::kObserve
-                                                     : scaling::Rebalance::kOff;
+      decision.rebalance = schemas::DoingNamed(json::AsString(rebalance).value_or(""))
+                               .value_or(schemas::Doing::kOff);
     }
     decision.rebalance_after = Duration(*options, "rebalanceAfter", path, decision.rebalance_after);
     decision.cool_down = Duration(*options, "coolDown", path, decision.cool_down);
