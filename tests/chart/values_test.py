@@ -121,13 +121,13 @@ REFUSED = [
         " it out, or set certs.mode to files",
     ),
     (
-        ["--set", "drain.timeSeconds=30"],
-        "drain.timeSeconds is 30, but Kubernetes kills a replica after"
-        " terminationGracePeriodSeconds, 30: make that longer",
+        ["--set", "drain.timeSeconds=40"],
+        "drain.timeSeconds is 40, but Kubernetes kills a replica after"
+        " terminationGracePeriodSeconds, 40: make that longer",
     ),
     (
-        ["--set", "drain.delaySeconds=25"],
-        "drain.delaySeconds is 25, but all of the drain takes at most drain.timeSeconds, 25: make"
+        ["--set", "drain.delaySeconds=30"],
+        "drain.delaySeconds is 30, but all of the drain takes at most drain.timeSeconds, 30: make"
         " that longer",
     ),
 ]

@@ -17,6 +17,8 @@ REPOSITORY = HERE.parent.parent
 CRDS = REPOSITORY / "tests" / "fixtures" / "crds"
 MANIFESTS = REPOSITORY / "tests" / "fixtures" / "manifests"
 NPU = "huawei.com/Ascend910"
+# On a machine that does other work, or is halted for seconds, everything takes longer. A wait that ends well costs nothing.
+PATIENCE = 3
 T = TypeVar("T")
 
 
@@ -33,6 +35,7 @@ class CommandFailed(AssertionError):
 
 def wait_for(condition: Callable[[], T], what: str, seconds: float = 60, every: float = 0.5) -> T:
     """The first truthy answer of `condition`. A failing command or assertion counts as "not yet"."""
+    seconds *= PATIENCE
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -78,7 +81,7 @@ class Cluster:
         )
 
     def run(
-        self, *command: object, input: str | None = None, check: bool = True, seconds: float = 120
+        self, *command: object, input: str | None = None, check: bool = True, seconds: float = 300
     ) -> subprocess.CompletedProcess[str]:
         """A program in the environment of this cluster, to its end."""
         done = subprocess.run(
@@ -115,11 +118,17 @@ class Cluster:
         return ["--namespace", self.namespace] if self.namespace else []
 
     def kubectl(
-        self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 120
+        self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 300
     ) -> subprocess.CompletedProcess[str]:
         return self.run(
             "kubectl", *self._in_namespace(), *arguments, input=input, check=check, seconds=seconds
         )
+
+    def await_rollout(self, deployment: str) -> None:
+        """Returns when every replica is a new one and available."""
+        seconds = 120 * PATIENCE
+        wait = ("rollout", "status", f"deployment/{deployment}", f"--timeout={seconds}s")
+        self.kubectl(*wait, seconds=seconds + 10)
 
     def get(self, *arguments: object) -> dict[str, Any]:
         """The object, or the list, that `kubectl get` answers."""
@@ -136,14 +145,14 @@ class Cluster:
         self.kubectl("create", "--filename", "-", input=text)
 
     def helm(
-        self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 300
+        self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 600
     ) -> subprocess.CompletedProcess[str]:
         return self.run(
             "helm", *self._in_namespace(), *arguments, input=input, check=check, seconds=seconds
         )
 
     def control(
-        self, *arguments: object, check: bool = True, seconds: float = 180
+        self, *arguments: object, check: bool = True, seconds: float = 500
     ) -> subprocess.CompletedProcess[str]:
         """`cluster/control`: stop and start parts, compact etcd, import images, run commands in the cluster's network."""
         return self.run(HERE / "cluster" / "control", *arguments, check=check, seconds=seconds)

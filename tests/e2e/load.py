@@ -46,7 +46,7 @@ class ApiServer:
     def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Status and decoded answer."""
         if self.connection is None:
-            self.connection = http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=30)
+            self.connection = http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=60)
         try:
             text = None if body is None else json.dumps(body)
             self.connection.request(method, path, text, {"Content-Type": "application/json"})
@@ -96,7 +96,10 @@ class Load:
             # Late calls are not made up for: the rate is an upper bound, and `calls` says what came of it.
             due = max(due + interval, time.monotonic() - interval)
             turn += 1
-            fault = self._inject(server, base) if turn % 2 else self._deny(server, base)
+            try:
+                fault = self._inject(server, base) if turn % 2 else self._deny(server, base)
+            except OSError as error:
+                fault = f"no answer of the API server: {error}"
             with self._lock:
                 self.calls += 1
                 if fault:

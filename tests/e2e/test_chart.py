@@ -9,18 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 from e2e import REPOSITORY, Cluster, CommandFailed, wait_for
+from release import CHART, IMAGE, PROGRAM, VALUES, Release
 
-CHART = REPOSITORY / "charts" / "mindgate"
-IMAGE = REPOSITORY / "build" / "mindgate-image.tar"
-BINARY = REPOSITORY / "build" / "release" / "mindgate"
 CONFIGURATIONS = "mutatingwebhookconfigurations,validatingwebhookconfigurations"
-ON_THE_NODE = {"kubernetes.io/hostname": "real-0"}
 
 
 @pytest.fixture
 def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
     """mindgate, installed in the test's namespace, which allows restricted pods only."""
-    for needed, command in ((BINARY, "make build"), (IMAGE, "make image")):
+    for needed, command in ((PROGRAM, "make build"), (IMAGE, "make image")):
         assert needed.exists(), f"{needed} is missing: `{command}` makes it"
     cluster.control("import-image", IMAGE)
     cluster.run(
@@ -31,7 +28,7 @@ def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
         "pod-security.kubernetes.io/enforce=restricted",
     )
     cluster.run(
-        BINARY,
+        PROGRAM,
         "certs",
         "create",
         "--dir",
@@ -41,16 +38,8 @@ def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
     )
     files = [f"--from-file={tmp_path / 'tls' / name}" for name in ("tls.crt", "tls.key", "ca.crt")]
     cluster.kubectl("create", "secret", "generic", "pair", "--type=kubernetes.io/tls", *files)
-    values = {
-        "image": {"tag": "dev", "pullPolicy": "Never"},
-        "certs": {
-            "mode": "files",
-            "secretName": "pair",
-            "caBundle": (tmp_path / "tls" / "ca.crt").read_text(),
-        },
-        "nodeSelector": ON_THE_NODE,
-        "watcher": {"nodeSelector": ON_THE_NODE},
-    }
+    authority = (tmp_path / "tls" / "ca.crt").read_text()
+    values = VALUES | {"certs": {"mode": "files", "secretName": "pair", "caBundle": authority}}
     (tmp_path / "values.json").write_text(json.dumps(values))
     try:
         cluster.helm(
@@ -64,18 +53,10 @@ def release(cluster: Cluster, tmp_path: pathlib.Path) -> Iterator[Cluster]:
             "3m",
         )
         # Ready is one thing, kube-proxy on the API server's node another.
-        wait_for(lambda: webhook_answers(cluster), "the API server to reach the webhook", 60)
+        wait_for(Release(cluster).serves, "the API server to reach the webhook", 60)
         yield cluster
     finally:
         cluster.helm("uninstall", "mindgate", "--wait", "--ignore-not-found")
-
-
-def webhook_answers(cluster: Cluster) -> bool:
-    told = cluster.run(
-        "kubectl", "--namespace", "default", "create", "--dry-run=server", "--filename", "-",
-        input=chat("chat"), check=False,
-    )
-    return told.returncode == 0
 
 
 def webhook_pods(cluster: Cluster) -> list[dict]:

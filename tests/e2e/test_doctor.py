@@ -56,7 +56,7 @@ def fresh_connections(release: Release) -> None:
     selector = "app.kubernetes.io/component=webhook"
     before = {pod["metadata"]["uid"] for pod in release.cluster.items("pods", "-l", selector)}
     release.cluster.kubectl("rollout", "restart", "deployment/mindgate-webhook")
-    release.cluster.kubectl("rollout", "status", "deployment/mindgate-webhook", "--timeout=90s")
+    release.cluster.await_rollout("mindgate-webhook")
     wait_for(
         lambda: not before & {pod["metadata"]["uid"] for pod in release.cluster.items("pods", "-l", selector)},
         "the replicas of before to be gone",

@@ -74,7 +74,7 @@ def start_update(cluster: Cluster, name: str) -> dict[str, Any]:
 
 
 def settled(cluster: Cluster, name: str) -> None:
-    cluster.kubectl("rollout", "status", f"deployment/{name}", "--timeout=120s", seconds=130)
+    cluster.await_rollout(name)
 
 
 def test_the_value_follows_the_pods_and_goes_with_the_rollout(cluster: Cluster, mindgate: Release) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from controllers import pods_of_roles, role_set, storm_service
 from e2e import NPU, Cluster, wait_for
 from release import Release, deployment, npu_container
 
@@ -98,69 +99,9 @@ def test_leader_worker_set(cluster: Cluster, mindgate: Release) -> None:
     assert len({pod["spec"]["nodeName"] for pod in pods}) == 4
 
 
-def storm_service(name: str) -> dict[str, Any]:
-    def role(role_name: str) -> dict[str, Any]:
-        template = {"metadata": {"labels": {"model.aibrix.ai/name": name}}, "spec": {"containers": [npu_container()]}}
-        return {"name": role_name, "replicas": 1, "stateful": True, "podGroupSize": 1, "template": template}
-
-    selector = {"matchLabels": {"app": name}}
-    return {
-        "apiVersion": "orchestration.aibrix.ai/v1alpha1",
-        "kind": "StormService",
-        "metadata": {"name": name},
-        "spec": {
-            "replicas": 1,
-            "selector": selector,
-            "template": {
-                "metadata": {"labels": {"app": name}},
-                "spec": {
-                    "roles": [role("prefill"), role("decode")],
-                },
-            },
-        },
-    }
-
-
-def owned_by(owner: dict[str, Any]) -> list[dict[str, Any]]:
-    reference = {key: owner[key] for key in ("apiVersion", "kind")} | {
-        key: owner["metadata"][key] for key in ("name", "uid")
-    }
-    return [reference | {"controller": True}]
-
-
-def role_set(stored: dict[str, Any]) -> dict[str, Any]:
-    """What AIBrix's controller makes of a stored StormService."""
-    return {
-        "apiVersion": stored["apiVersion"],
-        "kind": "RoleSet",
-        "metadata": {"name": stored["metadata"]["name"] + "-0", "ownerReferences": owned_by(stored)},
-        "spec": stored["spec"]["template"]["spec"],
-    }
-
-
-def pods_of_roles(roles: dict[str, Any]) -> list[dict[str, Any]]:
-    """And what it makes of the RoleSet: pods of the templates, all of one owner and so of one PodGroup."""
-    pods = []
-    for role in roles["spec"]["roles"]:
-        metadata = role["template"].get("metadata", {})
-        pods.append(
-            {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {
-                    "name": f"{roles['metadata']['name']}-{role['name']}-0",
-                    "labels": metadata.get("labels", {}) | {"role-name": role["name"]},
-                    "annotations": metadata.get("annotations", {}),
-                    "ownerReferences": owned_by(roles),
-                },
-                "spec": role["template"]["spec"],
-            }
-        )
-    return pods
-
-
 def test_storm_service(cluster: Cluster, mindgate: Release) -> None:
-    cluster.create(storm_service("pd"))
+    labels = {"model.aibrix.ai/name": "pd"}
+    cluster.create(storm_service("pd", {"prefill": (1, labels), "decode": (1, labels)}))
     cluster.create(role_set(cluster.get("stormservice", "pd")))
     roles = cluster.get("roleset", "pd-0")
     cluster.create(pods_of_roles(roles))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from e2e import Cluster, wait_for
 from load import Load
-from release import Release, merged
+from release import Release
 
 pytestmark = pytest.mark.full
 
@@ -28,7 +28,7 @@ def undisturbed(cluster: Cluster, happens: Callable[[], None]) -> None:
         settle(3)
     print(load.summary())
     assert load.failures == [], load.summary()
-    assert load.calls > 300, load.summary()
+    assert load.calls > 100, load.summary()
 
 
 def test_rolling_restart(cluster: Cluster, mindgate: Release) -> None:
@@ -36,7 +36,7 @@ def test_rolling_restart(cluster: Cluster, mindgate: Release) -> None:
 
     def restart() -> None:
         mindgate.cluster.kubectl("rollout", "restart", "deployment/mindgate-webhook")
-        mindgate.cluster.kubectl("rollout", "status", "deployment/mindgate-webhook", "--timeout=120s", seconds=130)
+        mindgate.cluster.await_rollout("mindgate-webhook")
         wait_for(lambda: not set(before) & all_pods(mindgate), "the old pods to be gone", 60)
 
     undisturbed(cluster, restart)
@@ -54,7 +54,7 @@ def test_helm_upgrade(cluster: Cluster, mindgate: Release) -> None:
 
     def upgrade() -> None:
         mindgate.install({"podAnnotations": {"upgraded": "yes"}}, wait=False)
-        mindgate.cluster.kubectl("rollout", "status", "deployment/mindgate-webhook", "--timeout=120s", seconds=130)
+        mindgate.cluster.await_rollout("mindgate-webhook")
 
     undisturbed(cluster, upgrade)
     assert mindgate.bundles() == bundles, "an upgrade keeps certificates"
@@ -92,8 +92,8 @@ def test_certificate_rotation_with_its_ca(cluster: Cluster, mindgate: Release) -
         mindgate.cluster.kubectl("annotate", "secret", "mindgate-tls", f"mindgate.io/rotate={what}", "--overwrite")
 
     def new_ca_alone() -> bool:
-        [bundle] = mindgate.bundles()
-        return bundle != old and len(bundle) < 1.5 * len(old)
+        bundles = mindgate.bundles()
+        return len(bundles) == 1 and all(b != old and len(b) < 1.5 * len(old) for b in bundles)
 
     def rotate_all() -> None:
         version = mindgate.cluster.get("secret", "mindgate-tls")["data"]["tls.crt"]
@@ -136,7 +136,7 @@ def test_killed_container(cluster: Cluster, mindgate: Release) -> None:
     with Load(cluster) as load:
         settle(2)
         assert load.failures == [], load.summary()
-        mindgate.cluster.control("kill-container", first, mindgate.cluster.namespace)
+        mindgate.cluster.control("kill-container", first, mindgate.cluster.namespace, "KILL")
         mindgate.wait_ready()
         lost = len(load.failures)
         settle(3)
