@@ -134,7 +134,7 @@ class Stub final : public kube::Transport {
   const int64_t events_;
 };
 
-void Measure(int64_t pods) {
+void FollowPods(int64_t pods) {
   constexpr int64_t kEvents = 20'000;
   Stub stub(pods, kEvents);
   kube::RealPauser pauser;
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
   for (const int64_t size : sizes) {
     const pid_t child = ::fork();
     if (child == 0) {
-      mindgate::bench::Measure(size);
+      mindgate::bench::FollowPods(size);
       std::fflush(stdout);
       std::_Exit(0);
     }
