@@ -76,6 +76,7 @@ struct ElasticScaling {
   Doing rebalance = Doing::kObserve;
   int64_t rebalance_after = 60;
   int64_t cool_down = 300;
+  int64_t give_ups_per_minute = 10;  // of all services together
   bool operator==(const ElasticScaling&) const = default;
 };
 

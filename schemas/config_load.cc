@@ -115,6 +115,7 @@ class Reader {
     scaling.rebalance = DoingOf(value, "rebalance", scaling.rebalance);
     Whole(value, "rebalanceAfter", scaling.rebalance_after);
     Whole(value, "coolDown", scaling.cool_down);
+    Whole(value, "giveUpsPerMinute", scaling.give_ups_per_minute);
     return scaling;
   }
 

@@ -56,7 +56,7 @@ constexpr std::string_view kSchema = R"json({
           "enum": ["on", "off", true, false]
         },
         "reservation": {
-          "description": "Seconds that an instance counts as started whose gate was opened, until its pods show it; then it is opened again.",
+          "description": "Seconds that an instance counts as started whose gate should be open, while neither its pods nor the API server say that it is; then it is opened again.",
           "type": "integer",
           "minimum": 1,
           "maximum": 3600
@@ -76,6 +76,12 @@ constexpr std::string_view kSchema = R"json({
           "type": "integer",
           "minimum": 1,
           "maximum": 86400
+        },
+        "giveUpsPerMinute": {
+          "description": "Instances of all services together that are given up within a minute; others wait, so that a cluster of which much looks full at once is not taken apart.",
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 1000
         }
       }
     },
@@ -386,6 +392,7 @@ OrderedJson ConfigSchema(const KnownNames& known) {
   scaling["rebalance"]["default"] = DoingName(defaults.elastic_scaling.rebalance);
   scaling["rebalanceAfter"]["default"] = defaults.elastic_scaling.rebalance_after;
   scaling["coolDown"]["default"] = defaults.elastic_scaling.cool_down;
+  scaling["giveUpsPerMinute"]["default"] = defaults.elastic_scaling.give_ups_per_minute;
   properties["graceOverTime"]["default"] = defaults.grace_over_time;
   properties["superPodSize"]["default"] = defaults.super_pod_size;
   for (int i = 0; i < kFrameworkCount; ++i) {

@@ -86,6 +86,7 @@ def test_a_good_installation(cluster: Cluster, mindgate: Release) -> None:
         "certificate",
         "ca-bundle",
         "selectors",
+        "configuration",
         "permissions",
         "watcher",
         "dry-run",

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from controllers import operate, pods_of_roles, role_set, storm_service
 from e2e import Cluster, wait_for
+from load import ApiServer
 from release import PROGRAM, Release, deployment, npu_container
 
 pytestmark = pytest.mark.full
@@ -199,58 +201,67 @@ def test_another_watcher_goes_on(cluster: Cluster, enforcing: Release) -> None:
     enforcing.wait_ready()
 
 
-def refuse_the_watcher(cluster: Cluster) -> None:
-    """The API server has no room for anything that the watcher asks: 429, as when it is overloaded."""
+WATCHER = {"name": "mindgate-watcher", "namespace": "mindgate-system"}
+
+
+def little_room(cluster: Cluster) -> None:
+    """What the watcher asks is refused, 429, while the API server has anything else to do for it."""
     level = {
         "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
         "kind": "PriorityLevelConfiguration",
-        "metadata": {"name": "no-room"},
+        "metadata": {"name": "little-room"},
         "spec": {
             "type": "Limited",
-            "limited": {"nominalConcurrencyShares": 0, "lendablePercent": 0, "limitResponse": {"type": "Reject"}},
+            "limited": {"nominalConcurrencyShares": 0, "borrowingLimitPercent": 0, "limitResponse": {"type": "Reject"}},
         },
     }
-    account = {"name": "mindgate-watcher", "namespace": "mindgate-system"}
     everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"], "namespaces": ["*"], "clusterScope": True}
+    subject = {"kind": "ServiceAccount", "serviceAccount": WATCHER}
     schema = {
         "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
         "kind": "FlowSchema",
-        "metadata": {"name": "no-room"},
+        "metadata": {"name": "little-room"},
         "spec": {
             "matchingPrecedence": 100,
-            "priorityLevelConfiguration": {"name": "no-room"},
-            "rules": [
-                {
-                    "subjects": [{"kind": "ServiceAccount", "serviceAccount": account}],
-                    "resourceRules": [everything],
-                }
-            ],
+            "priorityLevelConfiguration": {"name": "little-room"},
+            "rules": [{"subjects": [subject], "resourceRules": [everything]}],
         },
     }
     cluster.create([level, schema])
 
 
-def refusals(cluster: Cluster) -> float:
-    metrics = cluster.kubectl("get", "--raw", "/metrics").stdout.splitlines()
-    counter = "apiserver_flowcontrol_rejected_requests_total{"
-    counts = [line for line in metrics if line.startswith(counter) and 'flow_schema="no-room"' in line]
-    return sum(float(line.split()[-1]) for line in counts)
-
-
-def admit_the_watcher(cluster: Cluster) -> None:
-    for kind in ("flowschema", "prioritylevelconfiguration"):
-        cluster.kubectl("delete", kind, "no-room", "--ignore-not-found")
+def refusals(cluster: Cluster) -> int:
+    """That the watcher told of."""
+    told = cluster.kubectl(
+        "logs", "-n", WATCHER["namespace"], "-l", "app.kubernetes.io/component=watcher", "--tail", "-1"
+    )
+    return told.stdout.count("TooManyRequests")
 
 
 @contextlib.contextmanager
 def overloaded(cluster: Cluster) -> Iterator[None]:
+    """Others ask as the watcher's account, so that there is no room for itself."""
+    stop = threading.Event()
+
+    def ask() -> None:
+        server = ApiServer(cluster, "system:serviceaccount:{namespace}:{name}".format(**WATCHER))
+        while not stop.is_set():
+            server.call("GET", "/api/v1/pods")
+
+    others = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
     before = refusals(cluster)
-    refuse_the_watcher(cluster)
+    little_room(cluster)
+    for other in others:
+        other.start()
     try:
         yield
-        wait_for(lambda: refusals(cluster) > before, "the API server to refuse the watcher")
+        wait_for(lambda: refusals(cluster) > before, "the watcher to be refused")
     finally:
-        admit_the_watcher(cluster)
+        stop.set()
+        for other in others:
+            other.join()
+        for kind in ("flowschema", "prioritylevelconfiguration"):
+            cluster.kubectl("delete", kind, "little-room", "--ignore-not-found")
 
 
 @contextlib.contextmanager

@@ -65,7 +65,8 @@ profiles:
   pod:
 mutators: {min-available: off, scheduler-name: on}
 gangRepair: off
-elasticScaling: {mode: enforce, upstreamCounts: on, reservation: 20, rebalance: off, rebalanceAfter: 90.0, coolDown: 7}
+elasticScaling: {mode: enforce, upstreamCounts: on, reservation: 20, rebalance: off, rebalanceAfter: 90.0, coolDown: 7,
+                 giveUpsPerMinute: 3}
 rules: {MG001: audit, fault-scheduling-value: off}
 namespaces:
   - {name: team-a, inject: disabled, rules: {MG050: warn}}
@@ -90,7 +91,7 @@ accelerators:
   want.profiles[static_cast<size_t>(Framework::kAibrix)].fault_retry_times = "007";
   want.disabled_mutators = {"min-available"};
   want.gang_repair = false;
-  want.elastic_scaling = {Doing::kEnforce, true, 20, Doing::kOff, 90, 7};
+  want.elastic_scaling = {Doing::kEnforce, true, 20, Doing::kOff, 90, 7, 3};
   want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};
   want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};

@@ -225,5 +225,51 @@ TEST_F(ScalingControllerTest, ASurplusInstanceIsGivenUpForOneThatIsNeeded) {
   EXPECT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
 }
 
+// Two services that each would give up an instance, where one a minute may be.
+TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
+  watcher.settings.give_ups_per_minute = 1;
+  cluster.clock.Advance(std::chrono::hours(1));
+  cluster.PutRule(kTwoShapes);
+  for (const std::string job : {"a", "b"}) {
+    const auto put = [&](const std::string& name, const std::string& group, const Json& status) {
+      Json pod = Cluster::Pod(job + name, group);
+      pod["metadata"]["labels"]["jobID"] = job;
+      pod["spec"] = {{"nodeName", "n"}};
+      pod["status"] = status;
+      cluster.server.Put(resources::kPods, pod);
+    };
+    put("p0", "g0", {{"phase", "Running"}});
+    put("p1", "g0", {{"phase", "Running"}});
+    put("d0", "g1",
+        {{"phase", "Pending"},
+         {"conditions",
+          {{{"type", "PodScheduled"},
+            {"status", "False"},
+            {"reason", "Unschedulable"},
+            {"lastTransitionTime", "2026-01-01T00:00:00Z"}}}}});
+  }
+  const auto gone = [&] {
+    int count = 0;
+    for (const char* name : {"ap0", "ap1", "bp0", "bp1"}) {
+      const Json pod = cluster.server.Find(resources::kPods, "ns", name);
+      if (!pod.is_object() || pod["metadata"].contains("deletionTimestamp")) ++count;
+    }
+    return count;
+  };
+  watcher.Start();
+  ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 2; }));
+  ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
+  EXPECT_EQ(gone(), 1);
+  std::set<std::string> told;
+  for (const auto& entry : watcher.controller.journal().entries()) told.insert(entry.what);
+  EXPECT_EQ(told, (std::set<std::string>{"given up", "would be given up"}));
+  EXPECT_THAT(Reasons(), ::testing::Contains(::testing::HasSubstr(
+                             "; it waits, since 1 of all services were given up within "
+                             "a minute")));
+  cluster.clock.Advance(std::chrono::seconds(61));
+  watcher.controller.LookAtAll();
+  EXPECT_TRUE(Eventually([&] { return gone() == 2; }));
+}
+
 }  // namespace
 }  // namespace mindgate::watcher::scaling

@@ -137,12 +137,12 @@ void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& s
   Memory& memory = MemoryOf(key);
   const Time now = clock_.WallNow();
   const Service service = ServiceOf(view, observed, now, memory);
-  const Decision decision =
-      Decide(service, OptionsOf(settings), now,
-             std::max(*leading_since, memory.given_up.value_or(*leading_since)));
+  Decision decision = Decide(service, OptionsOf(settings), now,
+                             std::max(*leading_since, memory.given_up.value_or(*leading_since)));
   ++decisions_;
   journal_.Set({key, decision.reached, decision.groups});
   const bool enforced = settings.mode == schemas::Doing::kEnforce;
+  if (enforced) Brake(decision, settings.give_ups_per_minute, now);
   const bool done = !enforced || CarryOut(decision, observed, now, memory, stop);
   if (options_.observe_latency) {
     options_.observe_latency(std::chrono::steady_clock::now() - work.due);
@@ -178,6 +178,19 @@ Service ScalingController::ServiceOf(const ServiceIndex::View& view,
     return found == nullptr || found->instance.phase != Phase::kHeld;
   });
   return service;
+}
+
+void ScalingController::Brake(Decision& decision, int64_t give_ups_per_minute, Time now) {
+  for (Outcome& outcome : decision.outcomes) {
+    if (outcome.verdict != Verdict::kGiveUp) continue;
+    const auto free_at = budget_.Take(give_ups_per_minute, now);
+    if (!free_at) continue;
+    outcome.verdict = Verdict::kKeep;
+    outcome.reason += "; it waits, since " + std::to_string(give_ups_per_minute) +
+                      " of all services were given up within a minute";
+    decision.would_give_up = outcome;
+    decision.again = std::min(decision.again.value_or(*free_at), *free_at);
+  }
 }
 
 void ScalingController::Tell(const ServiceKey& key, const Decision& decision,

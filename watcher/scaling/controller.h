@@ -19,6 +19,7 @@
 #include "kube/client.h"
 #include "kube/events.h"
 #include "schemas/config.h"
+#include "watcher/disruption_budget.h"
 #include "watcher/scaling/journal.h"
 #include "watcher/scaling/service_feed.h"
 #include "watcher/work_queue.h"
@@ -98,6 +99,8 @@ class ScalingController {
   void LookAt(const Queue::Work& work, const std::stop_token& stop);
   static Service ServiceOf(const ServiceIndex::View& view,
                            const std::vector<ObservedInstance>& observed, Time now, Memory& memory);
+  // Takes back what the whole cluster may not lose now.
+  void Brake(Decision& decision, int64_t give_ups_per_minute, Time now);
   void Tell(const ServiceKey& key, const Decision& decision,
             const std::vector<ObservedInstance>& observed, bool unusable_rule, bool enforced,
             Memory& memory);
@@ -117,6 +120,7 @@ class ScalingController {
   const Options options_;
   Queue queue_;
   Journal journal_;
+  DisruptionBudget budget_;
   ServiceFeed feed_;
   std::mutex mutex_;
   std::map<ServiceKey, Memory> memories_;  // guarded by mutex_; each entry by the queue
