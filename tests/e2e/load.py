@@ -27,10 +27,9 @@ POD: dict[str, Any] = {
 
 
 class ApiServer:
-    """One kept connection, with the client certificate of the kubeconfig, as its user or as another one. One thread."""
+    """One kept connection, with the client certificate of the kubeconfig. One thread."""
 
-    def __init__(self, cluster: Cluster, user: str | None = None):
-        self.headers = {"Content-Type": "application/json"} | ({"Impersonate-User": user} if user else {})
+    def __init__(self, cluster: Cluster):
         config = yaml.safe_load(cluster.kubeconfig.read_text())
         server = urllib.parse.urlsplit(config["clusters"][0]["cluster"]["server"])
         self.host, self.port = server.hostname, server.port
@@ -50,7 +49,7 @@ class ApiServer:
             self.connection = http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=60)
         try:
             text = None if body is None else json.dumps(body)
-            self.connection.request(method, path, text, self.headers)
+            self.connection.request(method, path, text, {"Content-Type": "application/json"})
             answer = self.connection.getresponse()
             return answer.status, json.loads(answer.read())
         except OSError:

@@ -161,6 +161,20 @@ TEST_F(ScalingControllerTest, WhatTheApiServerRefusesIsTriedAgain) {
   EXPECT_GE(watcher.controller.counts().failed, 1U);
 }
 
+// 429 to lists, watches and grants alike.
+TEST_F(ScalingControllerTest, AnApiServerWithoutRoomForItGetsNoWrongGrant) {
+  SubmitAll();
+  const auto no_room = kube::testing::StatusAnswer(429, "TooManyRequests", "later", 1);
+  cluster.server.AnswerNext(2, {.method = "GET", .target_part = "/pods?limit"}, no_room);
+  cluster.server.AnswerNext(1, {.method = "GET", .target_part = "watch=true"}, no_room);
+  cluster.server.AnswerNext(3, {.method = "PATCH"}, no_room);
+  watcher.Start();
+  ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, kAll));
+  cluster.SetPhase("p0", "Running");
+  cluster.SetPhase("d0", "Running");
+  EXPECT_TRUE(cluster.WaitOpen(kAll, kAll));
+}
+
 // The watch is late by more than the reservation: what the API server has answered is known.
 TEST_F(ScalingControllerTest, AGrantThatWasAnsweredIsNotGivenTwice) {
   SubmitAll();
