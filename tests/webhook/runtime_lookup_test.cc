@@ -135,7 +135,9 @@ TEST_F(RuntimeLookupFixture, WithoutTheDefinitionsNothingIsKnownAndThatIsSaidOnc
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "serving"}}}});
   {
     const RuntimeLookup lookup(client, pauser, clock, logger);
-    ASSERT_TRUE(server.WaitForRequests({.target_part = "servingruntimes"}, 20));
+    for (const char* path : {"/servingruntimes", "/clusterservingruntimes"}) {
+      ASSERT_TRUE(server.WaitForRequests({.target_part = path}, 10));
+    }
     EXPECT_FALSE(lookup.Get()->IsComplete("ome.io", "ServingRuntime"));
     EXPECT_EQ(lookup.Get()->Find("ome.io", "ServingRuntime", "serving", "npu"), nullptr);
   }
