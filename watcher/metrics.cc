@@ -1,6 +1,5 @@
 #include "watcher/metrics.h"
 
-#include <prometheus/collectable.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -8,42 +7,20 @@
 #include <utility>
 #include <vector>
 
+#include "base/metric_family.h"
+
 namespace mindgate::watcher {
 namespace {
 
-using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-
-using Labels = std::vector<std::pair<std::string, std::string>>;
 
 // From a decision in memory to a call that had to wait for the API server.
 const prometheus::Histogram::BucketBoundaries kBuckets = {0.001, 0.003, 0.01, 0.03, 0.05,
                                                           0.1,   0.3,   1,    3,    10};
 
-MetricFamily Family(std::string name, std::string help, MetricType type) {
-  MetricFamily family;
-  family.name = std::move(name);
-  family.help = std::move(help);
-  family.type = type;
-  return family;
-}
-
-void Add(MetricFamily& family, const Labels& labels, double value) {
-  ClientMetric metric;
-  for (const auto& [name, text] : labels) metric.label.push_back({name, text});
-  if (family.type == MetricType::Counter) {
-    metric.counter.value = value;
-  } else {
-    metric.gauge.value = value;
-  }
-  family.metric.push_back(std::move(metric));
-}
-
 MetricFamily Counter(const char* name, const char* help, uint64_t value) {
-  MetricFamily family = Family(name, help, MetricType::Counter);
-  Add(family, {}, static_cast<double>(value));
-  return family;
+  return MakeMetric(name, help, MetricType::Counter, static_cast<double>(value));
 }
 
 void AddGangFamilies(const gang_repair::Controller& gangs, std::vector<MetricFamily>& families) {
@@ -55,38 +32,36 @@ void AddGangFamilies(const gang_repair::Controller& gangs, std::vector<MetricFam
                              "PodGroups that got their gang size back.", counts.restored));
   families.push_back(Counter("mindgate_gang_repair_failed_calls_total",
                              "Writes that failed and are made again.", counts.failed));
-  MetricFamily held = Family("mindgate_gang_repair_podgroups",
-                             "PodGroups whose gang size is ours now.", MetricType::Gauge);
-  Add(held, {}, static_cast<double>(counts.marked));
-  families.push_back(std::move(held));
+  families.push_back(MakeMetric("mindgate_gang_repair_podgroups",
+                                "PodGroups whose gang size is ours now.", MetricType::Gauge,
+                                static_cast<double>(counts.marked)));
 }
 
 std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& controller) {
-  MetricFamily wanted = Family("mindgate_scaling_instances_wanted",
-                               "Instances that the shape aimed at wants.", MetricType::Gauge);
+  MetricFamily wanted =
+      MakeMetricFamily("mindgate_scaling_instances_wanted",
+                       "Instances that the shape aimed at wants.", MetricType::Gauge);
   MetricFamily there =
-      Family("mindgate_scaling_instances", "Instances by state.", MetricType::Gauge);
-  MetricFamily shape = Family("mindgate_scaling_shape",
-                              "The fullest shape that runs whole, 1 being the rule's first; 0: "
-                              "none.",
-                              MetricType::Gauge);
-  MetricFamily services =
-      Family("mindgate_scaling_services", "Services under a scaling rule.", MetricType::Gauge);
+      MakeMetricFamily("mindgate_scaling_instances", "Instances by state.", MetricType::Gauge);
+  MetricFamily shape =
+      MakeMetricFamily("mindgate_scaling_shape",
+                       "The fullest shape that runs whole, 1 being the rule's first; 0: "
+                       "none.",
+                       MetricType::Gauge);
   const auto standings = controller.journal().standings();
-  Add(services, {}, static_cast<double>(standings.size()));
   for (size_t i = 0; i < standings.size() && i < Metrics::kMostServices; ++i) {
     const auto& [service, reached, groups] = standings[i];
-    const Labels of_service = {
+    const MetricLabels of_service = {
         {"namespace", service.ns}, {"rule", service.rule}, {"job_id", service.job_id}};
-    Add(shape, of_service, reached ? static_cast<double>(*reached + 1) : 0.0);
+    AddSeries(shape, of_service, reached ? static_cast<double>(*reached + 1) : 0.0);
     for (const scaling::GroupCount& group : groups) {
-      Labels labels = of_service;
+      MetricLabels labels = of_service;
       labels.emplace_back("group", group.group);
-      Add(wanted, labels, static_cast<double>(group.wanted));
+      AddSeries(wanted, labels, static_cast<double>(group.wanted));
       labels.emplace_back("state", "");
       const auto state = [&](const char* name, int64_t count) {
         labels.back().second = name;
-        Add(there, labels, static_cast<double>(count));
+        AddSeries(there, labels, static_cast<double>(count));
       };
       state("running", group.running);
       state("starting", group.starting);
@@ -95,7 +70,8 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
   }
   const auto counts = controller.counts();
   return {
-      std::move(services),
+      MakeMetric("mindgate_scaling_services", "Services under a scaling rule.", MetricType::Gauge,
+                 static_cast<double>(standings.size())),
       std::move(shape),
       std::move(wanted),
       std::move(there),
@@ -106,24 +82,15 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
               "Calls of the API server that failed and are made again.", counts.failed)};
 }
 
-class SourceCollector final : public prometheus::Collectable {
- public:
-  explicit SourceCollector(MetricSources sources) : sources_(std::move(sources)) {}
-
-  std::vector<MetricFamily> Collect() const override {
-    std::vector<MetricFamily> families;
-    if (sources_.scaling != nullptr) families = ScalingFamilies(*sources_.scaling);
-    if (sources_.gangs != nullptr) AddGangFamilies(*sources_.gangs, families);
-    MetricFamily leading =
-        Family("mindgate_watcher_leading", "1 while this replica leads.", MetricType::Gauge);
-    Add(leading, {}, sources_.leading && sources_.leading() ? 1.0 : 0.0);
-    families.push_back(std::move(leading));
-    return families;
-  }
-
- private:
-  const MetricSources sources_;
-};
+std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
+  std::vector<MetricFamily> families;
+  if (sources.scaling != nullptr) families = ScalingFamilies(*sources.scaling);
+  if (sources.gangs != nullptr) AddGangFamilies(*sources.gangs, families);
+  families.push_back(MakeMetric("mindgate_watcher_leading", "1 while this replica leads.",
+                                MetricType::Gauge,
+                                sources.leading && sources.leading() ? 1.0 : 0.0));
+  return families;
+}
 
 }  // namespace
 
@@ -136,9 +103,7 @@ class Metrics::Impl {
                      .Register(registry_)
                      .Add({}, kBuckets)) {}
 
-  void SetSources(MetricSources sources) {
-    sources_ = std::make_unique<SourceCollector>(std::move(sources));
-  }
+  void SetSources(MetricSources sources) { sources_ = std::move(sources); }
 
   void Observe(std::chrono::nanoseconds latency) {
     latency_.Observe(std::chrono::duration<double>(latency).count());
@@ -146,16 +111,14 @@ class Metrics::Impl {
 
   std::string Render() const {
     auto families = registry_.Collect();
-    if (sources_ != nullptr) {
-      for (MetricFamily& family : sources_->Collect()) families.push_back(std::move(family));
-    }
+    for (MetricFamily& family : FamiliesOf(sources_)) families.push_back(std::move(family));
     return prometheus::TextSerializer().Serialize(families);
   }
 
  private:
   prometheus::Registry registry_;
   prometheus::Histogram& latency_;
-  std::unique_ptr<SourceCollector> sources_;
+  MetricSources sources_;
 };
 
 Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}

@@ -1,6 +1,5 @@
 #include "webhook/metrics.h"
 
-#include <prometheus/collectable.h>
 #include <prometheus/counter.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
@@ -10,10 +9,11 @@
 #include <array>
 #include <set>
 
+#include "base/metric_family.h"
+
 namespace mindgate::webhook {
 namespace {
 
-using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
@@ -47,102 +47,70 @@ const std::string& KindLabel(const std::string& kind) {
   return found != kinds.end() && *found == kind ? *found : other;
 }
 
-using Labels = std::vector<std::pair<std::string, std::string>>;
-
-ClientMetric Value(const Labels& labels, MetricType type, double value) {
-  ClientMetric metric;
-  for (const auto& [name, text] : labels) metric.label.push_back({name, text});
-  if (type == MetricType::Counter) {
-    metric.counter.value = value;
-  } else {
-    metric.gauge.value = value;
-  }
-  return metric;
-}
-
-MetricFamily Family(std::string name, std::string help, MetricType type,
-                    std::vector<ClientMetric> metrics) {
-  MetricFamily family;
-  family.name = std::move(name);
-  family.help = std::move(help);
-  family.type = type;
-  family.metric = std::move(metrics);
-  return family;
-}
-
 // What others count already, read when asked.
-class SourceCollector final : public prometheus::Collectable {
- public:
-  explicit SourceCollector(MetricSources sources) : sources_(std::move(sources)) {}
-
-  std::vector<MetricFamily> Collect() const override {
-    std::vector<ClientMetric> connections;
-    std::vector<ClientMetric> accepted;
-    std::vector<ClientMetric> drops;
-    std::vector<ClientMetric> refusals;
-    for (const auto& [port, stats] : sources_.ports) {
-      for (size_t i = 0; i < kPhaseCount; ++i) {
-        connections.push_back(Value({{"port", port}, {"state", std::string(kPhaseNames[i])}},
-                                    MetricType::Gauge, static_cast<double>(stats->connections[i])));
-      }
-      accepted.push_back(
-          Value({{"port", port}}, MetricType::Counter, static_cast<double>(stats->accepted)));
-      for (size_t i = 0; i < kDropCount; ++i) {
-        drops.push_back(Value({{"port", port}, {"reason", std::string(kDropNames[i])}},
-                              MetricType::Counter, static_cast<double>(stats->drops[i])));
-      }
-      for (size_t i = 0; i < kRefusalCount; ++i) {
-        const auto name = std::string(InfoOf(static_cast<Refusal>(i)).name);
-        refusals.push_back(Value({{"port", port}, {"reason", name}}, MetricType::Counter,
-                                 static_cast<double>(stats->refusals[i])));
-      }
+std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
+  MetricFamily connections =
+      MakeMetricFamily("mindgate_webhook_connections", "Open connections.", MetricType::Gauge);
+  MetricFamily accepted = MakeMetricFamily("mindgate_webhook_connections_accepted_total",
+                                           "Connections accepted.", MetricType::Counter);
+  MetricFamily drops =
+      MakeMetricFamily("mindgate_webhook_connection_drops_total",
+                       "Connections ended without having been asked to.", MetricType::Counter);
+  MetricFamily refusals =
+      MakeMetricFamily("mindgate_webhook_rejects_total", "Requests turned away without a decision.",
+                       MetricType::Counter);
+  for (const auto& [port, stats] : sources.ports) {
+    for (size_t i = 0; i < kPhaseCount; ++i) {
+      AddSeries(connections, {{"port", port}, {"state", std::string(kPhaseNames[i])}},
+                static_cast<double>(stats->connections[i]));
     }
-    const auto gauge = [](const std::string& name, const std::string& help, double value) {
-      return Family(name, help, MetricType::Gauge, {Value({}, MetricType::Gauge, value)});
-    };
-    const auto counter = [](const std::string& name, const std::string& help, uint64_t value) {
-      return Family(name, help, MetricType::Counter,
-                    {Value({}, MetricType::Counter, static_cast<double>(value))});
-    };
-    const std::string generation = sources_.generation();
-    return {
-        Family("mindgate_webhook_connections", "Open connections.", MetricType::Gauge,
-               std::move(connections)),
-        Family("mindgate_webhook_connections_accepted_total", "Connections accepted.",
-               MetricType::Counter, std::move(accepted)),
-        Family("mindgate_webhook_connection_drops_total",
-               "Connections ended without having been asked to.", MetricType::Counter,
-               std::move(drops)),
-        Family("mindgate_webhook_rejects_total", "Requests turned away without a decision.",
-               MetricType::Counter, std::move(refusals)),
-        gauge("mindgate_webhook_bytes_in_flight", "Bytes of requests and answers held.",
-              static_cast<double>(sources_.budget->used())),
-        gauge("mindgate_webhook_queue_length", "Reviews that wait for a thread.",
-              static_cast<double>(sources_.queue_length())),
-        gauge("mindgate_webhook_queue_capacity", "Most reviews that may wait.",
-              static_cast<double>(sources_.queue_capacity)),
-        gauge("mindgate_certificate_expiry_timestamp_seconds",
-              "When the serving certificate expires, 0 without one.",
-              static_cast<double>(sources_.certificate_expiry())),
-        counter("mindgate_config_reload_failures_total",
-                "Configurations that were refused; the last good one stays in force.",
-                sources_.config_reload_failures()),
-        counter("mindgate_certificate_reload_failures_total",
-                "Certificates that were refused; the last good ones stay in use.",
-                sources_.certificate_reload_failures()),
-        Family(
-            "mindgate_config_info", "The configuration in force.", MetricType::Gauge,
-            {Value({{"generation", generation}}, MetricType::Gauge, generation.empty() ? 0 : 1)}),
-    };
+    AddSeries(accepted, {{"port", port}}, static_cast<double>(stats->accepted));
+    for (size_t i = 0; i < kDropCount; ++i) {
+      AddSeries(drops, {{"port", port}, {"reason", std::string(kDropNames[i])}},
+                static_cast<double>(stats->drops[i]));
+    }
+    for (size_t i = 0; i < kRefusalCount; ++i) {
+      const auto name = std::string(InfoOf(static_cast<Refusal>(i)).name);
+      AddSeries(refusals, {{"port", port}, {"reason", name}},
+                static_cast<double>(stats->refusals[i]));
+    }
   }
+  MetricFamily config =
+      MakeMetricFamily("mindgate_config_info", "The configuration in force.", MetricType::Gauge);
+  const std::string generation = sources.generation();
+  AddSeries(config, {{"generation", generation}}, generation.empty() ? 0 : 1);
+  const auto gauge = [](const char* name, const char* help, auto value) {
+    return MakeMetric(name, help, MetricType::Gauge, static_cast<double>(value));
+  };
+  const auto counter = [](const char* name, const char* help, uint64_t value) {
+    return MakeMetric(name, help, MetricType::Counter, static_cast<double>(value));
+  };
+  return {
+      std::move(connections),
+      std::move(accepted),
+      std::move(drops),
+      std::move(refusals),
+      gauge("mindgate_webhook_bytes_in_flight", "Bytes of requests and answers held.",
+            sources.budget->used()),
+      gauge("mindgate_webhook_queue_length", "Reviews that wait for a thread.",
+            sources.queue_length()),
+      gauge("mindgate_webhook_queue_capacity", "Most reviews that may wait.",
+            sources.queue_capacity),
+      gauge("mindgate_certificate_expiry_timestamp_seconds",
+            "When the serving certificate expires, 0 without one.", sources.certificate_expiry()),
+      counter("mindgate_config_reload_failures_total",
+              "Configurations that were refused; the last good one stays in force.",
+              sources.config_reload_failures()),
+      counter("mindgate_certificate_reload_failures_total",
+              "Certificates that were refused; the last good ones stay in use.",
+              sources.certificate_reload_failures()),
+      std::move(config)};
+}
 
-  static size_t Series(size_t ports) {
-    return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 7;
-  }
-
- private:
-  const MetricSources sources_;
-};
+// The most series that it can have.
+size_t MostSeriesOfSources(size_t ports) {
+  return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 7;
+}
 
 }  // namespace
 
@@ -172,7 +140,7 @@ class Metrics::Impl {
     }
   }
 
-  const SourceCollector sources;
+  const MetricSources sources;
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& reviews;
   prometheus::Family<prometheus::Counter>& findings;
@@ -208,7 +176,7 @@ void Metrics::CountBug() { impl_->bugs.Increment(); }
 
 std::string Metrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
-  for (MetricFamily& family : impl_->sources.Collect()) families.push_back(std::move(family));
+  for (MetricFamily& family : FamiliesOf(impl_->sources)) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
 }
 
@@ -216,7 +184,7 @@ size_t Metrics::MostSeries(size_t ports) {
   const size_t reviews = kHookPaths.size() * Kinds().size() * kOperations.size() * kOutcomes.size();
   const size_t findings = policies::Catalogue().size() * kFindingModes.size();
   const size_t stages = kStages.size() * (kBuckets.size() + 3);  // +Inf, sum, count
-  return reviews + findings + stages + 1 + SourceCollector::Series(ports);
+  return reviews + findings + stages + 1 + MostSeriesOfSources(ports);
 }
 
 }  // namespace mindgate::webhook

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mindgate {
+
+using MetricLabels = std::vector<std::pair<std::string, std::string>>;
+
+// A family without series. Its name and help are those of Prometheus' text format.
+inline prometheus::MetricFamily MakeMetricFamily(std::string name, std::string help,
+                                                 prometheus::MetricType type) {
+  prometheus::MetricFamily family;
+  family.name = std::move(name);
+  family.help = std::move(help);
+  family.type = type;
+  return family;
+}
+
+// Adds a series to a family of counters or gauges.
+inline void AddSeries(prometheus::MetricFamily& family, const MetricLabels& labels, double value) {
+  prometheus::ClientMetric series;
+  for (const auto& [name, text] : labels) series.label.push_back({name, text});
+  if (family.type == prometheus::MetricType::Counter) {
+    series.counter.value = value;
+  } else {
+    series.gauge.value = value;
+  }
+  family.metric.push_back(std::move(series));
+}
+
+// A family of one series without labels.
+inline prometheus::MetricFamily MakeMetric(std::string name, std::string help,
+                                           prometheus::MetricType type, double value) {
+  prometheus::MetricFamily family = MakeMetricFamily(std::move(name), std::move(help), type);
+  AddSeries(family, {}, value);
+  return family;
+}
+
+}  // namespace mindgate
