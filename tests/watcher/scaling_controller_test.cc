@@ -285,8 +285,8 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
   std::set<std::string> told;
   for (const auto& entry : watcher.controller.journal().entries()) told.insert(entry.what);
   EXPECT_EQ(told, (std::set<std::string>{"given up", "would be given up"}));
-  ExpectTold(::testing::Contains(::testing::HasSubstr(
-      "; it waits, since 1 of all services were given up within a minute")));
+  ExpectTold(::testing::Contains(
+      ::testing::HasSubstr("; it waits, since 1 of all services were given up within a minute")));
   cluster.clock.Advance(std::chrono::seconds(61));
   watcher.controller.LookAtAll();
   EXPECT_TRUE(Eventually([&] { return gone() == 2; }));
