@@ -20,7 +20,6 @@
 #include "cli/kube_flags.h"
 #include "cli/service.h"
 #include "cli/version.h"
-#include "watcher/scaling/gates.h"
 #include "watcher/scaling/service_feed.h"
 
 namespace mindgate::cli {
@@ -229,47 +228,6 @@ int RunStatus(const StatusOptions& options, Streams& io) {
   return end(kExitDone);
 }
 
-int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
-  const SystemClock clock;
-  auto access = kube::FindAccess(options.cluster, clock);
-  if (!access) {
-    PrintError(io.err, access.error().message);
-    return kExitUnusable;
-  }
-  const std::string ns = options.all_namespaces ? "" : access->default_namespace;
-  const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealPauser pauser;
-  kube::Client client(*transport, pauser);
-  const json::Projection fields = kube::WithIdentity(watcher::scaling::PodFields());
-  std::vector<watcher::scaling::PodState> gated;
-  const auto listed = client.ListAll(
-      kube::resources::kPods, ns, {.label_selector = watcher::scaling::kPodSelector, .limit = 500},
-      &fields, [&gated] { gated.clear(); },
-      [&gated](const json::Json& object) {
-        auto pod = watcher::scaling::PodOf(object);
-        if (pod && pod->gate) gated.push_back(*std::move(pod));
-      });
-  if (!listed) {
-    PrintError(io.err, listed.error().message);
-    return kExitUnusable;
-  }
-  size_t stayed = 0;
-  for (const auto& pod : gated) {
-    const auto opened = watcher::scaling::OpenGate(client, pod, options.dry_run, {});
-    // A pod that is gone or open already needs nothing.
-    if (!opened && opened.error().reason != kube::Reason::kNotFound &&
-        opened.error().reason != kube::Reason::kInvalid) {
-      PrintError(io.err, opened.error().message);
-      ++stayed;
-    } else {
-      io.out << "pod/" << pod.name << " in namespace " << pod.service.ns
-             << (options.dry_run ? " would be released\n" : " released\n");
-    }
-  }
-  if (gated.empty()) io.out << "no pod has a gate of mindgate\n";
-  return stayed == 0 ? kExitDone : kExitDenied;
-}
-
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = parent.add_subcommand(
@@ -292,22 +250,6 @@ Examples:
   mindgate status -A -w
   mindgate status -A -o json | jq '.services[] | select(.aim != null)')");
   command->callback([options, &io, &exit_code] { exit_code = RunStatus(*options, io); });
-}
-
-void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code) {
-  auto options = std::make_shared<ReleaseGatesOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "release-gates", "Open the scheduling gates that a watcher which is gone left behind");
-  AddKubeFlags(*command, options->cluster);
-  command->add_flag("-A,--all-namespaces", options->all_namespaces, "Pods of all namespaces");
-  command->add_flag("--dry-run", options->dry_run, "Only tell which");
-  command->footer(
-      R"(Pods under a scaling rule wait behind the gate mindgate.io/elastic-scaling while the watcher enforces
-elastic scaling. Uninstalling the chart releases them; this does it by hand.
-Exit codes: 0 all are open, 1 some could not be opened, 2 the cluster cannot be asked.
-Examples:
-  mindgate release-gates -A)");
-  command->callback([options, &io, &exit_code] { exit_code = RunReleaseGates(*options, io); });
 }
 
 }  // namespace mindgate::cli

@@ -20,14 +20,4 @@ struct StatusOptions {
 // kExitUnusable when the cluster cannot be asked. With `watch`, until SIGTERM or SIGINT.
 int RunStatus(const StatusOptions& options, Streams& io);
 
-struct ReleaseGatesOptions {
-  kube::AccessFlags cluster = {};
-  bool all_namespaces = false;
-  bool dry_run = false;
-};
-
-// Opens all gates that mindgate put before pods, for a cluster whose watcher is gone. kExitDenied
-// when some stayed.
-int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io);
-
 }  // namespace mindgate::cli

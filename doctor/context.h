@@ -37,6 +37,8 @@ struct Context {
   std::vector<Hook> hooks{};
   std::vector<Json> pods{};     // that the Service selects
   std::string serving_chain{};  // tls.crt of their Secret; empty: not known
+  // Whether a watcher's configuration says so; nothing when that is not known.
+  std::optional<bool> enforces_scaling{};
 };
 
 std::string Text(const Json& value, std::initializer_list<std::string_view> keys);
@@ -58,6 +60,7 @@ void CheckCertificates(Context& context);
 void CheckSelectors(Context& context);
 void CheckPermissions(Context& context);
 void CheckWatcher(Context& context);
+void CheckGates(Context& context);
 void CheckDryRun(Context& context);
 
 // Kubernetes' label selector; null selects everything.

@@ -67,6 +67,7 @@ Report Diagnose(kube::Client& client, const Options& options, Time now, std::sto
   CheckSelectors(context);
   CheckPermissions(context);
   CheckWatcher(context);
+  CheckGates(context);
   CheckDryRun(context);
   return report;
 }

@@ -96,16 +96,17 @@ struct WatcherUse {
   std::set<std::string> config_maps{};
 };
 
-std::map<std::string, WatcherUse> WatcherAccounts(Context& context) {
-  std::map<std::string, WatcherUse> accounts;
+// Nothing after it was reported that they cannot be read.
+std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& context) {
   const auto pods = context.client.List(kube::resources::kPods, context.options.ns,
                                         {.label_selector = "app.kubernetes.io/component=watcher,"
                                                            "app.kubernetes.io/name=mindgate"},
                                         nullptr, context.stop);
   if (!pods) {
     SkipFor(context, kCheck, "Pods of the watcher", pods.error());
-    return accounts;
+    return std::nullopt;
   }
+  std::map<std::string, WatcherUse> accounts;
   for (const Json& pod : pods->items) {
     const std::string account = Text(pod, {"spec", "serviceAccountName"});
     WatcherUse& use = accounts[account.empty() ? "default" : account];
@@ -189,6 +190,28 @@ std::vector<Need> Does(const schemas::Config& config) {
   return needs;
 }
 
+void CheckWatcherAccounts(Context& context) {
+  const auto accounts = WatcherAccounts(context);
+  if (!accounts) return;
+  bool enforces = false;
+  bool unknown = false;
+  for (const auto& [account, use] : *accounts) {
+    std::vector<Need> needs = {Elects(context.options)};
+    if (use.keeps_certificates) needs.push_back(KeepsCertificatesOf(context.options));
+    for (const std::string& name : use.config_maps) {
+      const auto config = ConfigOf(context, name);
+      if (!config) {
+        unknown = true;
+        continue;
+      }
+      enforces |= config->elastic_scaling.mode == schemas::Doing::kEnforce;
+      for (Need& need : Does(*config)) needs.push_back(std::move(need));
+    }
+    Check(context, account, needs);
+  }
+  if (enforces || !unknown) context.enforces_scaling = enforces;
+}
+
 bool LooksRuntimesUp(const Json& pod) {
   const Json* containers = json::FindPath(pod, {"spec", "containers"});
   if (!json::IsArray(containers)) return false;
@@ -206,17 +229,7 @@ bool LooksRuntimesUp(const Json& pod) {
 }  // namespace
 
 void CheckPermissions(Context& context) {
-  const Options& options = context.options;
-  for (const auto& [account, use] : WatcherAccounts(context)) {
-    std::vector<Need> needs = {Elects(options)};
-    if (use.keeps_certificates) needs.push_back(KeepsCertificatesOf(options));
-    for (const std::string& name : use.config_maps) {
-      const auto config = ConfigOf(context, name);
-      if (!config) continue;
-      for (Need& need : Does(*config)) needs.push_back(std::move(need));
-    }
-    Check(context, account, needs);
-  }
+  CheckWatcherAccounts(context);
   std::set<std::string> lookups;
   for (const Json& pod : context.pods) {
     if (LooksRuntimesUp(pod)) lookups.insert(Text(pod, {"spec", "serviceAccountName"}));

@@ -99,27 +99,5 @@ TEST_F(StatusTest, WhatMayNotBeReadIsAnError) {
   EXPECT_NE(told.err.find("pods cannot be read: "), std::string::npos) << told.err;
 }
 
-TEST_F(StatusTest, GatesAreReleased) {
-  PutPod("p0", "g0", true, "Pending");
-  PutPod("p1", "g0", false, "Running");
-  EXPECT_EQ(Run({"release-gates", "-A", "--dry-run"}).out,
-            "pod/p0 in namespace serving would be released\n");
-  const auto told = Run({"release-gates", "-n", "serving"});
-  EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.out, "pod/p0 in namespace serving released\n");
-  const Json pod = server.Find(resources::kPods, "serving", "p0");
-  EXPECT_EQ(pod["spec"].value("schedulingGates", Json::array()), Json::array());
-  EXPECT_EQ(Run({"release-gates", "-A"}).out, "no pod has a gate of mindgate\n");
-}
-
-TEST_F(StatusTest, AGateThatStaysIsAFailure) {
-  PutPod("p0", "g0", true, "Pending");
-  server.Forbid("patch", "pods");
-  const auto told = Run({"release-gates", "-A"});
-  EXPECT_EQ(told.code, 1);
-  EXPECT_EQ(told.out, "");
-  EXPECT_NE(told.err.find("p0"), std::string::npos) << told.err;
-}
-
 }  // namespace
 }  // namespace mindgate::cli

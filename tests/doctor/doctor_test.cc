@@ -168,6 +168,64 @@ TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {
       << failed[0];
 }
 
+// Pods that wait behind the gate of elastic scaling, and who opens it.
+struct Gates : Permissions {
+  void PutGated(const std::string& name, const Json& labels) {
+    server.Put(resources::kPods,
+               {{"metadata", {{"namespace", "serving"}, {"name", name}, {"labels", labels}}},
+                {"spec", {{"schedulingGates", {{{"name", "mindgate.io/elastic-scaling"}}}}}},
+                {"status", {{"phase", "Pending"}}}});
+  }
+  void PutService(int pods) {
+    for (int i = 0; i < pods; ++i) {
+      PutGated("p" + std::to_string(i), {{"mind-cluster/scaling-rule", "rule"},
+                                         {"jobID", "chat"},
+                                         {"mind-cluster/group-name", "g0"}});
+    }
+  }
+  void SetUp() override { AnswerReviews(true); }
+};
+
+TEST_F(Gates, AreOpenedByAWatcherThatEnforces) {
+  PutWatcher("elasticScaling: {mode: enforce}\n");
+  EXPECT_EQ(Of("gates", Status::kOk),
+            std::vector<std::string>{"gates: no pod waits behind a gate"});
+  PutService(2);
+  EXPECT_EQ(
+      Of("gates", Status::kOk),
+      std::vector<std::string>{"gates: 2 pods (serving/p0, serving/p1) wait behind the gate "
+                               "mindgate.io/elastic-scaling; `mindgate status` says for what"});
+}
+
+TEST_F(Gates, AreOpenedByNobodyElse) {
+  PutService(5);
+  const std::vector<std::string> nobody = {
+      "gates: 5 pods (serving/p0, serving/p1, serving/p2 and 2 more) wait behind the gate "
+      "mindgate.io/elastic-scaling, and no watcher is in mode enforce: nobody opens it"};
+  EXPECT_EQ(Of("gates", Status::kFailed), nobody) << "without a watcher";
+  PutWatcher("elasticScaling: {mode: observe}\n");
+  EXPECT_EQ(Of("gates", Status::kFailed), nobody);
+}
+
+TEST_F(Gates, OfWhichNotAllIsKnown) {
+  PutService(1);
+  PutWatcher("elasticScaling: {mode: enforced}\n");
+  EXPECT_EQ(Of("gates", Status::kSkipped),
+            std::vector<std::string>{
+                "gates: pod serving/p0 waits behind the gate mindgate.io/elastic-scaling, and "
+                "whether a watcher opens it is not known"});
+}
+
+TEST_F(Gates, OfPodsThatNoWatcherLooksAt) {
+  PutWatcher("elasticScaling: {mode: enforce}\n");
+  PutGated("p0", {{"mind-cluster/scaling-rule", "rule"}, {"mind-cluster/group-name", "g0"}});
+  EXPECT_EQ(Of("gates", Status::kFailed),
+            std::vector<std::string>{
+                "gates: pod serving/p0 waits behind the gate mindgate.io/elastic-scaling without "
+                "all of the labels mind-cluster/scaling-rule, jobID and mind-cluster/group-name, "
+                "and no watcher looks at a pod that lacks one"});
+}
+
 TEST_F(DoctorFixture, NobodyLeads) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
   server.Put(resources::kLeases,

@@ -271,7 +271,8 @@ ScalingController::Opening ScalingController::OpenGates(const ObservedInstance& 
   Opening opening = Opening::kDone;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate || pod->ended) continue;
-    const auto answer = OpenGate(client_, *pod, false, stop);
+    const Gate gate{pod->service.ns, pod->name, pod->uid, *pod->gate};
+    const auto answer = OpenGate(client_, gate, false, stop);
     if (answer) {
       ++granted_;
     } else if (!Done(answer, *pod, "the gate of a pod cannot be opened now")) {

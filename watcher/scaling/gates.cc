@@ -6,17 +6,25 @@
 
 namespace mindgate::watcher::scaling {
 
-kube::Answer<void> OpenGate(kube::Client& client, const PodState& pod, bool dry_run,
+std::optional<size_t> PlaceOfGate(const json::Json& pod) {
+  const json::Json* gates = json::FindPath(pod, {"spec", "schedulingGates"});
+  for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
+    if (json::FindString((*gates)[i], "name") == schemas::kScalingGate) return i;
+  }
+  return std::nullopt;
+}
+
+kube::Answer<void> OpenGate(kube::Client& client, const Gate& gate, bool dry_run,
                             const std::stop_token& stop) {
-  const std::string gate = "/spec/schedulingGates/" + std::to_string(*pod.gate);
+  const std::string path = "/spec/schedulingGates/" + std::to_string(gate.place);
   const json::Json operations = {
-      {{"op", "test"}, {"path", "/metadata/uid"}, {"value", pod.uid}},
-      {{"op", "test"}, {"path", gate + "/name"}, {"value", schemas::kScalingGate}},
-      {{"op", "remove"}, {"path", gate}}};
+      {{"op", "test"}, {"path", "/metadata/uid"}, {"value", gate.uid}},
+      {{"op", "test"}, {"path", path + "/name"}, {"value", schemas::kScalingGate}},
+      {{"op", "remove"}, {"path", path}}};
   kube::WriteOptions options;
   options.dry_run = dry_run;
   const auto answer =
-      client.Patch(kube::resources::kPods, pod.service.ns, pod.name, operations, options, {}, stop);
+      client.Patch(kube::resources::kPods, gate.ns, gate.pod, operations, options, {}, stop);
   if (!answer) return tl::make_unexpected(answer.error());
   return {};
 }

@@ -1,15 +1,28 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <stop_token>
+#include <string>
 
+#include "json/json.h"
 #include "kube/client.h"
-#include "watcher/scaling/pod.h"
 
 namespace mindgate::watcher::scaling {
 
-// Takes our gate from the pod, whose PodState::gate says where it is. kInvalid: the pod is another
-// one by now, or has no such gate there any more.
-kube::Answer<void> OpenGate(kube::Client& client, const PodState& pod, bool dry_run,
+// Our gate before a pod.
+struct Gate {
+  std::string ns;
+  std::string pod;
+  std::string uid;   // of the pod
+  size_t place = 0;  // in spec.schedulingGates
+};
+
+// Where our gate is in spec.schedulingGates; nothing: the pod has none.
+std::optional<size_t> PlaceOfGate(const json::Json& pod);
+
+// Takes it away. kInvalid: the pod is another one by now, or has no such gate there any more.
+kube::Answer<void> OpenGate(kube::Client& client, const Gate& gate, bool dry_run,
                             const std::stop_token& stop);
 
 }  // namespace mindgate::watcher::scaling

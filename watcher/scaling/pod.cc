@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schemas/names.h"
+#include "watcher/scaling/gates.h"
 
 namespace mindgate::watcher::scaling {
 namespace {
@@ -106,10 +107,7 @@ std::optional<PodState> PodOf(const Json& object) {
   pod.running = phase == "Running";
   pod.ended = phase == "Succeeded" || phase == "Failed";
   pod.placed = json::FindPath(object, {"spec", "nodeName"}) != nullptr;
-  const Json* gates = json::FindPath(object, {"spec", "schedulingGates"});
-  for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
-    if (Text(&(*gates)[i], "name") == schemas::kScalingGate) pod.gate = i;
-  }
+  pod.gate = PlaceOfGate(object);
   ReadConditions(status, pod);
   ReadInstance(labels, metadata, pod);
   return pod;

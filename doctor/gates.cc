@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+#include "doctor/context.h"
+#include "kube/reflector.h"
+#include "schemas/names.h"
+
+namespace mindgate::doctor {
+namespace {
+
+constexpr std::string_view kCheck = "gates";
+constexpr size_t kMostNamed = 3;
+
+// Pods behind the gate of elastic scaling.
+struct Waiting {
+  size_t count = 0;
+  std::string names{};  // of the first ones
+
+  void Add(const Json& pod) {
+    if (++count <= kMostNamed) {
+      names += (names.empty() ? "" : ", ") + Text(pod, {"metadata", "namespace"}) + "/" +
+               Text(pod, {"metadata", "name"});
+    }
+  }
+  std::string text() const {
+    const size_t others = count - std::min(count, kMostNamed);
+    return (count == 1 ? "pod " : std::to_string(count) + " pods (") + names +
+           (others > 0 ? " and " + std::to_string(others) + " more" : "") +
+           (count == 1 ? " waits" : ") wait") + " behind the gate " +
+           std::string(schemas::kScalingGate);
+  }
+};
+
+bool HasGate(const Json& pod) {
+  const Json* gates = json::FindPath(pod, {"spec", "schedulingGates"});
+  return json::IsArray(gates) && std::any_of(gates->begin(), gates->end(), [](const Json& gate) {
+           return json::FindString(gate, "name") == schemas::kScalingGate;
+         });
+}
+
+// The watcher looks after pods that carry all of these.
+bool HasLabels(const Json& pod) {
+  const Json* labels = json::FindPath(pod, {"metadata", "labels"});
+  return std::ranges::all_of(
+      std::initializer_list{schemas::kScalingRule, schemas::kJobId, schemas::kGroupName},
+      [labels](std::string_view key) {
+        return !json::FindString(labels, key).value_or("").empty();
+      });
+}
+
+}  // namespace
+
+void CheckGates(Context& context) {
+  Waiting waiting;
+  Waiting unlabelled;
+  const json::Projection fields =
+      kube::WithIdentity({{"metadata", "labels"}, {"spec", "schedulingGates"}});
+  // A pod behind a gate is Pending.
+  const auto listed = context.client.ListAll(
+      kube::resources::kPods, "", {.field_selector = "status.phase=Pending", .limit = 500}, &fields,
+      [&] {
+        waiting = {};
+        unlabelled = {};
+      },
+      [&](const Json& pod) {
+        if (!HasGate(pod)) return;
+        (HasLabels(pod) ? waiting : unlabelled).Add(pod);
+      },
+      context.stop);
+  if (!listed) return SkipFor(context, kCheck, "Pods that wait", listed.error());
+  const std::string release = "`mindgate release-gates -A` lets them start";
+  if (unlabelled.count > 0) {
+    context.report.Fail(kCheck,
+                        unlabelled.text() +
+                            " without all of the labels mind-cluster/scaling-rule, jobID and "
+                            "mind-cluster/group-name, and no watcher looks at a pod that lacks one",
+                        "give back the labels of its creation; or " + release);
+  }
+  if (waiting.count == 0) {
+    if (unlabelled.count == 0) context.report.Ok(kCheck, "no pod waits behind a gate");
+  } else if (!context.enforces_scaling) {
+    context.report.Skip(kCheck, waiting.text() + ", and whether a watcher opens it is not known",
+                        "see the checks of configuration and permissions");
+  } else if (!*context.enforces_scaling) {
+    context.report.Fail(kCheck,
+                        waiting.text() + ", and no watcher is in mode enforce: nobody opens it",
+                        "set elasticScaling.mode to enforce; or " + release);
+  } else {
+    context.report.Ok(kCheck, waiting.text() + "; `mindgate status` says for what");
+  }
+}
+
+}  // namespace mindgate::doctor
