@@ -14,7 +14,7 @@ namespace mindgate::kube::testing {
 namespace {
 
 // What must come about in a test comes within milliseconds; a machine may be slow.
-constexpr std::chrono::seconds kPatience(30);
+constexpr std::chrono::seconds kPatience(60);
 
 // The largest request body (k8s.io/apiserver: MaxRequestBodyBytes).
 constexpr size_t kLargestBody = 3 * 1024 * 1024;

@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "admission/admit.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
+#include "support/eventually.h"
 #include "support/fake_clock.h"
 
 namespace mindgate::webhook {
@@ -18,6 +17,7 @@ using json::Json;
 using kube::testing::AccessTo;
 using kube::testing::FakeApiServer;
 using kube::testing::FakePauser;
+using ::mindgate::testing::Eventually;
 namespace resources = kube::resources;
 
 Json NpuRuntime(const std::string& name, const std::string& ns = "") {
@@ -61,17 +61,6 @@ struct RuntimeLookupFixture : ::testing::Test {
     server.Register({.resource = resources::kClusterServingRuntimes, .custom = true});
   }
 
-  // Waits, with a deadline, for what a watch brings.
-  template <typename Condition>
-  static bool Comes(const Condition& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-
   static bool Knows(const RuntimeLookup& lookup, const kube::Resource& resource,
                     const std::string& ns, const std::string& name) {
     return lookup.Get()->Find(resource.group, resource.kind, ns, name) != nullptr;
@@ -91,7 +80,7 @@ TEST_F(RuntimeLookupFixture, AnInferenceServiceIsInjectedByWhatItsRuntimeAsksFor
   server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
   server.Put(resources::kClusterServingRuntimes, NpuRuntime("npu-everywhere"));
   const RuntimeLookup lookup(client, pauser, clock, logger);
-  ASSERT_TRUE(Comes([&] {
+  ASSERT_TRUE(Eventually([&] {
     return Knows(lookup, resources::kServingRuntimes, "serving", "npu") &&
            Knows(lookup, resources::kClusterServingRuntimes, "", "npu-everywhere");
   }));
@@ -109,10 +98,12 @@ TEST_F(RuntimeLookupFixture, WhatComesAndGoesIsFollowedAndWhatWasTakenStays) {
   ASSERT_TRUE(server.WaitForWatches(2));
   EXPECT_TRUE(lookup.Get()->IsComplete("ome.io", "ServingRuntime"));
   server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
-  ASSERT_TRUE(Comes([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
+  ASSERT_TRUE(
+      Eventually([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
   const auto taken = lookup.Get();
   server.Remove(resources::kServingRuntimes, "serving", "npu");
-  ASSERT_TRUE(Comes([&] { return !Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
+  ASSERT_TRUE(
+      Eventually([&] { return !Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
   EXPECT_NE(taken->Find("ome.io", "ServingRuntime", "serving", "npu"), nullptr);
 }
 
@@ -123,7 +114,7 @@ TEST_F(RuntimeLookupFixture, RuntimesOfANamespaceComeInNameOrder) {
   }
   server.Put(resources::kServingRuntimes, NpuRuntime("d", "other"));
   const RuntimeLookup lookup(client, pauser, clock, logger);
-  ASSERT_TRUE(Comes([&] { return Knows(lookup, resources::kServingRuntimes, "other", "d"); }));
+  ASSERT_TRUE(Eventually([&] { return Knows(lookup, resources::kServingRuntimes, "other", "d"); }));
   std::vector<std::string> names;
   lookup.Get()->ForEach("ome.io", "ServingRuntime", "serving", [&](const Json& runtime) {
     names.push_back(runtime.at("metadata").at("name"));
@@ -150,9 +141,10 @@ TEST_F(RuntimeLookupFixture, WithTheApiServerAwayItClaimsNothingAndKeepsWhatItHa
   server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
   const RuntimeLookup lookup(client, pauser, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
-  ASSERT_TRUE(Comes([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
+  ASSERT_TRUE(
+      Eventually([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));
   server.Stop();
-  ASSERT_TRUE(Comes([&] { return !lookup.Get()->IsComplete("ome.io", "ServingRuntime"); }));
+  ASSERT_TRUE(Eventually([&] { return !lookup.Get()->IsComplete("ome.io", "ServingRuntime"); }));
   EXPECT_TRUE(Knows(lookup, resources::kServingRuntimes, "serving", "npu"));
 }
 
