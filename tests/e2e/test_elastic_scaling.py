@@ -7,16 +7,19 @@ pods are theirs to make.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from controllers import operate, pods_of_roles, role_set, storm_service
-from e2e import Cluster, wait_for
+from e2e import REPOSITORY, Cluster, wait_for
 from release import PROGRAM, Release, deployment, npu_container
 
 pytestmark = pytest.mark.full
 
+DOCS = REPOSITORY / "docs"
 GATE = "mindgate.io/elastic-scaling"
 NODES = [f"npu-{i}" for i in range(4)]
 ENFORCE = {
@@ -267,6 +270,23 @@ def test_storm_service(cluster: Cluster, enforcing: Release) -> None:
         assert "huawei.com/schedule_minAvailable" not in role["template"]["metadata"].get("annotations", {})
     cluster.create(pods_of_roles(made))
     await_shape(cluster, 2, 1)
+
+
+def documented_commands(heading: str) -> list[str]:
+    """The shell blocks of docs/operations.md below a heading."""
+    section = (DOCS / "operations.md").read_text().split(f"{heading}\n", 1)[1].split("\n#", 1)[0]
+    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+
+
+@pytest.mark.parametrize("with_plugin", [True, False], ids=["kubectl mindgate", "kubectl alone"])
+def test_gates_are_opened_by_hand(cluster: Cluster, enforcing: Release, tmp_path: Path, with_plugin: bool) -> None:
+    """As the documents say, where no watcher would open them: there is no rule."""
+    (tmp_path / "kubectl-mindgate").symlink_to(PROGRAM)
+    cluster.create(instances("prefill", "prefill", 2))
+    await_held(cluster, 2, 0)
+    [plugin, alone] = documented_commands("#### Gates without a watcher")
+    cluster.run("bash", "-ec", f'PATH="{tmp_path}:$PATH"\n{plugin if with_plugin else alone}')
+    await_shape(cluster, 2, 0)
 
 
 def test_uninstalling_releases_what_waits(cluster: Cluster, enforcing: Release) -> None:
