@@ -163,6 +163,8 @@ TEST(ApiServer, AnIdleConnectionThatTheServerEndedIsNotUsed) {
   api.idle_time = 1h;
   ApiServerClient api_server(api);
   ASSERT_TRUE(api_server.Post("/mutate", ReviewText()).ok());
+  // The client has its answer before the connection counts as idle.
+  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) == 1; }));
   fixture.Advance(120s);
   ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) == 0; }));
   EXPECT_TRUE(api_server.Post("/mutate", ReviewText()).ok());
