@@ -2,6 +2,7 @@
 
 #include <prometheus/metric_family.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,11 +33,15 @@ inline void AddSeries(prometheus::MetricFamily& family, const MetricLabels& labe
   family.metric.push_back(std::move(series));
 }
 
-// A family of one series without labels.
-inline prometheus::MetricFamily MakeMetric(std::string name, std::string help,
-                                           prometheus::MetricType type, double value) {
-  prometheus::MetricFamily family = MakeMetricFamily(std::move(name), std::move(help), type);
+// Families of one series without labels.
+inline prometheus::MetricFamily MakeGauge(std::string name, std::string help, double value) {
+  auto family = MakeMetricFamily(std::move(name), std::move(help), prometheus::MetricType::Gauge);
   AddSeries(family, {}, value);
+  return family;
+}
+inline prometheus::MetricFamily MakeCounter(std::string name, std::string help, uint64_t value) {
+  auto family = MakeMetricFamily(std::move(name), std::move(help), prometheus::MetricType::Counter);
+  AddSeries(family, {}, static_cast<double>(value));
   return family;
 }
 

@@ -3,13 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
-#include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/version.h"
 #include "kube/reflector.h"
+#include "schemas/scheduling_gates.h"
 #include "watcher/scaling/gates.h"
 
 namespace mindgate::cli {
@@ -31,7 +30,8 @@ kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::strin
       kube::resources::kPods, ns, {.field_selector = "status.phase=Pending", .limit = 500}, &fields,
       [&gates] { gates.clear(); },
       [&gates](const json::Json& pod) {
-        const auto place = watcher::scaling::PlaceOfGate(pod);
+        const auto place =
+            schemas::PlaceOfScalingGate(json::FindPath(pod, {"spec", "schedulingGates"}));
         if (!place) return;
         const json::Json& metadata = pod.at("metadata");
         gates.push_back({metadata.value("namespace", ""), metadata.value("name", ""),

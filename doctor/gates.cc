@@ -5,6 +5,7 @@
 #include "doctor/context.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
+#include "schemas/scheduling_gates.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -32,13 +33,6 @@ struct Waiting {
   }
 };
 
-bool HasGate(const Json& pod) {
-  const Json* gates = json::FindPath(pod, {"spec", "schedulingGates"});
-  return json::IsArray(gates) && std::any_of(gates->begin(), gates->end(), [](const Json& gate) {
-           return json::FindString(gate, "name") == schemas::kScalingGate;
-         });
-}
-
 // The watcher looks after pods that carry all of these.
 bool HasLabels(const Json& pod) {
   const Json* labels = json::FindPath(pod, {"metadata", "labels"});
@@ -64,7 +58,8 @@ void CheckGates(Context& context) {
         unlabelled = {};
       },
       [&](const Json& pod) {
-        if (!HasGate(pod)) return;
+        const Json* gates = json::FindPath(pod, {"spec", "schedulingGates"});
+        if (!schemas::PlaceOfScalingGate(gates)) return;
         (HasLabels(pod) ? waiting : unlabelled).Add(pod);
       },
       context.stop);

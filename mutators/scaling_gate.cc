@@ -1,10 +1,9 @@
-#include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "mutators/families.h"
 #include "schemas/names.h"
+#include "schemas/scheduling_gates.h"
 
 namespace mindgate::mutators {
 namespace {
@@ -28,13 +27,6 @@ std::string WhyOpen(const PodTemplateView& pod) {
   return "";
 }
 
-bool HasGate(const Json* gates) {
-  if (!json::IsArray(gates)) return false;
-  return std::any_of(gates->begin(), gates->end(), [](const Json& gate) {
-    return json::FindString(gate, "name") == schemas::kScalingGate;
-  });
-}
-
 }  // namespace
 
 bool IsGated(const MutationContext& context, const Edits& edits, const PodTemplateView& pod) {
@@ -55,7 +47,7 @@ void ScalingGate(const MutationContext& context, Edits& edits) {
     gates.path = json::Child(pod.pod_spec.path, kGates);
     gates.value = json::Find(*pod.pod_spec.value, kGates);
     gates.wrong_type = gates.value != nullptr && !gates.value->is_array();
-    if (HasGate(gates.value)) continue;
+    if (schemas::PlaceOfScalingGate(gates.value)) continue;
     if (const std::string why = WhyOpen(pod); !why.empty()) {
       edits.Withhold(gates.path, why);
       continue;

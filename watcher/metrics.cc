@@ -19,22 +19,18 @@ using prometheus::MetricType;
 const prometheus::Histogram::BucketBoundaries kBuckets = {0.001, 0.003, 0.01, 0.03, 0.05,
                                                           0.1,   0.3,   1,    3,    10};
 
-MetricFamily Counter(const char* name, const char* help, uint64_t value) {
-  return MakeMetric(name, help, MetricType::Counter, static_cast<double>(value));
-}
-
 void AddGangFamilies(const gang_repair::Controller& gangs, std::vector<MetricFamily>& families) {
   const auto counts = gangs.counts();
-  families.push_back(Counter("mindgate_gang_repair_lowered_total",
-                             "Times that the gang size of a PodGroup was set to its pods.",
-                             counts.lowered));
-  families.push_back(Counter("mindgate_gang_repair_restored_total",
-                             "PodGroups that got their gang size back.", counts.restored));
-  families.push_back(Counter("mindgate_gang_repair_failed_calls_total",
-                             "Writes that failed and are made again.", counts.failed));
-  families.push_back(MakeMetric("mindgate_gang_repair_podgroups",
-                                "PodGroups whose gang size is ours now.", MetricType::Gauge,
-                                static_cast<double>(counts.marked)));
+  families.push_back(MakeCounter("mindgate_gang_repair_lowered_total",
+                                 "Times that the gang size of a PodGroup was set to its pods.",
+                                 counts.lowered));
+  families.push_back(MakeCounter("mindgate_gang_repair_restored_total",
+                                 "PodGroups that got their gang size back.", counts.restored));
+  families.push_back(MakeCounter("mindgate_gang_repair_failed_calls_total",
+                                 "Writes that failed and are made again.", counts.failed));
+  families.push_back(MakeGauge("mindgate_gang_repair_podgroups",
+                               "PodGroups whose gang size is ours now.",
+                               static_cast<double>(counts.marked)));
 }
 
 std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& controller) {
@@ -69,26 +65,26 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
     }
   }
   const auto counts = controller.counts();
-  return {
-      MakeMetric("mindgate_scaling_services", "Services under a scaling rule.", MetricType::Gauge,
-                 static_cast<double>(standings.size())),
-      std::move(shape),
-      std::move(wanted),
-      std::move(there),
-      Counter("mindgate_scaling_decisions_total", "Looks at a service.", counts.decisions),
-      Counter("mindgate_scaling_gates_opened_total", "Pods whose gate was opened.", counts.granted),
-      Counter("mindgate_scaling_given_up_total", "Instances that were given up.", counts.given_up),
-      Counter("mindgate_scaling_failed_calls_total",
-              "Calls of the API server that failed and are made again.", counts.failed)};
+  return {MakeGauge("mindgate_scaling_services", "Services under a scaling rule.",
+                    static_cast<double>(standings.size())),
+          std::move(shape),
+          std::move(wanted),
+          std::move(there),
+          MakeCounter("mindgate_scaling_decisions_total", "Looks at a service.", counts.decisions),
+          MakeCounter("mindgate_scaling_gates_opened_total", "Pods whose gate was opened.",
+                      counts.granted),
+          MakeCounter("mindgate_scaling_given_up_total", "Instances that were given up.",
+                      counts.given_up),
+          MakeCounter("mindgate_scaling_failed_calls_total",
+                      "Calls of the API server that failed and are made again.", counts.failed)};
 }
 
 std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
   std::vector<MetricFamily> families;
   if (sources.scaling != nullptr) families = ScalingFamilies(*sources.scaling);
   if (sources.gangs != nullptr) AddGangFamilies(*sources.gangs, families);
-  families.push_back(MakeMetric("mindgate_watcher_leading", "1 while this replica leads.",
-                                MetricType::Gauge,
-                                sources.leading && sources.leading() ? 1.0 : 0.0));
+  families.push_back(MakeGauge("mindgate_watcher_leading", "1 while this replica leads.",
+                               sources.leading && sources.leading() ? 1.0 : 0.0));
   return families;
 }
 

@@ -79,32 +79,26 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
       MakeMetricFamily("mindgate_config_info", "The configuration in force.", MetricType::Gauge);
   const std::string generation = sources.generation();
   AddSeries(config, {{"generation", generation}}, generation.empty() ? 0 : 1);
-  const auto gauge = [](const char* name, const char* help, auto value) {
-    return MakeMetric(name, help, MetricType::Gauge, static_cast<double>(value));
-  };
-  const auto counter = [](const char* name, const char* help, uint64_t value) {
-    return MakeMetric(name, help, MetricType::Counter, static_cast<double>(value));
-  };
-  return {
-      std::move(connections),
-      std::move(accepted),
-      std::move(drops),
-      std::move(refusals),
-      gauge("mindgate_webhook_bytes_in_flight", "Bytes of requests and answers held.",
-            sources.budget->used()),
-      gauge("mindgate_webhook_queue_length", "Reviews that wait for a thread.",
-            sources.queue_length()),
-      gauge("mindgate_webhook_queue_capacity", "Most reviews that may wait.",
-            sources.queue_capacity),
-      gauge("mindgate_certificate_expiry_timestamp_seconds",
-            "When the serving certificate expires, 0 without one.", sources.certificate_expiry()),
-      counter("mindgate_config_reload_failures_total",
-              "Configurations that were refused; the last good one stays in force.",
-              sources.config_reload_failures()),
-      counter("mindgate_certificate_reload_failures_total",
-              "Certificates that were refused; the last good ones stay in use.",
-              sources.certificate_reload_failures()),
-      std::move(config)};
+  return {std::move(connections),
+          std::move(accepted),
+          std::move(drops),
+          std::move(refusals),
+          MakeGauge("mindgate_webhook_bytes_in_flight", "Bytes of requests and answers held.",
+                    static_cast<double>(sources.budget->used())),
+          MakeGauge("mindgate_webhook_queue_length", "Reviews that wait for a thread.",
+                    static_cast<double>(sources.queue_length())),
+          MakeGauge("mindgate_webhook_queue_capacity", "Most reviews that may wait.",
+                    static_cast<double>(sources.queue_capacity)),
+          MakeGauge("mindgate_certificate_expiry_timestamp_seconds",
+                    "When the serving certificate expires, 0 without one.",
+                    static_cast<double>(sources.certificate_expiry())),
+          MakeCounter("mindgate_config_reload_failures_total",
+                      "Configurations that were refused; the last good one stays in force.",
+                      sources.config_reload_failures()),
+          MakeCounter("mindgate_certificate_reload_failures_total",
+                      "Certificates that were refused; the last good ones stay in use.",
+                      sources.certificate_reload_failures()),
+          std::move(config)};
 }
 
 // The most series that it can have.

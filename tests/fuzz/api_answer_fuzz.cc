@@ -11,6 +11,7 @@
 
 #include "fuzz/require.h"
 #include "kube/client.h"
+#include "kube/fake_transport.h"
 #include "watcher/scaling/pod.h"
 
 namespace {
@@ -49,14 +50,9 @@ class Answering final : public kube::Transport {
   int calls_ = 0;
 };
 
-class NoPause final : public kube::Pauser {
- public:
-  bool Pause(std::chrono::milliseconds, std::stop_token) override { return true; }
-};
-
 struct Called {
   Answering transport;
-  NoPause pauser;
+  kube::testing::TimedPauser pauser{[](std::chrono::milliseconds) {}};
   kube::Client client{transport, pauser, {.retries = 2, .event_bytes = 8 * 1024}};
 
   Called(int status, std::string_view body, size_t piece) : transport(status, body, piece) {}

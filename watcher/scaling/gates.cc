@@ -6,14 +6,6 @@
 
 namespace mindgate::watcher::scaling {
 
-std::optional<size_t> PlaceOfGate(const json::Json& pod) {
-  const json::Json* gates = json::FindPath(pod, {"spec", "schedulingGates"});
-  for (size_t i = 0; json::IsArray(gates) && i < gates->size(); ++i) {
-    if (json::FindString((*gates)[i], "name") == schemas::kScalingGate) return i;
-  }
-  return std::nullopt;
-}
-
 kube::Answer<void> OpenGate(kube::Client& client, const Gate& gate, bool dry_run,
                             const std::stop_token& stop) {
   const std::string path = "/spec/schedulingGates/" + std::to_string(gate.place);

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <stop_token>
 #include <string>
 
-#include "json/json.h"
 #include "kube/client.h"
 
 namespace mindgate::watcher::scaling {
@@ -17,9 +15,6 @@ struct Gate {
   std::string uid;   // of the pod
   size_t place = 0;  // in spec.schedulingGates
 };
-
-// Where our gate is in spec.schedulingGates; nothing: the pod has none.
-std::optional<size_t> PlaceOfGate(const json::Json& pod);
 
 // Takes it away. kInvalid: the pod is another one by now, or has no such gate there any more.
 kube::Answer<void> OpenGate(kube::Client& client, const Gate& gate, bool dry_run,

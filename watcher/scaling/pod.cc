@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schemas/names.h"
-#include "watcher/scaling/gates.h"
+#include "schemas/scheduling_gates.h"
 
 namespace mindgate::watcher::scaling {
 namespace {
@@ -107,7 +107,7 @@ std::optional<PodState> PodOf(const Json& object) {
   pod.running = phase == "Running";
   pod.ended = phase == "Succeeded" || phase == "Failed";
   pod.placed = json::FindPath(object, {"spec", "nodeName"}) != nullptr;
-  pod.gate = PlaceOfGate(object);
+  pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
   ReadConditions(status, pod);
   ReadInstance(labels, metadata, pod);
   return pod;
