@@ -18,7 +18,7 @@ using schemas::WorkloadView;
 
 // The runtime that an InferenceService names, when the lookup knows it.
 std::shared_ptr<const WorkloadView> RuntimeView(const Json& object, const AdmissionRequest& request,
-                                                std::string_view name_space) {
+                                                std::string_view ns) {
   if (request.objects == nullptr || schemas::KindOf(object) != schemas::Kind::kInferenceService) {
     return nullptr;
   }
@@ -27,7 +27,7 @@ std::shared_ptr<const WorkloadView> RuntimeView(const Json& object, const Admiss
   const auto& info = schemas::InfoOf(reference->kind);
   const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
   const Json* runtime =
-      request.objects->Find(info.group, info.name, namespaced ? name_space : "", reference->name);
+      request.objects->Find(info.group, info.name, namespaced ? ns : "", reference->name);
   if (runtime == nullptr) return nullptr;
   auto view = schemas::BuildView(*runtime);
   return view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
@@ -36,8 +36,7 @@ std::shared_ptr<const WorkloadView> RuntimeView(const Json& object, const Admiss
 std::optional<WorkloadView> ViewOf(const Json* object, const AdmissionRequest& request) {
   if (object == nullptr) return std::nullopt;
   const auto own = json::FindString(json::Find(*object, "metadata"), "namespace");
-  return schemas::BuildView(*object,
-                            RuntimeView(*object, request, own.value_or(request.name_space)));
+  return schemas::BuildView(*object, RuntimeView(*object, request, own.value_or(request.ns)));
 }
 
 Verdict Ignored(std::string reason) {

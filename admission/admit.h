@@ -26,8 +26,8 @@ struct Verdict {
   std::vector<json::Operation> patch;
   std::vector<mutators::Change> changes;
   std::vector<policies::Finding> findings;
-  std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMostWarnings, each
-                                      // at most kLongestWarning bytes
+  std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMaxWarnings, each
+                                      // at most kMaxWarning bytes
   // After mutation; holds a value only when a patch was made, else the request's object stands
   // unchanged.
   std::shared_ptr<const json::Json> mutated;
@@ -38,8 +38,8 @@ struct Verdict {
 
 // The API server cuts every warning to 256 runes once all of them together pass 4,096, and advises
 // 120 characters each (apiserver: pkg/admission/plugin/webhook).
-inline constexpr size_t kMostWarnings = 5;
-inline constexpr size_t kLongestWarning = 120;
+inline constexpr size_t kMaxWarnings = 5;
+inline constexpr size_t kMaxWarning = 120;
 
 struct Options {
   bool mutate = true;

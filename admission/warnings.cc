@@ -18,10 +18,10 @@ std::string OneLine(std::string text) {
 }
 
 std::string Cut(std::string text) {
-  if (text.size() <= kLongestWarning) return text;
-  size_t end = text.rfind(' ', kLongestWarning - kEllipsis.size());
-  if (end == std::string::npos || end < kLongestWarning / 2) {
-    end = kLongestWarning - kEllipsis.size();
+  if (text.size() <= kMaxWarning) return text;
+  size_t end = text.rfind(' ', kMaxWarning - kEllipsis.size());
+  if (end == std::string::npos || end < kMaxWarning / 2) {
+    end = kMaxWarning - kEllipsis.size();
     while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // never inside a character
   }
   text.resize(end);
@@ -40,9 +40,9 @@ std::vector<std::string> Warnings(std::span<const policies::Finding> findings) {
       warnings.push_back(std::move(text));
     }
   }
-  if (warnings.size() > kMostWarnings) {
-    const size_t left_out = warnings.size() - kMostWarnings + 1;
-    warnings.resize(kMostWarnings - 1);
+  if (warnings.size() > kMaxWarnings) {
+    const size_t left_out = warnings.size() - kMaxWarnings + 1;
+    warnings.resize(kMaxWarnings - 1);
     warnings.push_back("and " + std::to_string(left_out) +
                        " more warnings; `mindgate apply -o table` shows all");
   }

@@ -9,7 +9,7 @@
 namespace mindgate::admission {
 
 // "MG055 retry-restart-policy: <message>" for each finding of mode warn, cut at a word to
-// kLongestWarning bytes with "...", repeats dropped. Of more than kMostWarnings the last says how
+// kMaxWarning bytes with "...", repeats dropped. Of more than kMaxWarnings the last says how
 // many are left out.
 std::vector<std::string> Warnings(std::span<const policies::Finding> findings);
 

@@ -41,7 +41,7 @@ DirectoryWatch::DirectoryWatch(Options options, const Clock& clock, std::functio
 std::chrono::milliseconds DirectoryWatch::Step() {
   const auto poll_due = [this] { return polled_ + options_.poll_every; };
   const auto change_due = [this] {
-    return std::min(last_report_ + options_.quiet, *change_began_ + options_.longest_delay);
+    return std::min(last_report_ + options_.quiet, *change_began_ + options_.max_delay);
   };
   const bool reported = TakeReports();
   const auto now = clock_.Now();

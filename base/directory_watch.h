@@ -29,9 +29,9 @@ class DirectoryWatch {
     std::vector<std::string> folders;
     std::chrono::milliseconds poll_every = std::chrono::seconds(10);
     // A change is reported when nothing happened for this long, so that a pair of files written one
-    // after the other is read once; but no later than `longest_delay` after it began.
+    // after the other is read once; but no later than `max_delay` after it began.
     std::chrono::milliseconds quiet = std::chrono::milliseconds(100);
-    std::chrono::milliseconds longest_delay = std::chrono::seconds(1);
+    std::chrono::milliseconds max_delay = std::chrono::seconds(1);
   };
 
   // `clock` must outlive it. `changed` is first called after something happened or `poll_every`

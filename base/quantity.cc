@@ -48,8 +48,8 @@ std::optional<Suffix> ParseSuffix(std::string_view text) {
   if (text[0] == 'e' || text[0] == 'E') {
     // Kubernetes keeps the exponent in an int32.
     const auto exponent = ParseGoInt(text.substr(1));
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (!exponent || *exponent > kMost || *exponent < -kMost) return std::nullopt;
+    constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+    if (!exponent || *exponent > kMax || *exponent < -kMax) return std::nullopt;
     return Suffix{*exponent, 0};
   }
   return std::nullopt;

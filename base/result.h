@@ -15,8 +15,6 @@ enum class ErrorCode {
   kInternal,         // a bug of ours or a third party's exception
 };
 
-std::string_view ErrorCodeName(ErrorCode code);
-
 class Error {
  public:
   Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}

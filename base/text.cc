@@ -7,8 +7,8 @@
 namespace mindgate {
 namespace {
 
-constexpr size_t kLongestComparedWord = 64;
-constexpr size_t kLongestQuote = 80;
+constexpr size_t kMaxComparedWord = 64;
+constexpr size_t kMaxQuote = 80;
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -38,9 +38,9 @@ std::optional<int64_t> ParseGoInt(std::string_view text) {
 }
 
 int EditDistance(std::string_view a, std::string_view b) {
-  a = a.substr(0, kLongestComparedWord);
-  b = b.substr(0, kLongestComparedWord);
-  std::array<int, kLongestComparedWord + 1> row;
+  a = a.substr(0, kMaxComparedWord);
+  b = b.substr(0, kMaxComparedWord);
+  std::array<int, kMaxComparedWord + 1> row;
   for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
   for (size_t i = 1; i <= a.size(); ++i) {
     int diagonal = row[0];
@@ -158,7 +158,7 @@ std::string HexEscaped(std::string_view bytes) {
 std::string Quote(std::string_view text) {
   std::string out = "\"";
   for (size_t taken = 0; !text.empty(); ++taken) {
-    if (taken == kLongestQuote) return out + "...\"";
+    if (taken == kMaxQuote) return out + "...\"";
     const size_t length = Utf8Length(text);
     const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
     text.remove_prefix(character.size());

@@ -21,8 +21,8 @@ using NumberPtr = std::unique_ptr<BIGNUM, Deleter<BN_free>>;
 
 // RFC 5280 allows 20 octets and wants positive numbers: 159 bits, as Go does.
 constexpr int kSerialBits = 159;
-constexpr size_t kLongestCommonName = 64;  // RFC 5280, ub-common-name
-constexpr size_t kLongestDnsName = 253;
+constexpr size_t kMaxCommonName = 64;  // RFC 5280, ub-common-name
+constexpr size_t kMaxDnsName = 253;
 
 tl::unexpected<Error> FailInOpenSsl(const std::string& doing) {
   return Fail(ErrorCode::kInternal, "OpenSSL could not " + doing + ": " + OpenSslReason());
@@ -33,7 +33,7 @@ KeyPtr NewKey(KeyKind kind) {
 }
 
 bool IsDnsName(std::string_view name) {
-  if (name.size() > kLongestDnsName) return false;
+  if (name.size() > kMaxDnsName) return false;
   if (name.starts_with("*.")) {
     name.remove_prefix(2);
     // A wildcard stands for one label of a domain, never for all of a top-level one.
@@ -70,7 +70,7 @@ Result<void> CheckRequest(const LeafRequest& request) {
     return Fail(ErrorCode::kInvalidArgument,
                 "a serving certificate needs a DNS name or an IP address");
   }
-  if (request.common_name.size() > kLongestCommonName) {
+  if (request.common_name.size() > kMaxCommonName) {
     return Fail(ErrorCode::kInvalidArgument, Quote(request.common_name) +
                                                  " is longer than 64 "
                                                  "characters, the most "
@@ -177,7 +177,7 @@ bool Begin(Identity& identity, KeyKind kind, const std::string& common_name, Tim
 std::string CommonNameOf(const LeafRequest& request) {
   if (!request.common_name.empty() || request.dns_names.empty()) return request.common_name;
   const std::string& first = request.dns_names.front();
-  return first.size() <= kLongestCommonName ? first : "";
+  return first.size() <= kMaxCommonName ? first : "";
 }
 
 }  // namespace
@@ -227,8 +227,8 @@ Result<Identity> IssueLeaf(const Identity& authority, const LeafRequest& request
   return leaf;
 }
 
-std::vector<std::string> ServiceNames(const std::string& service, const std::string& name_space) {
-  const std::string in_namespace = service + "." + name_space;
+std::vector<std::string> ServiceNames(const std::string& service, const std::string& ns) {
+  const std::string in_namespace = service + "." + ns;
   return {service, in_namespace, in_namespace + ".svc", in_namespace + ".svc.cluster.local"};
 }
 

@@ -48,6 +48,6 @@ Result<Identity> IssueLeaf(const Identity& authority, const LeafRequest& request
 
 // "webhook", "webhook.ns", "webhook.ns.svc", "webhook.ns.svc.cluster.local": all names of a
 // Service. The API server uses the third.
-std::vector<std::string> ServiceNames(const std::string& service, const std::string& name_space);
+std::vector<std::string> ServiceNames(const std::string& service, const std::string& ns);
 
 }  // namespace mindgate::certs

@@ -86,8 +86,8 @@ Result<std::vector<CertificatePtr>> ReadCertificates(std::string_view text) {
         break;
     }
     if (!IsCertificate(block.Name())) continue;
-    if (certificates.size() == kMostCertificates) {
-      return Fail(ErrorCode::kTooLarge, "there are more than " + std::to_string(kMostCertificates) +
+    if (certificates.size() == kMaxCertificates) {
+      return Fail(ErrorCode::kTooLarge, "there are more than " + std::to_string(kMaxCertificates) +
                                             " certificates, the most that are read");
     }
     const unsigned char* at = block.data;

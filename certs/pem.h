@@ -12,7 +12,7 @@
 namespace mindgate::certs {
 
 // More in one file than any chain or bundle of authorities has (Mozilla's list has about 150).
-inline constexpr size_t kMostCertificates = 1000;
+inline constexpr size_t kMaxCertificates = 1000;
 
 // The certificates of a PEM text in its order; other blocks, such as a key in the same file, are
 // passed over. None at all is no error. A damaged block is: half of a chain must not pass for a

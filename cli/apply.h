@@ -16,7 +16,7 @@ struct InputOptions {
   std::vector<std::string> files;
   std::string operation;  // "CREATE", "UPDATE", empty: UPDATE of what --old holds, else CREATE
   std::string old_file;   // the states before an update
-  std::string name_space;
+  std::string ns;
   std::string namespace_labels;  // "k=v,..."
   std::string config_file;       // empty: the defaults
   Time now{};

@@ -25,12 +25,12 @@ void AddNameOptions(CLI::App& command, NameOptions& names) {
 
 void AddLifeOptions(CLI::App& command, int& serving_days, int& ca_days) {
   command.add_option("--days", serving_days, "How long a serving certificate is valid")
-      ->check(CLI::Range(1, kMostCertificateDays))
+      ->check(CLI::Range(1, kMaxCertificateDays))
       ->type_name("DAYS")
       ->capture_default_str()
       ->envname("MINDGATE_CERTS_DAYS");
   command.add_option("--ca-days", ca_days, "How long a CA is valid")
-      ->check(CLI::Range(1, kMostCertificateDays))
+      ->check(CLI::Range(1, kMaxCertificateDays))
       ->type_name("DAYS")
       ->capture_default_str()
       ->envname("MINDGATE_CERTS_CA_DAYS");
@@ -84,7 +84,7 @@ void AddInspect(CLI::App& parent, Streams& io, int& exit_code) {
       ->allow_extra_args(false)  // PATH may follow it
       ->envname("MINDGATE_CERTS_NAME");
   command->add_option("--warn-days", options->warn_days, "Fail when one ends within so many days")
-      ->check(CLI::Range(0, kMostCertificateDays))
+      ->check(CLI::Range(0, kMaxCertificateDays))
       ->type_name("DAYS")
       ->capture_default_str()
       ->envname("MINDGATE_CERTS_WARN_DAYS");

@@ -18,7 +18,7 @@ class App;
 namespace mindgate::cli {
 
 // Certificates beyond a hundred years are mistakes.
-inline constexpr int kMostCertificateDays = 36500;
+inline constexpr int kMaxCertificateDays = 36500;
 
 // The names a serving certificate is for.
 struct NameOptions {

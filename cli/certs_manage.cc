@@ -43,8 +43,8 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   const std::string ns = access->default_namespace;
   Leadership leadership(*access, options.leadership, clock, logger);
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealPauser pauser;
-  kube::Client client(*transport, pauser);
+  kube::RealSleeper sleeper;
+  kube::Client client(*transport, sleeper);
   watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options, ns));
   if (options.once) {
     const auto next = manager.Reconcile({});
@@ -56,7 +56,7 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
     return kExitDone;
   }
 
-  watcher::CertificateLoop loop(manager, pauser, logger);
+  watcher::CertificateLoop loop(manager, sleeper, logger);
   webhook::ProbePort::Options probes;
   probes.listen = options.probe_listen;
   probes.clock = &clock;
@@ -106,9 +106,9 @@ void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
       ->delimiter(',');
   AddFlag(command, "--days", options.days, "How long a serving certificate is valid", "CERTS_DAYS",
           "DAYS")
-      ->check(CLI::Range(1, kMostCertificateDays));
+      ->check(CLI::Range(1, kMaxCertificateDays));
   AddFlag(command, "--ca-days", options.ca_days, "How long a CA is valid", "CERTS_CA_DAYS", "DAYS")
-      ->check(CLI::Range(1, kMostCertificateDays));
+      ->check(CLI::Range(1, kMaxCertificateDays));
   AddFlag(command, "--publish-time", options.publish_seconds,
           "How long a new CA is published before it signs", "CERTS_PUBLISH_TIME", "SECONDS")
       ->check(CLI::Range(1, 30 * 24 * 3600));

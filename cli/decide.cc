@@ -20,11 +20,11 @@ void Describe(const Json& object, const std::string& default_namespace, Decision
   decision.api_version = ApiVersionOf(object);
   decision.kind = KindOf(object);
   decision.name = NameOf(object);
-  decision.name_space = EffectiveNamespace(object, default_namespace);
+  decision.ns = EffectiveNamespace(object, default_namespace);
 }
 
 RequestOptions WithNamespace(RequestOptions request) {
-  if (request.name_space.empty()) request.name_space = kDefaultNamespace;
+  if (request.ns.empty()) request.ns = kDefaultNamespace;
   return request;
 }
 
@@ -36,7 +36,7 @@ std::shared_ptr<const Json> StoredRuntime(const Json& object, const RequestOptio
   if (!kind || !schemas::kOmeRuntimes.Has(*kind)) return nullptr;
   schemas::AdmissionRequest asked;
   asked.object = &object;
-  asked.name_space = request.name_space;
+  asked.ns = request.ns;
   asked.namespace_labels = request.namespace_labels;
   return admission::Admit(asked, config, {.judge = false}).mutated;
 }
@@ -75,7 +75,7 @@ json::Position Decision::Place(std::string_view path) const {
 std::string Decision::Title() const {
   std::string title = kind.empty() ? "-" : kind;
   title += ' ';
-  if (!name_space.empty()) title += name_space + "/";
+  if (!ns.empty()) title += ns + "/";
   return title + (name.empty() ? "-" : name);
 }
 
@@ -93,8 +93,8 @@ Decider::Decider(const std::vector<InputObject>& inputs,
     : request_(WithNamespace(std::move(request))),
       config_(config),
       options_(options),
-      known_(AsStored(inputs, request_, config_, stored_), request_.name_space),
-      before_(OfNoSource(old_objects), request_.name_space) {}
+      known_(AsStored(inputs, request_, config_, stored_), request_.ns),
+      before_(OfNoSource(old_objects), request_.ns) {}
 
 Decision Decider::Decide(const InputObject& input) const {
   Decision decision;
@@ -105,8 +105,8 @@ Decision Decider::Decide(const InputObject& input) const {
     return decision;
   }
   const Json* named = input.object != nullptr ? input.object : input.old_object;
-  const std::string& name_space = input.name_space.empty() ? request_.name_space : input.name_space;
-  if (named != nullptr) Describe(*named, name_space, decision);
+  const std::string& ns = input.ns.empty() ? request_.ns : input.ns;
+  if (named != nullptr) Describe(*named, ns, decision);
 
   const KnownObjects::Lookup others(known_, input.source);
   schemas::AdmissionRequest asked;
@@ -115,7 +115,7 @@ Decision Decider::Decide(const InputObject& input) const {
   asked.objects = &others;
   asked.now = request_.now;
   asked.namespace_labels = request_.namespace_labels;
-  asked.name_space = name_space;
+  asked.ns = ns;
   if (input.from_review) {
     asked.operation = input.operation;
     asked.subresource = input.subresource;
@@ -123,7 +123,7 @@ Decision Decider::Decide(const InputObject& input) const {
     if (asked.old_object == nullptr) {
       asked.old_object = KnownObjects::Lookup(before_, nullptr)
                              .Find(schemas::GroupOf(decision.api_version), decision.kind,
-                                   decision.name_space, decision.name);
+                                   decision.ns, decision.name);
     }
     asked.operation = request_.operation.value_or(asked.old_object != nullptr ? Operation::kUpdate
                                                                               : Operation::kCreate);

@@ -20,7 +20,7 @@ struct Decision {
   schemas::Operation operation = schemas::Operation::kCreate;
   std::string api_version;
   std::string kind;
-  std::string name_space;
+  std::string ns;
   std::string name;
   // kError without findings when the input has a fault.
   admission::Verdict verdict;
@@ -36,7 +36,7 @@ struct Decision {
 // What the user said about requests that objects in files do not say themselves.
 struct RequestOptions {
   std::optional<schemas::Operation> operation;
-  std::string name_space;  // empty: "default", as kubectl has it
+  std::string ns;  // empty: "default", as kubectl has it
   std::map<std::string, std::string, std::less<>> namespace_labels;
   Time now{};
 };

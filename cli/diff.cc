@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kContext = 3;
 
 // Myers' search keeps a row for each edit: at this many, 8 MB. Injection makes some dozens.
-constexpr int kMostEdits = 1000;
+constexpr int kMaxEdits = 1000;
 
 using Lines = std::vector<std::string_view>;
 
@@ -30,11 +30,11 @@ struct Step {
   std::string_view line;
 };
 
-// Myers, An O(ND) Difference Algorithm (1986). Empty when more than kMostEdits are needed.
+// Myers, An O(ND) Difference Algorithm (1986). Empty when more than kMaxEdits are needed.
 std::vector<Step> Shortest(const Lines& a, const Lines& b) {
   const int n = static_cast<int>(a.size());
   const int m = static_cast<int>(b.size());
-  const int most = std::min(n + m, kMostEdits);
+  const int most = std::min(n + m, kMaxEdits);
   // furthest[d][k + d]: how far in `a` diagonal k (= x - y) is reached with d edits.
   std::vector<std::vector<int>> furthest;
   const auto reached = [&furthest](int d, int k) {

@@ -69,9 +69,9 @@ int RunDoctor(const DoctorOptions& options, Streams& io) {
     return kExitUnusable;
   }
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealPauser pauser;
+  kube::RealSleeper sleeper;
   // Nobody wants to wait minutes to hear that nothing answers.
-  kube::Client client(*transport, pauser, {.retries = 1, .timeout = std::chrono::seconds(15)});
+  kube::Client client(*transport, sleeper, {.retries = 1, .timeout = std::chrono::seconds(15)});
   doctor::Options diagnosis = options.diagnosis;
   diagnosis.known = admission::KnownNames();
   const doctor::Report report = doctor::Diagnose(client, diagnosis, clock.WallNow());

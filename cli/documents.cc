@@ -18,7 +18,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 // Bad documents of one text after which the rest is not looked at: each may have cost as much as
 // the limits on aliases allow.
-constexpr int kMostBadDocuments = 50;
+constexpr int kMaxBadDocuments = 50;
 
 bool LooksLikeJson(const InputText& input) {
   if (input.name.ends_with(".json")) return true;
@@ -123,7 +123,7 @@ class DocumentReader {
         continue;
       }
       AddFault(std::move(documents.error()), ++number_, part.lines_before);
-      if (++bad < kMostBadDocuments) continue;
+      if (++bad < kMaxBadDocuments) continue;
       AddFault({{}, "", "too many bad documents; the rest is not read", ""}, ++number_, 0);
       return;
     }
@@ -252,7 +252,7 @@ class Unwrapper {
     object.operation = *operation;
     object.object = json::Find(request, "object");
     object.old_object = json::Find(request, "oldObject");
-    object.name_space = json::FindString(request, "namespace").value_or("");
+    object.ns = json::FindString(request, "namespace").value_or("");
     object.subresource = json::FindString(request, "subResource").value_or("");
   }
 
@@ -325,18 +325,17 @@ KnownObjects::KnownObjects(const std::vector<Known>& objects, std::string defaul
 }
 
 bool KnownObjects::Matches(const Entry& entry, std::string_view group, std::string_view kind,
-                           std::string_view name_space) const {
+                           std::string_view ns) const {
   return entry.group == group && entry.kind == kind &&
-         (entry.name_space == name_space ||
-          (entry.name_space.empty() && name_space == default_namespace_));
+         (entry.ns == ns || (entry.ns.empty() && ns == default_namespace_));
 }
 
 const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view kind,
-                                       std::string_view name_space, std::string_view name) const {
+                                       std::string_view ns, std::string_view name) const {
   const Json* found = nullptr;
   const auto [begin, end] = all_.entries_.equal_range(name);
   for (auto entry = begin; entry != end; ++entry) {
-    if (!all_.Matches(entry->second, group, kind, name_space)) continue;
+    if (!all_.Matches(entry->second, group, kind, ns)) continue;
     found = entry->second.known.object;
     if (near_ != nullptr && entry->second.known.source == near_) break;
   }
@@ -344,11 +343,11 @@ const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view 
 }
 
 void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind,
-                                   std::string_view name_space,
+                                   std::string_view ns,
                                    const std::function<void(const Json&)>& visit) const {
   for (auto entry = all_.entries_.begin(); entry != all_.entries_.end();
        entry = all_.entries_.upper_bound(entry->first)) {
-    const Json* object = Find(group, kind, name_space, entry->first);
+    const Json* object = Find(group, kind, ns, entry->first);
     if (object != nullptr) visit(*object);
   }
 }

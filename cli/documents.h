@@ -52,7 +52,7 @@ struct InputObject {
   std::optional<json::Issue> fault;        // it is no object of Kubernetes
   bool from_review = false;
   schemas::Operation operation = schemas::Operation::kCreate;  // of a review, as what follows
-  std::string name_space;
+  std::string ns;
   std::string subresource;
 };
 
@@ -85,10 +85,10 @@ class KnownObjects {
   class Lookup final : public schemas::ObjectLookup {
    public:
     Lookup(const KnownObjects& all, const Source* near) : all_(all), near_(near) {}
-    const json::Json* Find(std::string_view group, std::string_view kind,
-                           std::string_view name_space, std::string_view name) const override;
+    const json::Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
+                           std::string_view name) const override;
     bool IsComplete(std::string_view, std::string_view) const override { return false; }
-    void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
+    void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                  const std::function<void(const json::Json&)>& visit) const override;
 
    private:
@@ -100,11 +100,11 @@ class KnownObjects {
   struct Entry {
     std::string group;
     std::string kind;
-    std::string name_space;
+    std::string ns;
     Known known;
   };
   bool Matches(const Entry& entry, std::string_view group, std::string_view kind,
-               std::string_view name_space) const;
+               std::string_view ns) const;
 
   std::multimap<std::string, Entry, std::less<>>
       entries_;  // by name; of one name in the order given

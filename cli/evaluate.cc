@@ -15,7 +15,7 @@ using schemas::Operation;
 
 std::optional<RequestOptions> ReadRequestOptions(const InputOptions& options, std::ostream& err) {
   RequestOptions request;
-  request.name_space = options.name_space;
+  request.ns = options.ns;
   request.now = options.now;
   if (!options.operation.empty()) {
     request.operation = schemas::OperationNamed(options.operation);

@@ -46,7 +46,8 @@ Leadership::Leadership(const kube::Access& access, LeadershipOptions options, co
   transport_ = kube::MakeTransport(access, UserAgent());
   // A look that gets no answer must leave time for the next.
   client_ = std::make_unique<kube::Client>(
-      *transport_, pauser_, kube::ClientOptions{.retries = 0, .timeout = std::chrono::seconds(10)});
+      *transport_, sleeper_,
+      kube::ClientOptions{.retries = 0, .timeout = std::chrono::seconds(10)});
   kube::Elector::Options election;
   election.ns = access.default_namespace;
   election.name = options_.lease;
@@ -56,7 +57,7 @@ Leadership::Leadership(const kube::Access& access, LeadershipOptions options, co
                    {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
   };
   elector_ =
-      std::make_unique<kube::Elector>(*client_, pauser_, clock, election, std::random_device()());
+      std::make_unique<kube::Elector>(*client_, sleeper_, clock, election, std::random_device()());
 }
 
 Leadership::~Leadership() { stop_.request_stop(); }

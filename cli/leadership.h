@@ -54,7 +54,7 @@ class Leadership {
   const Clock& clock_;
   log::Logger& logger_;
   std::unique_ptr<kube::Transport> transport_;
-  kube::RealPauser pauser_;
+  kube::RealSleeper sleeper_;
   std::unique_ptr<kube::Client> client_;
   std::unique_ptr<kube::Elector> elector_;
   std::atomic<Time::rep> since_ = 0;

@@ -34,7 +34,7 @@ void AddInputOptions(CLI::App& command, InputOptions& options) {
       ->type_name("PATH")
       ->envname("MINDGATE_OLD");
   command
-      .add_option("-n,--namespace", options.name_space,
+      .add_option("-n,--namespace", options.ns,
                   "The namespace of objects that name none (default: default)")
       ->type_name("NAME")
       ->envname("MINDGATE_NAMESPACE");

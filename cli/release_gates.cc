@@ -50,8 +50,8 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   }
   const std::string ns = options.all_namespaces ? "" : access->default_namespace;
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealPauser pauser;
-  kube::Client client(*transport, pauser);
+  kube::RealSleeper sleeper;
+  kube::Client client(*transport, sleeper);
   const auto gates = ListGates(client, ns);
   if (!gates) {
     PrintError(io.err, gates.error().message);

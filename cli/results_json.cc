@@ -23,7 +23,7 @@ OrderedJson HeaderJson(const Decision& decision) {
           {"line", line},
           {"apiVersion", decision.api_version},
           {"kind", decision.kind},
-          {"namespace", decision.name_space},
+          {"namespace", decision.ns},
           {"name", decision.name},
           {"operation", schemas::OperationName(decision.operation)},
           {"outcome", admission::OutcomeName(decision.verdict.outcome)}};

@@ -33,7 +33,7 @@ using watcher::scaling::ServiceKey;
 using watcher::scaling::Verdict;
 
 // Long enough for a big cluster, short enough for a person.
-constexpr std::chrono::seconds kLongestList(60);
+constexpr std::chrono::seconds kMaxList(60);
 // Changes that come together are printed together.
 constexpr int kTogetherMs = 500;
 
@@ -185,9 +185,9 @@ int RunStatus(const StatusOptions& options, Streams& io) {
   };
   of_feed.seed = std::random_device()();
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealPauser pauser;
-  kube::Client client(*transport, pauser, {.retries = 1, .timeout = std::chrono::seconds(15)});
-  ServiceFeed feed(client, pauser, clock, of_feed);
+  kube::RealSleeper sleeper;
+  kube::Client client(*transport, sleeper, {.retries = 1, .timeout = std::chrono::seconds(15)});
+  ServiceFeed feed(client, sleeper, clock, of_feed);
   std::jthread thread = StartThread("feed", [&] { feed.Run(stop.get_token()); });
   const auto end = [&](int code) {
     stop.request_stop();
@@ -198,7 +198,7 @@ int RunStatus(const StatusOptions& options, Streams& io) {
   // A fault is said at once and not after the longest wait: a person can do something about it.
   for (auto waited = std::chrono::milliseconds(0); !feed.synced();
        waited += std::chrono::milliseconds(100)) {
-    if (refused || waited >= kLongestList) {
+    if (refused || waited >= kMaxList) {
       const std::lock_guard lock(mutex);
       PrintError(io.err, fault_text.empty() ? "the API server does not answer" : fault_text);
       return end(kExitUnusable);

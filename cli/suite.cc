@@ -220,7 +220,7 @@ class SuiteReader {
     if (test.operation == schemas::Operation::kCreate && test.input.old_object != nullptr) {
       Fault(Child(path, "operation"), "CREATE has no old object", "write UPDATE, or remove old");
     }
-    test.name_space = TextOf(value, "namespace");
+    test.ns = TextOf(value, "namespace");
     if (const Json* labels = Find(value, "namespaceLabels")) {
       for (const auto& [key, label] : labels->items()) {
         test.namespace_labels[key] = label.get<std::string>();

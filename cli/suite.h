@@ -26,7 +26,7 @@ struct TestCase {
   int line = 0;
   InputObject input;  // with the object of `old`
   std::optional<schemas::Operation> operation;
-  std::string name_space;
+  std::string ns;
   std::map<std::string, std::string, std::less<>> namespace_labels;
   std::vector<InputObject> others;
   Expectation expect;

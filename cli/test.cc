@@ -26,7 +26,7 @@ using json::Json;
 admission::Verdict Admit(const TestCase& test, const Suite& suite, Time now) {
   RequestOptions request;
   request.operation = test.operation;
-  request.name_space = test.name_space;
+  request.ns = test.ns;
   request.namespace_labels = test.namespace_labels;
   request.now = suite.now.value_or(now);
   std::vector<InputObject> known = test.others;

@@ -69,12 +69,12 @@ class ConfigFollower {
 schemas::ElasticScaling ScalingOf(const Snapshot<Config>& config) {
   if (const auto now = config.Get()) return now->elastic_scaling;
   schemas::ElasticScaling none;
-  none.mode = schemas::Doing::kOff;
+  none.mode = schemas::EnforcementMode::kOff;
   return none;
 }
 
 bool Scales(const Snapshot<Config>& config) {
-  return ScalingOf(config).mode != schemas::Doing::kOff;
+  return ScalingOf(config).mode != schemas::EnforcementMode::kOff;
 }
 
 bool RepairsGangs(const Snapshot<Config>& config) {
@@ -123,15 +123,15 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   std::random_device random;
   Leadership leadership(*access, options.leadership, clock, logger);
   const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealPauser pauser;
-  kube::Client client(*transport, pauser);
+  kube::RealSleeper sleeper;
+  kube::Client client(*transport, sleeper);
   kube::Recorder::Options events;
   events.controller = kController;
   events.instance = leadership.identity();
   events.failed = [&logger](const kube::Fault& fault) {
     logger.Warning("an Event cannot be written now", {{"fault", fault.message}});
   };
-  kube::Recorder recorder(client, pauser, clock, events, random());
+  kube::Recorder recorder(client, sleeper, clock, events, random());
 
   watcher::Metrics metrics;
   Snapshot<Config> config;
@@ -144,19 +144,19 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     metrics.ObserveScalingLatency(latency);
   };
   of_scaling.seed = random();
-  ScalingController scaling(client, pauser, clock, logger, recorder, of_scaling);
+  ScalingController scaling(client, sleeper, clock, logger, recorder, of_scaling);
   const ConfigFollower follower(options.config_file, clock, logger, config,
-                                [&scaling] { scaling.LookAtAll(); });
+                                [&scaling] { scaling.EnqueueAll(); });
 
   watcher::gang_repair::ControllerOptions of_gangs;
   of_gangs.leading = [&] { return RepairsGangs(config) && leadership.leading(); };
   of_gangs.seed = random();
-  watcher::gang_repair::Controller gangs(client, pauser, clock, logger, recorder, of_gangs);
+  watcher::gang_repair::Controller gangs(client, sleeper, clock, logger, recorder, of_gangs);
 
   metrics.SetSources({&scaling, &gangs, [&leadership] { return leadership.leading(); }});
 
   watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options.certs, ns));
-  watcher::CertificateLoop certificates(manager, pauser, logger);
+  watcher::CertificateLoop certificates(manager, sleeper, logger);
 
   webhook::ProbePort::Options probes;
   probes.listen = options.probe_listen;
@@ -198,7 +198,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     const auto start_when = [&](const char* name, auto wanted, auto run) {
       work.push_back(StartThread(name, [&, wanted, run] {
         while (!wanted(config)) {
-          if (!pauser.Pause(std::chrono::seconds(1), stop.get_token())) return;
+          if (!sleeper.Sleep(std::chrono::seconds(1), stop.get_token())) return;
         }
         run(stop.get_token());
       }));
@@ -206,7 +206,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     start_when("scaling", Scales, [&](const std::stop_token& token) { scaling.Run(token); });
     start_when("gang-repair", RepairsGangs,
                [&](const std::stop_token& token) { gangs.Run(token); });
-    leadership.Start([&](bool) { scaling.LookAtAll(); });
+    leadership.Start([&](bool) { scaling.EnqueueAll(); });
     logger.Info("watching", {{"namespace", options.watched_namespace.empty()
                                                ? std::string_view("all")
                                                : std::string_view(options.watched_namespace)}});

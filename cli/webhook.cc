@@ -49,9 +49,10 @@ webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
   server.io_threads = options.io_threads;
   if (options.work_threads != 0) server.work_threads = options.work_threads;
   server.queue = options.queue;
-  server.most_connections = options.most_connections;
+  server.max_connections = options.max_connections;
   server.drain_delay = std::chrono::seconds(options.drain_delay_seconds);
-  server.surely_idle = std::max<std::chrono::milliseconds>(server.surely_idle, server.drain_delay);
+  server.min_idle_before_close =
+      std::max<std::chrono::milliseconds>(server.min_idle_before_close, server.drain_delay);
   server.drain_time = std::chrono::seconds(options.drain_seconds);
   using Mode = webhook::ClientAuth::Mode;
   if (!options.client_ca.empty()) {
@@ -88,8 +89,8 @@ class Lookups {
       return;
     }
     transport_ = kube::MakeTransport(*std::move(access), UserAgent());
-    client_.emplace(*transport_, pauser_);
-    runtimes_.emplace(*client_, pauser_, clock, logger);
+    client_.emplace(*transport_, sleeper_);
+    runtimes_.emplace(*client_, sleeper_, clock, logger);
   }
 
   void Feed(webhook::ServerInputs& inputs) const {
@@ -99,7 +100,7 @@ class Lookups {
 
  private:
   std::string fault_;
-  kube::RealPauser pauser_;
+  kube::RealSleeper sleeper_;
   std::unique_ptr<kube::Transport> transport_;
   std::optional<kube::Client> client_;
   std::optional<webhook::RuntimeLookup> runtimes_;
@@ -140,11 +141,11 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
   if (lookups != nullptr) lookups->Feed(inputs);
 
   webhook::ServerOptions server = ServerOptionsOf(options);
-  server.most_connections = AllowConnections(server.most_connections);
-  if (server.most_connections < options.most_connections) {
+  server.max_connections = AllowConnections(server.max_connections);
+  if (server.max_connections < options.max_connections) {
     logger.Warning("fewer connections than asked for: the limit of open files is in the way",
-                   {{"connections", static_cast<int64_t>(server.most_connections)},
-                    {"asked", int64_t{options.most_connections}}});
+                   {{"connections", static_cast<int64_t>(server.max_connections)},
+                    {"asked", int64_t{options.max_connections}}});
   }
   const auto code = webhook::Run(
       std::move(server), inputs, stop.get(), [](int exit_code) { ::_exit(exit_code); },
@@ -198,7 +199,7 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
   AddFlag(*command, "--work-threads", options->work_threads,
           "Threads that decide; 0: one for each core, 2 to 4", "WORK_THREADS", "N")
       ->check(CLI::Range(0, 256));
-  AddFlag(*command, "--max-connections", options->most_connections,
+  AddFlag(*command, "--max-connections", options->max_connections,
           "Connections beyond this are closed at once", "MAX_CONNECTIONS", "N")
       ->check(CLI::Range(1, 1'000'000));
   AddFlag(*command, "--queue", options->queue,

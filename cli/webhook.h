@@ -24,7 +24,7 @@ struct WebhookOptions {
   LogOptions log;
   uint32_t io_threads = 2;
   uint32_t work_threads = 0;  // 0: one for each core, 2 to 4
-  uint32_t most_connections = 2048;
+  uint32_t max_connections = 2048;
   uint32_t queue = 256;
   uint32_t drain_delay_seconds = 5;
   uint32_t drain_seconds = 25;

@@ -11,7 +11,7 @@ namespace mindgate::doctor {
 namespace {
 
 constexpr std::string_view kCheck = "gates";
-constexpr size_t kMostNamed = 3;
+constexpr size_t kMaxNamed = 3;
 
 // Pods behind the gate of elastic scaling.
 struct Waiting {
@@ -19,13 +19,13 @@ struct Waiting {
   std::string names{};  // of the first ones
 
   void Add(const Json& pod) {
-    if (++count <= kMostNamed) {
+    if (++count <= kMaxNamed) {
       names += (names.empty() ? "" : ", ") + Text(pod, {"metadata", "namespace"}) + "/" +
                Text(pod, {"metadata", "name"});
     }
   }
   std::string text() const {
-    const size_t others = count - std::min(count, kMostNamed);
+    const size_t others = count - std::min(count, kMaxNamed);
     return (count == 1 ? "pod " : std::to_string(count) + " pods (") + names +
            (others > 0 ? " and " + std::to_string(others) + " more" : "") +
            (count == 1 ? " waits" : ") wait") + " behind the gate " +

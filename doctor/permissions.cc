@@ -154,19 +154,19 @@ Need KeepsCertificatesOf(const Options& options) {
 
 // What the configuration switches on.
 std::vector<Need> Does(const schemas::Config& config) {
-  using schemas::Doing;
+  using schemas::EnforcementMode;
   std::vector<Need> needs;
   const schemas::ElasticScaling& scaling = config.elastic_scaling;
-  if (scaling.mode != Doing::kOff) {
+  if (scaling.mode != EnforcementMode::kOff) {
     needs.push_back({{{"", "pods", "list", "", ""},
                       {"", "pods", "watch", "", ""},
                       {"", "configmaps", "list", "", ""},
                       {"", "configmaps", "watch", "", ""}},
                      "it knows of no service under a scaling rule, and grants nothing"});
   }
-  if (scaling.mode == Doing::kEnforce) {
+  if (scaling.mode == EnforcementMode::kEnforce) {
     needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
-    if (scaling.rebalance == Doing::kEnforce) {
+    if (scaling.rebalance == EnforcementMode::kEnforce) {
       needs.push_back(
           {{{"", "pods", "delete", "", ""}}, "no instance is given up for one that is needed"});
     }
@@ -204,7 +204,7 @@ void CheckWatcherAccounts(Context& context) {
         unknown = true;
         continue;
       }
-      enforces |= config->elastic_scaling.mode == schemas::Doing::kEnforce;
+      enforces |= config->elastic_scaling.mode == schemas::EnforcementMode::kEnforce;
       for (Need& need : Does(*config)) needs.push_back(std::move(need));
     }
     Check(context, account, needs);

@@ -58,7 +58,7 @@ std::string Excerpt(std::string_view line, int column) {
 }  // namespace
 
 void Issues::Add(Issue issue) {
-  if (items_.size() < kMost) {
+  if (items_.size() < kMax) {
     items_.push_back(std::move(issue));
   } else {
     ++dropped_;

@@ -21,10 +21,10 @@ struct Issue {
   std::string hint;     // what to write instead, may be empty
 };
 
-// All the faults of one text, in the order found, at most kMost; later ones are counted only.
+// All the faults of one text, in the order found, at most kMax; later ones are counted only.
 class Issues {
  public:
-  static constexpr size_t kMost = 50;
+  static constexpr size_t kMax = 50;
 
   void Add(Issue issue);
   bool empty() const { return items_.empty(); }

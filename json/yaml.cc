@@ -253,12 +253,12 @@ class TreeBuilder {
 // takes minutes for the millions that fit into a file; nobody needs more than a few.
 std::optional<size_t> FindSurplusDirective(std::string_view text) {
   constexpr std::string_view kDirective = "%TAG";
-  constexpr size_t kMost = 1000;
+  constexpr size_t kMax = 1000;
   size_t count = 0;
   for (size_t at = text.find(kDirective); at != std::string_view::npos;
        at = text.find(kDirective, at + 1)) {
     const bool begins_line = at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r';
-    if (begins_line && ++count > kMost) return at;
+    if (begins_line && ++count > kMax) return at;
   }
   return std::nullopt;
 }

@@ -22,7 +22,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr std::string_view kWordStarts = "yYnNtTfFoO~.+-";
 
 std::optional<Json> Word(std::string_view text) {
-  constexpr size_t kLongest = 5;  // "false", "+.inf"
+  constexpr size_t kMax = 5;  // "false", "+.inf"
   constexpr auto kTrue = std::to_array<std::string_view>(
       {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"});
   constexpr auto kFalse = std::to_array<std::string_view>(
@@ -34,7 +34,7 @@ std::optional<Json> Word(std::string_view text) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
   if (text.empty()) return Json(nullptr);
-  if (text.size() > kLongest || kWordStarts.find(text.front()) == std::string_view::npos) {
+  if (text.size() > kMax || kWordStarts.find(text.front()) == std::string_view::npos) {
     return std::nullopt;
   }
   if (is_in(text, kTrue)) return Json(true);

@@ -31,14 +31,14 @@ void AddWrite(std::string& path, const WriteOptions& options) {
   if (options.dry_run) AddQuery(path, "dryRun", "All");
 }
 
-std::string Doing(const HttpCall& call) {
+std::string Describe(const HttpCall& call) {
   return call.method + " " + call.path.substr(0, call.path.find('?'));
 }
 
 Answer<Json> Decoded(const HttpCall& call, const HttpAnswer& answer) {
   auto object = json::Decode(answer.body, LimitsOf(answer.body));
   if (object) return *std::move(object);
-  return Failed(Reason::kGarbage, Doing(call) + ": the answer is not JSON (" +
+  return Failed(Reason::kGarbage, Describe(call) + ": the answer is not JSON (" +
                                       object.error().message +
                                       "): " + Quote(std::string_view(answer.body).substr(0, 200)));
 }
@@ -84,8 +84,8 @@ std::string TextAt(const Json& value, std::initializer_list<std::string_view> ke
 
 }  // namespace
 
-Client::Client(Transport& transport, Pauser& pauser, const ClientOptions& options)
-    : transport_(transport), pauser_(pauser), options_(options) {}
+Client::Client(Transport& transport, Sleeper& sleeper, const ClientOptions& options)
+    : transport_(transport), sleeper_(sleeper), options_(options) {}
 
 Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, const std::stop_token& stop) {
   for (;; --retries) {
@@ -96,18 +96,20 @@ Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, const std::st
     }
     if (answer->status < 400) {
       if (answer->status >= 200 && answer->status < 300) return answer;
-      return Failed(Reason::kGarbage, Doing(call) + ": status " + std::to_string(answer->status) +
+      return Failed(Reason::kGarbage, Describe(call) + ": status " +
+                                          std::to_string(answer->status) +
                                           ", which no API server answers; is `server` right?");
     }
     const bool asked_to_wait =
         answer->retry_after && (answer->status == 429 || answer->status >= 500);
     if (asked_to_wait && retries > 0) {
-      if (!pauser_.Pause(*answer->retry_after, stop)) {
-        return Failed(Reason::kStopped, Doing(call) + ": stopped");
+      if (!sleeper_.Sleep(*answer->retry_after, stop)) {
+        return Failed(Reason::kStopped, Describe(call) + ": stopped");
       }
       continue;
     }
-    return tl::unexpected(FaultOf(Doing(call), answer->status, answer->body, answer->retry_after));
+    return tl::unexpected(
+        FaultOf(Describe(call), answer->status, answer->body, answer->retry_after));
   }
 }
 
@@ -142,7 +144,7 @@ Answer<Page> Client::List(const Resource& resource, std::string_view ns, const L
   const auto kind = json::FindString(*list, "kind");
   // Go writes null for no items; an answer without the member has none either.
   if (!kind || !kind->ends_with("List") || (items != nullptr && !items->is_array())) {
-    return Failed(Reason::kGarbage, Doing(call) + ": the answer is not a list");
+    return Failed(Reason::kGarbage, Describe(call) + ": the answer is not a list");
   }
   Page page{.items = {},
             .resource_version = TextAt(*list, {"metadata", "resourceVersion"}),
@@ -208,7 +210,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
     auto event = kept ? decoder.Decode(text, *kept) : decoder.Decode(text);
     fault = event ? HandleEvent(call, *std::move(event), consume)
                   : Fault{.reason = Reason::kGarbage,
-                          .message = Doing(call) + ": a line of the watch is not JSON (" +
+                          .message = Describe(call) + ": a line of the watch is not JSON (" +
                                      event.error().message + "): " + Quote(text.substr(0, 200))};
     return !fault;
   };
@@ -221,15 +223,16 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
       stop);
   if (fault) return tl::unexpected(*fault);
   if (lines.too_long()) {
-    return Failed(Reason::kTooLarge, Doing(call) + ": an event of the watch is larger than " +
+    return Failed(Reason::kTooLarge, Describe(call) + ": an event of the watch is larger than " +
                                          std::to_string(options_.event_bytes) + " bytes");
   }
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status != 200) {
-    return tl::unexpected(FaultOf(Doing(call), answer->status, answer->body, answer->retry_after));
+    return tl::unexpected(
+        FaultOf(Describe(call), answer->status, answer->body, answer->retry_after));
   }
   if (lines.in_a_line()) {
-    return Failed(Reason::kUnreachable, Doing(call) + ": the watch ended within a line");
+    return Failed(Reason::kUnreachable, Describe(call) + ": the watch ended within a line");
   }
   return {};
 }
@@ -240,11 +243,11 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
   const Json* object = json::Find(event, "object");
   if (!type || !json::IsObject(object)) {
     return Fault{.reason = Reason::kGarbage,
-                 .message = Doing(call) + ": a line of the watch is no event"};
+                 .message = Describe(call) + ": a line of the watch is no event"};
   }
   if (*type == "ERROR") {
     const auto code = json::AsInt(json::Find(object, "code")).value_or(500);
-    return FaultOf(Doing(call) + " (in the watch)", static_cast<int>(code), object->dump(), {});
+    return FaultOf(Describe(call) + " (in the watch)", static_cast<int>(code), object->dump(), {});
   }
   const auto known = *type == "ADDED"      ? std::optional(WatchEvent::Type::kAdded)
                      : *type == "MODIFIED" ? std::optional(WatchEvent::Type::kModified)
@@ -253,7 +256,7 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
                                            : std::nullopt;
   if (!known) {
     return Fault{.reason = Reason::kGarbage,
-                 .message = Doing(call) + ": an event of type " + Quote(*type)};
+                 .message = Describe(call) + ": an event of type " + Quote(*type)};
   }
   consume({*known, std::move(event["object"])});
   return std::nullopt;
@@ -293,9 +296,10 @@ Answer<Json> Client::Patch(const Resource& resource, std::string_view ns, std::s
                     options, stop);
 }
 
-Answer<Json> Client::Merge(const Resource& resource, std::string_view ns, std::string_view name,
-                           const Json& patch, const WriteOptions& options,
-                           std::string_view subresource, const std::stop_token& stop) {
+Answer<Json> Client::MergePatch(const Resource& resource, std::string_view ns,
+                                std::string_view name, const Json& patch,
+                                const WriteOptions& options, std::string_view subresource,
+                                const std::stop_token& stop) {
   return SendObject("PATCH", PathOf(resource, ns, name, subresource), kMergeType, patch, options,
                     stop);
 }
@@ -334,7 +338,7 @@ Answer<void> Client::SetScale(const Resource& resource, std::string_view ns, std
                               int64_t replicas, const WriteOptions& options,
                               const std::stop_token& stop) {
   const auto scale =
-      Merge(resource, ns, name, {{"spec", {{"replicas", replicas}}}}, options, "scale", stop);
+      MergePatch(resource, ns, name, {{"spec", {{"replicas", replicas}}}}, options, "scale", stop);
   if (!scale) return tl::unexpected(scale.error());
   return {};
 }

@@ -84,8 +84,8 @@ struct ClientOptions {
 // call may have been carried out.
 class Client {
  public:
-  // `transport` and `pauser` must outlive it. Warnings of the server go to `warn`.
-  Client(Transport& transport, Pauser& pauser, const ClientOptions& options = {});
+  // `transport` and `sleeper` must outlive it. Warnings of the server go to `warn`.
+  Client(Transport& transport, Sleeper& sleeper, const ClientOptions& options = {});
 
   void OnWarning(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
 
@@ -124,9 +124,9 @@ class Client {
                      const Json& operations, const WriteOptions& options = {},
                      std::string_view subresource = {}, const std::stop_token& stop = {});
   // RFC 7386; for custom resources as well.
-  Answer<Json> Merge(const Resource& resource, std::string_view ns, std::string_view name,
-                     const Json& patch, const WriteOptions& options = {},
-                     std::string_view subresource = {}, const std::stop_token& stop = {});
+  Answer<Json> MergePatch(const Resource& resource, std::string_view ns, std::string_view name,
+                          const Json& patch, const WriteOptions& options = {},
+                          std::string_view subresource = {}, const std::stop_token& stop = {});
   // Preconditions that do not hold are kConflict.
   Answer<void> Delete(const Resource& resource, std::string_view ns, std::string_view name,
                       const DeleteOptions& options = {}, const std::stop_token& stop = {});
@@ -149,7 +149,7 @@ class Client {
                                           const std::function<void(WatchEvent)>& consume);
 
   Transport& transport_;
-  Pauser& pauser_;
+  Sleeper& sleeper_;
   const ClientOptions options_;
   std::function<void(const std::string&)> warn_;
 };

@@ -15,7 +15,7 @@ void Complaints::Add(const std::string& place, const std::string& what,
 }
 
 Fault Complaints::AsFault() const {
-  const size_t shown = std::min(lines_.size(), kMost);
+  const size_t shown = std::min(lines_.size(), kMax);
   std::string message = Join(std::span(lines_).first(shown), "\n");
   if (shown < lines_.size()) {
     message += "\nand " + std::to_string(lines_.size() - shown) + " more";

@@ -16,8 +16,8 @@ class Complaints {
 
   bool empty() const { return lines_.empty(); }
 
-  // One line each, at most kMost of them; later ones are counted.
-  static constexpr size_t kMost = 20;
+  // One line each, at most kMax of them; later ones are counted.
+  static constexpr size_t kMax = 20;
   Fault AsFault() const;
 
  private:

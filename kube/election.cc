@@ -25,9 +25,10 @@ std::chrono::seconds DurationOf(const Json& lease) {
 
 }  // namespace
 
-Elector::Elector(Client& client, Pauser& pauser, const Clock& clock, Options options, uint64_t seed)
+Elector::Elector(Client& client, Sleeper& sleeper, const Clock& clock, Options options,
+                 uint64_t seed)
     : client_(client),
-      pauser_(pauser),
+      sleeper_(sleeper),
       clock_(clock),
       options_(std::move(options)),
       random_(static_cast<std::minstd_rand::result_type>(seed)),
@@ -43,7 +44,7 @@ void Elector::Run(const std::stop_token& stop, const std::function<void(bool)>& 
   while (!stop.stop_requested()) {
     Look(stop);
     tell(leading());
-    pauser_.Pause(NextPause(), stop);
+    sleeper_.Sleep(NextPause(), stop);
     tell(leading());
   }
   until_ = kNever;

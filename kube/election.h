@@ -38,7 +38,7 @@ class Elector {
   // `client` should have a connection of its own, so that nothing is in the way of a renewal, a
   // timeout well below `renew_deadline` and no retries, as there is a next look. All three must
   // outlive this. `seed` spreads the pauses.
-  Elector(Client& client, Pauser& pauser, const Clock& clock, Options options, uint64_t seed);
+  Elector(Client& client, Sleeper& sleeper, const Clock& clock, Options options, uint64_t seed);
 
   // Takes the Lease when it is free and renews it, until `stop`; then it is given up, so that the
   // next one need not wait. Losing it is no end: it is tried for again. `on_change` is called in
@@ -63,7 +63,7 @@ class Elector {
   std::chrono::milliseconds NextPause();
 
   Client& client_;
-  Pauser& pauser_;
+  Sleeper& sleeper_;
   const Clock& clock_;
   const Options options_;
   std::minstd_rand random_;

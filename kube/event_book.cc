@@ -4,8 +4,8 @@
 
 namespace mindgate::kube {
 
-EventBook::Entry* EventBook::Add(const Happening& happening, Clock::Instant now, Time wall) {
-  const auto found = entries_.find(happening);
+EventBook::Entry* EventBook::Add(const EventRecord& record, Clock::Instant now, Time wall) {
+  const auto found = entries_.find(record);
   if (found != entries_.end() && now - found->second.last < kSeriesEnd) {
     Entry& entry = found->second;
     ++entry.count;
@@ -13,14 +13,14 @@ EventBook::Entry* EventBook::Add(const Happening& happening, Clock::Instant now,
     entry.last_wall = wall;
     return nullptr;
   }
-  if (!TakeToken(happening.regarding, now)) {
+  if (!TakeToken(record.regarding, now)) {
     ++limited_;
     return nullptr;
   }
   if (found != entries_.end()) entries_.erase(found);
   MakeRoom(now);
-  Entry& entry = entries_[happening];
-  entry.happening = happening;
+  Entry& entry = entries_[record];
+  entry.record = record;
   entry.last = now;
   entry.last_wall = wall;
   return &entry;
@@ -31,7 +31,7 @@ void EventBook::Written(Entry& entry, Clock::Instant now) {
   entry.written_at = now;
 }
 
-void EventBook::Forget(const Entry& entry) { entries_.erase(Happening(entry.happening)); }
+void EventBook::Forget(const Entry& entry) { entries_.erase(EventRecord(entry.record)); }
 
 std::vector<EventBook::Entry*> EventBook::Due(Clock::Instant now, bool even_early) {
   std::vector<Entry*> due;
@@ -57,11 +57,11 @@ int64_t EventBook::Bucket::TokensAt(Clock::Instant now) const {
 }
 
 bool EventBook::TakeToken(const ObjectReference& object, Clock::Instant now) {
-  if (buckets_.size() >= kMost && !buckets_.contains(object)) {
+  if (buckets_.size() >= kMax && !buckets_.contains(object)) {
     // A bucket that is full again says no more than none does.
     std::erase_if(buckets_,
                   [now](const auto& pair) { return pair.second.TokensAt(now) == kBurst; });
-    if (buckets_.size() >= kMost) return false;
+    if (buckets_.size() >= kMax) return false;
   }
   Bucket& bucket = buckets_.try_emplace(object, Bucket{kBurst, now}).first->second;
   bucket.tokens = bucket.TokensAt(now);
@@ -73,11 +73,11 @@ bool EventBook::TakeToken(const ObjectReference& object, Clock::Instant now) {
 
 // Singles and series that have ended go first, then what has not happened for the longest time.
 void EventBook::MakeRoom(Clock::Instant now) {
-  if (entries_.size() < kMost) return;
+  if (entries_.size() < kMax) return;
   std::erase_if(entries_, [now](const auto& pair) {
     return pair.second.count == pair.second.written && now - pair.second.last >= kSeriesEnd;
   });
-  if (entries_.size() < kMost) return;
+  if (entries_.size() < kMax) return;
   entries_.erase(
       std::min_element(entries_.begin(), entries_.end(),
                        [](const auto& a, const auto& b) { return a.second.last < b.second.last; }));

@@ -24,7 +24,7 @@ struct ObjectReference {
 };
 
 // What happened. Occurrences that are equal belong together.
-struct Happening {
+struct EventRecord {
   enum class Type { kNormal, kWarning };
 
   ObjectReference regarding{};
@@ -33,16 +33,16 @@ struct Happening {
   std::string action{};  // what was done: "Grant"
   std::string note{};    // for people
 
-  friend auto operator<=>(const Happening&, const Happening&) = default;
+  friend auto operator<=>(const EventRecord&, const EventRecord&) = default;
 };
 
 // Which occurrences become Events of their own and which are counted in one that is there. It sends
 // nothing itself. One thread.
 //
-// The same happening within kSeriesEnd of the last time is counted: the Event gets a series,
+// The same record within kSeriesEnd of the last time is counted: the Event gets a series,
 // written at most once in kBetweenWrites. New Events about one object are limited, so that a loop
 // about one pod cannot fill etcd: a burst of kBurst, then one in kRefill. Memory is bounded by
-// kMost entries.
+// kMax entries.
 class EventBook {
  public:
   // As in client-go (tools/events/event_broadcaster.go, finishTime).
@@ -52,10 +52,10 @@ class EventBook {
   // minutes, would hide what an operator waits for.
   static constexpr int kBurst = 25;
   static constexpr std::chrono::seconds kRefill{5};
-  static constexpr size_t kMost = 4096;
+  static constexpr size_t kMax = 4096;
 
   struct Entry {
-    Happening happening;
+    EventRecord record;
     std::string name;     // of the Event, once it is there
     int64_t count = 1;    // how often it happened
     int64_t written = 0;  // the count that the API server knows; 0: the Event is not there
@@ -66,7 +66,7 @@ class EventBook {
 
   // It happened. Returns the entry when an Event must be created now, else null: it is counted, or
   // there are too many about this object. The entry is valid until the next call of Add or Forget.
-  Entry* Add(const Happening& happening, Clock::Instant now, Time wall);
+  Entry* Add(const EventRecord& record, Clock::Instant now, Time wall);
 
   // The API server knows the entry's count now.
   void Written(Entry& entry, Clock::Instant now);
@@ -93,7 +93,7 @@ class EventBook {
   bool TakeToken(const ObjectReference& object, Clock::Instant now);
   void MakeRoom(Clock::Instant now);
 
-  std::map<Happening, Entry> entries_;
+  std::map<EventRecord, Entry> entries_;
   std::map<ObjectReference, Bucket> buckets_;
   uint64_t limited_ = 0;
 };

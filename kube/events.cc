@@ -14,10 +14,10 @@ namespace mindgate::kube {
 namespace {
 
 // What an API server takes (k8s.io/kubernetes pkg/apis/core/validation/events.go).
-constexpr size_t kLongestNote = 1024;
-constexpr size_t kLongestWord = 128;  // a reason or an action
-constexpr size_t kLongestName = 253;  // of an object
-constexpr size_t kSuffix = 1 + 16;    // "." and 64 bits in hex
+constexpr size_t kMaxNote = 1024;
+constexpr size_t kMaxWord = 128;    // a reason or an action
+constexpr size_t kMaxName = 253;    // of an object
+constexpr size_t kSuffix = 1 + 16;  // "." and 64 bits in hex
 
 // The longest beginning of at most `most` bytes that ends with a whole character.
 std::string Cut(std::string text, size_t most) {
@@ -35,7 +35,7 @@ bool IsSubdomain(std::string_view name) {
 // "web-0.17c4a0b2e8d93f51". Names of some kinds, such as roles, are none that an Event may have.
 std::string NameFor(const ObjectReference& object, uint64_t number) {
   std::string name = IsSubdomain(object.name) ? object.name : ToLower(object.kind);
-  name.resize(std::min(name.size(), kLongestName - kSuffix));
+  name.resize(std::min(name.size(), kMaxName - kSuffix));
   while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
   std::array<char, kSuffix + 1> suffix;
   std::snprintf(suffix.data(), suffix.size(), ".%016llx", static_cast<unsigned long long>(number));
@@ -43,9 +43,9 @@ std::string NameFor(const ObjectReference& object, uint64_t number) {
 }
 
 // An Event is in the namespace of its object; "default" is for objects that have none.
-const std::string& NamespaceOf(const Happening& happening) {
+const std::string& NamespaceOf(const EventRecord& record) {
   static const std::string kDefault = "default";
-  return happening.regarding.ns.empty() ? kDefault : happening.regarding.ns;
+  return record.regarding.ns.empty() ? kDefault : record.regarding.ns;
 }
 
 Json SeriesOf(const EventBook::Entry& entry) {
@@ -67,10 +67,10 @@ Answer<void> Nothing(const Answer<Json>& answer) {
 
 }  // namespace
 
-Recorder::Recorder(Client& client, Pauser& pauser, const Clock& clock, Options options,
+Recorder::Recorder(Client& client, Sleeper& sleeper, const Clock& clock, Options options,
                    uint64_t seed)
     : client_(client),
-      pauser_(pauser),
+      sleeper_(sleeper),
       clock_(clock),
       options_(std::move(options)),
       random_(seed),
@@ -87,11 +87,11 @@ Recorder::~Recorder() {
   thread_.join();
 }
 
-void Recorder::Record(Happening happening) {
-  happening.reason = Cut(std::move(happening.reason), kLongestWord);
-  happening.action = Cut(std::move(happening.action), kLongestWord);
-  happening.note = Cut(std::move(happening.note), kLongestNote);
-  Occurrence occurrence{std::move(happening), clock_.Now(), clock_.WallNow()};
+void Recorder::Record(EventRecord record) {
+  record.reason = Cut(std::move(record.reason), kMaxWord);
+  record.action = Cut(std::move(record.action), kMaxWord);
+  record.note = Cut(std::move(record.note), kMaxNote);
+  Occurrence occurrence{std::move(record), clock_.Now(), clock_.WallNow()};
   const std::lock_guard lock(mutex_);
   if (queue_.size() >= options_.queue) {
     ++counts_.dropped;
@@ -135,7 +135,7 @@ void Recorder::Work() {
     const Occurrence occurrence = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    EventBook::Entry* entry = book_.Add(occurrence.happening, occurrence.now, occurrence.wall);
+    EventBook::Entry* entry = book_.Add(occurrence.record, occurrence.now, occurrence.wall);
     if (entry != nullptr) Settle(*entry);
     WriteDue(false);
     lock.lock();
@@ -172,7 +172,7 @@ void Recorder::Settle(EventBook::Entry& entry) {
     if (options_.failed && fault.reason != Reason::kStopped) options_.failed(fault);
     const auto pause = std::max<std::chrono::milliseconds>(
         backoff_.Next(), fault.retry_after.value_or(std::chrono::seconds(0)));
-    if (fault.transient() && tries < options_.tries && pauser_.Pause(pause, stop_.get_token())) {
+    if (fault.transient() && tries < options_.tries && sleeper_.Sleep(pause, stop_.get_token())) {
       continue;
     }
     book_.Forget(entry);
@@ -183,8 +183,9 @@ void Recorder::Settle(EventBook::Entry& entry) {
 
 Answer<void> Recorder::Write(EventBook::Entry& entry) {
   if (entry.written == 0) return Create(entry);
-  auto written = Nothing(client_.Merge(resources::kEvents, NamespaceOf(entry.happening), entry.name,
-                                       {{"series", SeriesOf(entry)}}, {}, {}, cut_.get_token()));
+  auto written =
+      Nothing(client_.MergePatch(resources::kEvents, NamespaceOf(entry.record), entry.name,
+                                 {{"series", SeriesOf(entry)}}, {}, {}, cut_.get_token()));
   if (written || written.error().reason != Reason::kNotFound) return written;
   // Events live for an hour (kube-apiserver --event-ttl).
   entry.name.clear();
@@ -193,8 +194,8 @@ Answer<void> Recorder::Write(EventBook::Entry& entry) {
 }
 
 Answer<void> Recorder::Create(EventBook::Entry& entry) {
-  if (entry.name.empty()) entry.name = NameFor(entry.happening.regarding, random_());
-  auto created = Nothing(client_.Create(resources::kEvents, NamespaceOf(entry.happening),
+  if (entry.name.empty()) entry.name = NameFor(entry.record.regarding, random_());
+  auto created = Nothing(client_.Create(resources::kEvents, NamespaceOf(entry.record),
                                         EventOf(entry), {}, cut_.get_token()));
   // By nobody else than us, in a try whose answer was lost.
   if (!created && created.error().reason == Reason::kAlreadyExists) return {};
@@ -202,19 +203,19 @@ Answer<void> Recorder::Create(EventBook::Entry& entry) {
 }
 
 Json Recorder::EventOf(const EventBook::Entry& entry) const {
-  const Happening& happening = entry.happening;
+  const EventRecord& record = entry.record;
   Json event = {
       {"apiVersion", resources::kEvents.api_version()},
       {"kind", resources::kEvents.kind},
-      {"metadata", {{"name", entry.name}, {"namespace", NamespaceOf(happening)}}},
+      {"metadata", {{"name", entry.name}, {"namespace", NamespaceOf(record)}}},
       {"eventTime", FormatMicroTime(entry.last_wall)},
       {"reportingController", options_.controller},
       {"reportingInstance", options_.instance},
-      {"regarding", Reference(happening.regarding)},
-      {"type", happening.type == Happening::Type::kWarning ? "Warning" : "Normal"},
-      {"reason", happening.reason},
-      {"action", happening.action},
-      {"note", happening.note},
+      {"regarding", Reference(record.regarding)},
+      {"type", record.type == EventRecord::Type::kWarning ? "Warning" : "Normal"},
+      {"reason", record.reason},
+      {"action", record.action},
+      {"note", record.note},
   };
   if (entry.count > 1) event["series"] = SeriesOf(entry);
   return event;

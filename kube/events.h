@@ -35,7 +35,7 @@ class Recorder {
   };
 
   // All three must outlive it. `seed` goes into names, which must differ between replicas and runs.
-  Recorder(Client& client, Pauser& pauser, const Clock& clock, Options options, uint64_t seed);
+  Recorder(Client& client, Sleeper& sleeper, const Clock& clock, Options options, uint64_t seed);
 
   // Writes what is left, each tried once, for no longer than Options::drain.
   ~Recorder();
@@ -43,7 +43,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   // The note is cut at 1024 bytes, which is all that an API server takes.
-  void Record(Happening happening);
+  void Record(EventRecord record);
 
   // Waits until all that was recorded before is written or given up, counts of series too; false
   // when that takes longer.
@@ -59,7 +59,7 @@ class Recorder {
 
  private:
   struct Occurrence {
-    Happening happening;
+    EventRecord record;
     Clock::Instant now;
     Time wall;
   };
@@ -74,7 +74,7 @@ class Recorder {
   void Count(uint64_t Counts::* counter);
 
   Client& client_;
-  Pauser& pauser_;
+  Sleeper& sleeper_;
   const Clock& clock_;
   const Options options_;
 

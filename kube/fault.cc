@@ -10,7 +10,7 @@ namespace mindgate::kube {
 namespace {
 
 // A Status holds a message and a few causes; what is longer is some proxy's page.
-constexpr size_t kLongestText = 300;
+constexpr size_t kMaxText = 300;
 
 Reason ReasonOf(int http, std::string_view status_reason) {
   if (http == 401) return Reason::kUnauthorized;
@@ -39,7 +39,7 @@ std::string_view Help(Reason reason) {
 }
 
 std::string OneLine(std::string_view text) {
-  std::string line = Quote(text.substr(0, std::min(text.size(), kLongestText)));
+  std::string line = Quote(text.substr(0, std::min(text.size(), kMaxText)));
   return line;
 }
 

@@ -32,10 +32,10 @@ class Informer {
   };
 
   // The rest must outlive it.
-  Informer(Client& client, Pauser& pauser, const Clock& clock, Options options)
+  Informer(Client& client, Sleeper& sleeper, const Clock& clock, Options options)
       : options_(std::move(options)),
         objects_(std::make_shared<const Collection<T>>()),
-        reflector_(client, pauser, clock, options_.selection, MakeHandler(), options_.seed) {}
+        reflector_(client, sleeper, clock, options_.selection, MakeHandler(), options_.seed) {}
 
   // Until `stop`, in the caller's thread.
   void Run(const std::stop_token& stop) { reflector_.Run(stop); }

@@ -11,13 +11,13 @@
 namespace mindgate::kube {
 namespace {
 
-constexpr size_t kMostNames = 5;  // that a message lists
+constexpr size_t kMaxNames = 5;  // that a message lists
 
 std::string NamesOf(const Kubeconfig::Entries& entries) {
   std::vector<std::string> names;
   for (const auto& [name, node] : entries) {
-    names.push_back(names.size() == kMostNames ? "..." : Quote(name));
-    if (names.size() > kMostNames) break;
+    names.push_back(names.size() == kMaxNames ? "..." : Quote(name));
+    if (names.size() > kMaxNames) break;
   }
   return Join(names, ", ");
 }

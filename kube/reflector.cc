@@ -8,7 +8,7 @@ namespace {
 
 // client-go asks for 5 to 10 minutes (tools/cache/reflector.go, minWatchTimeout).
 constexpr int64_t kShortestWatch = 300;
-constexpr int64_t kLongestWatch = 600;
+constexpr int64_t kMaxWatch = 600;
 // A watch that held so long was a good one: the next failure is a new story.
 constexpr std::chrono::seconds kGoodWatch(30);
 
@@ -26,11 +26,11 @@ json::Projection WithIdentity(std::vector<json::Projection::Path> fields) {
   return json::Projection(fields);
 }
 
-Reflector::Reflector(Client& client, Pauser& pauser, const Clock& clock, Selection selection,
+Reflector::Reflector(Client& client, Sleeper& sleeper, const Clock& clock, Selection selection,
                      Handler handler, uint64_t seed)
     : client_(client),
       clock_(clock),
-      pauser_(pauser),
+      sleeper_(sleeper),
       selection_(std::move(selection)),
       handler_(std::move(handler)),
       fields_(WithIdentity(selection_.fields)),
@@ -51,7 +51,7 @@ void Reflector::Run(const std::stop_token& stop) {
     following_ = answer.has_value();
     if (answer) {
       // An orderly end at once, again and again, would be a busy loop too.
-      if (!lists && !held && !pauser_.Pause(backoff_.Next(), stop)) return;
+      if (!lists && !held && !sleeper_.Sleep(backoff_.Next(), stop)) return;
       continue;
     }
     const Fault& fault = answer.error();
@@ -65,7 +65,7 @@ void Reflector::Run(const std::stop_token& stop) {
     auto pause = backoff_.Next();
     if (fault.retry_after && pause < *fault.retry_after) pause = *fault.retry_after;
     handler_.failed(fault, pause);
-    if (!pauser_.Pause(pause, stop)) return;
+    if (!sleeper_.Sleep(pause, stop)) return;
   }
 }
 
@@ -94,7 +94,7 @@ Answer<void> Reflector::List(const std::stop_token& stop) {
 }
 
 Answer<void> Reflector::Watch(const std::stop_token& stop) {
-  std::uniform_int_distribution<int64_t> length(kShortestWatch, kLongestWatch);
+  std::uniform_int_distribution<int64_t> length(kShortestWatch, kMaxWatch);
   const WatchOptions options{.label_selector = selection_.label_selector,
                              .field_selector = selection_.field_selector,
                              .resource_version = seen_,

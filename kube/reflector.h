@@ -46,8 +46,8 @@ class Reflector {
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed;
   };
 
-  // `client`, `pauser` and `clock` must outlive it. `seed` spreads pauses and watch times.
-  Reflector(Client& client, Pauser& pauser, const Clock& clock, Selection selection,
+  // `client`, `sleeper` and `clock` must outlive it. `seed` spreads pauses and watch times.
+  Reflector(Client& client, Sleeper& sleeper, const Clock& clock, Selection selection,
             Handler handler, uint64_t seed);
 
   // Until `stop`; in the caller's thread, where the handler is called too.
@@ -70,7 +70,7 @@ class Reflector {
 
   Client& client_;
   const Clock& clock_;
-  Pauser& pauser_;
+  Sleeper& sleeper_;
   const Selection selection_;
   const Handler handler_;
   const json::Projection fields_;

@@ -6,7 +6,7 @@
 
 namespace mindgate::kube {
 
-bool RealPauser::Pause(std::chrono::milliseconds time, std::stop_token stop) {
+bool RealSleeper::Sleep(std::chrono::milliseconds time, std::stop_token stop) {
   std::mutex mutex;
   std::condition_variable_any woken;
   std::unique_lock lock(mutex);

@@ -8,16 +8,16 @@
 namespace mindgate::kube {
 
 // Pauses, behind an interface so that tests let no time pass. Safe from many threads.
-class Pauser {
+class Sleeper {
  public:
-  virtual ~Pauser() = default;
+  virtual ~Sleeper() = default;
   // False when `stop` was asked to before the time was over.
-  virtual bool Pause(std::chrono::milliseconds time, std::stop_token stop) = 0;
+  virtual bool Sleep(std::chrono::milliseconds time, std::stop_token stop) = 0;
 };
 
-class RealPauser final : public Pauser {
+class RealSleeper final : public Sleeper {
  public:
-  bool Pause(std::chrono::milliseconds time, std::stop_token stop) override;
+  bool Sleep(std::chrono::milliseconds time, std::stop_token stop) override;
 };
 
 // How long to wait before the next try: doubling from `first` to `longest`, each spread evenly over

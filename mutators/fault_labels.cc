@@ -11,7 +11,7 @@ namespace mindgate::mutators {
 namespace {
 
 using json::Json;
-using schemas::Carried;
+using schemas::LabelOccurrence;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
@@ -105,9 +105,9 @@ bool HadMetadata(const MutationContext& context, const PodGroupView& group, std:
 
 GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
                     std::string_view default_value, const Edits& edits) {
-  const std::vector<Carried> carried = context.view.GroupLabels(group, key);
+  const std::vector<LabelOccurrence> carried = context.view.GroupLabels(group, key);
   std::optional<std::string_view> sibling = PendingInGroup(context.view, group, key, edits);
-  for (const Carried& place : carried) {
+  for (const LabelOccurrence& place : carried) {
     const auto value = json::AsString(place.value);
     if (!value) return {"", "the label stands at " + place.path + " with another type than string"};
     if (sibling && !EqualIgnoreCase(*sibling, *value)) {

@@ -55,8 +55,8 @@ std::string Untouchable(const MutationContext& context) {
   if (label != request.namespace_labels.end() && label->second == "disabled" && !context.opted_in) {
     return "its namespace is labelled mindgate.io/inject: disabled";
   }
-  const auto* override_ = context.config.OverrideFor(
-      view.name_space.empty() ? std::string_view(request.name_space) : view.name_space);
+  const auto* override_ =
+      context.config.OverrideFor(view.ns.empty() ? std::string_view(request.ns) : view.ns);
   if (override_ != nullptr && !override_->inject && !context.opted_in) {
     return "injection is disabled for its namespace in mindgate.yaml";
   }

@@ -30,7 +30,7 @@ std::string WhyOpen(const PodTemplateView& pod) {
 }  // namespace
 
 bool IsGated(const MutationContext& context, const Edits& edits, const PodTemplateView& pod) {
-  return context.config.elastic_scaling.mode == schemas::Doing::kEnforce &&
+  return context.config.elastic_scaling.mode == schemas::EnforcementMode::kEnforce &&
          edits.Label(pod, schemas::kScalingRule).has_value();
 }
 

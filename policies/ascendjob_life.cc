@@ -75,7 +75,8 @@ void CompareMember(std::string_view what, std::string_view key, const Json* befo
 std::optional<std::string_view> FaultScheduling(const WorkloadView& view,
                                                 const schemas::PodGroupView& group) {
   std::optional<std::string_view> agreed;
-  for (const schemas::Carried& carried : view.GroupLabels(group, schemas::kFaultScheduling)) {
+  for (const schemas::LabelOccurrence& carried :
+       view.GroupLabels(group, schemas::kFaultScheduling)) {
     const auto value = json::AsString(carried.value);
     if (!value || (agreed && *agreed != *value)) return std::nullopt;
     agreed = value;
@@ -94,8 +95,8 @@ void CheckNameShadowed(const RuleContext& context, Findings& findings) {
   constexpr std::array<Shadow, 3> kShadows = {
       {{"apps", "Deployment"}, {"apps", "StatefulSet"}, {"batch.volcano.sh", "Job"}}};
   for (const Shadow& shadow : kShadows) {
-    const Reference found = LookUp(context, findings, shadow.group, shadow.kind,
-                                   context.name_space(), context.view.name);
+    const Reference found =
+        LookUp(context, findings, shadow.group, shadow.kind, context.ns(), context.view.name);
     if (found.object == nullptr) continue;
     findings.Violate("/metadata/name",
                      "a " + std::string(shadow.kind) + " is named " + Quote(context.view.name) +

@@ -22,7 +22,7 @@ constexpr std::array<FrameworkTypes, 3> kFrameworks = {{
 }};
 constexpr std::array<std::string_view, 3> kFrameworkNames = {"mindspore", "pytorch", "tensorflow"};
 
-constexpr int64_t kMostReplicas = 20000;  // ascendjob_validate.go, maxReplicas
+constexpr int64_t kMaxReplicas = 20000;  // ascendjob_validate.go, maxReplicas
 constexpr std::string_view kFails = ", so the operator fails the job for good";
 
 // The leader type that a person meant by `type`, in any case; empty when none.
@@ -235,7 +235,7 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
           "replicas of " + pod.name + " is " + replicas->dump() + ", but a leader has exactly 1" +
               std::string(kFails),
           count > 1 ? "write replicas: 1 and put the others under Worker" : "write replicas: 1");
-    } else if (count < 0 || count > kMostReplicas) {
+    } else if (count < 0 || count > kMaxReplicas) {
       findings.Violate(path,
                        "replicas of " + pod.name + " is " + replicas->dump() +
                            ", outside 0 to 20000" + std::string(kFails),

@@ -35,7 +35,7 @@ const schemas::Exception* ExceptionFor(const Rule& rule, const RuleContext& cont
         exception.rules.end()) {
       continue;
     }
-    if (MatchesOptional(exception.name_space, context.name_space()) &&
+    if (MatchesOptional(exception.ns, context.ns()) &&
         MatchesOptional(exception.kind, context.view.info().name) &&
         MatchesOptional(exception.name, context.view.name)) {
       return &exception;
@@ -90,7 +90,7 @@ void Findings::Violate(std::string path, std::string message, std::string fix) {
   for (const Violation& seen : violations_) {
     if (seen.path == path && seen.message == message) return;
   }
-  if (violations_.size() == kMost) {
+  if (violations_.size() == kMax) {
     ++dropped_;
     return;
   }
@@ -109,8 +109,8 @@ const Rule* FindRule(std::string_view id_or_name) {
   return nullptr;
 }
 
-Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view name_space) {
-  if (const auto* override_ = config.OverrideFor(name_space)) {
+Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns) {
+  if (const auto* override_ = config.OverrideFor(ns)) {
     const auto found = override_->rules.find(rule.id);
     if (found != override_->rules.end()) return found->second;
   }
@@ -129,7 +129,7 @@ Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
   for (const Rule* rule : rules) {
     RuleTrace trace{rule, Result::kNotApplicable, Mode::kOff, ""};
     if (rule->kinds.Has(context.view.kind)) {
-      trace.mode = ModeFor(*rule, context.config, context.name_space());
+      trace.mode = ModeFor(*rule, context.config, context.ns());
       if (trace.mode == Mode::kOff) {
         trace.result = Result::kOff;
       } else {

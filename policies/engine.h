@@ -51,6 +51,6 @@ Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
 
 // The mode in force for a rule in a namespace: namespace override, else global, else the rule's
 // default.
-schemas::Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view name_space);
+schemas::Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns);
 
 }  // namespace mindgate::policies

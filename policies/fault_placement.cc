@@ -101,8 +101,8 @@ constexpr std::array<KnownKey, 10> kKnownKeys = {{
 }};
 
 // Bounds what an object with 100,000 labels may cost; real ones have a few dozen.
-constexpr size_t kMostKeys = 4096;
-constexpr size_t kLongestWord = 40;
+constexpr size_t kMaxKeys = 4096;
+constexpr size_t kMaxWord = 40;
 
 // Letters and digits only, in lower case, so that "fault_Scheduling" is fault-scheduling.
 struct Word {
@@ -149,7 +149,7 @@ const KnownKey* MeantBy(std::string_view key, Where where) {
     return words;
   }();
   const SplitKey split = SplitOf(key);
-  if (split.name.size() > kLongestWord) return nullptr;
+  if (split.name.size() > kMaxWord) return nullptr;
   // A key of somebody else's domain is theirs.
   if (!split.prefix.empty() && EditDistance(split.prefix, "huawei.com") > 2) return nullptr;
   const Word word(split.name);
@@ -361,7 +361,7 @@ void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
 void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!MayMisspell(view)) return;
-  size_t budget = kMostKeys;
+  size_t budget = kMaxKeys;
   const auto check = [&](std::vector<const Place*> maps, const Place& own, Where where) {
     const bool has_own = std::any_of(maps.begin(), maps.end(),
                                      [&](const Place* map) { return map->value == own.value; });

@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, 6> kRecoverStrategies = {
 
 // clusterd: pkg/application/recover/controller.go; anything else silently becomes 270 s.
 constexpr int64_t kShortestRescheduleWait = 30;
-constexpr int64_t kLongestRescheduleWait = 270;
-constexpr int64_t kLongestFilterSeconds = 86400;  // clusterd accepts 0..86400
+constexpr int64_t kMaxRescheduleWait = 270;
+constexpr int64_t kMaxFilterSeconds = 86400;  // clusterd accepts 0..86400
 
 constexpr std::string_view kWaitRescheduleTimeout = "wait-reschedule-timeout";
 constexpr std::string_view kRecoverStrategy = "recover-strategy";
@@ -82,7 +82,7 @@ std::string FaultOfFilter(std::string_view entry) {
   if (parts.size() == 1) return "";
   if (parts.size() > 2) return "it has more than one colon";
   const auto seconds = ParseGoInt(Trim(parts[1]));
-  if (seconds && *seconds >= 0 && *seconds <= kLongestFilterSeconds) return "";
+  if (seconds && *seconds >= 0 && *seconds <= kMaxFilterSeconds) return "";
   return Quote(Trim(parts[1])) + " is no number of seconds from 0 to 86400";
 }
 
@@ -145,7 +145,7 @@ void CheckRecoverPolicyValue(const RuleContext& context, Findings& findings) {
 void CheckWaitRescheduleTimeout(const RuleContext& context, Findings& findings) {
   for (const TextEntry& entry : ReachingAnnotations(context.view, kWaitRescheduleTimeout)) {
     const auto seconds = ParseGoInt(entry.value);
-    if (seconds && *seconds >= kShortestRescheduleWait && *seconds <= kLongestRescheduleWait) {
+    if (seconds && *seconds >= kShortestRescheduleWait && *seconds <= kMaxRescheduleWait) {
       continue;
     }
     findings.Violate(

@@ -15,7 +15,7 @@ namespace {
 using json::Json;
 using schemas::Kind;
 
-constexpr int64_t kMostInstances = 256;
+constexpr int64_t kMaxInstances = 256;
 // The API server's default --service-node-port-range.
 constexpr int64_t kFirstNodePort = 30000;
 constexpr int64_t kLastNodePort = 32767;
@@ -175,7 +175,7 @@ void CheckRoleReplicas(const RuleContext& context, Findings& findings) {
 void CheckRoleReplicasLimit(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
     const auto replicas = json::AsInt(json::Find(*role.value, "replicas"));
-    if (!replicas || *replicas <= kMostInstances) continue;
+    if (!replicas || *replicas <= kMaxInstances) continue;
     findings.Violate(role.path + "/replicas",
                      role.title + " has " + std::to_string(*replicas) +
                          " instances, more than the 256 that infer-operator is specified for",

@@ -15,8 +15,8 @@ namespace {
 using json::Json;
 using schemas::Kind;
 
-constexpr int64_t kMostServices = 64;
-constexpr size_t kMostRoles = 32;
+constexpr int64_t kMaxServices = 64;
+constexpr size_t kMaxRoles = 32;
 // The operator uses 33 for "every role is ready", so a role of that number or more never has its
 // turn.
 constexpr int64_t kLastPriority = 32;
@@ -60,12 +60,12 @@ std::vector<Role> Roles(const RuleContext& context) {
 int64_t ServiceCount(const RuleContext& context) {
   if (context.view.kind != Kind::kInferServiceSet) return 1;
   const auto replicas = json::AsInt(json::FindPath(*context.view.object, {"spec", "replicas"}));
-  return std::clamp<int64_t>(replicas.value_or(1), 1, kMostServices);
+  return std::clamp<int64_t>(replicas.value_or(1), 1, kMaxServices);
 }
 
 void CheckSetReplicas(const RuleContext& context, Findings& findings) {
   const auto replicas = json::AsInt(json::FindPath(*context.view.object, {"spec", "replicas"}));
-  if (!replicas || (*replicas >= 1 && *replicas <= kMostServices)) return;
+  if (!replicas || (*replicas >= 1 && *replicas <= kMaxServices)) return;
   findings.Violate("/spec/replicas",
                    "replicas is " + std::to_string(*replicas) +
                        ", infer-operator accepts 1 to 64: it makes no InferService at all",
@@ -74,7 +74,7 @@ void CheckSetReplicas(const RuleContext& context, Findings& findings) {
 
 void CheckRoleCount(const RuleContext& context, Findings& findings) {
   const Json* roles = json::Find(ServiceSpec(context), "roles");
-  if (!json::IsArray(roles) || roles->size() <= kMostRoles) return;
+  if (!json::IsArray(roles) || roles->size() <= kMaxRoles) return;
   findings.Violate(ServicePath(context) + "/roles",
                    std::to_string(roles->size()) +
                        " roles, infer-operator accepts at most 32: none of them is made",
@@ -153,8 +153,8 @@ void CheckInstanceSetLabels(const RuleContext& context, Findings& findings) {
 void CheckDerivedNames(const RuleContext& context, Findings& findings) {
   // The name of a StatefulSet plus a hash of 11 characters is a label value of its pods, at
   // most 63.
-  constexpr size_t kLongestStatefulSet = 52;
-  constexpr size_t kLongestService = 63;
+  constexpr size_t kMaxStatefulSet = 52;
+  constexpr size_t kMaxService = 63;
   std::string service(context.view.name);
   if (context.view.kind == Kind::kInferServiceSet) service += "-0";
   if (context.view.kind == Kind::kInstanceSet) {
@@ -181,14 +181,14 @@ void CheckDerivedNames(const RuleContext& context, Findings& findings) {
     const Json* services = json::Find(*role.value, "services");
     const bool own_services = json::IsArray(services) && !services->empty();
     if (kind == "StatefulSet") {
-      report("StatefulSet", base + "-0", kLongestStatefulSet);
+      report("StatefulSet", base + "-0", kMaxStatefulSet);
     } else if (kind == "Deployment" && !own_services) {
-      report("Service", "service-" + base + "-0", kLongestService);
+      report("Service", "service-" + base + "-0", kMaxService);
     }
     if (!own_services) continue;
     for (const Json& each : *services) {
       const auto own = json::FindString(each, "name");
-      if (own) report("Service", std::string(*own) + "-" + base, kLongestService);
+      if (own) report("Service", std::string(*own) + "-" + base, kMaxService);
     }
   }
 }

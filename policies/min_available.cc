@@ -13,9 +13,9 @@
 namespace mindgate::policies {
 namespace {
 
-using schemas::Carried;
 using schemas::Kind;
 using schemas::KindSet;
+using schemas::LabelOccurrence;
 using schemas::Mode;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
@@ -23,13 +23,13 @@ using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 // Kubernetes counts pods in int32, and the plugin converts to it.
-constexpr int64_t kMostPods = 2147483647;
+constexpr int64_t kMaxPods = 2147483647;
 constexpr std::string_view kKey = schemas::kMinAvailable;
 
 std::optional<int64_t> ParseK(std::optional<std::string_view> text) {
   if (!text) return std::nullopt;
   const auto k = ParseGoInt(*text);
-  return k && *k >= 1 && *k <= kMostPods ? k : std::nullopt;
+  return k && *k >= 1 && *k <= kMaxPods ? k : std::nullopt;
 }
 
 std::string KIs(int64_t k) { return std::string(kKey) + " is " + std::to_string(k); }
@@ -194,7 +194,7 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
     if (group.min_member && *group.min_member != 1) continue;
     // What stands on the PodGroup wins over its pods, so they cannot differ.
     if (group.annotations && json::Find(group.annotations->value, kKey) != nullptr) continue;
-    const std::vector<Carried> carried = view.GroupAnnotations(group, kKey);
+    const std::vector<LabelOccurrence> carried = view.GroupAnnotations(group, kKey);
     const auto found = FindDisagreement(carried, [](std::string_view a, std::string_view b) {
       return ParseGoInt(a) == ParseGoInt(b);
     });

@@ -111,7 +111,7 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
   const auto job_id = view.Label(schemas::kJobId);
   if (view.Label(schemas::kApp) != schemas::kMindieServer || !job_id || view.name.empty()) return;
   const std::string name = std::string(schemas::kRankTablePrefix) + std::string(view.name);
-  const Reference found = LookUp(context, findings, "", "ConfigMap", context.name_space(), name);
+  const Reference found = LookUp(context, findings, "", "ConfigMap", context.ns(), name);
   if (found.IsAbsent()) {
     findings.Violate(
         "/metadata/name",

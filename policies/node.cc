@@ -303,7 +303,7 @@ bool IsInjectionOff(const RuleContext& context) {
   if (off(context.view.Label(schemas::kInject).value_or(""))) return true;
   const auto label = context.request.namespace_labels.find(schemas::kInject);
   if (label != context.request.namespace_labels.end() && off(label->second)) return true;
-  const auto* override_ = context.config.OverrideFor(context.name_space());
+  const auto* override_ = context.config.OverrideFor(context.ns());
   return (override_ != nullptr && !override_->inject) ||
          context.config.disabled_mutators.contains("scheduler-name");
 }

@@ -46,15 +46,15 @@ std::string SeenLabelPath(const schemas::WorkloadView& view, const schemas::PodT
 
 // Two places of one PodGroup that say different things.
 struct Disagreement {
-  const schemas::Carried* first;
-  const schemas::Carried* other;  // where it is reported
+  const schemas::LabelOccurrence* first;
+  const schemas::LabelOccurrence* other;  // where it is reported
   std::string_view first_text;
   std::string_view other_text;
 };
 
 // The first place whose text is not the `same` as that of the first place with text. What stands in
 // a runtime is left out: a service overrules it.
-std::optional<Disagreement> FindDisagreement(const std::vector<schemas::Carried>& carried,
+std::optional<Disagreement> FindDisagreement(const std::vector<schemas::LabelOccurrence>& carried,
                                              bool (*same)(std::string_view, std::string_view));
 
 // An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a

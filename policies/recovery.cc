@@ -10,8 +10,8 @@
 namespace mindgate::policies {
 namespace {
 
-using schemas::Carried;
 using schemas::Kind;
+using schemas::LabelOccurrence;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
@@ -54,7 +54,7 @@ constexpr std::array<JoinedLabel, 5> kJoinedLabels = {{
 
 void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const JoinedLabel& label,
                      Findings& findings) {
-  const std::vector<Carried> carried = view.GroupLabels(group, label.key);
+  const std::vector<LabelOccurrence> carried = view.GroupLabels(group, label.key);
   const auto found = FindDisagreement(carried, EqualIgnoreCase);
   if (!found) return;
   const std::string joined = std::string(found->first_text) + "|" + std::string(found->other_text);

@@ -5,17 +5,16 @@
 namespace mindgate::policies {
 
 Reference LookUp(const RuleContext& context, Findings& findings, std::string_view group,
-                 std::string_view kind, std::string_view name_space, std::string_view name) {
+                 std::string_view kind, std::string_view ns, std::string_view name) {
   const schemas::ObjectLookup* objects = context.request.objects;
   Reference reference;
   if (objects != nullptr) {
-    reference.object = objects->Find(group, kind, name_space, name);
+    reference.object = objects->Find(group, kind, ns, name);
     reference.known = reference.object != nullptr || objects->IsComplete(group, kind);
   }
   if (!reference.known) {
     findings.Skip("needs " + std::string(kind) + " " + Quote(name) +
-                  (name_space.empty() ? "" : " of namespace " + Quote(name_space)) +
-                  ", which is not known here");
+                  (ns.empty() ? "" : " of namespace " + Quote(ns)) + ", which is not known here");
   }
   return reference;
 }

@@ -18,6 +18,6 @@ struct Reference {
 // Looks the object up. When nothing is known about it, the rule is noted as skipped, with the
 // reason.
 Reference LookUp(const RuleContext& context, Findings& findings, std::string_view group,
-                 std::string_view kind, std::string_view name_space, std::string_view name);
+                 std::string_view kind, std::string_view ns, std::string_view name);
 
 }  // namespace mindgate::policies

@@ -31,10 +31,10 @@ class Findings {
 
   // More than anybody corrects at once; keeps the cost of an object with 100,000 bad labels
   // bounded.
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMax = 64;
 
   // A second violation of the same place with the same message is dropped, and so is what comes
-  // after kMost.
+  // after kMax.
   void Violate(std::string path, std::string message, std::string fix);
   // The rule could not be evaluated though it applies; never a pass.
   void Error(std::string message) { errors_.push_back(std::move(message)); }
@@ -60,9 +60,7 @@ struct RuleContext {
   const schemas::Config& config;
 
   // Of the object, else of the request.
-  std::string_view name_space() const {
-    return view.name_space.empty() ? std::string_view(request.name_space) : view.name_space;
-  }
+  std::string_view ns() const { return view.ns.empty() ? std::string_view(request.ns) : view.ns; }
 };
 
 // One check: its documentation and its function. The documentation is what `mindgate explain` and

@@ -39,13 +39,12 @@ std::optional<ScalingRuleReading> Read(const Json& config_map) {
 
 // "a", "b" and 3 more
 std::string SomeOf(const std::vector<std::string>& names) {
-  constexpr size_t kMostNames = 3;
+  constexpr size_t kMaxNames = 3;
   std::string out;
-  for (size_t i = 0; i < names.size() && i < kMostNames; ++i) {
+  for (size_t i = 0; i < names.size() && i < kMaxNames; ++i) {
     out += (i == 0 ? "" : ", ") + Quote(names[i]);
   }
-  if (names.size() > kMostNames)
-    out += " and " + std::to_string(names.size() - kMostNames) + " more";
+  if (names.size() > kMaxNames) out += " and " + std::to_string(names.size() - kMaxNames) + " more";
   return out;
 }
 
@@ -82,7 +81,7 @@ void CheckJobsOfRule(const RuleContext& context, Findings& findings) {
   const schemas::ObjectLookup* objects = context.request.objects;
   std::map<std::string, std::vector<std::string>, std::less<>> jobs_by_lost_group;
   if (objects != nullptr) {
-    objects->ForEach(kGroup, kKind, context.name_space(), [&](const Json& job) {
+    objects->ForEach(kGroup, kKind, context.ns(), [&](const Json& job) {
       const Json* metadata = json::Find(job, "metadata");
       const Json* labels = json::Find(metadata, "labels");
       if (json::FindString(labels, schemas::kScalingRule) != context.view.name ||

@@ -29,16 +29,16 @@ std::optional<std::string_view> RuleName(const WorkloadView& view) {
 }
 
 Reference RuleConfigMap(const RuleContext& context, Findings& findings, std::string_view name) {
-  return LookUp(context, findings, "", "ConfigMap", context.name_space(), name);
+  return LookUp(context, findings, "", "ConfigMap", context.ns(), name);
 }
 
 // The groups of the rule, at most some: all stand in the first tier.
 std::vector<std::string_view> GroupNames(const ScalingRule& rule) {
-  constexpr size_t kMostNames = 8;  // enough for a message
+  constexpr size_t kMaxNames = 8;  // enough for a message
   std::vector<std::string_view> names;
   if (rule.tiers.empty()) return names;
   for (const auto& group : rule.tiers.front().groups) {
-    if (names.size() < kMostNames) names.push_back(group.group_name);
+    if (names.size() < kMaxNames) names.push_back(group.group_name);
   }
   return names;
 }
@@ -111,11 +111,10 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
 void CheckRuleExists(const RuleContext& context, Findings& findings) {
   const auto name = RuleName(context.view);
   if (!name || !RuleConfigMap(context, findings, *name).IsAbsent()) return;
-  const std::string_view name_space = context.name_space();
+  const std::string_view ns = context.ns();
   findings.Violate(LabelPath(context.view, schemas::kScalingRule),
                    "ConfigMap " + Quote(*name) + " is not in the job's namespace" +
-                       (name_space.empty() ? "" : " " + Quote(name_space)) +
-                       ", so no pods are created until it is",
+                       (ns.empty() ? "" : " " + Quote(ns)) + ", so no pods are created until it is",
                    "create the ConfigMap in the namespace of the job; one elsewhere is not seen");
 }
 

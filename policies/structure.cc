@@ -16,7 +16,7 @@ using schemas::Mode;
 using schemas::WrongType;
 
 // One object can hold hundreds of thousands of them; nobody reads more.
-constexpr size_t kMostReported = 50;
+constexpr size_t kMaxReported = 50;
 
 constexpr std::array<std::string_view, 2> kInjectValues = {"enabled", "disabled"};
 
@@ -58,7 +58,7 @@ std::string FixFor(const WrongType& wrong, const std::string& name) {
 
 void CheckWrongTypes(const RuleContext& context, Findings& findings) {
   const auto& all = context.view.wrong_types;
-  for (size_t i = 0; i < std::min(all.size(), kMostReported); ++i) {
+  for (size_t i = 0; i < std::min(all.size(), kMaxReported); ++i) {
     const WrongType& wrong = all[i];
     const std::string name = NameOf(wrong.path);
     const std::string_view type = json::TypeName(*wrong.value);
@@ -75,9 +75,9 @@ void CheckWrongTypes(const RuleContext& context, Findings& findings) {
     }
     findings.Violate(wrong.path, std::move(message), FixFor(wrong, name));
   }
-  if (all.size() > kMostReported) {
+  if (all.size() > kMaxReported) {
     findings.Violate("",
-                     std::to_string(all.size() - kMostReported) + " more members have a wrong type",
+                     std::to_string(all.size() - kMaxReported) + " more members have a wrong type",
                      "correct the members named first and apply again");
   }
 }

@@ -169,8 +169,9 @@ bool KeepsTheJob(std::optional<std::string_view> action) {
 void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   const auto& groups = context.view.pod_groups;
   if (groups.empty()) return;
-  const auto any = [](const std::vector<schemas::Carried>& carried, std::string_view value) {
-    return std::any_of(carried.begin(), carried.end(), [&](const schemas::Carried& each) {
+  const auto any = [](const std::vector<schemas::LabelOccurrence>& carried,
+                      std::string_view value) {
+    return std::any_of(carried.begin(), carried.end(), [&](const schemas::LabelOccurrence& each) {
       return json::AsString(each.value) == value;
     });
   };
@@ -251,10 +252,11 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
   if (context.view.pod_groups.empty()) return;
   const auto carried =
       context.view.GroupLabels(context.view.pod_groups.front(), schemas::kFaultScheduling);
-  const bool on = std::any_of(carried.begin(), carried.end(), [](const schemas::Carried& label) {
-    const auto value = json::AsString(label.value);
-    return value && *value != "off";
-  });
+  const bool on =
+      std::any_of(carried.begin(), carried.end(), [](const schemas::LabelOccurrence& label) {
+        const auto value = json::AsString(label.value);
+        return value && *value != "off";
+      });
   if (!on) return;
   findings.Violate("/spec/leaderWorkerTemplate/restartPolicy",
                    "restartPolicy " + std::string(*policy) +

@@ -268,7 +268,7 @@ std::string ChipCounts::Describe() const {
   };
   std::set<int64_t> all;
   if (listed_ == nullptr) {
-    for (int64_t n = 1; n <= kMost; ++n) {
+    for (int64_t n = 1; n <= kMax; ++n) {
       if (Has(n)) all.insert(n);
     }
   }

@@ -25,7 +25,7 @@ class ChipCounts {
 
   static constexpr ChipCounts UpTo(int most) {
     ChipCounts counts;
-    counts.bits_ = most >= kMost ? ~uint64_t{0} : (uint64_t{1} << most) - 1;
+    counts.bits_ = most >= kMax ? ~uint64_t{0} : (uint64_t{1} << most) - 1;
     return counts;
   }
   constexpr ChipCounts With(std::initializer_list<int> more) const {
@@ -47,12 +47,12 @@ class ChipCounts {
 
   bool Has(int64_t count) const {
     if (listed_ != nullptr) return listed_->contains(count);
-    return count >= 1 && count <= kMost && (bits_ >> (count - 1) & 1) != 0;
+    return count >= 1 && count <= kMax && (bits_ >> (count - 1) & 1) != 0;
   }
   std::string Describe() const;  // "1, 2 or 4", "1 to 8", "1 to 8, 10, 12, 14 or 16"
 
  private:
-  static constexpr int kMost = 64;
+  static constexpr int kMax = 64;
   uint64_t bits_ = 0;
   const std::set<int64_t>* listed_ = nullptr;
 };

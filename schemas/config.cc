@@ -16,20 +16,21 @@ constexpr std::array<std::pair<Mode, std::string_view>, 4> kModes = {{
 
 std::string_view ModeName(Mode mode) { return kModes[static_cast<size_t>(mode)].second; }
 
-std::string_view DoingName(Doing doing) {
+std::string_view DoingName(EnforcementMode doing) {
   switch (doing) {
-    case Doing::kOff:
+    case EnforcementMode::kOff:
       return "off";
-    case Doing::kObserve:
+    case EnforcementMode::kObserve:
       return "observe";
-    case Doing::kEnforce:
+    case EnforcementMode::kEnforce:
       return "enforce";
   }
   return "";
 }
 
-std::optional<Doing> DoingNamed(std::string_view name) {
-  for (const Doing doing : {Doing::kOff, Doing::kObserve, Doing::kEnforce}) {
+std::optional<EnforcementMode> DoingNamed(std::string_view name) {
+  for (const EnforcementMode doing :
+       {EnforcementMode::kOff, EnforcementMode::kObserve, EnforcementMode::kEnforce}) {
     if (name == DoingName(doing)) return doing;
   }
   return std::nullopt;
@@ -52,9 +53,9 @@ Config::Config() {
   profile(Framework::kDeployment).pod_rescheduling = "on";
 }
 
-const NamespaceOverride* Config::OverrideFor(std::string_view name_space) const {
+const NamespaceOverride* Config::OverrideFor(std::string_view ns) const {
   for (const NamespaceOverride& candidate : namespaces) {
-    if (MatchesPattern(candidate.name, name_space)) return &candidate;
+    if (MatchesPattern(candidate.name, ns)) return &candidate;
   }
   return nullptr;
 }

@@ -42,7 +42,7 @@ struct NamespaceOverride {
 // prefix; empty matches all.
 struct Exception {
   std::vector<std::string> rules;  // ids; never empty
-  std::string name_space;
+  std::string ns;
   std::string kind;
   std::string name;
   std::string owner;   // who answers for it; never empty
@@ -63,17 +63,17 @@ struct AcceleratorRow {
 };
 
 // Whether the watcher does something, or only says what it would do.
-enum class Doing : uint8_t { kOff, kObserve, kEnforce };
+enum class EnforcementMode : uint8_t { kOff, kObserve, kEnforce };
 
-std::string_view DoingName(Doing doing);  // "off", "observe", "enforce"
-std::optional<Doing> DoingNamed(std::string_view name);
+std::string_view DoingName(EnforcementMode doing);  // "off", "observe", "enforce"
+std::optional<EnforcementMode> DoingNamed(std::string_view name);
 
 // Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean. Seconds.
 struct ElasticScaling {
-  Doing mode = Doing::kObserve;
+  EnforcementMode mode = EnforcementMode::kObserve;
   bool upstream_counts = false;
   int64_t reservation = 30;
-  Doing rebalance = Doing::kObserve;
+  EnforcementMode rebalance = EnforcementMode::kObserve;
   int64_t rebalance_after = 60;
   int64_t cool_down = 300;
   int64_t give_ups_per_minute = 10;  // of all services together
@@ -104,7 +104,7 @@ struct Config {
   int64_t super_pod_size = 48;    // scheduler init-param super-pod-size, nodes
   std::vector<AcceleratorRow> accelerators;
 
-  const NamespaceOverride* OverrideFor(std::string_view name_space) const;
+  const NamespaceOverride* OverrideFor(std::string_view ns) const;
 
   bool operator==(const Config&) const = default;
 };

@@ -100,7 +100,8 @@ class Reader {
     if (const Json* value = Find(object, key)) out = AsWhole(*value).value_or(out);
   }
 
-  static Doing DoingOf(const Json& object, std::string_view key, Doing fallback) {
+  static EnforcementMode DoingOf(const Json& object, std::string_view key,
+                                 EnforcementMode fallback) {
     const Json* value = Find(object, key);
     return value == nullptr ? fallback : DoingNamed(WordOf(*value)).value_or(fallback);
   }
@@ -208,12 +209,12 @@ class Reader {
         out.rules.emplace_back(id);
       }
     }
-    Text(value, "namespace", out.name_space);
+    Text(value, "namespace", out.ns);
     Text(value, "kind", out.kind);
     Text(value, "name", out.name);
     Text(value, "owner", out.owner);
     Text(value, "reason", out.reason);
-    CheckPattern(out.name_space, Child(path, "namespace"));
+    CheckPattern(out.ns, Child(path, "namespace"));
     CheckPattern(out.name, Child(path, "name"));
     if (!out.kind.empty()) CheckKind(out.kind, Child(path, "kind"));
     const auto expires = json::FindString(value, "expires");

@@ -21,7 +21,7 @@ using json::Json;
 constexpr int kDeepestSchema = 64;
 
 // A message names the words that would do when they are at most so many.
-constexpr size_t kMostNamed = 12;
+constexpr size_t kMaxNamed = 12;
 
 constexpr std::array<std::string_view, 6> kAnnotations = {"$schema",     "$id",     "title",
                                                           "description", "default", "examples"};
@@ -212,7 +212,7 @@ void JsonSchema::Check(const Node& node, const Json& value, const std::string& p
       if (const auto near = NearestOf(*word, words)) hint = "did you mean " + Quote(*near) + "?";
     }
     std::string message = Show(value) + " is not known here";
-    if (shown.size() <= kMostNamed) message += ": must be " + Alternatives(shown);
+    if (shown.size() <= kMaxNamed) message += ": must be " + Alternatives(shown);
     faults.push_back({path, std::move(message), std::move(hint)});
   }
   if (const auto* text = value.get_ptr<const std::string*>()) {
@@ -261,7 +261,7 @@ void JsonSchema::CheckMembers(const Node& node, const Json& object, const std::s
       std::string hint;
       if (const auto near = NearestOf(name, names)) {
         hint = "did you mean " + Quote(*near) + "?";
-      } else if (names.size() <= kMostNamed) {
+      } else if (names.size() <= kMaxNamed) {
         hint = "known here: " + Join(names, ", ");
       }
       faults.push_back({at, "unknown key " + Quote(name), std::move(hint)});

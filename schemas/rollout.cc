@@ -12,20 +12,20 @@ namespace {
 using json::Json;
 
 // Larger figures, which no cluster has, are cut so that products stay inside int64.
-constexpr int64_t kMostPods = 1'000'000'000;
-constexpr int64_t kMostPercent = 1'000'000'000;
+constexpr int64_t kMaxPods = 1'000'000'000;
+constexpr int64_t kMaxPercent = 1'000'000'000;
 
 enum class Rounding { kUp, kDown };
 
 // An int-or-string of Kubernetes: 3, or "25%". Nothing for anything else, which the API server
 // refuses.
 std::optional<int64_t> Scaled(const Json* value, int64_t pods, Rounding rounding) {
-  if (const auto number = json::AsInt(value)) return std::clamp<int64_t>(*number, 0, kMostPods);
+  if (const auto number = json::AsInt(value)) return std::clamp<int64_t>(*number, 0, kMaxPods);
   const auto text = json::AsString(value);
   if (!text || !text->ends_with('%')) return std::nullopt;
   const auto percent = ParseGoInt(text->substr(0, text->size() - 1));
   if (!percent) return std::nullopt;
-  const int64_t product = pods * std::clamp<int64_t>(*percent, 0, kMostPercent);
+  const int64_t product = pods * std::clamp<int64_t>(*percent, 0, kMaxPercent);
   return (product + (rounding == Rounding::kUp ? 99 : 0)) / 100;
 }
 
@@ -55,7 +55,7 @@ class Strategy {
 
 // The limits for so many pods.
 RollingUpdate Resolved(const Strategy& strategy, int64_t of_pods) {
-  const int64_t pods = std::clamp<int64_t>(of_pods, 0, kMostPods);
+  const int64_t pods = std::clamp<int64_t>(of_pods, 0, kMaxPods);
   const Json quarter = "25%";
   const auto limit = [&](std::string_view key, Rounding rounding) {
     const auto written = Scaled(strategy.Member(key), pods, rounding);

@@ -109,15 +109,15 @@ class Reader {
   }
 
   void ReportComments(const std::vector<json::Position>& comments) {
-    constexpr size_t kMostLines = 8;
+    constexpr size_t kMaxLines = 8;
     std::vector<std::string> lines;
     for (const json::Position& at : comments) {
       if (lines.empty() || lines.back() != std::to_string(at.line)) {
         lines.push_back(std::to_string(at.line));
       }
     }
-    const bool more = lines.size() > kMostLines;
-    if (more) lines.resize(kMostLines);
+    const bool more = lines.size() > kMaxLines;
+    if (more) lines.resize(kMaxLines);
     std::string message = "JSON allows no comments, and there are some on line" +
                           std::string(lines.size() > 1 ? "s " : " ") + Join(lines, ", ") +
                           (more ? " and more" : "");

@@ -22,7 +22,7 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
   return std::nullopt;
 }
 
-void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& carried,
+void AddCarried(const Place& map, std::string_view key, std::vector<LabelOccurrence>& carried,
                 bool in_runtime = false) {
   const Json* value = json::Find(map.value, key);
   if (value == nullptr) return;
@@ -34,7 +34,7 @@ void AddCarried(const Place& map, std::string_view key, std::vector<Carried>& ca
 // An inherited entry reaches the pods only where nothing nearer sets it.
 void AddEffective(const PodTemplateView& pod, Place PodTemplateView::* own,
                   const std::vector<Place>& inherited, std::string_view key,
-                  std::vector<Carried>& carried) {
+                  std::vector<LabelOccurrence>& carried) {
   AddCarried(pod.*own, key, carried);
   if (json::Find((pod.*own).value, key) != nullptr) return;
   for (const Place& place : inherited) {
@@ -57,7 +57,7 @@ void ReadMetadata(const Json& object, views::Builder& builder) {
   WorkloadView& view = builder.view();
   const Json* metadata = builder.Object(&object, "", "metadata");
   view.name = json::FindString(metadata, "name").value_or("");
-  view.name_space = json::FindString(metadata, "namespace").value_or("");
+  view.ns = json::FindString(metadata, "namespace").value_or("");
   view.being_deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
   view.labels = builder.StringMap(metadata, "/metadata", "labels");
   view.annotations = builder.StringMap(metadata, "/metadata", "annotations");
@@ -145,9 +145,9 @@ std::optional<std::string_view> WorkloadView::Annotation(std::string_view key) c
   return json::FindString(annotations.value, key);
 }
 
-std::vector<Carried> WorkloadView::GroupLabels(const PodGroupView& group,
-                                               std::string_view key) const {
-  std::vector<Carried> carried;
+std::vector<LabelOccurrence> WorkloadView::GroupLabels(const PodGroupView& group,
+                                                       std::string_view key) const {
+  std::vector<LabelOccurrence> carried;
   if (group.labels) AddCarried(*group.labels, key, carried);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
@@ -156,9 +156,9 @@ std::vector<Carried> WorkloadView::GroupLabels(const PodGroupView& group,
   return carried;
 }
 
-std::vector<Carried> WorkloadView::GroupAnnotations(const PodGroupView& group,
-                                                    std::string_view key) const {
-  std::vector<Carried> carried;
+std::vector<LabelOccurrence> WorkloadView::GroupAnnotations(const PodGroupView& group,
+                                                            std::string_view key) const {
+  std::vector<LabelOccurrence> carried;
   if (group.annotations) AddCarried(*group.annotations, key, carried);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];

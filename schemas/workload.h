@@ -109,7 +109,7 @@ struct PodGroupView {
 };
 
 // One place in a PodGroup that carries a label or annotation.
-struct Carried {
+struct LabelOccurrence {
   std::string path;  // pointer of the entry
   const json::Json* value = nullptr;
   bool in_runtime =
@@ -127,10 +127,9 @@ struct WorkloadView {
   Kind kind = Kind::kPod;
   Framework framework = Framework::kPod;
   std::string_view name;  // may be empty (generateName)
-  std::string_view
-      name_space;     // of the object; empty for cluster scope or when only the request knows it
-  Place labels;       // metadata.labels
-  Place annotations;  // metadata.annotations
+  std::string_view ns;  // of the object; empty for cluster scope or when only the request knows it
+  Place labels;         // metadata.labels
+  Place annotations;    // metadata.annotations
   std::optional<OwnerView> controller;  // the owner reference with controller: true
   bool controller_injected = false;     // that owner is of a kind that is injected at the source
   bool being_deleted = false;
@@ -148,8 +147,9 @@ struct WorkloadView {
 
   // Every place of the group (its PodGroup's metadata first, then templates, each map once) that
   // carries the key.
-  std::vector<Carried> GroupLabels(const PodGroupView& group, std::string_view key) const;
-  std::vector<Carried> GroupAnnotations(const PodGroupView& group, std::string_view key) const;
+  std::vector<LabelOccurrence> GroupLabels(const PodGroupView& group, std::string_view key) const;
+  std::vector<LabelOccurrence> GroupAnnotations(const PodGroupView& group,
+                                                std::string_view key) const;
 };
 
 // Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds

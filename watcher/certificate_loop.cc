@@ -32,7 +32,7 @@ void CertificateLoop::Run(const std::function<bool()>& leading, const std::stop_
     } else {
       failing_ = false;
     }
-    if (!pauser_.Pause(pause, stop)) return;
+    if (!sleeper_.Sleep(pause, stop)) return;
   }
 }
 

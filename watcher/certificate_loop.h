@@ -15,8 +15,8 @@ namespace mindgate::watcher {
 class CertificateLoop {
  public:
   // All must outlive it.
-  CertificateLoop(CertificateManager& manager, kube::Pauser& pauser, log::Logger& logger)
-      : manager_(manager), pauser_(pauser), logger_(logger) {}
+  CertificateLoop(CertificateManager& manager, kube::Sleeper& sleeper, log::Logger& logger)
+      : manager_(manager), sleeper_(sleeper), logger_(logger) {}
 
   // Until `stop`.
   void Run(const std::function<bool()>& leading, const std::stop_token& stop);
@@ -25,7 +25,7 @@ class CertificateLoop {
 
  private:
   CertificateManager& manager_;
-  kube::Pauser& pauser_;
+  kube::Sleeper& sleeper_;
   log::Logger& logger_;
   std::atomic<bool> failing_ = false;
 };

@@ -45,7 +45,7 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
                        "none.",
                        MetricType::Gauge);
   const auto standings = controller.journal().standings();
-  for (size_t i = 0; i < standings.size() && i < Metrics::kMostServices; ++i) {
+  for (size_t i = 0; i < standings.size() && i < Metrics::kMaxServices; ++i) {
     const auto& [service, reached, groups] = standings[i];
     const MetricLabels of_service = {
         {"namespace", service.ns}, {"rule", service.rule}, {"job_id", service.job_id}};

@@ -18,10 +18,10 @@ struct MetricSources {
 };
 
 // All Prometheus metrics of the watcher. Series are by service and group: as many as the cluster
-// has, but kMostServices at most; further services are only counted. Safe from many threads.
+// has, but kMaxServices at most; further services are only counted. Safe from many threads.
 class Metrics {
  public:
-  static constexpr size_t kMostServices = 2000;
+  static constexpr size_t kMaxServices = 2000;
 
   Metrics();
   ~Metrics();

@@ -19,7 +19,7 @@ using json::Json;
 constexpr std::string_view kVersions[] = {"admission.k8s.io/v1", "admission.k8s.io/v1beta1"};
 
 // Answers are small; this is about ten findings.
-constexpr size_t kLongestMessage = 2048;
+constexpr size_t kMaxMessage = 2048;
 
 // The structure rule: a member of the wrong type, which the API server's own schema would refuse
 // with 422 as well.
@@ -81,11 +81,11 @@ bool Denies(const policies::Finding& finding) {
 
 // All that denies, one a line, so that one look at the answer is enough to mend the object.
 std::string Message(const std::vector<const policies::Finding*>& denying) {
-  if (denying.size() == 1) return Sentence(*denying.front()).substr(0, kLongestMessage);
+  if (denying.size() == 1) return Sentence(*denying.front()).substr(0, kMaxMessage);
   std::string message = std::to_string(denying.size()) + " rules are violated:";
   for (size_t i = 0; i < denying.size(); ++i) {
     const std::string line = "\n- " + Sentence(*denying[i]);
-    if (message.size() + line.size() > kLongestMessage) {
+    if (message.size() + line.size() > kMaxMessage) {
       return message + "\n- and " + std::to_string(denying.size() - i) + " more";
     }
     message += line;
@@ -172,7 +172,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::st
   review.uid = reader.String("uid");
   const std::string operation = reader.String("operation");
   review.request.subresource = reader.String("subResource");
-  review.request.name_space = reader.String("namespace");
+  review.request.ns = reader.String("namespace");
   review.name = reader.String("name");
   review.dry_run = reader.Bool("dryRun");
   review.request.object = reader.Object("object");

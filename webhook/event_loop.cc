@@ -162,7 +162,7 @@ void EventLoop::OnEvent(uint64_t id, uint32_t events) {
 }
 
 void EventLoop::Open(FileDescriptor socket) {
-  if (entries_.size() >= options_.most_connections && !EvictOne()) {
+  if (entries_.size() >= options_.max_connections && !EvictOne()) {
     options_.stats->Add(Drop::kOverCap);
     --load_;
     return;

@@ -56,7 +56,7 @@ class EventLoop {
 
   struct Options {
     std::string name;
-    size_t most_connections = 1024;
+    size_t max_connections = 1024;
     const ConnectionSettings* settings = nullptr;
     ByteBudget* budget = nullptr;
     LayerStats* stats = nullptr;

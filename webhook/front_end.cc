@@ -26,7 +26,7 @@ FrontEnd::FrontEnd(Options options, Listener listener)
   for (size_t i = 0; i < options_.loops; ++i) {
     EventLoop::Options loop;
     loop.name = options_.name + "-" + std::to_string(i);
-    loop.most_connections = std::max<size_t>(1, options_.most_connections / options_.loops);
+    loop.max_connections = std::max<size_t>(1, options_.max_connections / options_.loops);
     loop.settings = &options_.settings;
     loop.budget = options_.budget;
     loop.stats = &stats_;

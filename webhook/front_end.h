@@ -22,7 +22,7 @@ class FrontEnd {
     std::string name;  // of its threads
     std::string listen;
     size_t loops = 1;
-    size_t most_connections = 2048;  // about 20 KB each over TLS while idle
+    size_t max_connections = 2048;  // about 20 KB each over TLS while idle
     ConnectionSettings settings;
     const TlsContext* tls = nullptr;  // null: without TLS
     ByteBudget* budget = nullptr;

@@ -12,7 +12,7 @@ Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options, Routes route
   FrontEnd::Options front_end;
   front_end.name = "probe";
   front_end.listen = port->options_.listen;
-  front_end.most_connections = port->options_.most_connections;
+  front_end.max_connections = port->options_.max_connections;
   front_end.settings = port->options_.settings;
   front_end.settings.port = Port::kProbe;
   front_end.budget = &port->budget_;

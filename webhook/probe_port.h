@@ -20,7 +20,7 @@ class ProbePort {
  public:
   struct Options {
     std::string listen = ":8080";
-    size_t most_connections = 64;
+    size_t max_connections = 64;
     ConnectionSettings settings{};
     const Clock* clock = nullptr;
     std::function<void(std::string_view what)> on_bug;

@@ -10,9 +10,9 @@ namespace mindgate::webhook {
 namespace {
 
 // The longest name that Kubernetes has, about. Nobody else's text makes a line of the log long.
-constexpr size_t kLongestLogged = 256;
+constexpr size_t kMaxLogged = 256;
 
-std::string_view ForLog(std::string_view text) { return text.substr(0, kLongestLogged); }
+std::string_view ForLog(std::string_view text) { return text.substr(0, kMaxLogged); }
 
 // The newest attempt to load something, one line: "", or what is wrong with it.
 std::string Fault(const ReloadStatus& status) {
@@ -113,7 +113,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
                                    {"path", PathOf(hook)},
                                    {"operation", schemas::OperationName(review->request.operation)},
                                    {"kind", ForLog(review->kind)},
-                                   {"namespace", ForLog(review->request.name_space)},
+                                   {"namespace", ForLog(review->request.ns)},
                                    {"name", ForLog(review->name)},
                                    {"user", ForLog(review->user)},
                                    {"dry_run", review->dry_run},

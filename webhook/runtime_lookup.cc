@@ -27,12 +27,12 @@ class KnownRuntimes final : public schemas::ObjectLookup {
   KnownRuntimes(Known namespaced, Known cluster_wide)
       : namespaced_(std::move(namespaced)), cluster_wide_(std::move(cluster_wide)) {}
 
-  const Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,
+  const Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
                    std::string_view name) const override {
     const Known* known = Of(group, kind);
     if (known == nullptr) return nullptr;
     return known->runtimes->Find(
-        Runtimes::KeyOf(known == &namespaced_ ? name_space : std::string_view(), name));
+        Runtimes::KeyOf(known == &namespaced_ ? ns : std::string_view(), name));
   }
 
   bool IsComplete(std::string_view group, std::string_view kind) const override {
@@ -40,12 +40,11 @@ class KnownRuntimes final : public schemas::ObjectLookup {
     return known != nullptr && known->complete;
   }
 
-  void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
+  void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                const std::function<void(const Json&)>& visit) const override {
     const Known* known = Of(group, kind);
     if (known == nullptr) return;
-    const std::string prefix =
-        Runtimes::KeyOf(known == &namespaced_ ? name_space : std::string_view(), "");
+    const std::string prefix = Runtimes::KeyOf(known == &namespaced_ ? ns : std::string_view(), "");
     std::map<std::string, const Json*> in_name_order;
     known->runtimes->ForEach([&](const std::string& key, const Json& runtime) {
       if (key.starts_with(prefix)) in_name_order[key] = &runtime;
@@ -69,10 +68,10 @@ class KnownRuntimes final : public schemas::ObjectLookup {
 
 class RuntimeLookup::Impl {
  public:
-  Impl(kube::Client& client, kube::Pauser& pauser, const Clock& clock, log::Logger& logger)
+  Impl(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger)
       : logger_(logger),
-        namespaced_(client, pauser, clock, OptionsOf(kube::resources::kServingRuntimes)),
-        cluster_wide_(client, pauser, clock, OptionsOf(kube::resources::kClusterServingRuntimes)) {
+        namespaced_(client, sleeper, clock, OptionsOf(kube::resources::kServingRuntimes)),
+        cluster_wide_(client, sleeper, clock, OptionsOf(kube::resources::kClusterServingRuntimes)) {
     namespaced_thread_ = StartThread("runtimes", [this] { namespaced_.Run(stop_.get_token()); });
     cluster_wide_thread_ =
         StartThread("cluster-runtimes", [this] { cluster_wide_.Run(stop_.get_token()); });
@@ -155,9 +154,9 @@ class RuntimeLookup::Impl {
   std::jthread cluster_wide_thread_;
 };
 
-RuntimeLookup::RuntimeLookup(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+RuntimeLookup::RuntimeLookup(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                              log::Logger& logger)
-    : impl_(std::make_unique<Impl>(client, pauser, clock, logger)) {}
+    : impl_(std::make_unique<Impl>(client, sleeper, clock, logger)) {}
 RuntimeLookup::~RuntimeLookup() = default;
 
 std::shared_ptr<const schemas::ObjectLookup> RuntimeLookup::Get() const { return impl_->Get(); }

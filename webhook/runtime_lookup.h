@@ -19,7 +19,7 @@ namespace mindgate::webhook {
 class RuntimeLookup {
  public:
   // Follows from threads of its own until it ends. The arguments must outlive it.
-  RuntimeLookup(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+  RuntimeLookup(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                 log::Logger& logger);
   ~RuntimeLookup();
 

@@ -43,7 +43,7 @@ class Server::Impl {
     admission.name = "admission";
     admission.listen = options_.listen;
     admission.loops = options_.io_threads;
-    admission.most_connections = options_.most_connections;
+    admission.max_connections = options_.max_connections;
     admission.settings = options_.connections;
     admission.settings.port = Port::kAdmission;
     admission.tls = &tls_;
@@ -82,14 +82,14 @@ class Server::Impl {
     if (phase_ == DrainPhase::kServing) return false;
     const auto elapsed = inputs_.clock.Now() - drain_began_;
     if (phase_ == DrainPhase::kAnswering) {
-      admission_->CloseIdle(options_.surely_idle);
+      admission_->CloseIdle(options_.min_idle_before_close);
       if (elapsed < options_.drain_delay) return false;
       admission_->StopAccepting();
       phase_ = DrainPhase::kLate;
     }
     // Not those of the last moments even now: who has just connected is about to send, and reads an
     // answer of 503 as "elsewhere, please" but an end of the connection as a failure.
-    admission_->CloseIdle(options_.surely_idle);
+    admission_->CloseIdle(options_.min_idle_before_close);
     return admission_->Finished() || elapsed >= options_.drain_time;
   }
 
@@ -127,7 +127,7 @@ class Server::Impl {
   ProbePort::Options ProbeOptions() {
     ProbePort::Options probes;
     probes.listen = options_.probe_listen;
-    probes.most_connections = options_.most_probe_connections;
+    probes.max_connections = options_.max_probe_connections;
     probes.settings = options_.connections;
     probes.clock = &inputs_.clock;
     probes.on_bug = [this](std::string_view what) { reviews_->OnBug(what); };

@@ -29,8 +29,8 @@ struct ServerOptions {
   // A review takes well under a millisecond: more waiting than this is a burst that a repeat serves
   // better.
   size_t queue = 256;
-  size_t most_connections = 2048;
-  size_t most_probe_connections = 64;
+  size_t max_connections = 2048;
+  size_t max_probe_connections = 64;
   size_t bytes_in_flight = size_t{64}
                            << 20;  // nine bodies of the largest size, or a thousand of 60 KB
   ClientAuth client_auth;
@@ -40,7 +40,7 @@ struct ServerOptions {
   // A connection that has been idle for so long is closed in a drain. An API server takes the one
   // it used last, so that the older an idle connection is, the less likely does a request cross its
   // end, which the API server counts as a failed call.
-  std::chrono::milliseconds surely_idle{1'000};
+  std::chrono::milliseconds min_idle_before_close{1'000};
   // How long a server that is to end still serves: until every node has taken it out of the
   // Service's endpoints.
   std::chrono::milliseconds drain_delay{5'000};
@@ -83,9 +83,9 @@ class Server {
   // Not ready from here on, every answer closes its connection.
   void BeginDrain();
   // Takes the drain further, to be called now and then; true when it is over. All the while
-  // connections that have been idle for `surely_idle` end. First it serves on for drain_delay; then
-  // it takes no more connections and answers those requests that still come with 503 and
-  // `Retry-After: 0`. Over when no connection is left or drain_time has passed.
+  // connections that have been idle for `min_idle_before_close` end. First it serves on for
+  // drain_delay; then it takes no more connections and answers those requests that still come with
+  // 503 and `Retry-After: 0`. Over when no connection is left or drain_time has passed.
   bool DrainStep();
 
   // Makes the loops look at the clock: for tests that move it.

@@ -91,7 +91,7 @@ class Golden : public ::testing::TestWithParam<Sample> {
     schemas::AdmissionRequest request;
     request.object = &object;
     request.objects = objects_.get();
-    request.name_space = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
+    request.ns = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
     return admission::Admit(request, schemas::Config());
   }
 

@@ -11,7 +11,7 @@
 namespace mindgate {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
 struct QuantityCase {
@@ -61,7 +61,7 @@ TEST(ParseWholeQuantity, ReadsWholeNumbersInEveryNotation) {
       {"10000000000000000000000m", std::nullopt},
       {"1000000000000000000000m", 1'000'000'000'000'000'000},
       {"0000000000000000000000000008", 8},
-      {"9223372036854775807", kMost},
+      {"9223372036854775807", kMax},
       {"-9223372036854775808", kLeast},
   };
   for (const auto& [text, want] : cases) EXPECT_EQ(ParseWholeQuantity(text), want) << text;

@@ -35,7 +35,7 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
   const auto create = [](const Json& of) {
     schemas::AdmissionRequest request;
     request.object = &of;
-    request.name_space = "inference";
+    request.ns = "inference";
     return request;
   };
   const auto patch = admission::Admit(create(object), config).patch;

@@ -137,9 +137,9 @@ class Stub final : public kube::Transport {
 void FollowPods(int64_t pods) {
   constexpr int64_t kEvents = 20'000;
   Stub stub(pods, kEvents);
-  kube::RealPauser pauser;
+  kube::RealSleeper sleeper;
   const SystemClock clock;
-  kube::Client client(stub, pauser);
+  kube::Client client(stub, sleeper);
   std::stop_source stop;
   stub.done = [&] { stop.request_stop(); };
   kube::Informer<PodFacts>::Options options;
@@ -150,7 +150,7 @@ void FollowPods(int64_t pods) {
                               {"spec", "schedulingGates"},
                               {"status", "phase"}};
   options.project = FactsOf;
-  kube::Informer<PodFacts> informer(client, pauser, clock, std::move(options));
+  kube::Informer<PodFacts> informer(client, sleeper, clock, std::move(options));
   const double before = ResidentBytes();
   const auto begin = std::chrono::steady_clock::now();
   double after = 0;

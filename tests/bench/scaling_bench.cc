@@ -18,7 +18,7 @@ namespace {
 
 using testing::CountsOf;
 using testing::Decide;
-using testing::Doing;
+using testing::EnforcementMode;
 using testing::Held;
 using testing::kStart;
 using testing::Options;
@@ -50,7 +50,7 @@ void Run(int runs) {
   const Service service = OneService();
   const std::vector<Service> services(1000, service);
   Options options;
-  options.rebalance = Doing::kEnforce;
+  options.rebalance = EnforcementMode::kEnforce;
   const auto decide = [&] { benchmark::DoNotOptimize(Decide(service, options, kStart)); };
   const auto decide_all = [&] {
     for (const Service& one : services) benchmark::DoNotOptimize(Decide(one, options, kStart));

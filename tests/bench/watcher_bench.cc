@@ -60,18 +60,18 @@ class NoCredentials final : public kube::CredentialSource {
   access.origin = "a benchmark";
   access.credentials = std::make_shared<NoCredentials>();
   const auto transport = kube::MakeTransport(std::move(access), "mindgate/bench");
-  kube::RealPauser pauser;
-  kube::Client client(*transport, pauser);
+  kube::RealSleeper sleeper;
+  kube::Client client(*transport, sleeper);
   log::Logger logger(log::Format::kText, log::Level::kError, clock);
-  kube::Recorder recorder(client, pauser, clock, {.controller = "bench", .instance = "bench"}, 1);
+  kube::Recorder recorder(client, sleeper, clock, {.controller = "bench", .instance = "bench"}, 1);
   watcher::scaling::ScalingController::Options options;
   options.settings = [] {
     schemas::ElasticScaling settings;
-    settings.mode = schemas::Doing::kEnforce;
+    settings.mode = schemas::EnforcementMode::kEnforce;
     return settings;
   };
   options.leading_since = [] { return Time{}; };
-  watcher::scaling::ScalingController controller(client, pauser, clock, logger, recorder, options);
+  watcher::scaling::ScalingController controller(client, sleeper, clock, logger, recorder, options);
   std::jthread thread([&](const std::stop_token& stop) { controller.Run(stop); });
   while (::read(in, line.data(), line.size()) > 0) {
     const std::string text = std::to_string(static_cast<long long>(ResidentBytes() / 1024)) + "\n";

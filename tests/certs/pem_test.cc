@@ -58,7 +58,7 @@ TEST(ReadCertificates, NamesABlockThatHoldsSomethingElse) {
 TEST(ReadCertificates, HasALimit) {
   const std::string one = Pem(NewAuthority());
   std::string many;
-  for (size_t i = 0; i < kMostCertificates; ++i) many += one;
+  for (size_t i = 0; i < kMaxCertificates; ++i) many += one;
   EXPECT_EQ(CertificatesOf(many), "1000");
   EXPECT_EQ(CertificatesOf(many + one),
             "there are more than 1000 certificates, the most that are read");

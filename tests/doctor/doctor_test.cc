@@ -13,7 +13,7 @@ namespace {
 
 using kube::testing::AccessTo;
 using kube::testing::FakeApiServer;
-using kube::testing::FakePauser;
+using kube::testing::FakeSleeper;
 namespace resources = kube::resources;
 using Json = nlohmann::json;
 
@@ -21,10 +21,10 @@ using Json = nlohmann::json;
 struct DoctorFixture : ::testing::Test {
   mindgate::testing::FakeClock clock;
   FakeApiServer server{{.clock = &clock}};
-  FakePauser pauser;
+  FakeSleeper sleeper;
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
-  kube::Client client{*transport, pauser, {.retries = 0}};
+  kube::Client client{*transport, sleeper, {.retries = 0}};
 
   std::vector<std::string> Findings(Status status) {
     std::vector<std::string> texts;

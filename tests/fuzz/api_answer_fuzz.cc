@@ -52,8 +52,8 @@ class Answering final : public kube::Transport {
 
 struct Called {
   Answering transport;
-  kube::testing::TimedPauser pauser{[](std::chrono::milliseconds) {}};
-  kube::Client client{transport, pauser, {.retries = 2, .event_bytes = 8 * 1024}};
+  kube::testing::TimedPauser sleeper{[](std::chrono::milliseconds) {}};
+  kube::Client client{transport, sleeper, {.retries = 2, .event_bytes = 8 * 1024}};
 
   Called(int status, std::string_view body, size_t piece) : transport(status, body, piece) {}
 };
@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                   }));
   }
   Check(Called(status, body, piece).client.Get(pods, "ns", "pod"));
-  Check(Called(status, body, piece).client.Merge(pods, "ns", "pod", json::Json::object()));
+  Check(Called(status, body, piece).client.MergePatch(pods, "ns", "pod", json::Json::object()));
   Check(Called(status, body, piece).client.Delete(pods, "ns", "pod"));
   Check(Called(status, body, piece).client.Evict("ns", "pod"));
   Check(Called(status, body, piece).client.GetScale(kube::resources::kDeployments, "ns", "web"));

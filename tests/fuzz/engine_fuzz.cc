@@ -33,10 +33,10 @@ class Documents : public schemas::ObjectLookup {
 
   const std::vector<Json>& all() const { return documents_; }
 
-  const Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,
+  const Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
                    std::string_view name) const override {
     for (const Json& document : documents_) {
-      if (Matches(document, group, kind, name_space) && Metadata(document, "name") == name) {
+      if (Matches(document, group, kind, ns) && Metadata(document, "name") == name) {
         return &document;
       }
     }
@@ -47,10 +47,10 @@ class Documents : public schemas::ObjectLookup {
     return documents_.size() % 2 == 0;
   }
 
-  void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
+  void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                const std::function<void(const Json&)>& visit) const override {
     for (const Json& document : documents_) {
-      if (Matches(document, group, kind, name_space)) visit(document);
+      if (Matches(document, group, kind, ns)) visit(document);
     }
   }
 
@@ -60,10 +60,9 @@ class Documents : public schemas::ObjectLookup {
   }
 
   static bool Matches(const Json& document, std::string_view group, std::string_view kind,
-                      std::string_view name_space) {
+                      std::string_view ns) {
     return schemas::GroupOf(json::FindString(document, "apiVersion").value_or("")) == group &&
-           json::FindString(document, "kind") == kind &&
-           Metadata(document, "namespace") == name_space;
+           json::FindString(document, "kind") == kind && Metadata(document, "namespace") == ns;
   }
 
   std::vector<Json> documents_;
@@ -75,9 +74,9 @@ void CheckAnswer(const admission::Verdict& verdict) {
     Require(!finding.error, finding.message);
     Require(!finding.message.empty() && !finding.fix.empty(), "findings say what and how to fix");
   }
-  Require(verdict.warnings.size() <= admission::kMostWarnings, "few warnings");
+  Require(verdict.warnings.size() <= admission::kMaxWarnings, "few warnings");
   for (const std::string& warning : verdict.warnings) {
-    Require(warning.size() <= admission::kLongestWarning, "short warnings");
+    Require(warning.size() <= admission::kMaxWarning, "short warnings");
   }
   Require(verdict.patch.empty() == (verdict.mutated == nullptr), "a patch makes a new object");
 }

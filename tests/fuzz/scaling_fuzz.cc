@@ -15,7 +15,7 @@ using namespace mindgate;
 using namespace mindgate::watcher::scaling;
 using testing::Require;
 
-constexpr size_t kMostInstances = 40;
+constexpr size_t kMaxInstances = 40;
 
 Instance InstanceOf(size_t number, uint8_t first, uint8_t second,
                     const schemas::ScalingRule& rule) {
@@ -50,11 +50,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   Service service{reading.rule, reading.rule ? "" : "it is refused", {}};
   const schemas::ScalingRule rule = reading.rule.value_or(schemas::ScalingRule{});
-  for (size_t at = end + 1; at + 1 < size && service.instances.size() < kMostInstances; at += 2) {
+  for (size_t at = end + 1; at + 1 < size && service.instances.size() < kMaxInstances; at += 2) {
     service.instances.push_back(InstanceOf(service.instances.size(), data[at], data[at + 1], rule));
   }
   Options options;
-  options.rebalance = schemas::Doing::kEnforce;
+  options.rebalance = schemas::EnforcementMode::kEnforce;
   const Time now(std::chrono::hours(1));
   const Decision decision = Decide(service, options, now);
   std::ranges::reverse(service.instances);

@@ -111,7 +111,7 @@ TEST(Issues, KeepsTheFirstFifty) {
     if (i <= 50) want += "f: fault " + std::to_string(i) + "\n";
   }
   EXPECT_FALSE(issues.empty());
-  EXPECT_EQ(issues.items().size(), Issues::kMost);
+  EXPECT_EQ(issues.items().size(), Issues::kMax);
   EXPECT_EQ(issues.dropped(), 3u);
   EXPECT_EQ(Render(issues, "f", "x"), want + "f: 3 more not shown\n");
 }

@@ -68,7 +68,7 @@ class ApiServerSuite : public ::testing::TestWithParam<ServerKind> {
 
  private:
   std::unique_ptr<ServerUnderTest> server_;
-  RealPauser pauser_;
+  RealSleeper sleeper_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Client> client_;
   std::string ns_;

@@ -85,8 +85,8 @@ TEST_P(ApiServerSuite, ApplyDoesNotTakeFieldsUnlessForced) {
 TEST_P(ApiServerSuite, AWriteOfAnotherKindTakesFields) {
   Value(
       client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"n", "1"}}), false, By("one")));
-  const Json changed = Value(
-      client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "2"}}}}, By("editor")));
+  const Json changed = Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                                                 {{"data", {{"n", "2"}}}}, By("editor")));
   EXPECT_THAT(ManagersOf(changed), ElementsAre("editor Update"));
   const Fault fault = FaultIn(
       client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"n", "1"}}), false, By("one")));

@@ -31,7 +31,7 @@ TEST_P(ApiServerSuite, Delete) {
 TEST_P(ApiServerSuite, DeleteOfWhatWasMeant) {
   const Json made = CreateConfigMap("a");
   const Json changed =
-      Value(client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
+      Value(client().MergePatch(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
   for (const DeleteOptions& options :
        {Requiring(kAnotherUid), Requiring("", VersionOf(made)),
         Requiring(UidOf(made), VersionOf(made)), Requiring(kAnotherUid, VersionOf(changed))}) {
@@ -48,29 +48,29 @@ TEST_P(ApiServerSuite, DeleteOfWhatWasMeant) {
 
 TEST_P(ApiServerSuite, FinalizersHoldDeletion) {
   CreateConfigMap("a");
-  Value(client().Merge(resources::kConfigMaps, ns(), "a",
-                       {{"metadata", {{"finalizers", {"mindgate.io/test"}}}}}));
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                            {{"metadata", {{"finalizers", {"mindgate.io/test"}}}}}));
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));
   const Json held = Get(resources::kConfigMaps, "a");
   EXPECT_TRUE(held.at("metadata").contains("deletionTimestamp"));
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));
   EXPECT_EQ(VersionOf(Get(resources::kConfigMaps, "a")), VersionOf(held));
 
-  Value(
-      client().Merge(resources::kConfigMaps, ns(), "a", {{"metadata", {{"finalizers", nullptr}}}}));
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                            {{"metadata", {{"finalizers", nullptr}}}}));
   EXPECT_EQ(GetFault(resources::kConfigMaps, "a").reason, Reason::kNotFound);
 }
 
 TEST_P(ApiServerSuite, DeletionOfAnOwnerInTheForegroundWaits) {
   CreateConfigMap("a");
-  Value(client().Merge(resources::kConfigMaps, ns(), "a",
-                       {{"metadata", {{"finalizers", {"mindgate.io/test"}}}}}));
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                            {{"metadata", {{"finalizers", {"mindgate.io/test"}}}}}));
   DeleteOptions options;
   options.propagation = "Foreground";
   Done(client().Delete(resources::kConfigMaps, ns(), "a", options));
   EXPECT_TRUE(Get(resources::kConfigMaps, "a").at("metadata").contains("deletionTimestamp"));
-  Value(
-      client().Merge(resources::kConfigMaps, ns(), "a", {{"metadata", {{"finalizers", nullptr}}}}));
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                            {{"metadata", {{"finalizers", nullptr}}}}));
   EXPECT_EQ(GetFault(resources::kConfigMaps, "a").reason, Reason::kNotFound);
 }
 
@@ -115,8 +115,8 @@ TEST_P(ApiServerSuite, ABudgetMayForbidAnEviction) {
        {"kind", "PodDisruptionBudget"},
        {"metadata", {{"name", "all"}}},
        {"spec", {{"minAvailable", 1}, {"selector", {{"matchLabels", {{"app", "suite"}}}}}}}}));
-  Value(client().Merge(resources::kPods, ns(), "p", {{"status", {{"phase", "Running"}}}}, {},
-                       "status"));
+  Value(client().MergePatch(resources::kPods, ns(), "p", {{"status", {{"phase", "Running"}}}}, {},
+                            "status"));
   const Fault fault = FaultIn(client().Evict(ns(), "p"));
   EXPECT_EQ(fault.reason, Reason::kTooManyRequests);
   EXPECT_EQ(fault.http, 429);
@@ -125,8 +125,8 @@ TEST_P(ApiServerSuite, ABudgetMayForbidAnEviction) {
   EXPECT_FALSE(Get(resources::kPods, "p").at("metadata").contains("deletionTimestamp"));
 
   // It does not guard what does not run.
-  Value(client().Merge(resources::kPods, ns(), "p", {{"status", {{"phase", "Failed"}}}}, {},
-                       "status"));
+  Value(client().MergePatch(resources::kPods, ns(), "p", {{"status", {{"phase", "Failed"}}}}, {},
+                            "status"));
   Done(client().Evict(ns(), "p"));
 }
 

@@ -57,10 +57,10 @@ const Json kContainer = {{"name", "main"}, {"image", "localhost/none:1"}};
 
 // Asks a server again and again for what its controllers are about to bring about.
 bool Poll(const std::function<bool()>& condition) {
-  RealPauser pauser;
+  RealSleeper sleeper;
   for (int i = 0; i < 300; ++i) {
     if (condition()) return true;
-    pauser.Pause(std::chrono::milliseconds(100), {});
+    sleeper.Sleep(std::chrono::milliseconds(100), {});
   }
   return false;
 }
@@ -111,7 +111,7 @@ void ApiServerSuite::SetUp() {
   const Access access = server_->FullAccess();
   ASSERT_NE(access.credentials, nullptr) << kKubeconfigVariable << " leads to no server";
   transport_ = MakeTransport(access, "mindgate-test/1");
-  client_ = std::make_unique<Client>(*transport_, pauser_);
+  client_ = std::make_unique<Client>(*transport_, sleeper_);
   const Json made = Value(client_->Create(
       resources::kNamespaces, "",
       {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"generateName", "suite-"}}}}));

@@ -20,12 +20,12 @@ std::vector<Json> LeadForAWhile(Client& client, const std::string& ns, const std
   FakeClock clock;
   std::stop_source stop;
   std::vector<Json> specs;
-  TimedPauser pauser([&](std::chrono::milliseconds time) {
+  TimedPauser sleeper([&](std::chrono::milliseconds time) {
     clock.Advance(time);
     specs.push_back(Value(client.Get(resources::kLeases, ns, "watcher")).at("spec"));
     if (specs.size() == 2) stop.request_stop();
   });
-  Elector elector(client, pauser, clock,
+  Elector elector(client, sleeper, clock,
                   {.ns = ns,
                    .name = "watcher",
                    .identity = name,
@@ -69,24 +69,24 @@ std::map<std::string, Json> OurEvents(Client& client, const std::string& ns) {
 
 TEST_P(ApiServerSuite, EventsAndTheirSeriesAreTaken) {
   FakeClock clock;
-  RealPauser pauser;
-  Recorder recorder(client(), pauser, clock,
+  RealSleeper sleeper;
+  Recorder recorder(client(), sleeper, clock,
                     {.controller = "mindgate.io/test",
                      .instance = "test-0",
                      .failed = [](const Fault& fault) { ADD_FAILURE() << fault.message; }},
                     std::random_device()());
-  const Happening held{.regarding = {"v1", "Pod", ns(), "pod-a", "uid-1"},
-                       .type = Happening::Type::kWarning,
-                       .reason = "Held",
-                       .action = "Hold",
-                       .note = "no room"};
-  Happening longest = held;
+  const EventRecord held{.regarding = {"v1", "Pod", ns(), "pod-a", "uid-1"},
+                         .type = EventRecord::Type::kWarning,
+                         .reason = "Held",
+                         .action = "Hold",
+                         .note = "no room"};
+  EventRecord longest = held;
   longest.regarding.name = std::string(250, 'b');
   longest.reason = std::string(1000, 'R');
   longest.action = std::string(1000, 'A');
   longest.note = std::string(1023, 'x') + "\u5347";
   // As many bytes as fit, in fewer characters.
-  Happening chinese = held;
+  EventRecord chinese = held;
   chinese.regarding.name = "pod-c";
   chinese.note.clear();
   for (int i = 0; i < 400; ++i) chinese.note += "\u5347";
@@ -122,8 +122,8 @@ TEST_P(ApiServerSuite, EventsAndTheirSeriesAreTaken) {
 
 TEST_P(ApiServerSuite, EventsAboutWhatIsInNoNamespace) {
   FakeClock clock;
-  RealPauser pauser;
-  Recorder recorder(client(), pauser, clock,
+  RealSleeper sleeper;
+  Recorder recorder(client(), sleeper, clock,
                     {.controller = "mindgate.io/test",
                      .instance = "test-0",
                      .failed = [](const Fault& fault) { ADD_FAILURE() << fault.message; }},

@@ -208,8 +208,8 @@ TEST_P(ApiServerSuite, VersionsThatCannotBeListed) {
   };
   ClientOptions once;
   once.retries = 0;  // a version that is too large is answered with Retry-After
-  RealPauser pauser;
-  Client impatient(transport(), pauser, once);
+  RealSleeper sleeper;
+  Client impatient(transport(), sleeper, once);
   for (const Case& c : cases) {
     SCOPED_TRACE("version \"" + c.options.resource_version + "\"");
     const Fault fault = FaultIn(impatient.List(resources::kConfigMaps, ns(), c.options));
@@ -229,8 +229,8 @@ TEST_P(ApiServerSuite, AProjectionKeepsNamedFieldsOnly) {
 
 TEST_P(ApiServerSuite, AnUnknownTokenIsUnauthorized) {
   const auto stranger = MakeTransport(server().AccessByToken("unknown"), "mindgate-test/1");
-  RealPauser pauser;
-  Client client(*stranger, pauser);
+  RealSleeper sleeper;
+  Client client(*stranger, sleeper);
   const Fault fault = FaultIn(client.List(resources::kConfigMaps, ns()));
   EXPECT_EQ(fault.reason, Reason::kUnauthorized);
   EXPECT_EQ(fault.http, 401);
@@ -239,8 +239,8 @@ TEST_P(ApiServerSuite, AnUnknownTokenIsUnauthorized) {
 
 TEST_P(ApiServerSuite, WhoHasNoRoleIsForbidden) {
   const auto powerless = MakeTransport(server().PowerlessAccess(), "mindgate-test/1");
-  RealPauser pauser;
-  Client client(*powerless, pauser);
+  RealSleeper sleeper;
+  Client client(*powerless, sleeper);
   const Fault list = FaultIn(client.List(resources::kDeployments, "default"));
   EXPECT_EQ(list.reason, Reason::kForbidden);
   EXPECT_EQ(list.http, 403);

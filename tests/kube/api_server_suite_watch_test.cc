@@ -25,7 +25,7 @@ TEST_P(ApiServerSuite, AWatchGoesOnFromAVersion) {
   EXPECT_THAT(watch.WaitFor(1), ElementsAre("ADDED a"));
 
   const Json changed =
-      Value(client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
+      Value(client().MergePatch(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));
   CreateConfigMap("unlabelled");
   CreateConfigMap("b", {{"app", "suite"}});
@@ -54,11 +54,11 @@ TEST_P(ApiServerSuite, AWatchedSelectorIsTheWorld) {
   const Json made = CreateConfigMap("a", {{"tier", "back"}});
   WatchThread watch(client(), resources::kConfigMaps, ns(), From(VersionOf(made), "tier=front"));
   const auto label = [this](const Json& tier) {
-    return Value(client().Merge(resources::kConfigMaps, ns(), "a",
-                                {{"metadata", {{"labels", {{"tier", tier}}}}}}));
+    return Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                                     {{"metadata", {{"labels", {{"tier", tier}}}}}}));
   };
   label("front");
-  Value(client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
   const Json left = label("back");
   label("front");
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));
@@ -75,7 +75,7 @@ TEST_P(ApiServerSuite, AWatchOfOneName) {
   WatchOptions options = From(VersionOf(a), "");
   options.field_selector = "metadata.name=b";
   WatchThread watch(client(), resources::kConfigMaps, ns(), options);
-  Value(client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
   CreateConfigMap("b");
   EXPECT_THAT(watch.WaitFor(1), ElementsAre("ADDED b"));
 }
@@ -86,8 +86,8 @@ TEST_P(ApiServerSuite, PodsAppearOnANodeAndLeaveAPhase) {
   options.field_selector = "spec.nodeName=nowhere,status.phase=Running";
   WatchThread watch(client(), resources::kPods, ns(), options);
   for (const char* phase : {"Running", "Failed"}) {
-    Value(client().Merge(resources::kPods, ns(), "p", {{"status", {{"phase", phase}}}}, {},
-                         "status"));
+    Value(client().MergePatch(resources::kPods, ns(), "p", {{"status", {{"phase", phase}}}}, {},
+                              "status"));
   }
   EXPECT_THAT(watch.WaitFor(2), ElementsAre("ADDED p", "DELETED p"));
 }
@@ -104,8 +104,8 @@ TEST_P(ApiServerSuite, AFinalizedObjectIsModifiedBeforeItGoes) {
   const Json made = CreateConfigMap("a", {{"app", "suite"}});
   WatchThread watch(client(), resources::kConfigMaps, ns(), From(VersionOf(made)));
   const auto finalizers = [this](const Json& list) {
-    Value(
-        client().Merge(resources::kConfigMaps, ns(), "a", {{"metadata", {{"finalizers", list}}}}));
+    Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                              {{"metadata", {{"finalizers", list}}}}));
   };
   finalizers({"mindgate.io/test"});
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));

@@ -173,9 +173,9 @@ TEST_P(ApiServerSuite, WritesThatChangeNothingKeepTheVersion) {
   const Json made = CreateConfigMap("a", nullptr, {{"n", "1"}});
   EXPECT_EQ(VersionOf(Value(client().Update(resources::kConfigMaps, ns(), "a", made))),
             VersionOf(made));
-  EXPECT_EQ(
-      VersionOf(Value(client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}))),
-      VersionOf(made));
+  EXPECT_EQ(VersionOf(Value(
+                client().MergePatch(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}))),
+            VersionOf(made));
   const Json again = {{"op", "replace"}, {"path", "/data/n"}, {"value", "1"}};
   EXPECT_EQ(
       VersionOf(Value(client().Patch(resources::kConfigMaps, ns(), "a", Json::array({again})))),
@@ -220,14 +220,14 @@ TEST_P(ApiServerSuite, JsonPatch) {
 
 TEST_P(ApiServerSuite, MergePatch) {
   const Json made = CreateConfigMap("a", {{"app", "suite"}}, {{"n", "1"}, {"m", "2"}});
-  const Json merged = Value(
-      client().Merge(resources::kConfigMaps, ns(), "a", {{"data", {{"n", nullptr}, {"k", "3"}}}}));
+  const Json merged = Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
+                                                {{"data", {{"n", nullptr}, {"k", "3"}}}}));
   EXPECT_EQ(merged.at("data"), Json({{"k", "3"}, {"m", "2"}}));
   EXPECT_EQ(merged.at("metadata").at("labels"), Json({{"app", "suite"}}));
 
-  const Fault fault = FaultIn(
-      client().Merge(resources::kConfigMaps, ns(), "a",
-                     {{"metadata", {{"resourceVersion", VersionOf(made)}}}, {"data", nullptr}}));
+  const Fault fault = FaultIn(client().MergePatch(
+      resources::kConfigMaps, ns(), "a",
+      {{"metadata", {{"resourceVersion", VersionOf(made)}}}, {"data", nullptr}}));
   EXPECT_EQ(fault.reason, Reason::kConflict);
 
   const Resource widgets = DefineResource();
@@ -260,7 +260,7 @@ TEST_P(ApiServerSuite, TheGenerationCountsWhatIsDesired) {
   const Json made = CreateDeployment("d");
   EXPECT_EQ(GenerationOf(made), 1);
   const auto merge = [this](const Json& patch) {
-    return GenerationOf(Value(client().Merge(resources::kDeployments, ns(), "d", patch)));
+    return GenerationOf(Value(client().MergePatch(resources::kDeployments, ns(), "d", patch)));
   };
   const int64_t labelled = merge({{"metadata", {{"labels", {{"a", "b"}}}}}});
   EXPECT_GT(merge({{"spec", {{"minReadySeconds", 5}}}}), labelled);
@@ -302,13 +302,14 @@ TEST_P(ApiServerSuite, StatusIsWrittenApart) {
 
 TEST_P(ApiServerSuite, PodStatusIsWrittenApart) {
   EXPECT_EQ(CreatePod("p").at("status").at("phase"), "Pending");
-  const Json pod = Value(client().Merge(resources::kPods, ns(), "p",
-                                        {{"status", {{"phase", "Running"}}}}, {}, "status"));
+  const Json pod = Value(client().MergePatch(resources::kPods, ns(), "p",
+                                             {{"status", {{"phase", "Running"}}}}, {}, "status"));
   EXPECT_EQ(pod.at("status").at("phase"), "Running");
-  EXPECT_EQ(Value(client().Merge(resources::kPods, ns(), "p", {{"status", {{"phase", "Failed"}}}}))
-                .at("status")
-                .at("phase"),
-            "Running");
+  EXPECT_EQ(
+      Value(client().MergePatch(resources::kPods, ns(), "p", {{"status", {{"phase", "Failed"}}}}))
+          .at("status")
+          .at("phase"),
+      "Running");
 }
 
 TEST_P(ApiServerSuite, Scale) {
@@ -350,8 +351,9 @@ TEST_P(ApiServerSuite, DryRunsChangeNothing) {
       Reason::kAlreadyExists);
 
   const Json patch = {{"data", {{"n", "2"}}}};
-  EXPECT_EQ(Value(client().Merge(resources::kConfigMaps, ns(), "a", patch, DryRun())).at("data"),
-            patch.at("data"));
+  EXPECT_EQ(
+      Value(client().MergePatch(resources::kConfigMaps, ns(), "a", patch, DryRun())).at("data"),
+      patch.at("data"));
   const Json operation = {{"op", "replace"}, {"path", "/data/n"}, {"value", "2"}};
   Value(client().Patch(resources::kConfigMaps, ns(), "a", Json::array({operation}), DryRun()));
   Value(client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"name", "a"}}, {{"k", "2"}}),

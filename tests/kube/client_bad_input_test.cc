@@ -38,12 +38,12 @@ HttpResponse Endless(const std::string& head, const std::string& bytes) {
 struct Fixture {
   explicit Fixture(const ClientOptions& client_options = {}, const TransportLimits& limits = {})
       : transport(MakeTransport(AccessTo(fake.url()), "mindgate-test", limits)),
-        client(*transport, pauser, client_options) {}
+        client(*transport, sleeper, client_options) {}
 
   Answer<Json> Get() { return client.Get(resources::kPods, "default", "a"); }
 
   FakeApiServer fake;
-  FakePauser pauser;
+  FakeSleeper sleeper;
   std::unique_ptr<Transport> transport;
   Client client;
 };
@@ -85,7 +85,7 @@ TEST(ClientBadInput, AnswersOfWhatIsNoApiServer) {
                 AllOf(HasSubstr("GET "), HasSubstr("/pods/a"), HasSubstr(c.message)));
     EXPECT_THAT(fault.message, SizeIs(Lt(600u)));
     EXPECT_EQ(f.fake.Count(), 1u);
-    EXPECT_THAT(f.pauser.pauses(), IsEmpty());
+    EXPECT_THAT(f.sleeper.pauses(), IsEmpty());
   }
 }
 
@@ -285,14 +285,14 @@ TEST(ClientBadInput, NobodyAnswers) {
                         Case{"http://nobody.invalid:6443", "Could not resolve host"}}) {
     SCOPED_TRACE(c.server);
     const auto transport = MakeTransport(AccessTo(c.server), "mindgate-test");
-    FakePauser pauser;
-    Client client(*transport, pauser);
+    FakeSleeper sleeper;
+    Client client(*transport, sleeper);
     const Fault fault = FaultIn(client.GetPath("/version"));
     EXPECT_EQ(fault.reason, Reason::kUnreachable);
     EXPECT_THAT(fault.message,
                 AllOf(HasSubstr("GET " + c.server + "/version (a test): "), HasSubstr(c.message)));
     EXPECT_TRUE(fault.transient());
-    EXPECT_THAT(pauser.pauses(), IsEmpty());
+    EXPECT_THAT(sleeper.pauses(), IsEmpty());
   }
 }
 
@@ -310,7 +310,7 @@ TEST(ClientBadInput, LostAnswersAreNotAskedForAgain) {
   f.fake.AnswerNext(1, {}, NoAnswer());
   const Fault fault = FaultIn(f.Get());
   EXPECT_EQ(fault.reason, Reason::kUnreachable);
-  EXPECT_THAT(f.pauser.pauses(), IsEmpty());
+  EXPECT_THAT(f.sleeper.pauses(), IsEmpty());
 }
 
 TEST(ClientBadInput, AServerThatDoesNotAnswer) {
@@ -352,11 +352,11 @@ TEST(ClientBadInput, StopEndsWhateverWaits) {
   gate->Release();
 
   std::stop_source in_a_pause;
-  f.pauser.Then([&] { in_a_pause.request_stop(); });
+  f.sleeper.Then([&] { in_a_pause.request_stop(); });
   f.fake.AnswerNext(1, {}, StatusAnswer(429, "TooManyRequests", "later", 600));
   EXPECT_EQ(FaultIn(f.client.Get(resources::kPods, "default", "b", in_a_pause.get_token())).reason,
             Reason::kStopped);
-  EXPECT_THAT(f.pauser.pauses(), ElementsAre(seconds(600)));
+  EXPECT_THAT(f.sleeper.pauses(), ElementsAre(seconds(600)));
 }
 
 // --- a server that asks for patience -------------------------------------------------------------
@@ -393,7 +393,7 @@ TEST(ClientBadInput, RetryAfterIsHonoured) {
     f.fake.AnswerNext(c.times, {}, c.answer);
     EXPECT_EQ(FaultIn(f.Get()).reason, c.reason);
     EXPECT_EQ(f.fake.Count(), c.requests);
-    EXPECT_EQ(f.pauser.pauses(), c.pauses);
+    EXPECT_EQ(f.sleeper.pauses(), c.pauses);
   }
 }
 
@@ -405,7 +405,7 @@ TEST(ClientBadInput, AnEvictionIsForTheCallerToRepeat) {
   EXPECT_EQ(fault.reason, Reason::kTooManyRequests);
   EXPECT_EQ(fault.retry_after, seconds(10));
   EXPECT_EQ(f.fake.Count(), 1u);
-  EXPECT_THAT(f.pauser.pauses(), IsEmpty());
+  EXPECT_THAT(f.sleeper.pauses(), IsEmpty());
 }
 
 // --- who may not ---------------------------------------------------------------------------------
@@ -420,8 +420,8 @@ TEST(ClientBadInput, AnExpiredTokenIsRenewedOnce) {
     access.credentials = credentials;
     if (renewed) credentials->RenewTo("new");
     const auto transport = MakeTransport(access, "mindgate-test");
-    FakePauser pauser;
-    Client client(*transport, pauser);
+    FakeSleeper sleeper;
+    Client client(*transport, sleeper);
     const auto answer = client.GetPath("/version");
     EXPECT_EQ(fake.Count(), 2u);
     if (renewed) {
@@ -444,8 +444,8 @@ TEST(ClientBadInput, ANewTokenForARunningWatch) {
   Access access = AccessTo(fake.url(), {.token = "old", .certificate = {}, .key = {}});
   static_cast<FixedCredentials&>(*access.credentials).RenewTo("new");
   const auto transport = MakeTransport(access, "mindgate-test");
-  FakePauser pauser;
-  Client client(*transport, pauser);
+  FakeSleeper sleeper;
+  Client client(*transport, sleeper);
   WatchOptions options;
   options.timeout = seconds(1);
   Done(client.Watch(resources::kPods, "", options, nullptr, [](const WatchEvent&) {}, {}));

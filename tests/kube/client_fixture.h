@@ -60,9 +60,9 @@ class FixedCredentials final : public CredentialSource {
 };
 
 // Lets no time pass and remembers what was asked for.
-class FakePauser final : public Pauser {
+class FakeSleeper final : public Sleeper {
  public:
-  bool Pause(std::chrono::milliseconds time, std::stop_token stop) override {
+  bool Sleep(std::chrono::milliseconds time, std::stop_token stop) override {
     std::function<void()> then;
     {
       const std::lock_guard lock(mutex_);

@@ -43,8 +43,8 @@ HttpServer::Options Secured(const certs::Identity& server, const certs::Identity
 
 Answer<Json> AskVersion(const Access& access) {
   const auto transport = MakeTransport(access, "mindgate-test");
-  FakePauser pauser;
-  Client client(*transport, pauser);
+  FakeSleeper sleeper;
+  Client client(*transport, sleeper);
   return client.GetPath("/version");
 }
 

@@ -114,9 +114,9 @@ class Replica {
         // 40 s of the slowest are fewer than 60 s of the fastest.
         clock_(world.clock, 0.85 + 0.01 * world.Random(31), seconds(world.Random(100'000))),
         transport_([this](const HttpCall& call, std::stop_token) { return Call(call); }),
-        pauser_([this](milliseconds time) { Sleep(time); }),
-        client_(transport_, pauser_, {.retries = 0}),
-        elector_(client_, pauser_, clock_,
+        sleeper_([this](milliseconds time) { Sleep(time); }),
+        client_(transport_, sleeper_, {.retries = 0}),
+        elector_(client_, sleeper_, clock_,
                  {.ns = "ns", .name = "watcher", .identity = "replica-" + std::to_string(number)},
                  number) {}
 
@@ -156,7 +156,7 @@ class Replica {
   const size_t number_;
   const OddClock clock_;
   FakeTransport transport_;
-  TimedPauser pauser_;
+  TimedPauser sleeper_;
   Client client_;
   Elector elector_;
   Clock::Instant cut_until_{};

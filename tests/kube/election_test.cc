@@ -41,7 +41,7 @@ struct ElectionFixture : ::testing::Test {
     Tell(call.method + " " + std::to_string(answer.status));
     return answer;
   }};
-  TimedPauser pauser{[this](milliseconds time) {
+  TimedPauser sleeper{[this](milliseconds time) {
     pauses.push_back(time);
     clock.Advance(time);
     if (steps.empty()) {
@@ -52,9 +52,9 @@ struct ElectionFixture : ::testing::Test {
     steps.pop_front();
     step();
   }};
-  Client client{transport, pauser, {.retries = 0}};
+  Client client{transport, sleeper, {.retries = 0}};
   Elector elector{client,
-                  pauser,
+                  sleeper,
                   clock,
                   {.ns = "ns",
                    .name = "watcher",
@@ -300,9 +300,9 @@ TEST_F(ElectionFixture, GarbageIsAFailureAndNotAnEnd) {
   FakeTransport odd{[&](const HttpCall&, std::stop_token) -> Answer<HttpAnswer> {
     return Ok(garbage ? "[1]" : "{}");
   }};
-  Client odd_client{odd, pauser, {.retries = 0}};
+  Client odd_client{odd, sleeper, {.retries = 0}};
   Elector odd_elector{odd_client,
-                      pauser,
+                      sleeper,
                       clock,
                       {.ns = "ns",
                        .name = "watcher",

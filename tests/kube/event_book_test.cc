@@ -11,7 +11,7 @@ using std::chrono::seconds;
 constexpr Clock::Instant kStart{std::chrono::hours(1)};
 constexpr Time kWall{seconds(1767225600)};
 
-Happening About(const std::string& pod, const std::string& note = "") {
+EventRecord About(const std::string& pod, const std::string& note = "") {
   return {.regarding = {"v1", "Pod", "ns", pod, "uid-" + pod},
           .reason = "Held",
           .action = "Hold",
@@ -25,9 +25,8 @@ struct BookFixture : ::testing::Test {
 
   Clock::Instant now() const { return kStart + since; }
   // Whether it became an Event of its own, which is written at once.
-  bool Add(const Happening& happening) {
-    EventBook::Entry* entry =
-        book.Add(happening, now(), kWall + std::chrono::floor<seconds>(since));
+  bool Add(const EventRecord& record) {
+    EventBook::Entry* entry = book.Add(record, now(), kWall + std::chrono::floor<seconds>(since));
     if (entry != nullptr) book.Written(*entry, now());
     return entry != nullptr;
   }
@@ -35,7 +34,7 @@ struct BookFixture : ::testing::Test {
   std::vector<std::string> WriteDue(bool even_early = false) {
     std::vector<std::string> due;
     for (EventBook::Entry* entry : book.Due(now(), even_early)) {
-      due.push_back(entry->happening.regarding.name + ": " + std::to_string(entry->count));
+      due.push_back(entry->record.regarding.name + ": " + std::to_string(entry->count));
       book.Written(*entry, now());
     }
     return due;
@@ -49,10 +48,10 @@ TEST_F(BookFixture, EqualHappeningsAreCounted) {
   EXPECT_FALSE(Add(About("a")));
   EXPECT_TRUE(Add(About("b")));
   EXPECT_TRUE(Add(About("a", "another note")));
-  Happening warning = About("a");
-  warning.type = Happening::Type::kWarning;
+  EventRecord warning = About("a");
+  warning.type = EventRecord::Type::kWarning;
   EXPECT_TRUE(Add(warning));
-  Happening successor = About("a");
+  EventRecord successor = About("a");
   successor.regarding.uid = "uid-of-its-successor";
   EXPECT_TRUE(Add(successor));
   EXPECT_FALSE(Add(About("a")));
@@ -119,12 +118,12 @@ TEST_F(BookFixture, NewEventsAboutOneObjectAreLimited) {
 }
 
 TEST_F(BookFixture, MemoryIsBounded) {
-  for (size_t i = 0; i < EventBook::kMost; ++i) {
+  for (size_t i = 0; i < EventBook::kMax; ++i) {
     since += seconds(5);  // so that no bucket is in the way
     EXPECT_TRUE(Add(About("pod-" + std::to_string(i))));
   }
   // Those of the last 6 minutes are kept, older singles go.
-  EXPECT_EQ(book.size(), EventBook::kMost);
+  EXPECT_EQ(book.size(), EventBook::kMax);
   EXPECT_TRUE(Add(About("one-more")));
   EXPECT_EQ(book.size(), 6 * 60 / 5 + 1u);
   EXPECT_FALSE(Add(About("pod-4095")));
@@ -132,12 +131,12 @@ TEST_F(BookFixture, MemoryIsBounded) {
 
 TEST_F(BookFixture, MemoryIsBoundedInABurstToo) {
   const auto add = [this](size_t i) { return Add(About("pod-" + std::to_string(i))); };
-  for (size_t i = 0; i < EventBook::kMost; ++i) EXPECT_TRUE(add(i));
-  EXPECT_FALSE(add(EventBook::kMost)) << "too many objects at once";
+  for (size_t i = 0; i < EventBook::kMax; ++i) EXPECT_TRUE(add(i));
+  EXPECT_FALSE(add(EventBook::kMax)) << "too many objects at once";
   EXPECT_EQ(book.limited(), 1u);
   since = seconds(5);
-  EXPECT_TRUE(add(EventBook::kMost)) << "in the place of the oldest";
-  EXPECT_EQ(book.size(), EventBook::kMost);
+  EXPECT_TRUE(add(EventBook::kMax)) << "in the place of the oldest";
+  EXPECT_EQ(book.size(), EventBook::kMax);
 }
 
 }  // namespace

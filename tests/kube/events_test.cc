@@ -28,9 +28,9 @@ using testing::TimedPauser;
 
 constexpr seconds kLong(60);  // for what must come, on the slowest machine
 
-Happening About(const std::string& pod, const std::string& note = "") {
+EventRecord About(const std::string& pod, const std::string& note = "") {
   return {.regarding = {"v1", "Pod", "ns", pod, "uid-1"},
-          .type = Happening::Type::kWarning,
+          .type = EventRecord::Type::kWarning,
           .reason = "Held",
           .action = "Hold",
           .note = note};
@@ -49,11 +49,11 @@ struct EventsFixture : ::testing::Test {
   FakeTransport transport{[this](const HttpCall&, std::stop_token stop) {
     return answer(answered++, std::move(stop));
   }};
-  TimedPauser pauser{[this](milliseconds time) {
+  TimedPauser sleeper{[this](milliseconds time) {
     ++pauses;
     clock.Advance(time);
   }};
-  Client client{transport, pauser, {.retries = 0}};
+  Client client{transport, sleeper, {.retries = 0}};
 
   Recorder::Options Options() {
     return {.controller = "mindgate.io/watcher",
@@ -64,7 +64,7 @@ struct EventsFixture : ::testing::Test {
             }};
   }
   std::unique_ptr<Recorder> Make(Recorder::Options options) {
-    return std::make_unique<Recorder>(client, pauser, clock, std::move(options), 7);
+    return std::make_unique<Recorder>(client, sleeper, clock, std::move(options), 7);
   }
   std::unique_ptr<Recorder> Make() { return Make(Options()); }
 
@@ -140,9 +140,9 @@ TEST_F(EventsFixture, NamesAndNamespacesOfOddObjects) {
       {{"v1", "Pod", "ns", long_name, ""}, "ns " + long_name.substr(0, 235)},
   };
   for (size_t i = 0; i < std::size(cases); ++i) {
-    Happening happening = About("");
-    happening.regarding = cases[i].first;
-    recorder->Record(happening);
+    EventRecord record = About("");
+    record.regarding = cases[i].first;
+    recorder->Record(record);
     ASSERT_TRUE(recorder->Flush(kLong));
     const Json metadata = Body(i)["metadata"];
     const std::string name = metadata["name"];
@@ -156,10 +156,10 @@ TEST_F(EventsFixture, NamesAndNamespacesOfOddObjects) {
 
 TEST_F(EventsFixture, TextsAreCutAtWholeCharacters) {
   const auto recorder = Make();
-  Happening happening = About("pod-a", std::string(1023, 'x') + "\u00e9 and more");
-  happening.reason = std::string(200, 'R');
-  happening.action = std::string(127, 'A') + "\u5347";
-  recorder->Record(happening);
+  EventRecord record = About("pod-a", std::string(1023, 'x') + "\u00e9 and more");
+  record.reason = std::string(200, 'R');
+  record.action = std::string(127, 'A') + "\u5347";
+  recorder->Record(record);
   recorder->Record(About("pod-a", std::string(1021, 'x') + "\u5347"));  // 1024 bytes
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(Body(0)["note"], std::string(1023, 'x'));

@@ -416,7 +416,7 @@ std::optional<FakeApiServer::Route> FakeApiServer::RouteOf(const HttpRequest& re
   const bool inside = parts[at] == "namespaces" && parts.size() > at + 2 &&
                       !(core && parts.size() == at + 3 && parts[at + 2] == "status");
   if (inside) {
-    target.name_space = parts[at + 1];
+    target.ns = parts[at + 1];
     at += 2;
   }
   target.how = resources_.Find(core ? "" : parts[1], parts[prefix - 1], parts[at]);
@@ -451,7 +451,7 @@ HttpResponse FakeApiServer::AnswerRoute(const HttpRequest& request, const Route&
   const bool eviction = target.subresource == "eviction";
   const bool create = route.verb == "create";
   if (create != (target.name.empty() || eviction)) return Answered(MethodNotAllowed());
-  if (create && target.resource().namespaced && target.name_space.empty()) {
+  if (create && target.resource().namespaced && target.ns.empty()) {
     return Answered(MethodNotAllowed());
   }
   if (route.verb == "patch") {
@@ -482,7 +482,7 @@ HttpResponse FakeApiServer::List(const HttpRequest& request, const Target& targe
   const auto selectors = Selectors::Parse(target.Parameter("labelSelector"),
                                           target.Parameter("fieldSelector"), fields);
   if (!selectors) return Answered(selectors.error());
-  const Scope scope{target.resource(), target.name_space, *selectors};
+  const Scope scope{target.resource(), target.ns, *selectors};
   const std::string watch = target.Parameter("watch");
   if (watch == "true" || watch == "1") return Watch(request, scope);
   const auto list = store_.List(scope, *target.how, request.query);

@@ -60,7 +60,7 @@ FakeStore::Key FakeStore::KeyOf(const Resource& resource, const std::string& ns,
 bool FakeStore::Holds(const Scope& scope, const Key& key) {
   const auto& [group, plural, place] = key;
   return group == scope.resource.group && plural == scope.resource.plural &&
-         (scope.name_space.empty() || place.starts_with(scope.name_space + "/"));
+         (scope.ns.empty() || place.starts_with(scope.ns + "/"));
 }
 
 FakeStore::ObjectPtr FakeStore::Get(const Resource& resource, const std::string& ns,
@@ -132,7 +132,7 @@ Outcome<FakeStore::Objects> FakeStore::StateAt(int64_t version, const Scope& sco
   if (version > version_) return Refuse(TooLargeResourceVersion(version, version_));
   if (version < compacted_) return Refuse(Expired(kExpiredList));
   Objects state;
-  const std::string first = scope.name_space.empty() ? "" : scope.name_space + "/";
+  const std::string first = scope.ns.empty() ? "" : scope.ns + "/";
   for (auto at = objects_.lower_bound({scope.resource.group, scope.resource.plural, first});
        at != objects_.end() && Holds(scope, at->first); ++at) {
     state.insert(state.end(), *at);

@@ -19,7 +19,7 @@ namespace mindgate::kube::testing {
 // A list or a watch, as its query says.
 struct Scope {
   Resource resource;
-  std::string name_space;  // empty: all
+  std::string ns;  // empty: all
   Selectors selectors;
 };
 

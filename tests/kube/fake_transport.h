@@ -41,13 +41,13 @@ class FakeTransport final : public Transport {
 };
 
 // Pauses by a function; returns whether it was not stopped.
-class TimedPauser final : public Pauser {
+class TimedPauser final : public Sleeper {
  public:
   using Pausing = std::function<void(std::chrono::milliseconds time)>;
 
   explicit TimedPauser(Pausing pausing) : pausing_(std::move(pausing)) {}
 
-  bool Pause(std::chrono::milliseconds time, std::stop_token stop) override {
+  bool Sleep(std::chrono::milliseconds time, std::stop_token stop) override {
     if (!stop.stop_requested()) pausing_(time);
     return !stop.stop_requested();
   }

@@ -51,9 +51,8 @@ std::optional<Refusal> FakeUsers::Refused(const HttpRequest& request, const Targ
            (rule.second == "*" || rule.second == resource);
   });
   if (!forbidden && *user == kTester) return std::nullopt;
-  const std::string where = target->name_space.empty()
-                                ? " at the cluster scope"
-                                : " in the namespace \"" + target->name_space + "\"";
+  const std::string where =
+      target->ns.empty() ? " at the cluster scope" : " in the namespace \"" + target->ns + "\"";
   return Forbidden(target->resource(), target->name,
                    who + " resource \"" + resource + "\" in API group \"" +
                        target->resource().group + "\"" + where);

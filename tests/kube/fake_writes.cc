@@ -97,7 +97,7 @@ FieldManager FakeWrites::Manager(const Target& target) const {
 }
 
 Outcome<FakeStore::ObjectPtr> FakeWrites::Find(const Target& target) const {
-  auto found = store_.Get(target.resource(), target.name_space, target.name);
+  auto found = store_.Get(target.resource(), target.ns, target.name);
   if (found == nullptr) return Refuse(NotFound(target.resource(), target.name));
   return found;
 }
@@ -121,7 +121,7 @@ Outcome<void> FakeWrites::CheckIdentity(const Target& target, const Json& object
                              resource.kind));
   }
   const std::string ns = TextAt(object, {"metadata", "namespace"});
-  if (!ns.empty() && ns != target.name_space) {
+  if (!ns.empty() && ns != target.ns) {
     return Refuse(BadRequest(
         "the namespace of the provided object does not match the namespace sent on the request"));
   }
@@ -176,11 +176,10 @@ Outcome<Reply> FakeWrites::Insert(const Target& target, Json object, Owned owned
                           {{"FieldValueRequired",
                             "Required value: name or generateName is required", "metadata.name"}}));
   }
-  if (how.resource.namespaced &&
-      store_.Get(resources::kNamespaces, "", target.name_space) == nullptr) {
-    return Refuse(NotFound(resources::kNamespaces, target.name_space));
+  if (how.resource.namespaced && store_.Get(resources::kNamespaces, "", target.ns) == nullptr) {
+    return Refuse(NotFound(resources::kNamespaces, target.ns));
   }
-  if (store_.Get(how.resource, target.name_space, name) != nullptr) {
+  if (store_.Get(how.resource, target.ns, name) != nullptr) {
     return Refuse(AlreadyExists(how.resource, name));
   }
   if (!TextAt(object, {"metadata", "resourceVersion"}).empty()) {
@@ -189,7 +188,7 @@ Outcome<Reply> FakeWrites::Insert(const Target& target, Json object, Owned owned
   if (const auto checked = CheckContent(target, object); !checked) return Refuse(checked.error());
 
   for (const char* member : kOwnMetadata) metadata.erase(member);
-  if (how.resource.namespaced) metadata["namespace"] = target.name_space;
+  if (how.resource.namespaced) metadata["namespace"] = target.ns;
   char uid[40];
   std::snprintf(uid, sizeof uid, "00000000-0000-4000-8000-%012d", static_cast<int>(++made_));
   metadata["uid"] = uid;
@@ -203,7 +202,7 @@ Outcome<Reply> FakeWrites::Insert(const Target& target, Json object, Owned owned
   }
   if (target.Parameter("dryRun") == "All") return Reply{201, std::move(object)};
   if (how.resource == resources::kCustomResourceDefinitions) resources_.AddFrom(object);
-  return Reply{201, *store_.Put(how.resource, target.name_space, name, std::move(object))};
+  return Reply{201, *store_.Put(how.resource, target.ns, name, std::move(object))};
 }
 
 Outcome<Reply> FakeWrites::Update(const Target& target, const Json& object) {
@@ -263,11 +262,11 @@ Outcome<Reply> FakeWrites::Replace(const Target& target, const Json& live, Json 
 
   const bool kubelet_has_it = next["metadata"].value("deletionGracePeriodSeconds", int64_t{0}) > 0;
   if (next["metadata"].contains("deletionTimestamp") && !HasFinalizers(next) && !kubelet_has_it) {
-    store_.Remove(how.resource, target.name_space, target.name);
+    store_.Remove(how.resource, target.ns, target.name);
     return Reply{200, std::move(next)};
   }
   if (how.resource == resources::kCustomResourceDefinitions) resources_.AddFrom(next);
-  return Reply{200, *store_.Put(how.resource, target.name_space, target.name, std::move(next))};
+  return Reply{200, *store_.Put(how.resource, target.ns, target.name, std::move(next))};
 }
 
 Outcome<Reply> FakeWrites::ReplaceScale(const Target& target, const Json& live, const Json& scale) {
@@ -335,7 +334,7 @@ Outcome<Reply> FakeWrites::Apply(const Target& target, Json patch) {
         {{"FieldValueRequired", "Required value: is required for apply patch", "fieldManager"}}));
   }
   if (!patch.is_object()) return Refuse(BadRequest("error decoding YAML: not an object"));
-  const auto live = store_.Get(target.resource(), target.name_space, target.name);
+  const auto live = store_.Get(target.resource(), target.ns, target.name);
   if (TextAt(patch, {"metadata", "name"}).empty()) {
     if (live == nullptr) {
       return Refuse(BadRequest("the name of the object (" + target.name +
@@ -417,7 +416,7 @@ Outcome<Reply> FakeWrites::Delete(const Target& target, const Json& options) {
     return MarkDeleted(target, std::move(object), grace, dry_run);
   }
   if (!dry_run) {
-    store_.Remove(target.resource(), target.name_space, target.name);
+    store_.Remove(target.resource(), target.ns, target.name);
     if (target.resource() == resources::kNamespaces) store_.RemoveNamespace(target.name);
   }
   if (target.how->returns_deleted) return Reply{200, std::move(object)};
@@ -440,8 +439,7 @@ Outcome<Reply> FakeWrites::MarkDeleted(const Target& target, Json object, int64_
   metadata["deletionTimestamp"] = now_(grace);
   metadata["deletionGracePeriodSeconds"] = grace;
   if (dry_run) return Reply{200, std::move(object)};
-  return Reply{200,
-               *store_.Put(target.resource(), target.name_space, target.name, std::move(object))};
+  return Reply{200, *store_.Put(target.resource(), target.ns, target.name, std::move(object))};
 }
 
 Outcome<Reply> FakeWrites::Evict(const Target& target, const Json& eviction) {
@@ -467,7 +465,7 @@ Outcome<Reply> FakeWrites::Evict(const Target& target, const Json& eviction) {
 
 // Disruption budgets as their controller left them.
 Outcome<void> FakeWrites::AskBudgets(const Target& target, const Json& pod) {
-  const Scope all{resources::kPodDisruptionBudgets, target.name_space, {}};
+  const Scope all{resources::kPodDisruptionBudgets, target.ns, {}};
   const auto budgets =
       store_.List(all, *resources_.Find(resources::kPodDisruptionBudgets), {{"", ""}});
   for (const Json& budget : budgets->at("items")) {

@@ -17,7 +17,7 @@ namespace mindgate::kube::testing {
 // One request for an object, as its path and query say.
 struct Target {
   const FakeResource* how = nullptr;
-  std::string name_space;
+  std::string ns;
   std::string name;
   std::string subresource;
   std::map<std::string, std::string> query;

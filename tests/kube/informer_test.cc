@@ -41,8 +41,8 @@ class Running {
  public:
   explicit Running(FakeApiServer& fake, const std::string& labels = "")
       : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
-        client_(*transport_, pauser_),
-        informer_(client_, pauser_, clock_, MakeOptions(labels)),
+        client_(*transport_, sleeper_),
+        informer_(client_, sleeper_, clock_, MakeOptions(labels)),
         thread_([this](std::stop_token stop) { informer_.Run(std::move(stop)); }) {}
 
   Phases& informer() { return informer_; }
@@ -86,7 +86,7 @@ class Running {
   std::mutex mutex_;
   std::vector<std::string> changes_;
   std::vector<Json> seen_;
-  FakePauser pauser_;
+  FakeSleeper sleeper_;
   FakeClock clock_;
   std::unique_ptr<Transport> transport_;
   Client client_;

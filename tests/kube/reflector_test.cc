@@ -36,8 +36,8 @@ class Running {
  public:
   explicit Running(FakeApiServer& fake, Selection selection = {.resource = resources::kPods})
       : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
-        client_(*transport_, pauser_),
-        reflector_(client_, pauser_, clock_, std::move(selection), MakeHandler(), 1) {
+        client_(*transport_, sleeper_),
+        reflector_(client_, sleeper_, clock_, std::move(selection), MakeHandler(), 1) {
     thread_ = std::jthread([this](std::stop_token stop) { reflector_.Run(std::move(stop)); });
   }
   ~Running() { Stop(); }
@@ -55,13 +55,13 @@ class Running {
   }
   // Stops by itself after so many pauses.
   void StopAfter(size_t pauses) {
-    pauser_.Then([this, pauses] {
-      if (pauser_.pauses().size() >= pauses) thread_.request_stop();
+    sleeper_.Then([this, pauses] {
+      if (sleeper_.pauses().size() >= pauses) thread_.request_stop();
     });
     thread_.join();
   }
 
-  FakePauser& pauser() { return pauser_; }
+  FakeSleeper& sleeper() { return sleeper_; }
   FakeClock& clock() { return clock_; }
   Reflector& reflector() { return reflector_; }
   std::vector<Fault> faults() {
@@ -99,7 +99,7 @@ class Running {
   std::condition_variable changed_;
   std::vector<std::string> told_;
   std::vector<Fault> faults_;
-  FakePauser pauser_;
+  FakeSleeper sleeper_;
   FakeClock clock_;
   std::unique_ptr<Transport> transport_;
   Client client_;
@@ -137,7 +137,7 @@ TEST(Reflector, ListsInPagesAndWatchesFromThere) {
                                 HasSubstr("labelSelector=%21hidden"), HasSubstr("spec.nodeName%3D"),
                                 HasSubstr("resourceVersion=" + version + "&")));
   EXPECT_THAT(running.faults(), IsEmpty());
-  EXPECT_THAT(running.pauser().pauses(), IsEmpty());
+  EXPECT_THAT(running.sleeper().pauses(), IsEmpty());
 }
 
 TEST(Reflector, ASmallCollectionIsListedFromTheCache) {
@@ -175,7 +175,7 @@ TEST(Reflector, ACutWatchGoesOnWithoutAnotherList) {
       EXPECT_THAT(told, ElementsAre("list", "listed", "added a", "added b"));
     }
     EXPECT_THAT(Targets(fake, kWatches)[1], HasSubstr("resourceVersion=" + VersionOf(a) + "&"));
-    EXPECT_THAT(running.pauser().pauses(), SizeIs(1));
+    EXPECT_THAT(running.sleeper().pauses(), SizeIs(1));
     EXPECT_EQ(running.reflector().counts().lists, 1u);
     EXPECT_EQ(running.reflector().counts().watches, 2u);
     EXPECT_EQ(running.reflector().counts().faults, broken ? 1u : 0u);
@@ -189,7 +189,7 @@ TEST(Reflector, AfterALongWatchTheNextBeginsAtOnce) {
   running.clock().Advance(seconds(300));
   fake.CutWatches(Cut::kOrderly);
   ASSERT_TRUE(fake.WaitForRequests(kWatches, 2));
-  EXPECT_THAT(running.pauser().pauses(), IsEmpty());
+  EXPECT_THAT(running.sleeper().pauses(), IsEmpty());
 }
 
 TEST(Reflector, AnExpiredVersionMakesItListAgain) {
@@ -209,7 +209,7 @@ TEST(Reflector, AnExpiredVersionMakesItListAgain) {
   fake.Put(resources::kPods, Pod("d"));
   EXPECT_THAT(running.ToldUntil("added d"), ElementsAre("list", "a", "b", "listed", "Expired",
                                                         "list", "b", "c", "listed", "added d"));
-  EXPECT_THAT(running.pauser().pauses(), SizeIs(2));
+  EXPECT_THAT(running.sleeper().pauses(), SizeIs(2));
   EXPECT_EQ(running.reflector().counts().lists, 2u);
 }
 
@@ -288,7 +288,7 @@ TEST(Reflector, NoFaultMakesAStorm) {
     fake.AnswerNext(1'000'000, c.when, c.answer);
     Running running(fake);
     running.StopAfter(kPauses);
-    const std::vector<milliseconds> pauses = running.pauser().pauses();
+    const std::vector<milliseconds> pauses = running.sleeper().pauses();
     EXPECT_THAT(pauses, SizeIs(kPauses));
     EXPECT_THAT(fake.Count(), AllOf(Ge(2u), Le((kPauses + 1) * c.requests_a_pause)));
     if (std::string(c.what) == "busy") continue;  // those are as the server said
@@ -322,7 +322,7 @@ TEST(Reflector, WaitsAsLongAsTheServerAsks) {
   fake.AnswerNext(1, kWatches, StatusAnswer(429, "TooManyRequests", "later", 120));
   Running running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
-  EXPECT_THAT(running.pauser().pauses(), ElementsAre(seconds(120)));
+  EXPECT_THAT(running.sleeper().pauses(), ElementsAre(seconds(120)));
 }
 
 TEST(Reflector, StopsWhileItListsAndWhileItWatches) {

@@ -9,9 +9,9 @@ using schemas::Config;
 using schemas::Kind;
 using schemas::KindInfo;
 
-std::string With(Json object, const char* label, const char* name_space = nullptr) {
+std::string With(Json object, const char* label, const char* ns = nullptr) {
   if (label != nullptr) object["metadata"]["labels"]["mindgate.io/inject"] = label;
-  if (name_space != nullptr) object["metadata"]["namespace"] = name_space;
+  if (ns != nullptr) object["metadata"]["namespace"] = ns;
   return object.dump();
 }
 
@@ -70,9 +70,9 @@ TEST(Opting, TheNamespaceOfTheRequestCountsWhenTheObjectNamesNone) {
   const Json object = Workload(Kind::kDeployment, {NpuContainer()});
   schemas::AdmissionRequest request;
   request.object = &object;
-  request.name_space = "other";
+  request.ns = "other";
   EXPECT_TRUE(MutateOnly(request, off).patch.empty());
-  request.name_space = "another";
+  request.ns = "another";
   EXPECT_FALSE(MutateOnly(request, off).patch.empty());
 }
 

@@ -461,9 +461,9 @@ TEST(AscendJobSchedulerNames, Table) {
 
 TEST(AscendJobNameShadowed, Table) {
   const auto other = [](const std::string& api_version, const std::string& kind,
-                        const std::string& name_space) {
+                        const std::string& ns) {
     return "{apiVersion: " + api_version + ", kind: " + kind +
-           ", metadata: {name: j, namespace: " + name_space + "}}";
+           ", metadata: {name: j, namespace: " + ns + "}}";
   };
   std::vector<RuleCase> cases = {
       {"alone", PytorchJob(), {}},

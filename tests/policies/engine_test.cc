@@ -145,12 +145,12 @@ class Engine : public ::testing::Test {
  protected:
   // One line a finding: "MG001 enforce metadata.labels[a/b]: message", then the traces, then the
   // verdict.
-  std::vector<std::string> Run(const std::vector<Rule>& rules, const std::string& name_space = "") {
+  std::vector<std::string> Run(const std::vector<Rule>& rules, const std::string& ns = "") {
     std::vector<const Rule*> pointers;
     for (const Rule& rule : rules) pointers.push_back(&rule);
     schemas::AdmissionRequest request;
     request.object = &object_;
-    request.name_space = name_space;
+    request.ns = ns;
     request.now = now_;
     const auto view = schemas::BuildView(object_);
     std::vector<RuleTrace> traces;
@@ -221,8 +221,8 @@ TEST_F(Engine, ReportsAllViolationsAtOnceEachOnce) {
 
 TEST_F(Engine, ManyViolationsAreCutAndCounted) {
   const Lines lines = Run({Make("MG901", ViolateEverywhere)});
-  ASSERT_EQ(lines.size(), Findings::kMost + 3);
-  EXPECT_EQ(lines[Findings::kMost],
+  ASSERT_EQ(lines.size(), Findings::kMax + 3);
+  EXPECT_EQ(lines[Findings::kMax],
             "MG901 enforce : 936 more places break this rule => correct the places named first and "
             "apply again");
 }
@@ -294,11 +294,11 @@ TEST_F(Engine, Exceptions) {
     schemas::Exception exception;
     bool holds;
   };
-  const auto exception = [](std::vector<std::string> rules, std::string name_space,
-                            std::string kind, std::string name, std::string_view expires) {
-    return schemas::Exception{
-        std::move(rules), std::move(name_space), std::move(kind), std::move(name), "ops",
-        "old cluster",    *ParseTime(expires)};
+  const auto exception = [](std::vector<std::string> rules, std::string ns, std::string kind,
+                            std::string name, std::string_view expires) {
+    return schemas::Exception{std::move(rules),   std::move(ns), std::move(kind),
+                              std::move(name),    "ops",         "old cluster",
+                              *ParseTime(expires)};
   };
   for (const Row& row : std::vector<Row>{
            {"everything of this rule", exception({"MG901"}, "", "", "", "2026-12-31"), true},

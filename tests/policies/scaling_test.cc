@@ -7,10 +7,9 @@ namespace mindgate::testing {
 namespace {
 
 // ConfigMap <name>/r of namespace ns, its rule on one line of `text` after another.
-std::string RuleMap(const std::string& text, const std::string& name_space = "ns") {
-  std::string out =
-      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: r, namespace: " + name_space +
-      "}\ndata:\n  elastic_scaling.json: |\n    ";
+std::string RuleMap(const std::string& text, const std::string& ns = "ns") {
+  std::string out = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: r, namespace: " + ns +
+                    "}\ndata:\n  elastic_scaling.json: |\n    ";
   for (char c : text) out += c == '\n' ? "\n    " : std::string(1, c);
   return out + "\n";
 }

@@ -91,7 +91,7 @@ accelerators:
   want.profiles[static_cast<size_t>(Framework::kAibrix)].fault_retry_times = "007";
   want.disabled_mutators = {"min-available"};
   want.gang_repair = false;
-  want.elastic_scaling = {Doing::kEnforce, true, 20, Doing::kOff, 90, 7, 3};
+  want.elastic_scaling = {EnforcementMode::kEnforce, true, 20, EnforcementMode::kOff, 90, 7, 3};
   want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};
   want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};

@@ -474,8 +474,8 @@ TEST(ScalingRule, ManyFaultsAreCounted) {
   std::vector<std::string> groups;
   for (int i = 0; i < 60; ++i) groups.push_back(Group("g" + std::to_string(i), "x"));
   const auto reading = ReadScalingRule(Rule({groups}));
-  EXPECT_EQ(reading.refused.items().size(), json::Issues::kMost);
-  EXPECT_EQ(reading.refused.dropped(), 60 - json::Issues::kMost);
+  EXPECT_EQ(reading.refused.items().size(), json::Issues::kMax);
+  EXPECT_EQ(reading.refused.dropped(), 60 - json::Issues::kMax);
 }
 
 // Whatever the bytes: an answer, and either a rule or a reason.

@@ -824,7 +824,8 @@ TEST(GroupLabels, EveryPlaceOnceNearestFirst) {
     const Json object = Yaml(row.object);
     const auto view = BuildView(object, runtime);
     std::vector<std::string> got;
-    for (const Carried& carried : view->GroupLabels(view->pod_groups[0], "fault-scheduling")) {
+    for (const LabelOccurrence& carried :
+         view->GroupLabels(view->pod_groups[0], "fault-scheduling")) {
       got.push_back(carried.path + (carried.in_runtime ? " of the runtime" : ""));
     }
     EXPECT_EQ(got, row.want) << row.name;

@@ -37,9 +37,9 @@ class ApiServerClient {
     std::string ca_bundle;    // PEM
     std::string certificate;  // of the client, PEM; empty: anonymous
     std::string key;
-    size_t most_idle = 25;  // connections kept per host; 0: each call dials
+    size_t max_idle = 25;  // connections kept per host; 0: each call dials
     std::chrono::milliseconds idle_time{90'000};
-    int most_retries = 10;
+    int max_retries = 10;
     int timeout_seconds = 10;  // what ?timeout= says
     const Clock* clock = nullptr;
     // Waits for what Retry-After said when that is not 0; tests move their clock.
@@ -92,7 +92,7 @@ class ApiServerClient {
       answer.fault = std::move(exchange.fault);
       const bool repeat = answer.fault.empty() && exchange.retry_after >= 0 &&
                           (answer.status == 429 || answer.status >= 500);
-      if (!repeat || answer.attempts > options_.most_retries) return answer;
+      if (!repeat || answer.attempts > options_.max_retries) return answer;
       if (exchange.retry_after > 0) options_.wait(std::chrono::seconds(exchange.retry_after));
     }
   }
@@ -256,7 +256,7 @@ class ApiServerClient {
 
   void Keep(Connection connection) {
     const std::lock_guard lock(mutex_);
-    if (idle_.size() >= options_.most_idle || connection.context != context_) return;
+    if (idle_.size() >= options_.max_idle || connection.context != context_) return;
     connection.idle_since = options_.clock->Now();
     idle_.push_back(std::move(connection));
   }

@@ -53,10 +53,10 @@ class FakeObjects : public schemas::ObjectLookup {
     }
   }
 
-  const json::Json* Find(std::string_view group, std::string_view kind, std::string_view name_space,
+  const json::Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
                          std::string_view name) const override {
     for (const auto& object : objects_) {
-      if (Matches(*object, group, kind, name_space) &&
+      if (Matches(*object, group, kind, ns) &&
           json::FindString(json::Find(*object, "metadata"), "name") == name) {
         return object.get();
       }
@@ -66,19 +66,19 @@ class FakeObjects : public schemas::ObjectLookup {
 
   bool IsComplete(std::string_view, std::string_view) const override { return complete_; }
 
-  void ForEach(std::string_view group, std::string_view kind, std::string_view name_space,
+  void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                const std::function<void(const json::Json&)>& visit) const override {
     for (const auto& object : objects_) {
-      if (Matches(*object, group, kind, name_space)) visit(*object);
+      if (Matches(*object, group, kind, ns)) visit(*object);
     }
   }
 
  private:
   static bool Matches(const json::Json& object, std::string_view group, std::string_view kind,
-                      std::string_view name_space) {
+                      std::string_view ns) {
     return schemas::GroupOf(json::FindString(object, "apiVersion").value_or("")) == group &&
            json::FindString(object, "kind") == kind &&
-           json::FindString(json::Find(object, "metadata"), "namespace").value_or("") == name_space;
+           json::FindString(json::Find(object, "metadata"), "namespace").value_or("") == ns;
   }
 
   std::vector<std::unique_ptr<json::Json>> objects_;

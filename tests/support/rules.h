@@ -38,10 +38,9 @@ inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjec
   const auto reference = schemas::RuntimeOf(object);
   if (!reference) return nullptr;
   const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
-  const auto name_space =
-      json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
+  const auto ns = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
   const json::Json* runtime = others.Find("ome.io", schemas::KindName(reference->kind),
-                                          namespaced ? name_space : "", reference->name);
+                                          namespaced ? ns : "", reference->name);
   auto view = runtime == nullptr ? std::nullopt : schemas::BuildView(*runtime);
   return view ? std::make_shared<const schemas::WorkloadView>(*std::move(view)) : nullptr;
 }

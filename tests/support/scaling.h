@@ -14,7 +14,7 @@
 // Services, rules and decisions as short texts, for tests of elastic scaling.
 namespace mindgate::testing {
 
-using schemas::Doing;
+using schemas::EnforcementMode;
 using watcher::scaling::Decide;
 using watcher::scaling::Decision;
 using watcher::scaling::Instance;

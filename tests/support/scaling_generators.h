@@ -83,7 +83,7 @@ inline Service AnyService() {
 inline watcher::scaling::Options AnyOptions() {
   watcher::scaling::Options options;
   options.upstream_counts = AnyBelow(2) == 1;
-  options.rebalance = static_cast<schemas::Doing>(AnyBelow(3));
+  options.rebalance = static_cast<schemas::EnforcementMode>(AnyBelow(3));
   return options;
 }
 

@@ -18,7 +18,7 @@ using json::Json;
 using kube::Reason;
 using kube::testing::AccessTo;
 using kube::testing::FakeApiServer;
-using kube::testing::FakePauser;
+using kube::testing::FakeSleeper;
 using kube::testing::StatusAnswer;
 using std::chrono::days;
 using std::chrono::hours;
@@ -31,10 +31,10 @@ struct CertificateManagerFixture : ::testing::Test {
   std::vector<std::string> lines;
   log::Logger logger{log::Format::kText, log::Level::kInfo, clock,
                      [this](std::string_view line) { lines.emplace_back(line); }};
-  FakePauser pauser;
+  FakeSleeper sleeper;
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
-  kube::Client client{*transport, pauser, {.retries = 0}};
+  kube::Client client{*transport, sleeper, {.retries = 0}};
   CertificateManager manager{client, clock, logger, OptionsOf()};
 
   static CertificateManagerOptions OptionsOf() {

@@ -21,11 +21,11 @@ namespace {
 using json::Json;
 using kube::testing::AccessTo;
 using kube::testing::FakeApiServer;
-using kube::testing::FakePauser;
+using kube::testing::FakeSleeper;
 using kube::testing::StatusAnswer;
 using kube::testing::When;
 using mindgate::testing::Eventually;
-using schemas::Doing;
+using schemas::EnforcementMode;
 namespace resources = kube::resources;
 
 constexpr const char* kNs = "serving";
@@ -149,12 +149,12 @@ struct GangRepairController : ::testing::Test {
                        const std::lock_guard lock(lines_mutex);
                        lines.emplace_back(line);
                      }};
-  FakePauser pauser;
+  FakeSleeper sleeper;
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
-  kube::Client client{*transport, pauser, {.retries = 0}};
+  kube::Client client{*transport, sleeper, {.retries = 0}};
   kube::Recorder recorder{
-      client, pauser, clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
+      client, sleeper, clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   std::atomic<bool> leading = true;
   std::unique_ptr<Controller> controller;
   std::jthread thread;  // last: it ends before what it uses
@@ -173,10 +173,10 @@ struct GangRepairController : ::testing::Test {
                      .unconditional_update = false});
   }
 
-  void Start(Doing mode = Doing::kEnforce) {
+  void Start(EnforcementMode mode = EnforcementMode::kEnforce) {
     Stop();
     controller =
-        std::make_unique<Controller>(client, pauser, clock, logger, recorder,
+        std::make_unique<Controller>(client, sleeper, clock, logger, recorder,
                                      ControllerOptions{.leading = [this] { return leading.load(); },
                                                        .mode = mode,
                                                        .look = std::chrono::milliseconds(2)});
@@ -511,7 +511,7 @@ TEST_F(GangRepairController, ObserveWritesNothingAndSaysItOnce) {
   rollout.PutSettled();
   rollout.PutGroup(2);
   rollout.PutUnderWay(1);
-  Start(Doing::kObserve);
+  Start(EnforcementMode::kObserve);
   ASSERT_TRUE(Eventually([&] { return TimesLogged("gang would be lowered") == 1; }));
   const auto looks = controller->counts().looks;
   rollout.PutDeployment(2, 5, 1, 3);
@@ -525,7 +525,7 @@ TEST_F(GangRepairController, ObserveWritesNothingAndSaysItOnce) {
 
 TEST_F(GangRepairController, OffFollowsNothing) {
   rollout.PutSettled();
-  Start(Doing::kOff);
+  Start(EnforcementMode::kOff);
   thread.join();
   EXPECT_EQ(server.Count(), 0u);
 }

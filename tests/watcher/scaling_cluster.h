@@ -96,19 +96,19 @@ struct Replica {
   std::atomic<bool> leads = true;
   schemas::ElasticScaling settings = [] {
     schemas::ElasticScaling enforced;
-    enforced.mode = schemas::Doing::kEnforce;
-    enforced.rebalance = schemas::Doing::kEnforce;
+    enforced.mode = schemas::EnforcementMode::kEnforce;
+    enforced.rebalance = schemas::EnforcementMode::kEnforce;
     return enforced;
   }();
   std::unique_ptr<kube::Transport> transport;
-  kube::RealPauser pauser;
-  kube::Client client{*transport, pauser};
+  kube::RealSleeper sleeper;
+  kube::Client client{*transport, sleeper};
   log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
                      [](std::string_view) {}};
   kube::Recorder recorder{
-      client, pauser, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
+      client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   ScalingController controller{client,
-                               pauser,
+                               sleeper,
                                cluster.clock,
                                logger,
                                recorder,

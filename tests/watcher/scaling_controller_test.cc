@@ -111,7 +111,7 @@ TEST_F(ScalingControllerTest, AnEditOfTheRuleWakesThoseThatWait) {
 
 TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
   SubmitAll();
-  watcher.settings.mode = schemas::Doing::kObserve;
+  watcher.settings.mode = schemas::EnforcementMode::kObserve;
   watcher.Start();
   ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 3; }));
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 0U);
@@ -195,7 +195,7 @@ TEST_F(ScalingControllerTest, AGrantThatWasAnsweredIsNotGivenTwice) {
   // The second of them begins when the first has done all that it wanted to.
   for (int look = 0; look < 2; ++look) {
     const uint64_t before = watcher.controller.counts().decisions;
-    watcher.controller.LookAtAll();
+    watcher.controller.EnqueueAll();
     ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().decisions > before; }));
   }
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 2U);
@@ -288,7 +288,7 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
   ExpectTold(::testing::Contains(
       ::testing::HasSubstr("; it waits, since 1 of all services were given up within a minute")));
   cluster.clock.Advance(std::chrono::seconds(61));
-  watcher.controller.LookAtAll();
+  watcher.controller.EnqueueAll();
   EXPECT_TRUE(Eventually([&] { return gone() == 2; }));
 }
 

@@ -247,14 +247,14 @@ TEST(ScalingReservations, AGrantCountsUntilItsTimeIsOver) {
     SCOPED_TRACE(at);
     const Decision decision = Decide(service, options, kStart + seconds(at));
     EXPECT_EQ(ShowOutcomes(decision), outcomes);
-    EXPECT_EQ(decision.again, at < 30 ? std::optional(kStart + seconds(30)) : std::nullopt);
+    EXPECT_EQ(decision.requeue_at, at < 30 ? std::optional(kStart + seconds(30)) : std::nullopt);
   }
 }
 
 TEST(ScalingReservations, TheFirstOneThatEndsIsLookedAtFirst) {
   const Service service = Make("p=3", {Granted("p-0", kStart - seconds(4)),
                                        Granted("p-1", kStart - seconds(11)), Granted("p-2")});
-  EXPECT_EQ(Decide(service, Options{}, kStart).again, kStart + seconds(19));
+  EXPECT_EQ(Decide(service, Options{}, kStart).requeue_at, kStart + seconds(19));
 }
 
 TEST(ScalingReservations, OfWhatIsSeenToStartNothingIsLeft) {
@@ -262,7 +262,7 @@ TEST(ScalingReservations, OfWhatIsSeenToStartNothingIsLeft) {
   seen.granted = kStart;
   const Decision decision = Decide(Make("p=1", {seen, Held("p-1")}), Options{}, kStart);
   EXPECT_EQ(ShowOutcomes(decision), "p-0 keep, p-1 hold");
-  EXPECT_EQ(decision.again, std::nullopt);
+  EXPECT_EQ(decision.requeue_at, std::nullopt);
 }
 
 // Upstream's own choice for the same case: one more.

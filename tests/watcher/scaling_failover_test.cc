@@ -69,7 +69,7 @@ TEST_P(ScalingFailover, NothingIsGrantedTwiceAndTheShapeIsReached) {
   ASSERT_TRUE(Eventually([&] { return fate.done(); }));
   first.leads = false;
   second.leads = true;
-  second.controller.LookAtAll();
+  second.controller.EnqueueAll();
   ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, all));
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");

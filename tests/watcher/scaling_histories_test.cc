@@ -16,8 +16,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr int64_t kMostSlots = 8;
-constexpr size_t kMostJobs = 7;
+constexpr int64_t kMaxSlots = 8;
+constexpr size_t kMaxJobs = 7;
 
 // SplitMix64, for its seed is one number and costs nothing.
 class Random {
@@ -60,14 +60,14 @@ struct Job {
 
 class Cluster {
  public:
-  Cluster(Random& random, Doing rebalance) : random_(random) {
+  Cluster(Random& random, EnforcementMode rebalance) : random_(random) {
     options_.rebalance = rebalance;
     gang_ = !random.OneIn(3);
     for (int64_t& need : needs_) need = static_cast<int64_t>(1 + random.Below(2));
-    slots_ = static_cast<int64_t>(random.Below(kMostSlots + 1));
+    slots_ = static_cast<int64_t>(random.Below(kMaxSlots + 1));
     service_.no_rule = "the rule cannot be read";
     EditRule();
-    const size_t jobs = random.Below(kMostJobs + 1);
+    const size_t jobs = random.Below(kMaxJobs + 1);
     for (size_t i = 0; i < jobs; ++i) {
       Submit();
       StartSomewhere(i);
@@ -100,7 +100,7 @@ class Cluster {
         BreakSlot();
         break;
       case 7:
-        slots_ = std::min(slots_ + 1, kMostSlots);
+        slots_ = std::min(slots_ + 1, kMaxSlots);
         break;
       case 8:
         if (random_.OneIn(3)) EditRule();
@@ -123,7 +123,7 @@ class Cluster {
   bool Act() {
     const Counts before = There();
     const Decision decision = Decide(service_, options_, now_, last_given_up_);
-    again_ = decision.again;
+    again_ = decision.requeue_at;
     reached_ = decision.reached;
     bool acted = false;
     for (const Outcome& outcome : decision.outcomes) {
@@ -150,7 +150,7 @@ class Cluster {
   // when nothing else does. Returns the rounds until all was quiet.
   size_t Settle() {
     faults_ = false;
-    options_.rebalance = Doing::kEnforce;
+    options_.rebalance = EnforcementMode::kEnforce;
     if (!service_.rule) service_.rule = Rules().front();
     RaiseBounds();
     std::vector<size_t> order(jobs_.size());
@@ -276,7 +276,7 @@ class Cluster {
   }
 
   void Submit() {
-    if (jobs_.size() == kMostJobs) return;
+    if (jobs_.size() == kMaxJobs) return;
     constexpr std::array<size_t, 6> kOften = {0, 0, 0, 1, 1, 2};
     const size_t group = kOften[random_.Below(kOften.size())];
     jobs_.push_back({group});
@@ -325,7 +325,8 @@ class Cluster {
   std::string broken_;
 };
 
-constexpr std::array<Doing, 3> kModes = {Doing::kOff, Doing::kObserve, Doing::kEnforce};
+constexpr std::array<EnforcementMode, 3> kModes = {EnforcementMode::kOff, EnforcementMode::kObserve,
+                                                   EnforcementMode::kEnforce};
 
 TEST(ScalingHistories, NeverMoreThanTheRulesAllow) {
   constexpr uint64_t kHistories = 97'000;
@@ -343,7 +344,7 @@ TEST(ScalingHistories, NeverMoreThanTheRulesAllow) {
 // A change of phase, room or time for each instance and shape, and some to look again.
 TEST(ScalingHistories, WhenNothingBreaksAnyMoreTheBestShapeRuns) {
   constexpr uint64_t kHistories = 3'000;
-  size_t most_rounds = 0;
+  size_t max_rounds = 0;
   for (uint64_t history = 0; history < kHistories; ++history) {
     Random random(1'000'000 + history);
     Cluster cluster(random, kModes[history % kModes.size()]);
@@ -351,11 +352,11 @@ TEST(ScalingHistories, WhenNothingBreaksAnyMoreTheBestShapeRuns) {
       cluster.Happen();
       cluster.Act();
     }
-    most_rounds = std::max(most_rounds, cluster.Settle());
+    max_rounds = std::max(max_rounds, cluster.Settle());
     ASSERT_EQ(cluster.broken(), "") << "history " << history;
     ASSERT_TRUE(cluster.IsBest()) << "history " << history;
   }
-  EXPECT_LT(most_rounds, 60u);
+  EXPECT_LT(max_rounds, 60u);
 }
 
 }  // namespace

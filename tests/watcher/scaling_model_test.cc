@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr int kMostSlots = 4;
+constexpr int kMaxSlots = 4;
 
 enum class At : uint8_t {
   kHeld,
@@ -79,7 +79,7 @@ class Model {
   // From an empty cluster with all slots.
   void Explore() {
     State first;
-    first.slots = kMostSlots;
+    first.slots = kMaxSlots;
     Visit(first);
     for (size_t i = 0; i < states_.size(); ++i) {
       const State state = states_[i];
@@ -256,7 +256,7 @@ class Model {
       faults.push_back(state);
       faults.back().jobs[i] = Job{};
     }
-    if (state.slots < kMostSlots) {
+    if (state.slots < kMaxSlots) {
       faults.push_back(state);
       ++faults.back().slots;
     }
@@ -324,7 +324,7 @@ TEST(ScalingModel, FromEveryStateToTheBestShapeThatFits) {
   size_t steps = 0;
   for (const Setting& setting : Settings()) {
     SCOPED_TRACE(setting.name);
-    Model model(setting, {.rebalance = Doing::kEnforce});
+    Model model(setting, {.rebalance = EnforcementMode::kEnforce});
     model.Explore();
     EXPECT_EQ(model.overshoots(), 0u);
     EXPECT_THAT(model.FallShort(), ::testing::IsEmpty());
@@ -345,7 +345,7 @@ constexpr const char* kGrowth = "p=3 d=1 | p=2 d=1 | p=1 d=1";
 // That the test above has something to find.
 TEST(ScalingModel, WithoutRebalancingSomeFallShort) {
   const Setting setting{"growth", {kGrowth}, ThreeAndOne()};
-  Model model(setting, {.rebalance = Doing::kObserve});
+  Model model(setting, {.rebalance = EnforcementMode::kObserve});
   model.Explore();
   EXPECT_EQ(model.overshoots(), 0u);
   EXPECT_THAT(model.FallShort(),
@@ -360,7 +360,7 @@ TEST(ScalingModel, UpstreamCountsOvershoot) {
   size_t overshoots = 0;
   for (const Setting& setting : Settings()) {
     SCOPED_TRACE(setting.name);
-    Model model(setting, {.upstream_counts = true, .rebalance = Doing::kEnforce});
+    Model model(setting, {.upstream_counts = true, .rebalance = EnforcementMode::kEnforce});
     model.Explore();
     overshoots += model.overshoots();
     EXPECT_TRUE(model.LongestWay()) << "steps can go in a circle";

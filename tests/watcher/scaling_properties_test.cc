@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::seconds;
 
-Options Exact(Doing rebalance = Doing::kEnforce) {
+Options Exact(EnforcementMode rebalance = EnforcementMode::kEnforce) {
   Options options;
   options.rebalance = rebalance;
   return options;
@@ -301,7 +301,7 @@ TEST(ScalingProperties, WhatIsGivenUpIsNotGrantedAgainAtOnce) {
     Service service = AnyService();
     Log(service);
     Options options = AnyOptions();
-    options.rebalance = Doing::kEnforce;
+    options.rebalance = EnforcementMode::kEnforce;
     const auto victims = NamesWith(Decide(service, options, kStart), Verdict::kGiveUp);
     for (Instance& instance : service.instances) {
       if (victims.contains(instance.name)) instance = Since(Held(instance.name), kStart);
@@ -316,8 +316,8 @@ TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
     const Service service = AnyService();
     Log(service);
     const Decision enforced = Decide(service, Exact(), kStart);
-    const Decision observed = Decide(service, Exact(Doing::kObserve), kStart);
-    const Decision off = Decide(service, Exact(Doing::kOff), kStart);
+    const Decision observed = Decide(service, Exact(EnforcementMode::kObserve), kStart);
+    const Decision off = Decide(service, Exact(EnforcementMode::kOff), kStart);
     RC_ASSERT(!enforced.would_give_up && !off.would_give_up);
     RC_ASSERT(observed.outcomes == off.outcomes);
     Decision replaced = observed;
@@ -340,10 +340,10 @@ TEST(ScalingProperties, AgainIsWhenTimeAloneChangesIt) {
     if (AnyBelow(3) == 2) given_up = kStart - seconds(AnyBelow(400));
     const auto without_again = [&](Time now) {
       Decision decision = Decide(service, options, now, given_up);
-      decision.again.reset();
+      decision.requeue_at.reset();
       return decision;
     };
-    const auto again = Decide(service, options, kStart, given_up).again;
+    const auto again = Decide(service, options, kStart, given_up).requeue_at;
     RC_ASSERT(!again || *again > kStart);
     const Decision now = without_again(kStart);
     const int64_t horizon = again ? (*again - kStart).count() : 1000;

@@ -158,7 +158,7 @@ TEST(ScalingReasons, NoRule) {
 
 TEST(ScalingReasons, WhatIsGivenUp) {
   Options options;
-  options.rebalance = Doing::kEnforce;
+  options.rebalance = EnforcementMode::kEnforce;
   const Time long_ago = kStart - seconds(60);
   ExpectReasons(
       {

@@ -16,7 +16,7 @@ constexpr Time kLongAgo = kStart - seconds(60);
 
 Options Enforced() {
   Options options;
-  options.rebalance = Doing::kEnforce;
+  options.rebalance = EnforcementMode::kEnforce;
   return options;
 }
 
@@ -36,7 +36,7 @@ void ExpectGivenUp(const std::vector<Case>& cases) {
     EXPECT_EQ(With(decision, Verdict::kGiveUp), c.given_up);
     EXPECT_FALSE(decision.would_give_up);
     Options observe;
-    observe.rebalance = Doing::kObserve;
+    observe.rebalance = EnforcementMode::kObserve;
     const Decision observed = Decide(service, observe, kStart);
     EXPECT_EQ(With(observed, Verdict::kGiveUp), "");
     EXPECT_EQ(observed.would_give_up ? observed.would_give_up->instance : "", c.given_up);
@@ -47,16 +47,16 @@ TEST(ScalingRebalance, Modes) {
   const Service service{
       RuleOf(kShapes), "", {Running("p-0"), Running("p-1"), Held("p-2"), Stuck("d-0", kLongAgo)}};
   for (const auto& [mode, outcomes, would] :
-       std::vector<std::tuple<Doing, std::string, std::string>>{
-           {Doing::kOff, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", ""},
-           {Doing::kObserve, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", "p-1"},
-           {Doing::kEnforce, "d-0 keep, p-0 keep, p-1 give up, p-2 hold", ""}}) {
+       std::vector<std::tuple<EnforcementMode, std::string, std::string>>{
+           {EnforcementMode::kOff, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", ""},
+           {EnforcementMode::kObserve, "d-0 keep, p-0 keep, p-1 keep, p-2 hold", "p-1"},
+           {EnforcementMode::kEnforce, "d-0 keep, p-0 keep, p-1 give up, p-2 hold", ""}}) {
     Options options;
     options.rebalance = mode;
     const Decision decision = Decide(service, options, kStart);
     EXPECT_EQ(ShowOutcomes(decision), outcomes);
     EXPECT_EQ(decision.would_give_up ? decision.would_give_up->instance : "", would);
-    EXPECT_EQ(decision.again, std::nullopt);
+    EXPECT_EQ(decision.requeue_at, std::nullopt);
     if (decision.would_give_up) {
       EXPECT_EQ(decision.would_give_up->verdict, Verdict::kGiveUp);
       EXPECT_EQ(decision.would_give_up->group, "p");
@@ -179,29 +179,29 @@ TEST(ScalingRebalance, TimeAloneMakesItSo) {
   options.rebalance_after = seconds(45);
   const Decision before = Decide(service, options, kStart + seconds(44));
   EXPECT_EQ(With(before, Verdict::kGiveUp), "");
-  EXPECT_EQ(before.again, kStart + seconds(45));
+  EXPECT_EQ(before.requeue_at, kStart + seconds(45));
   const Decision then = Decide(service, options, kStart + seconds(45));
   EXPECT_EQ(With(then, Verdict::kGiveUp), "p-1");
-  EXPECT_EQ(then.again, std::nullopt);
-  options.rebalance = Doing::kOff;
-  EXPECT_EQ(Decide(service, options, kStart).again, std::nullopt);
+  EXPECT_EQ(then.requeue_at, std::nullopt);
+  options.rebalance = EnforcementMode::kOff;
+  EXPECT_EQ(Decide(service, options, kStart).requeue_at, std::nullopt);
 }
 
 TEST(ScalingRebalance, CoolDown) {
   const Service service{
       RuleOf(kShapes), "", {Running("p-0"), Running("p-1"), Stuck("d-0", kLongAgo)}};
-  for (const Doing mode : {Doing::kObserve, Doing::kEnforce}) {
+  for (const EnforcementMode mode : {EnforcementMode::kObserve, EnforcementMode::kEnforce}) {
     Options options;
     options.rebalance = mode;
     options.cool_down = seconds(300);
     const Decision before = Decide(service, options, kStart + seconds(299), kStart);
     EXPECT_EQ(With(before, Verdict::kGiveUp), "");
     EXPECT_FALSE(before.would_give_up);
-    EXPECT_EQ(before.again, kStart + seconds(300));
+    EXPECT_EQ(before.requeue_at, kStart + seconds(300));
     const Decision then = Decide(service, options, kStart + seconds(300), kStart);
-    EXPECT_EQ(With(then, Verdict::kGiveUp) == "p-1", mode == Doing::kEnforce);
-    EXPECT_EQ(then.would_give_up.has_value(), mode == Doing::kObserve);
-    EXPECT_EQ(then.again, std::nullopt);
+    EXPECT_EQ(With(then, Verdict::kGiveUp) == "p-1", mode == EnforcementMode::kEnforce);
+    EXPECT_EQ(then.would_give_up.has_value(), mode == EnforcementMode::kObserve);
+    EXPECT_EQ(then.requeue_at, std::nullopt);
   }
 }
 

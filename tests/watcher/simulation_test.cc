@@ -26,7 +26,7 @@ TEST(Duration, ReadsWholeNumbersWithUnits) {
       {"1m30s", seconds(90), "1m30s"},
       {"1h0m1s", seconds(3601), "1h1s"},
       {"0s", seconds(0), "0s"},
-      {"8760h", kLongest, "8760h"},
+      {"8760h", kMax, "8760h"},
       {"8760h1s", {}, ""},
       {"99999999999999999999s", {}, ""},
       {"", {}, ""},
@@ -281,10 +281,10 @@ TEST(Scenario, IsBounded) {
     std::string entries;
     Texts want;
   } cases[] = {
-      {Repeated("- {at: 1s, submit: {name: p", kMostInstances + 1, "}}\n"),
+      {Repeated("- {at: 1s, submit: {name: p", kMaxInstances + 1, "}}\n"),
        {"3:1: 10001 instances are more than the 10000 that can be played | write fewer, or split "
         "the scenario"}},
-      {Repeated("- {at: ", kMostExpectations + 1, "s, expect: {shape: none}}\n"),
+      {Repeated("- {at: ", kMaxExpectations + 1, "s, expect: {shape: none}}\n"),
        {"4:1: 10001 expectations are more than the 10000 that can be played | write fewer, or "
         "split "
         "the scenario"}},

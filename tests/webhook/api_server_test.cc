@@ -175,7 +175,7 @@ TEST(ApiServer, BugsFailTheirOwnCallsOnly) {
   ServerOptions options;
   options.decide = [](const schemas::AdmissionRequest& request, const schemas::Config& config,
                       const admission::Options& decide) {
-    if (request.name_space == "cursed") throw std::runtime_error("secret detail");
+    if (request.ns == "cursed") throw std::runtime_error("secret detail");
     return admission::Admit(request, config, decide);
   };
   ServerFixture fixture(options);
@@ -222,7 +222,7 @@ TEST(ApiServer, HundredCertificateRotationsUnderLoadFailNoCall) {
   keeping.certificate = users[0].certificate;
   keeping.key = users[0].key;
   auto dialling = keeping;
-  dialling.most_idle = 0;
+  dialling.max_idle = 0;
   ApiServerClient pooled(keeping);
   ApiServerClient fresh(dialling);
   const auto call = [](ApiServerClient& api_server) -> Load::Call {

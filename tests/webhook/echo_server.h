@@ -20,7 +20,7 @@ class EchoServer {
     bool tls = true;
     ClientAuth auth = {};
     size_t loops = 2;
-    size_t most_connections = 6000;
+    size_t max_connections = 6000;
     size_t bytes = 64 * 1024 * 1024;
     bool hold = false;
   };
@@ -37,7 +37,7 @@ class EchoServer {
     front_end.name = "test";
     front_end.listen = "127.0.0.1:0";
     front_end.loops = options.loops;
-    front_end.most_connections = options.most_connections;
+    front_end.max_connections = options.max_connections;
     front_end.settings.port = options.port;
     front_end.tls = options.tls ? &tls : nullptr;
     front_end.budget = &budget;

@@ -231,7 +231,7 @@ TEST(FrontEnd, FiveThousandIdleConnections) {
 }
 
 TEST(FrontEnd, OverTheCapTheOldestThatBroughtNothingGoesFirst) {
-  EchoServer server({.tls = false, .loops = 1, .most_connections = 3});
+  EchoServer server({.tls = false, .loops = 1, .max_connections = 3});
   Client used(server.port());
   used.Send(Post("{}"));
   ASSERT_EQ(StatusOf(used.ReadAnswer()), 200);
@@ -252,7 +252,7 @@ TEST(FrontEnd, OverTheCapTheOldestThatBroughtNothingGoesFirst) {
 }
 
 TEST(FrontEnd, OverTheCapWithAllBusyTheNewOneIsRefused) {
-  EchoServer server({.tls = false, .loops = 1, .most_connections = 2, .hold = true});
+  EchoServer server({.tls = false, .loops = 1, .max_connections = 2, .hold = true});
   Client first(server.port());
   Client second(server.port());
   first.Send(Post("{}"));

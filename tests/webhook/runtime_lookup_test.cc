@@ -16,7 +16,7 @@ namespace {
 using json::Json;
 using kube::testing::AccessTo;
 using kube::testing::FakeApiServer;
-using kube::testing::FakePauser;
+using kube::testing::FakeSleeper;
 using ::mindgate::testing::Eventually;
 namespace resources = kube::resources;
 
@@ -51,10 +51,10 @@ struct RuntimeLookupFixture : ::testing::Test {
                        const std::lock_guard lock(mutex);
                        lines.emplace_back(line);
                      }};
-  FakePauser pauser;
+  FakeSleeper sleeper;
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
-  kube::Client client{*transport, pauser, {.retries = 0}};
+  kube::Client client{*transport, sleeper, {.retries = 0}};
 
   void ServeRuntimes() {
     server.Register({.resource = resources::kServingRuntimes, .custom = true});
@@ -69,7 +69,7 @@ struct RuntimeLookupFixture : ::testing::Test {
   size_t Changes(const Json& object, const schemas::ObjectLookup* objects) {
     schemas::AdmissionRequest request;
     request.object = &object;
-    request.name_space = "serving";
+    request.ns = "serving";
     request.objects = objects;
     return admission::Admit(request, schemas::Config(), {}).changes.size();
   }
@@ -79,7 +79,7 @@ TEST_F(RuntimeLookupFixture, AnInferenceServiceIsInjectedByWhatItsRuntimeAsksFor
   ServeRuntimes();
   server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
   server.Put(resources::kClusterServingRuntimes, NpuRuntime("npu-everywhere"));
-  const RuntimeLookup lookup(client, pauser, clock, logger);
+  const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(Eventually([&] {
     return Knows(lookup, resources::kServingRuntimes, "serving", "npu") &&
            Knows(lookup, resources::kClusterServingRuntimes, "", "npu-everywhere");
@@ -94,7 +94,7 @@ TEST_F(RuntimeLookupFixture, AnInferenceServiceIsInjectedByWhatItsRuntimeAsksFor
 
 TEST_F(RuntimeLookupFixture, WhatComesAndGoesIsFollowedAndWhatWasTakenStays) {
   ServeRuntimes();
-  const RuntimeLookup lookup(client, pauser, clock, logger);
+  const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
   EXPECT_TRUE(lookup.Get()->IsComplete("ome.io", "ServingRuntime"));
   server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
@@ -113,7 +113,7 @@ TEST_F(RuntimeLookupFixture, RuntimesOfANamespaceComeInNameOrder) {
     server.Put(resources::kServingRuntimes, NpuRuntime(name, "serving"));
   }
   server.Put(resources::kServingRuntimes, NpuRuntime("d", "other"));
-  const RuntimeLookup lookup(client, pauser, clock, logger);
+  const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(Eventually([&] { return Knows(lookup, resources::kServingRuntimes, "other", "d"); }));
   std::vector<std::string> names;
   lookup.Get()->ForEach("ome.io", "ServingRuntime", "serving", [&](const Json& runtime) {
@@ -125,7 +125,7 @@ TEST_F(RuntimeLookupFixture, RuntimesOfANamespaceComeInNameOrder) {
 TEST_F(RuntimeLookupFixture, WithoutTheDefinitionsNothingIsKnownAndThatIsSaidOnce) {
   server.Put(resources::kNamespaces, {{"metadata", {{"name", "serving"}}}});
   {
-    const RuntimeLookup lookup(client, pauser, clock, logger);
+    const RuntimeLookup lookup(client, sleeper, clock, logger);
     for (const char* path : {"/servingruntimes", "/clusterservingruntimes"}) {
       ASSERT_TRUE(server.WaitForRequests({.target_part = path}, 10));
     }
@@ -139,7 +139,7 @@ TEST_F(RuntimeLookupFixture, WithoutTheDefinitionsNothingIsKnownAndThatIsSaidOnc
 TEST_F(RuntimeLookupFixture, WithTheApiServerAwayItClaimsNothingAndKeepsWhatItHas) {
   ServeRuntimes();
   server.Put(resources::kServingRuntimes, NpuRuntime("npu", "serving"));
-  const RuntimeLookup lookup(client, pauser, clock, logger);
+  const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
   ASSERT_TRUE(
       Eventually([&] { return Knows(lookup, resources::kServingRuntimes, "serving", "npu"); }));

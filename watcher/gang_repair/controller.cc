@@ -32,14 +32,14 @@ Json PatchOf(const PodGroup& group, const Decision& decision) {
   return {{"metadata", {{"uid", group.uid}, {"annotations", std::move(annotations)}}}};
 }
 
-kube::Happening HappeningOf(const Deployment& deployment, const Gang& gang,
-                            const Decision& decision) {
+kube::EventRecord HappeningOf(const Deployment& deployment, const Gang& gang,
+                              const Decision& decision) {
   const bool lower = decision.act == Act::kLower;
   const std::string k(schemas::kMinAvailable);
   const std::string of = " of PodGroup " + gang.group->name + " (ReplicaSet " + gang.set.name + ")";
   return {.regarding = {resources::kDeployments.api_version(), resources::kDeployments.kind,
                         deployment.ns, deployment.name, deployment.uid},
-          .type = kube::Happening::Type::kNormal,
+          .type = kube::EventRecord::Type::kNormal,
           .reason = lower ? "GangLowered" : "GangRestored",
           .action = lower ? "Lower" : "Restore",
           .note = (lower ? k + of + " set to " + decision.k
@@ -51,25 +51,25 @@ kube::Happening HappeningOf(const Deployment& deployment, const Gang& gang,
 
 class Controller::Impl {
  public:
-  Impl(kube::Client& client, kube::Pauser& pauser, const Clock& clock, log::Logger& logger,
+  Impl(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
        kube::Recorder& recorder, ControllerOptions options)
       : client_(client),
         clock_(clock),
         logger_(logger),
         recorder_(recorder),
         options_(std::move(options)),
-        deployments_(client, pauser, clock,
+        deployments_(client, sleeper, clock,
                      Following<Deployment>(
                          resources::kDeployments, DeploymentFields(),
                          [](const Json& object) { return std::optional(DeploymentOf(object)); })),
-        sets_(client, pauser, clock,
+        sets_(client, sleeper, clock,
               Following<ReplicaSet>(resources::kReplicaSets, ReplicaSetFields(), ReplicaSetOf)),
-        groups_(client, pauser, clock,
+        groups_(client, sleeper, clock,
                 Following<PodGroup>(resources::kPodGroups, PodGroupFields(), PodGroupOf)),
-        pods_(client, pauser, clock, Following<Pod>(resources::kPods, PodFields(), PodOf)) {}
+        pods_(client, sleeper, clock, Following<Pod>(resources::kPods, PodFields(), PodOf)) {}
 
   void Run(const std::stop_token& stop) {
-    if (options_.mode == schemas::Doing::kOff) return;
+    if (options_.mode == schemas::EnforcementMode::kOff) return;
     // They end with this block: before Run returns, and before the informers do.
     const std::jthread threads[] = {
         StartThread("gang-deploy", [&] { deployments_.Run(stop); }),
@@ -80,13 +80,13 @@ class Controller::Impl {
     bool acted = false;
     while (!stop.stop_requested()) {
       const bool may_act = MayAct();
-      if (may_act && !acted) LookAtAll();
+      if (may_act && !acted) EnqueueAll();
       acted = may_act;
       if (may_act) {
         for (const std::string& uid : TakeDue()) {
           acted = !stop.stop_requested() && MayAct();
           if (!acted) break;  // all are looked at when it may act again
-          LookAt(uid, stop);
+          Reconcile(uid, stop);
         }
       }
       std::unique_lock lock(mutex_);
@@ -139,7 +139,7 @@ class Controller::Impl {
     return options;
   }
 
-  void LookAtAll() {
+  void EnqueueAll() {
     const std::lock_guard lock(mutex_);
     for (std::string& uid : state_.Deployments()) queue_.insert(std::move(uid));
   }
@@ -163,7 +163,7 @@ class Controller::Impl {
     return due;
   }
 
-  void LookAt(const std::string& uid, const std::stop_token& stop) {
+  void Reconcile(const std::string& uid, const std::stop_token& stop) {
     // A change does not cut a pause short: the scheduler changes PodGroups every second.
     if (const auto retry = retries_.find(uid);
         retry != retries_.end() && clock_.Now() < retry->second.due) {
@@ -186,7 +186,7 @@ class Controller::Impl {
     for (const Gang& gang : rollout->gangs) {
       const Decision decision = Decide(rollout->deployment, gang);
       if (decision.act == Act::kNothing) continue;
-      if (options_.mode == schemas::Doing::kEnforce) {
+      if (options_.mode == schemas::EnforcementMode::kEnforce) {
         failed |= !Write(rollout->deployment, gang, decision, stop);
       } else {
         const std::string saying = gang.group->uid + " " + decision.k + "\n";
@@ -214,8 +214,8 @@ class Controller::Impl {
   bool Write(const Deployment& deployment, const Gang& gang, const Decision& decision,
              const std::stop_token& stop) {
     const PodGroup& group = *gang.group;
-    const auto answer = client_.Merge(resources::kPodGroups, group.ns, group.name,
-                                      PatchOf(group, decision), {}, {}, stop);
+    const auto answer = client_.MergePatch(resources::kPodGroups, group.ns, group.name,
+                                           PatchOf(group, decision), {}, {}, stop);
     if (!answer) {
       const kube::Fault& fault = answer.error();
       if (fault.reason == kube::Reason::kStopped) return false;
@@ -304,9 +304,9 @@ class Controller::Impl {
   kube::Informer<Pod> pods_;
 };
 
-Controller::Controller(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+Controller::Controller(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                        log::Logger& logger, kube::Recorder& recorder, ControllerOptions options)
-    : impl_(std::make_unique<Impl>(client, pauser, clock, logger, recorder, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(client, sleeper, clock, logger, recorder, std::move(options))) {}
 Controller::~Controller() = default;
 
 void Controller::Run(const std::stop_token& stop) { impl_->Run(stop); }

@@ -19,7 +19,8 @@ struct ControllerOptions {
   // Whether this replica may act now; asked in the thread of Run, often, so that it must be quick.
   // Null: always.
   std::function<bool()> leading{};
-  schemas::Doing mode = schemas::Doing::kEnforce;  // off follows nothing, observe writes nothing
+  schemas::EnforcementMode mode =
+      schemas::EnforcementMode::kEnforce;  // off follows nothing, observe writes nothing
   // How often the controller looks whether it may act again, and at what is to be tried again.
   std::chrono::milliseconds look{1000};
   uint64_t seed = 1;  // spreads pauses; another one for each replica
@@ -38,7 +39,7 @@ struct ControllerOptions {
 class Controller {
  public:
   // The arguments must outlive it.
-  Controller(kube::Client& client, kube::Pauser& pauser, const Clock& clock, log::Logger& logger,
+  Controller(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
              kube::Recorder& recorder, ControllerOptions options);
   ~Controller();
 

@@ -12,7 +12,7 @@ namespace {
 
 // Values in a marker: more than a rollout has steps between two looks of the scheduler, and far
 // fewer than an annotation could hold.
-constexpr size_t kMostValues = 32;
+constexpr size_t kMaxValues = 32;
 
 // A marker's values, newest last. What is no number in it says nothing.
 std::vector<int64_t> ValuesOf(const std::optional<std::string>& marker) {
@@ -27,7 +27,7 @@ std::vector<int64_t> ValuesOf(const std::optional<std::string>& marker) {
 std::string MarkerWith(std::vector<int64_t> values, int64_t newest) {
   std::erase(values, newest);
   values.push_back(newest);
-  const size_t skipped = values.size() - std::min(values.size(), kMostValues);
+  const size_t skipped = values.size() - std::min(values.size(), kMaxValues);
   std::vector<std::string> words;
   for (size_t i = skipped; i < values.size(); ++i) words.push_back(std::to_string(values[i]));
   return Join(words, ",");

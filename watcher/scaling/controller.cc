@@ -49,26 +49,28 @@ struct Wording {
   const char* what;
   const char* reason;
   const char* action;
-  kube::Happening::Type type = kube::Happening::Type::kNormal;
+  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
 };
 
 constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
 constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
-constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold", kube::Happening::Type::kWarning};
+constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold",
+                            kube::EventRecord::Type::kWarning};
 constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
-                           kube::Happening::Type::kWarning};
+                           kube::EventRecord::Type::kWarning};
 constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "Observe"};
 
 }  // namespace
 
-ScalingController::ScalingController(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
-                                     log::Logger& logger, kube::Recorder& recorder, Options options)
+ScalingController::ScalingController(kube::Client& client, kube::Sleeper& sleeper,
+                                     const Clock& clock, log::Logger& logger,
+                                     kube::Recorder& recorder, Options options)
     : client_(client),
       clock_(clock),
       logger_(logger),
       recorder_(recorder),
       options_(std::move(options)),
-      feed_(client, pauser, clock, FeedOptions()) {}
+      feed_(client, sleeper, clock, FeedOptions()) {}
 
 ServiceFeed::Options ScalingController::FeedOptions() {
   ServiceFeed::Options feed;
@@ -94,33 +96,33 @@ void ScalingController::Run(const std::stop_token& stop) {
   feed_.Run(stop);
 }
 
-void ScalingController::LookAtAll() {
+void ScalingController::EnqueueAll() {
   for (const ServiceKey& service : feed_.index().services()) queue_.Add(service);
 }
 
 void ScalingController::Work(const std::stop_token& stop) {
   while (const auto work = queue_.Take(stop)) {
-    LookAt(*work, stop);
+    Reconcile(*work, stop);
     queue_.Done(work->key);
   }
 }
 
-ScalingController::Memory& ScalingController::MemoryOf(const ServiceKey& key) {
+ScalingController::ServiceState& ScalingController::StateOf(const ServiceKey& key) {
   const std::lock_guard lock(mutex_);
-  return memories_[key];
+  return services_[key];
 }
 
 void ScalingController::Forget(const ServiceKey& key) {
   journal_.Remove(key);
   const std::lock_guard lock(mutex_);
-  memories_.erase(key);
+  services_.erase(key);
 }
 
-void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& stop) {
+void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token& stop) {
   const ServiceKey& key = work.key;
   const schemas::ElasticScaling settings = options_.settings();
   const auto leading_since = options_.leading_since();
-  if (settings.mode == schemas::Doing::kOff || !leading_since) {
+  if (settings.mode == schemas::EnforcementMode::kOff || !leading_since) {
     Forget(key);  // another leader may act: what was remembered is no more true
     return;
   }
@@ -134,34 +136,34 @@ void ScalingController::LookAt(const Queue::Work& work, const std::stop_token& s
     return;
   }
   const auto observed = Observe(view.pods);
-  Memory& memory = MemoryOf(key);
+  ServiceState& state = StateOf(key);
   const Time now = clock_.WallNow();
-  const Service service = ServiceOf(view, observed, now, memory);
+  const Service service = ServiceOf(view, observed, now, state);
   Decision decision = Decide(service, OptionsOf(settings), now,
-                             std::max(*leading_since, memory.given_up.value_or(*leading_since)));
+                             std::max(*leading_since, state.given_up.value_or(*leading_since)));
   ++decisions_;
   journal_.Set({key, decision.reached, decision.groups});
-  const bool enforced = settings.mode == schemas::Doing::kEnforce;
+  const bool enforced = settings.mode == schemas::EnforcementMode::kEnforce;
   if (enforced) Brake(decision, settings.give_ups_per_minute, now);
-  const bool done = !enforced || CarryOut(decision, observed, now, memory, stop);
+  const bool done = !enforced || CarryOut(decision, observed, now, state, stop);
   if (options_.observe_latency) {
     options_.observe_latency(std::chrono::steady_clock::now() - work.due);
   }
-  Tell(key, decision, observed, !service.rule, enforced, memory);
+  Tell(key, decision, observed, !service.rule, enforced, state);
   if (!done) queue_.AddAt(key, std::chrono::steady_clock::now() + kAgain);
-  if (decision.again) {
-    queue_.AddAt(key, std::chrono::steady_clock::now() + (*decision.again - now));
+  if (decision.requeue_at) {
+    queue_.AddAt(key, std::chrono::steady_clock::now() + (*decision.requeue_at - now));
   }
 }
 
 Service ScalingController::ServiceOf(const ServiceIndex::View& view,
                                      const std::vector<ObservedInstance>& observed, Time now,
-                                     Memory& memory) {
+                                     ServiceState& state) {
   Service service{view.rule.rule, view.rule.why_not, {}};
   for (const ObservedInstance& one : observed) {
     Instance instance = one.instance;
-    const auto found = memory.granted.find(instance.name);
-    if (found != memory.granted.end() && instance.phase == Phase::kHeld) {
+    const auto found = state.granted.find(instance.name);
+    if (found != state.granted.end() && instance.phase == Phase::kHeld) {
       const Grant& grant = found->second;
       const bool meant = std::any_of(one.pods.begin(), one.pods.end(), [&](const PodState* pod) {
         return grant.pods.contains(pod->uid);
@@ -171,9 +173,9 @@ Service ScalingController::ServiceOf(const ServiceIndex::View& view,
     }
     service.instances.push_back(std::move(instance));
   }
-  std::erase_if(memory.unfinished,
+  std::erase_if(state.unfinished,
                 [&](const std::string& name) { return Find(observed, name) == nullptr; });
-  std::erase_if(memory.granted, [&](const auto& grant) {
+  std::erase_if(state.granted, [&](const auto& grant) {
     const ObservedInstance* found = Find(observed, grant.first);
     return found == nullptr || found->instance.phase != Phase::kHeld;
   });
@@ -189,17 +191,17 @@ void ScalingController::Brake(Decision& decision, int64_t give_ups_per_minute, T
     outcome.reason += "; it waits, since " + std::to_string(give_ups_per_minute) +
                       " of all services were given up within a minute";
     decision.would_give_up = outcome;
-    decision.again = std::min(decision.again.value_or(*free_at), *free_at);
+    decision.requeue_at = std::min(decision.requeue_at.value_or(*free_at), *free_at);
   }
 }
 
 void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
                              const std::vector<ObservedInstance>& observed, bool unusable_rule,
-                             bool enforced, Memory& memory) {
-  Sayings said;
+                             bool enforced, ServiceState& state) {
+  ReportedOutcomes said;
   const auto tell = [&](const Outcome& outcome, const Wording& wording) {
     const auto [saying, fresh] = said.emplace(outcome.instance, wording.what, outcome.reason);
-    if (!fresh || memory.said.contains(*saying)) return;
+    if (!fresh || state.said.contains(*saying)) return;
     journal_.Add(
         {clock_.WallNow(), key, outcome.instance, outcome.group, wording.what, outcome.reason});
     logger_.Info(wording.what, {{"namespace", key.ns},
@@ -234,12 +236,12 @@ void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
     }
   }
   if (decision.would_give_up) tell(*decision.would_give_up, kWouldGiveUp);
-  memory.said = std::move(said);
+  state.said = std::move(said);
 }
 
 bool ScalingController::CarryOut(const Decision& decision,
                                  const std::vector<ObservedInstance>& observed, Time now,
-                                 Memory& memory, const std::stop_token& stop) {
+                                 ServiceState& state, const std::stop_token& stop) {
   bool done = true;
   for (const Outcome& outcome : decision.outcomes) {
     const ObservedInstance* instance = Find(observed, outcome.instance);
@@ -247,19 +249,19 @@ bool ScalingController::CarryOut(const Decision& decision,
     const bool held = instance->instance.phase == Phase::kHeld;
     // Of one that was granted already, by us before or by another leader, the other pods follow.
     const bool goes_on = outcome.verdict == Verdict::kKeep && HasGates(*instance) &&
-                         (!held || memory.unfinished.contains(outcome.instance));
+                         (!held || state.unfinished.contains(outcome.instance));
     if (outcome.verdict == Verdict::kGrant || goes_on) {
-      if (held) memory.granted[outcome.instance] = {now, UidsOf(*instance), false};
+      if (held) state.granted[outcome.instance] = {now, UidsOf(*instance), false};
       const Opening opening = OpenGates(*instance, stop);
-      if (held) memory.granted[outcome.instance].answered = opening == Opening::kDone;
+      if (held) state.granted[outcome.instance].answered = opening == Opening::kDone;
       if (opening == Opening::kFailed) {
-        memory.unfinished.insert(outcome.instance);
+        state.unfinished.insert(outcome.instance);
         done = false;
       } else {
-        memory.unfinished.erase(outcome.instance);
+        state.unfinished.erase(outcome.instance);
       }
     } else if (outcome.verdict == Verdict::kGiveUp) {
-      memory.given_up = now;
+      state.given_up = now;
       done = GiveUp(*instance, stop) && done;
     }
   }

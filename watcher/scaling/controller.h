@@ -55,14 +55,14 @@ class ScalingController {
   };
 
   // The rest must outlive it.
-  ScalingController(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+  ScalingController(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                     log::Logger& logger, kube::Recorder& recorder, Options options);
 
   // Until `stop`.
   void Run(const std::stop_token& stop);
 
   // It leads now, or the settings are new: every service is looked at again. From any thread.
-  void LookAtAll();
+  void EnqueueAll();
 
   bool synced() const { return feed_.synced(); }
   Counts counts() const { return {decisions_, granted_, given_up_, failed_}; }
@@ -71,7 +71,7 @@ class ScalingController {
  private:
   using Queue = WorkQueue<ServiceKey>;
   // Instance, what and why.
-  using Sayings = std::set<std::tuple<std::string, std::string_view, std::string>>;
+  using ReportedOutcomes = std::set<std::tuple<std::string, std::string_view, std::string>>;
 
   // Gates that were opened, which the watch does not show yet.
   struct Grant {
@@ -81,11 +81,11 @@ class ScalingController {
   };
 
   // What is remembered of a service between two looks at it.
-  struct Memory {
+  struct ServiceState {
     std::map<std::string, Grant> granted;  // by instance
     std::set<std::string> unfinished;      // of these, whose gates may not all be open
     std::optional<Time> given_up;          // when that was done the last time
-    Sayings said;                          // what was told the last time
+    ReportedOutcomes said;                 // what was told the last time
   };
 
   enum class Opening : uint8_t {
@@ -96,21 +96,22 @@ class ScalingController {
 
   ServiceFeed::Options FeedOptions();
   void Work(const std::stop_token& stop);
-  void LookAt(const Queue::Work& work, const std::stop_token& stop);
+  void Reconcile(const Queue::Work& work, const std::stop_token& stop);
   static Service ServiceOf(const ServiceIndex::View& view,
-                           const std::vector<ObservedInstance>& observed, Time now, Memory& memory);
+                           const std::vector<ObservedInstance>& observed, Time now,
+                           ServiceState& state);
   // Takes back what the whole cluster may not lose now.
   void Brake(Decision& decision, int64_t give_ups_per_minute, Time now);
   void Tell(const ServiceKey& key, const Decision& decision,
             const std::vector<ObservedInstance>& observed, bool unusable_rule, bool enforced,
-            Memory& memory);
+            ServiceState& state);
   bool CarryOut(const Decision& decision, const std::vector<ObservedInstance>& observed, Time now,
-                Memory& memory, const std::stop_token& stop);
+                ServiceState& state, const std::stop_token& stop);
   Opening OpenGates(const ObservedInstance& instance, const std::stop_token& stop);
   bool GiveUp(const ObservedInstance& instance, const std::stop_token& stop);
   bool Done(const kube::Answer<void>& answer, const PodState& pod, const char* what);
   bool Leads() const { return options_.leading_since().has_value(); }
-  Memory& MemoryOf(const ServiceKey& key);
+  ServiceState& StateOf(const ServiceKey& key);
   void Forget(const ServiceKey& key);
 
   kube::Client& client_;
@@ -123,7 +124,7 @@ class ScalingController {
   DisruptionBudget budget_;
   ServiceFeed feed_;
   std::mutex mutex_;
-  std::map<ServiceKey, Memory> memories_;  // guarded by mutex_; each entry by the queue
+  std::map<ServiceKey, ServiceState> services_;  // guarded by mutex_; each entry by the queue
   std::atomic<uint64_t> decisions_ = 0;
   std::atomic<uint64_t> granted_ = 0;
   std::atomic<uint64_t> given_up_ = 0;

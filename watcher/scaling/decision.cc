@@ -10,7 +10,7 @@
 namespace mindgate::watcher::scaling {
 namespace {
 
-using schemas::Doing;
+using schemas::EnforcementMode;
 using schemas::ScalingGroup;
 using schemas::ScalingTier;
 
@@ -54,7 +54,7 @@ class Round {
 
   Decision Run() {
     Count();
-    if (Known()) {
+    if (HoldAllIfUncountable()) {
       Aim();
       GrantAndHold();
       MayRebalance();
@@ -80,7 +80,8 @@ class Round {
   }
 
   void Look(Time when) {
-    if (when > now_ && (!decision_.again || when < *decision_.again)) decision_.again = when;
+    if (when > now_ && (!decision_.requeue_at || when < *decision_.requeue_at))
+      decision_.requeue_at = when;
   }
 
   void Say(const Instance& instance, Verdict verdict, std::string reason) {
@@ -104,7 +105,7 @@ class Round {
 
   // Without a rule, or with an instance that cannot be counted, nothing is granted and what runs is
   // left alone.
-  bool Known() {
+  bool HoldAllIfUncountable() {
     std::string why;
     if (!service_.rule) {
       why = service_.no_rule.empty() ? "there is no scaling rule" : service_.no_rule;
@@ -304,7 +305,7 @@ class Round {
   }
 
   void MayRebalance() {
-    if (options_.rebalance == Doing::kOff || !decision_.aim) return;
+    if (options_.rebalance == EnforcementMode::kOff || !decision_.aim) return;
     const ScalingTier& tier = tiers()[*decision_.aim];
     const Instance* stranded = Stranded(tier);
     if (stranded == nullptr) return;
@@ -319,7 +320,7 @@ class Round {
                                stranded->group + ", for which there is no room, and wants " +
                                Several(Wanted(tier, victim->group), victim->group) + ", of which " +
                                There(counts_.at(victim->group))};
-    if (options_.rebalance == Doing::kObserve) {
+    if (options_.rebalance == EnforcementMode::kObserve) {
       decision_.would_give_up = given_up;
       return;
     }

@@ -51,7 +51,7 @@ struct Options {
   bool upstream_counts = false;
   // For so long a grant counts that is not seen in the pods; then it is given again.
   std::chrono::seconds reservation{30};
-  schemas::Doing rebalance = schemas::Doing::kObserve;
+  schemas::EnforcementMode rebalance = schemas::EnforcementMode::kObserve;
   // How long a wanted instance must find no room before another one is given up for it.
   std::chrono::seconds rebalance_after{60};
   // From one that was given up to the next.
@@ -89,7 +89,7 @@ struct Decision {
   std::vector<GroupCount> groups;        // by name
   std::vector<Outcome> outcomes;         // one for each instance that is not ended, by name
   std::optional<Outcome> would_give_up;  // what rebalancing would do, were it enforced
-  std::optional<Time> again;             // when time alone may make it another one
+  std::optional<Time> requeue_at;        // when time alone may make it another one
   bool operator==(const Decision&) const = default;
 };
 

@@ -6,7 +6,7 @@ namespace mindgate::watcher::scaling {
 
 void Journal::Add(JournalEntry entry) {
   const std::lock_guard lock(mutex_);
-  if (entries_.size() == kMostEntries) entries_.pop_front();
+  if (entries_.size() == kMaxEntries) entries_.pop_front();
   entries_.push_back(std::move(entry));
 }
 

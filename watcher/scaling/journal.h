@@ -27,7 +27,7 @@ struct JournalEntry {
 // What was decided lately and how each service stands now. Safe from many threads; bounded.
 class Journal {
  public:
-  static constexpr size_t kMostEntries = 1000;
+  static constexpr size_t kMaxEntries = 1000;
 
   struct Standing {
     ServiceKey service;

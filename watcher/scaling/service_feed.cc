@@ -23,11 +23,11 @@ std::string NotIn(const std::vector<std::string>& namespaces) {
 
 }  // namespace
 
-ServiceFeed::ServiceFeed(kube::Client& client, kube::Pauser& pauser, const Clock& clock,
+ServiceFeed::ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                          Options options)
     : options_(std::move(options)),
-      pods_(client, pauser, clock, PodOptions()),
-      rules_(client, pauser, clock, RuleOptions()) {}
+      pods_(client, sleeper, clock, PodOptions()),
+      rules_(client, sleeper, clock, RuleOptions()) {}
 
 kube::Informer<PodPtr>::Options ServiceFeed::PodOptions() {
   kube::Informer<PodPtr>::Options pods;

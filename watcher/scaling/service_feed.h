@@ -28,7 +28,7 @@ class ServiceFeed {
   };
 
   // The rest must outlive it.
-  ServiceFeed(kube::Client& client, kube::Pauser& pauser, const Clock& clock, Options options);
+  ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Options options);
 
   // Until `stop`, with two threads of its own.
   void Run(const std::stop_token& stop);

@@ -26,13 +26,13 @@ std::optional<std::chrono::seconds> ParseDuration(std::string_view text) {
     size_t digits = 0;
     for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
       number = number * 10 + (text[digits] - '0');
-      if (number > kLongest.count()) return std::nullopt;
+      if (number > kMax.count()) return std::nullopt;
     }
     if (digits == 0 || digits == text.size()) return std::nullopt;
     const auto unit = SecondsIn(text[digits]);
     if (!unit) return std::nullopt;
     total += number * *unit;
-    if (total > kLongest.count()) return std::nullopt;
+    if (total > kMax.count()) return std::nullopt;
     text.remove_prefix(digits + 1);
   }
   return std::chrono::seconds(total);

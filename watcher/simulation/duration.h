@@ -8,10 +8,10 @@
 namespace mindgate::watcher::simulation {
 
 // A year: no scenario needs more, and sums of a few stay far from overflow.
-inline constexpr std::chrono::seconds kLongest = std::chrono::hours(365 * 24);
+inline constexpr std::chrono::seconds kMax = std::chrono::hours(365 * 24);
 
 // "90s", "5m", "1h", "1m30s": whole numbers, each with a unit. Nothing for anything else and for
-// what is longer than kLongest.
+// what is longer than kMax.
 std::optional<std::chrono::seconds> ParseDuration(std::string_view text);
 
 // The same in its shortest form: "1m30s", "0s".

@@ -10,13 +10,13 @@ namespace {
 
 using State = Claim::State;
 
-constexpr size_t kMostNamed = 12;  // a line for people has no room for thousands
+constexpr size_t kMaxNamed = 12;  // a line for people has no room for thousands
 
 std::string NamesText(const std::vector<std::string>& names) {
   if (names.empty()) return "none";
-  std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kMostNamed));
-  if (names.size() > kMostNamed) {
-    shown.push_back(std::to_string(names.size() - kMostNamed) + " more");
+  std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kMaxNamed));
+  if (names.size() > kMaxNamed) {
+    shown.push_back(std::to_string(names.size() - kMaxNamed) + " more");
   }
   return Join(shown, ", ");
 }

@@ -361,7 +361,7 @@ class Player {
     state.must_decide = false;
     state.must_tell = true;
     state.decision = scaling::Decide(state.service, scenario_.options, now_, state.last_given_up);
-    if (state.decision.again) alarms_.insert({*state.decision.again, {true, index}});
+    if (state.decision.requeue_at) alarms_.insert({*state.decision.requeue_at, {true, index}});
     bool changed = false;
     for (const scaling::Outcome& outcome : state.decision.outcomes) {
       const size_t id = there_.at(outcome.instance);

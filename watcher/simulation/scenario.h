@@ -17,12 +17,12 @@ namespace mindgate::watcher::simulation {
 
 // A play keeps every card of every node and every instance in memory, and writes at least one line
 // for each entry of the timeline.
-inline constexpr size_t kMostNodes = 10'000;
-inline constexpr size_t kMostInstances = 10'000;
-inline constexpr size_t kMostEntries = 100'000;
-inline constexpr size_t kMostExpectations = 10'000;  // the line of each is looked up in the text
-inline constexpr int64_t kMostNpus = 64;             // of one node; servers have at most 16
-inline constexpr int64_t kMostPods = 1'000;
+inline constexpr size_t kMaxNodes = 10'000;
+inline constexpr size_t kMaxInstances = 10'000;
+inline constexpr size_t kMaxEntries = 100'000;
+inline constexpr size_t kMaxExpectations = 10'000;  // the line of each is looked up in the text
+inline constexpr int64_t kMaxNpus = 64;             // of one node; servers have at most 16
+inline constexpr int64_t kMaxPods = 1'000;
 
 struct NodeSpec {
   std::string name;
@@ -31,7 +31,7 @@ struct NodeSpec {
 
 // Which ConfigMap holds a scaling rule.
 struct RuleKey {
-  std::string name_space;
+  std::string ns;
   std::string name;
   auto operator<=>(const RuleKey&) const = default;
 };

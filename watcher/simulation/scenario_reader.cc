@@ -81,7 +81,7 @@ class Reader {
 
  private:
   // Looking for a place takes time in proportion to the text: not for faults that are not shown.
-  bool Shown() const { return issues_.items().size() < json::Issues::kMost; }
+  bool Shown() const { return issues_.items().size() < json::Issues::kMax; }
 
   void Fault(const std::string& path, std::string message, std::string hint) {
     json::Position at;
@@ -151,7 +151,7 @@ class Reader {
       }
       const int64_t npus = WholeNumber(node, "npus", 1);
       total += name ? 1 : static_cast<size_t>(count);
-      if (TooMany(path, total, kMostNodes, "nodes")) return;
+      if (TooMany(path, total, kMaxNodes, "nodes")) return;
       if (name) {
         AddNode(std::string(*name), npus, path);
       } else {
@@ -219,12 +219,12 @@ class Reader {
     if (rules_.contains(key)) return;
     std::vector<std::string_view> known;
     for (const RuleKey& rule : rules_) {
-      if (rule.name_space == key.name_space) known.push_back(rule.name);
+      if (rule.ns == key.ns) known.push_back(rule.name);
     }
-    Unknown(path,
-            "there is no rule " + Quote(key.name) + " in namespace " + Quote(key.name_space) +
-                " at any time",
-            key.name, known, "add it to rules:, or write setRule: in the timeline");
+    Unknown(
+        path,
+        "there is no rule " + Quote(key.name) + " in namespace " + Quote(key.ns) + " at any time",
+        key.name, known, "add it to rules:, or write setRule: in the timeline");
   }
 
   void ReadInstances(const Json& instances, size_t service, const std::string& path) {
@@ -254,7 +254,7 @@ class Reader {
     decision.upstream_counts = json::AsBool(Find(*options, "upstreamCounts")).value_or(false);
     if (const Json* rebalance = Find(*options, "rebalance")) {
       decision.rebalance = schemas::DoingNamed(json::AsString(rebalance).value_or(""))
-                               .value_or(schemas::Doing::kOff);
+                               .value_or(schemas::EnforcementMode::kOff);
     }
     decision.rebalance_after = Duration(*options, "rebalanceAfter", path, decision.rebalance_after);
     decision.cool_down = Duration(*options, "coolDown", path, decision.cool_down);
@@ -265,7 +265,7 @@ class Reader {
 
   void ReadTimeline() {
     const Json& timeline = *Find(root_, "timeline");
-    if (TooMany("/timeline", timeline.size(), kMostEntries, "entries")) return;
+    if (TooMany("/timeline", timeline.size(), kMaxEntries, "entries")) return;
     // What is expected may name instances and groups that come later in the file.
     for (const Json& entry : timeline) {
       if (const Json* submit = Find(entry, "submit")) InstanceOf(*submit, 0);
@@ -273,8 +273,7 @@ class Reader {
     const auto expectations =
         std::count_if(timeline.begin(), timeline.end(),
                       [](const Json& entry) { return entry.contains("expect"); });
-    if (TooMany("/timeline", static_cast<size_t>(expectations), kMostExpectations,
-                "expectations")) {
+    if (TooMany("/timeline", static_cast<size_t>(expectations), kMaxExpectations, "expectations")) {
       return;
     }
     std::chrono::seconds before{0};
@@ -463,7 +462,7 @@ class Reader {
       }
       timeline.push_back(std::move(scenario_.timeline[i]));
     }
-    TooMany("/services", submitted, kMostInstances, "instances");
+    TooMany("/services", submitted, kMaxInstances, "instances");
     scenario_.timeline = std::move(timeline);
   }
 
