@@ -22,6 +22,7 @@ int EditDistance(std::string_view a, std::string_view b);
 std::optional<std::string_view> NearestOf(std::string_view word,
                                           std::span<const std::string_view> candidates);
 
+inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool EqualIgnoreCase(std::string_view a, std::string_view b);
 std::string ToLower(std::string_view text);
 std::string_view Trim(std::string_view text);

@@ -8,6 +8,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 option(MINDGATE_WERROR "Treat warnings as errors" ON)
 option(MINDGATE_PCH "Precompile the JSON header (halves the build; lint builds without it)" ON)
+option(MINDGATE_UNITY "Compile the files of a folder in a few batches: a third of the time, but a change of one file compiles its batch" OFF)
 set(MINDGATE_SANITIZE "" CACHE STRING "Value of -fsanitize, empty for none")
 
 function(mindgate_compile_options target)
@@ -19,6 +20,10 @@ function(mindgate_compile_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # libstdc++ 12 itself calls what it marks as deprecated, in std::stable_sort.
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+  endif()
+  if(MINDGATE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # In a batch, a .cc file counts as a header that hides what it shows.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
   endif()
   if(MINDGATE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
@@ -54,6 +59,8 @@ function(mindgate_library folder)
   endforeach()
   target_link_libraries(mindgate_${folder} PRIVATE ${ARG_PRIVATE_DEPS} nlohmann_json::nlohmann_json)
   mindgate_compile_options(mindgate_${folder})
+  # Several batches a folder, so that two cores have work.
+  set_target_properties(mindgate_${folder} PROPERTIES UNITY_BUILD ${MINDGATE_UNITY} UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
 # mindgate_test_places: support/places.h.
@@ -79,6 +86,9 @@ function(mindgate_test folder)
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} mindgate_test_places nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests)
   mindgate_compile_options(${target})
+  if(MINDGATE_PCH)
+    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
   add_dependencies(${target} mindgate)
   # A fixed seed, so that the suite gives the same answer every time; RC_PARAMS in the environment of a test program run by
   # hand searches further.

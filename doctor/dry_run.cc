@@ -6,7 +6,7 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kCheck = "dry-run";
+constexpr std::string_view kDryRunCheck = "dry-run";
 
 // What the API server says when it cannot call a webhook (k8s.io/apiserver,
 // plugin/webhook/errors, and Go's net and crypto/x509), and what that means.
@@ -76,11 +76,11 @@ bool ReportCallFault(Context& context, const std::string& message) {
   }
   for (const Symptom& symptom : kSymptoms) {
     if (message.find(symptom.text) == std::string::npos) continue;
-    context.report.Fail(kCheck, std::string(symptom.cause) + ": " + message,
+    context.report.Fail(kDryRunCheck, std::string(symptom.cause) + ": " + message,
                         std::string(symptom.fix));
     return true;
   }
-  context.report.Fail(kCheck, "the API server cannot call a webhook: " + message,
+  context.report.Fail(kDryRunCheck, "the API server cannot call a webhook: " + message,
                       "see the logs of the API server and of the webhook");
   return true;
 }
@@ -101,7 +101,7 @@ void CheckDenial(Context& context) {
                             {.dry_run = true}, context.stop);
   if (created) {
     context.report.Fail(
-        kCheck,
+        kDryRunCheck,
         "a wrong object passed the validating webhook unseen: it was not called, or "
         "a configuration switches its rule off",
         "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
@@ -111,10 +111,10 @@ void CheckDenial(Context& context) {
   if (ReportCallFault(context, message)) return;
   if (message.find("denied the request") != std::string::npos &&
       message.find("MG") != std::string::npos) {
-    context.report.Ok(kCheck, "a wrong object is denied by mindgate");
+    context.report.Ok(kDryRunCheck, "a wrong object is denied by mindgate");
     return;
   }
-  context.report.Skip(kCheck, "a wrong object was refused by somebody else: " + message,
+  context.report.Skip(kDryRunCheck, "a wrong object was refused by somebody else: " + message,
                       "name another namespace: --probe-namespace");
 }
 
@@ -124,16 +124,16 @@ void CheckInjection(Context& context) {
                             ProbePod(context), {.dry_run = true}, context.stop);
   if (!created) {
     if (ReportCallFault(context, created.error().message)) return;
-    context.report.Skip(kCheck,
+    context.report.Skip(kDryRunCheck,
                         "a Pod could not be created, even as a dry run: " + created.error().message,
                         "name another namespace: --probe-namespace");
     return;
   }
   if (IsInjected(*created)) {
-    context.report.Ok(kCheck, "a Pod that asks for NPUs is injected");
+    context.report.Ok(kDryRunCheck, "a Pod that asks for NPUs is injected");
     return;
   }
-  context.report.Fail(kCheck,
+  context.report.Fail(kDryRunCheck,
                       "a Pod that asks for NPUs came back without injection: the mutating webhook "
                       "was not called or did not answer, which failurePolicy Ignore hides",
                       "see what else is said here; `kubectl get --raw /metrics | grep "

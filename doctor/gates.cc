@@ -10,7 +10,7 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kCheck = "gates";
+constexpr std::string_view kGatesCheck = "gates";
 constexpr size_t kMaxNamed = 3;
 
 // Pods behind the gate of elastic scaling.
@@ -63,26 +63,27 @@ void CheckGates(Context& context) {
         (HasLabels(pod) ? waiting : unlabelled).Add(pod);
       },
       context.stop);
-  if (!listed) return SkipFor(context, kCheck, "Pods that wait", listed.error());
+  if (!listed) return SkipFor(context, kGatesCheck, "Pods that wait", listed.error());
   const std::string release = "`mindgate release-gates -A` lets them start";
   if (unlabelled.count > 0) {
-    context.report.Fail(kCheck,
+    context.report.Fail(kGatesCheck,
                         unlabelled.text() +
                             " without all of the labels mind-cluster/scaling-rule, jobID and "
                             "mind-cluster/group-name, and no watcher looks at a pod that lacks one",
                         "give back the labels of its creation; or " + release);
   }
   if (waiting.count == 0) {
-    if (unlabelled.count == 0) context.report.Ok(kCheck, "no pod waits behind a gate");
+    if (unlabelled.count == 0) context.report.Ok(kGatesCheck, "no pod waits behind a gate");
   } else if (!context.enforces_scaling) {
-    context.report.Skip(kCheck, waiting.text() + ", and whether a watcher opens it is not known",
+    context.report.Skip(kGatesCheck,
+                        waiting.text() + ", and whether a watcher opens it is not known",
                         "see the checks of configuration and permissions");
   } else if (!*context.enforces_scaling) {
-    context.report.Fail(kCheck,
+    context.report.Fail(kGatesCheck,
                         waiting.text() + ", and no watcher is in mode enforce: nobody opens it",
                         "set elasticScaling.mode to enforce; or " + release);
   } else {
-    context.report.Ok(kCheck, waiting.text() + "; `mindgate status` says for what");
+    context.report.Ok(kGatesCheck, waiting.text() + "; `mindgate status` says for what");
   }
 }
 

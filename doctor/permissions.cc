@@ -10,7 +10,7 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kCheck = "permissions";
+constexpr std::string_view kPermissionsCheck = "permissions";
 const kube::Resource kAccessReviews{"authorization.k8s.io", "v1", "subjectaccessreviews",
                                     "SubjectAccessReview", false};
 
@@ -37,7 +37,8 @@ std::optional<bool> May(Context& context, const std::string& account, const Righ
                          {"resourceAttributes", std::move(attributes)}}}};
   const auto answer = context.client.Create(kAccessReviews, "", review, {}, context.stop);
   if (!answer) {
-    SkipFor(context, kCheck, "what ServiceAccount " + account + " may do", answer.error());
+    SkipFor(context, kPermissionsCheck, "what ServiceAccount " + account + " may do",
+            answer.error());
     return std::nullopt;
   }
   return json::AsBool(json::FindPath(*answer, {"status", "allowed"})).value_or(false);
@@ -62,12 +63,13 @@ void Check(Context& context, const std::string& account, const std::vector<Need>
     }
     if (missing.empty()) continue;
     good = false;
-    context.report.Fail(kCheck,
+    context.report.Fail(kPermissionsCheck,
                         "ServiceAccount " + context.options.ns + "/" + account + " may not " +
                             missing + ": " + need.consequence,
                         "helm upgrade restores Roles and bindings of the chart");
   }
-  if (good) context.report.Ok(kCheck, "ServiceAccount " + account + " may do what it needs");
+  if (good)
+    context.report.Ok(kPermissionsCheck, "ServiceAccount " + account + " may do what it needs");
 }
 
 bool KeepsCertificates(const Json& pod) {
@@ -103,7 +105,7 @@ std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& contex
                                                            "app.kubernetes.io/name=mindgate"},
                                         nullptr, context.stop);
   if (!pods) {
-    SkipFor(context, kCheck, "Pods of the watcher", pods.error());
+    SkipFor(context, kPermissionsCheck, "Pods of the watcher", pods.error());
     return std::nullopt;
   }
   std::map<std::string, WatcherUse> accounts;

@@ -6,7 +6,7 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kCheck = "registration";
+constexpr std::string_view kRegistrationsCheck = "registration";
 // The API server waits so long for each call that the webhook does not answer: every create of a
 // pod would.
 constexpr int64_t kLongTimeout = 10;
@@ -33,7 +33,7 @@ Hook HookOf(const Json& webhook, bool mutating) {
 
 void Check(Context& context, const kube::Resource& resource, bool mutating) {
   const auto configuration = Wanted(
-      context, kCheck, resource, "", context.options.name,
+      context, kRegistrationsCheck, resource, "", context.options.name,
       mutating ? "nothing is injected" : "nothing is validated",
       "helm upgrade --install brings it back; --name says what it is called when it is not " +
           context.options.name);
@@ -46,7 +46,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
     ++count;
     const int64_t timeout = json::AsInt(json::Find(webhook, "timeoutSeconds")).value_or(10);
     if (timeout >= kLongTimeout) {
-      context.report.Warn(kCheck,
+      context.report.Warn(kRegistrationsCheck,
                           context.hooks.back().name + " waits " + std::to_string(timeout) +
                               " s: while the webhook is away, every call takes so long",
                           "write timeoutSeconds: 2 or 3");
@@ -54,19 +54,20 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
     fails_closed |= context.hooks.back().failure_policy != "Ignore";
   }
   if (count == 0) {
-    context.report.Fail(kCheck, resource.kind + " " + context.options.name + " has no webhooks",
+    context.report.Fail(kRegistrationsCheck,
+                        resource.kind + " " + context.options.name + " has no webhooks",
                         "helm upgrade brings them back");
     return;
   }
   if (!mutating && !fails_closed) {
-    context.report.Warn(kCheck,
+    context.report.Warn(kRegistrationsCheck,
                         resource.kind + " " + context.options.name +
                             " has failurePolicy Ignore: what is wrong passes while the webhook is "
                             "away",
                         "write webhook.validate.failurePolicy: Fail when all of it works");
   }
-  context.report.Ok(kCheck, resource.kind + " " + context.options.name + " has " +
-                                std::to_string(count) + " webhooks");
+  context.report.Ok(kRegistrationsCheck, resource.kind + " " + context.options.name + " has " +
+                                             std::to_string(count) + " webhooks");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kCheck = "selectors";
+constexpr std::string_view kSelectorsCheck = "selectors";
 // What runs a cluster must never wait for a webhook that runs in it.
 constexpr std::array<const char*, 2> kSystem = {"kube-system", "kube-node-lease"};
 
@@ -47,19 +47,19 @@ void CheckProbeNamespace(Context& context, const Json* labels) {
     // but says nothing about the others.
     const std::string inject(json::FindString(labels, "mindgate.io/inject").value_or(""));
     if (mutating && inject == "disabled") {
-      context.report.Warn(kCheck,
+      context.report.Warn(kSelectorsCheck,
                           "namespace " + ns +
                               " has the label mindgate.io/inject: disabled: nothing is injected "
                               "into its objects",
                           "kubectl label namespace " + ns + " mindgate.io/inject- to switch it on");
     } else if (Reached(context, mutating, labels) == 0) {
-      context.report.Fail(kCheck,
+      context.report.Fail(kSelectorsCheck,
                           "objects of namespace " + ns + " are not " + what +
                               ": no namespaceSelector matches its labels",
                           "label the namespace as namespaceSelector asks, or take it out of "
                           "excludedNamespaces of the chart");
     } else {
-      context.report.Ok(kCheck, "objects of namespace " + ns + " are " + what);
+      context.report.Ok(kSelectorsCheck, "objects of namespace " + ns + " are " + what);
     }
   }
 }
@@ -83,7 +83,7 @@ void CheckSelectors(Context& context) {
   if (context.hooks.empty()) return;
   const auto namespaces =
       context.client.List(kube::resources::kNamespaces, "", {}, nullptr, context.stop);
-  if (!namespaces) return SkipFor(context, kCheck, "namespaces", namespaces.error());
+  if (!namespaces) return SkipFor(context, kSelectorsCheck, "namespaces", namespaces.error());
   bool found = false;
   for (const Json& ns : namespaces->items) {
     const std::string name = Text(ns, {"metadata", "name"});
@@ -96,7 +96,7 @@ void CheckSelectors(Context& context) {
     const bool is_system = std::find(kSystem.begin(), kSystem.end(), name) != kSystem.end();
     if ((is_own || is_system) &&
         Reached(context, true, labels) + Reached(context, false, labels) > 0) {
-      context.report.Fail(kCheck,
+      context.report.Fail(kSelectorsCheck,
                           "namespace " + name + " is not excluded: what the cluster" +
                               (is_own ? " needs to start mindgate" : " itself runs on") +
                               " waits for the webhook",
@@ -105,7 +105,7 @@ void CheckSelectors(Context& context) {
     }
   }
   if (!found) {
-    context.report.Fail(kCheck, "there is no namespace " + context.options.probe_namespace,
+    context.report.Fail(kSelectorsCheck, "there is no namespace " + context.options.probe_namespace,
                         "name one of your workloads: mindgate doctor --probe-namespace NAME");
   }
 }

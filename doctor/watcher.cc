@@ -5,7 +5,7 @@
 namespace mindgate::doctor {
 namespace {
 
-constexpr std::string_view kCheck = "watcher";
+constexpr std::string_view kWatcherCheck = "watcher";
 // A leader renews every 10 s, and others wait 60 s before they take over.
 constexpr std::chrono::seconds kStale(120);
 
@@ -17,9 +17,9 @@ void CheckWatcher(Context& context) {
   const auto lease = context.client.Get(kube::resources::kLeases, ns, name, context.stop);
   if (!lease) {
     if (lease.error().reason != kube::Reason::kNotFound) {
-      return SkipFor(context, kCheck, "Lease " + ns + "/" + name, lease.error());
+      return SkipFor(context, kWatcherCheck, "Lease " + ns + "/" + name, lease.error());
     }
-    return context.report.Skip(kCheck,
+    return context.report.Skip(kWatcherCheck,
                                "there is no Lease " + ns + "/" + name +
                                    ": no watcher has ever led here. It opens the gates of pods "
                                    "under scaling rules, repairs gangs, and keeps the certificates "
@@ -33,7 +33,7 @@ void CheckWatcher(Context& context) {
   const auto time = ParseTime(renewed.substr(0, renewed.find('.')) + "Z");
   if (holder.empty() || !time || context.now - *time > kStale) {
     return context.report.Fail(
-        kCheck,
+        kWatcherCheck,
         "nobody leads: Lease " + ns + "/" + name + " was renewed last at " +
             (renewed.empty() ? "no time" : renewed) +
             ", so pods that wait behind gates stay there, no gang is repaired, and with certs.mode "
@@ -43,7 +43,7 @@ void CheckWatcher(Context& context) {
             "Deployment " +
             name);
   }
-  context.report.Ok(kCheck, holder + " leads");
+  context.report.Ok(kWatcherCheck, holder + " leads");
 }
 
 }  // namespace mindgate::doctor

@@ -4,12 +4,12 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace mindgate::json {
 namespace {
 
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 bool IsIdentifier(std::string_view key) {
   if (key.empty() || !IsLetter(key.front())) return false;
   for (char c : key) {

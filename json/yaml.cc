@@ -28,9 +28,9 @@ struct Expanded {
 };
 
 // Turns one document into a tree. Recursion is bounded by limits.depth.
-class TreeBuilder {
+class YamlTreeBuilder {
  public:
-  TreeBuilder(const YamlNodes& nodes, const Limits& limits, Expanded& expanded)
+  YamlTreeBuilder(const YamlNodes& nodes, const Limits& limits, Expanded& expanded)
       : nodes_(nodes), limits_(limits), expanded_(expanded) {}
 
   tl::expected<YamlDocument, Issue> Build() {
@@ -287,7 +287,7 @@ tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
     const auto nodes = reader.Next();
     if (!nodes) return tl::unexpected(nodes.error());
     if (nodes->empty()) return documents;
-    auto document = TreeBuilder(*nodes, limits, expanded).Build();
+    auto document = YamlTreeBuilder(*nodes, limits, expanded).Build();
     if (!document) return tl::unexpected(std::move(document.error()));
     documents.push_back(*std::move(document));
   }

@@ -33,8 +33,6 @@ std::string Repaired(std::string_view text) {
   return out;
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // Dates and times are strings to us, but not to every reader of YAML: quote them, as go-yaml does.
 bool LooksLikeTime(std::string_view text) {
   return !text.empty() && (IsDigit(text[0]) || text[0] == '-' || text[0] == '+') &&

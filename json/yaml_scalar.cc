@@ -16,8 +16,6 @@
 namespace mindgate::json {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 // Words that are values as plain scalars. Their first characters are those of kWordStarts.
 constexpr std::string_view kWordStarts = "yYnNtTfFoO~.+-";
 

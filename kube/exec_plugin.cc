@@ -127,9 +127,10 @@ tl::expected<Printed, std::string> Parse(const std::string& text, const std::str
   return printed;
 }
 
-class Source final : public CredentialSource {
+class ExecCredentials final : public CredentialSource {
  public:
-  Source(ExecPlugin plugin, const Clock& clock) : plugin_(std::move(plugin)), clock_(clock) {}
+  ExecCredentials(ExecPlugin plugin, const Clock& clock)
+      : plugin_(std::move(plugin)), clock_(clock) {}
 
   Answer<Credential> Get() override {
     const std::lock_guard one_at_a_time(mutex_);
@@ -207,7 +208,7 @@ class Source final : public CredentialSource {
 }  // namespace
 
 std::shared_ptr<CredentialSource> MakeExecSource(ExecPlugin plugin, const Clock& clock) {
-  return std::make_shared<Source>(std::move(plugin), clock);
+  return std::make_shared<ExecCredentials>(std::move(plugin), clock);
 }
 
 }  // namespace mindgate::kube

@@ -19,7 +19,7 @@ using schemas::KindSet;
 using schemas::Mode;
 using schemas::PodTemplateView;
 
-constexpr KindSet kWithRoles = {Kind::kStormService, Kind::kRoleSet};
+constexpr KindSet kAibrixWithRoles = {Kind::kStormService, Kind::kRoleSet};
 
 // The spec that holds the roles: a RoleSet's own, or the one that a StormService is a template of.
 struct RolesPlace {
@@ -228,12 +228,12 @@ void CheckPodGroupSize(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) check(role.value, role.path, 1);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kAibrixRules[] = {
     {.id = "MG120",
      .name = "aibrix-replicas",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = kWithRoles,
+     .kinds = kAibrixWithRoles,
      .summary = "A StormService with NPUs and each of its roles say how many replicas they have.",
      .why = "The comments of the API speak of a default, but the code has none: a missing count is "
             "0, and some releases dereference it and take the controller down with every "
@@ -272,7 +272,7 @@ constexpr Rule kRules[] = {
      .name = "aibrix-strategy-twice",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = kWithRoles,
+     .kinds = kAibrixWithRoles,
      .summary = "schedulingStrategy stands at the RoleSet or at its roles, not at both.",
      .why = "AIBrix makes one PodGroup for the RoleSet and one for each PodSet, and the pods can "
             "belong to one of them only; the other waits for members for ever.",
@@ -296,7 +296,7 @@ constexpr Rule kRules[] = {
      .name = "aibrix-stateful",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = kWithRoles,
+     .kinds = kAibrixWithRoles,
      .summary = "A StormService with NPUs and its NPU roles are stateful.",
      .why = "Only stateful roles keep index and name of an instance when it is rescheduled after a "
             "fault. The start scripts derive ranks and addresses from them.",
@@ -308,7 +308,7 @@ constexpr Rule kRules[] = {
      .name = "aibrix-cpu-role-in-group",
      .severity = Severity::kError,
      .default_mode = Mode::kWarn,
-     .kinds = kWithRoles,
+     .kinds = kAibrixWithRoles,
      .summary = "A role without NPUs does not share the PodGroup of NPU roles.",
      .why = "All roles with podGroupSize 1 that name Volcano share one PodGroup, and Volcano takes "
             "its resources from whichever pod it sees first. If that is a routing pod, the whole "
@@ -336,6 +336,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> AibrixRules() { return kRules; }
+std::span<const Rule> AibrixRules() { return kAibrixRules; }
 
 }  // namespace mindgate::policies

@@ -12,15 +12,13 @@ using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
 
-constexpr KindSet kAscendJob = {Kind::kAscendJob};
-
-constexpr Rule kRules[] = {
+constexpr Rule kAscendJobRules[] = {
     {
         "MG010",
         "ascendjob-replica-specs",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "An AscendJob lists at least one replica type, and none of them is null.",
         "The operator fails a job without spec.replicaSpecs, or with a null replica type, and "
         "never looks at it again. An empty map passes its check for MindSpore only, and then the "
@@ -35,7 +33,7 @@ constexpr Rule kRules[] = {
         "ascendjob-framework",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The label framework is pytorch, mindspore or tensorflow, in lower case.",
         "The label decides which replica types and variables the job has. Without it, or with any "
         "other value, the operator fails the job. Inference jobs of MindIE need it too.",
@@ -48,7 +46,7 @@ constexpr Rule kRules[] = {
         "ascendjob-replica-types",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "Replica types are those of the framework, spelled exactly.",
         "The operator compares Master and Worker (pytorch), Scheduler and Worker (mindspore), "
         "Chief and Worker (tensorflow) before it normalises letter case, so \"master\" fails the "
@@ -62,7 +60,7 @@ constexpr Rule kRules[] = {
         "ascendjob-replicas",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "A leader has exactly one replica, and Worker has 0 to 20000.",
         "The operator fails the job otherwise. The documents speak of several replicas of a MindIE "
         "controller or coordinator; in code the leader is one and every further replica is a "
@@ -76,7 +74,7 @@ constexpr Rule kRules[] = {
         "ascendjob-leader",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The job has the leader that its framework needs.",
         "PyTorch and TensorFlow jobs without Master or Chief fail. A MindSpore job may leave out "
         "Scheduler only when its Workers request one chip in total.",
@@ -90,7 +88,7 @@ constexpr Rule kRules[] = {
         "ascendjob-container",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "Every replica type has a container named ascend with an image.",
         "The operator finds the training or serving process by that name: it fails jobs without "
         "it, and counts chips and writes variables only there.",
@@ -103,7 +101,7 @@ constexpr Rule kRules[] = {
         "ascendjob-success-policy",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "successPolicy is absent, empty or AllWorkers.",
         "The operator fails a job with any other value.",
         "Remove successPolicy.",
@@ -115,7 +113,7 @@ constexpr Rule kRules[] = {
         "ascendjob-success-policy-effect",
         Severity::kInfo,
         Mode::kAudit,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "Nobody relies on successPolicy.",
         "The documents give \"\" and AllWorkers different meanings, but no code reads the value "
         "after it was checked: a job succeeds once no pod is active and at least one succeeded.",
@@ -129,7 +127,7 @@ constexpr Rule kRules[] = {
         "ascendjob-scaleout-type",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The label scaleout-type, where set, is ROCE or UBOE in any case.",
         "The operator fails a job with another value, and for this check alone without an Event.",
         "Write ROCE or UBOE, or remove the label.",
@@ -141,7 +139,7 @@ constexpr Rule kRules[] = {
         "ascendjob-queue-set",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "A schedulingPolicy names its queue.",
         "With gang scheduling on, which is the default, the operator looks up the queue of any "
         "schedulingPolicy that is there. The documents promise the default queue when none is "
@@ -156,7 +154,7 @@ constexpr Rule kRules[] = {
         "ascendjob-queue-exists",
         Severity::kError,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The queue of a schedulingPolicy exists.",
         "When the operator cannot read the Queue as it reconciles the new job, it fails the job, "
         "and making the Queue later does not bring the job back.",
@@ -170,7 +168,7 @@ constexpr Rule kRules[] = {
         "ascendjob-min-available",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "minAvailable is not negative and not more than all replicas together.",
         "Volcano starts the pods of a PodGroup only when minMember of them fit. A job that has "
         "fewer pods than that waits for ever, and a negative number makes the API server refuse "
@@ -185,7 +183,7 @@ constexpr Rule kRules[] = {
         "ascendjob-gang",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "minAvailable is at least 1.",
         "With 0 there is no gang: pods start one by one, and those that came first hold their "
         "chips while the rest waits for others that do the same.",
@@ -199,7 +197,7 @@ constexpr Rule kRules[] = {
         "ascendjob-backoff-limit",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "backoffLimit, where set, is at least 1.",
         "The operator fails a job after backoffLimit rounds of new pods, but takes 0 and negative "
         "numbers for no limit. In Kubernetes' own Job 0 means no retry at all. The count is kept "
@@ -214,7 +212,7 @@ constexpr Rule kRules[] = {
         "ascendjob-restart-policy",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "restartPolicy of a replica type is Never, OnFailure, Always or ExitCode.",
         "The operator copies the value into the pods (ExitCode becomes Never) and does not check "
         "it, so the API server refuses every pod.",
@@ -228,7 +226,7 @@ constexpr Rule kRules[] = {
         "ascendjob-template-restart-policy",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "A pod template's restartPolicy agrees with that of its replica type.",
         "The operator overwrites the template's value with the one beside replicas, or with Never "
         "when there is none. What the template says does not happen when a container fails.",
@@ -241,7 +239,7 @@ constexpr Rule kRules[] = {
         "ascendjob-scheduler-names",
         Severity::kError,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "All replica types of a job name the same scheduler.",
         "The operator fills in Volcano only when no replica type names a scheduler; otherwise "
         "types without a name go to Kubernetes' default scheduler. Volcano then waits for gang "
@@ -256,7 +254,7 @@ constexpr Rule kRules[] = {
         "ascendjob-name-shadowed",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "No Deployment, StatefulSet or Volcano Job in the namespace has the AscendJob's name.",
         "The operator looks for those first, for their rank tables, and never reconciles an "
         "AscendJob of the same name: it gets no PodGroup, no pods and no condition.",
@@ -269,7 +267,7 @@ constexpr Rule kRules[] = {
         "ascendjob-frozen-fields",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "What the PodGroup copied from a job does not change afterwards.",
         "The operator makes the PodGroup once and never updates it. The scheduler goes on with "
         "the old labels, annotations, queue and gang size, also when it handles a fault, while "
@@ -301,6 +299,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> AscendJobRules() { return kRules; }
+std::span<const Rule> AscendJobRules() { return kAscendJobRules; }
 
 }  // namespace mindgate::policies

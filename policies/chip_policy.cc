@@ -15,7 +15,6 @@ using schemas::GroupChips;
 using schemas::HandlerChoice;
 using schemas::Merged;
 using schemas::PodGroupView;
-using Problem = HandlerChoice::Problem;
 
 constexpr std::string_view kAcceleratorType = "accelerator-type";
 
@@ -28,7 +27,7 @@ void CheckNpuPolicy(const RuleContext& context, Findings& findings) {
     return Requests(context, group, "huawei.com/npu");
   };
   ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (chips.choice.problem != Problem::kMissingPolicy) return;
+    if (chips.choice.problem != HandlerChoice::Problem::kMissingPolicy) return;
     if (!chips.choice.certain) {
       if (context.view.kind == schemas::Kind::kInferenceService) {
         findings.Skip("needs the ServingRuntime, which is not known here");
@@ -93,7 +92,9 @@ void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
     return static_cast<bool>(schemas::GroupSelector(context.view, group, kAcceleratorType));
   };
   ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (chips.choice.problem != Problem::kUnknownAcceleratorType || !chips.choice.certain) return;
+    if (chips.choice.problem != HandlerChoice::Problem::kUnknownAcceleratorType ||
+        !chips.choice.certain)
+      return;
     const Merged type = schemas::GroupSelector(context.view, group, kAcceleratorType);
     if (type.joined()) {
       findings.Violate(type.other.Path(),
@@ -137,7 +138,7 @@ void CheckAgreement(const RuleContext& context, Findings& findings) {
   });
 }
 
-const Rule kRules[] = {
+const Rule kChipPolicyRules[] = {
     {"MG085", "npu-schedule-policy", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "Pods that ask for huawei.com/npu name a schedule policy.",
      "The resource huawei.com/npu covers several generations of servers (Atlas 350, 850, 950), and "
@@ -201,6 +202,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> ChipPolicyRules() { return kRules; }
+std::span<const Rule> ChipPolicyRules() { return kChipPolicyRules; }
 
 }  // namespace mindgate::policies::internal

@@ -44,7 +44,7 @@ std::string HowChosen(const HandlerChoice& choice) {
   switch (choice.by) {
     case By::kPolicy:
       return named("schedule_policy", choice.handler->schedule_policy);
-    case By::kSpBlock:
+    case By::kSuperPodBlock:
       return named("sp-block for", choice.handler->product);
     case By::kAcceleratorType:
       return named("accelerator-type", choice.handler->accelerator_type);
@@ -302,7 +302,7 @@ void CheckRequestsEqualLimits(const RuleContext& context, Findings& findings) {
   }
 }
 
-const Rule kRules[] = {
+const Rule kChipRules[] = {
     {"MG080", "chip-count", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "A pod asks for a number of chips that the chosen schedule policy accepts.",
      "The NPU plugin of volcano-scheduler rejects the whole job when one of its pods asks for "
@@ -374,7 +374,7 @@ const Rule kRules[] = {
 
 std::span<const Rule> ChipRules() {
   static const std::vector<Rule> rules =
-      internal::Concatenate({kRules, internal::ChipPolicyRules(), internal::SuperPodRules(),
+      internal::Concatenate({kChipRules, internal::ChipPolicyRules(), internal::SuperPodRules(),
                              internal::InferenceCardRules()});
   return rules;
 }

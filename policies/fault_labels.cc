@@ -14,7 +14,7 @@ constexpr KindSet kChooseRestartPolicy = schemas::kVolcanoJobs | schemas::kBatch
                                          schemas::kAibrixKinds |
                                          KindSet{Kind::kAscendJob, Kind::kPod};
 
-constexpr Rule kRules[] = {
+constexpr Rule kFaultLabelRules[] = {
     {"MG050", "fault-scheduling-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label fault-scheduling is force, grace, external-force, external-grace or off, in "
      "exactly this spelling.",
@@ -152,7 +152,7 @@ constexpr Rule kRules[] = {
      "mind-cluster: component/clusterd, filters of a job's faults; full-width commas and colons "
      "are accepted there and here.",
      CheckFaultFilters},
-    {"MG063", "recover-strategy", Severity::kWarning, Mode::kWarn, KindSet{Kind::kAscendJob},
+    {"MG063", "recover-strategy", Severity::kWarning, Mode::kWarn, schemas::kOnlyAscendJob,
      "The annotation recover-strategy of an AscendJob is a comma-separated list of retry, recover, "
      "recover-in-place, elastic-training, dump and exit.",
      "Entries that the operator does not know set none of the variables that switch the recovery "
@@ -214,8 +214,8 @@ constexpr Rule kRules[] = {
      "metadata of a ServingRuntime; mindgate copies those to engine and decoder and keeps the "
      "metadata.",
      CheckUnreachable},
-    {"MG069", "redundant-pod-rescheduling", Severity::kInfo, Mode::kAudit,
-     KindSet{Kind::kAscendJob}, "MindIE controllers and coordinators need no pod-rescheduling.",
+    {"MG069", "redundant-pod-rescheduling", Severity::kInfo, Mode::kAudit, schemas::kOnlyAscendJob,
+     "MindIE controllers and coordinators need no pod-rescheduling.",
      "The scheduler limits them to pod level by their app label and never escalates, whatever "
      "other labels say. The documents describe a fallback to the whole job that the code does not "
      "have.",
@@ -227,6 +227,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> FaultLabelRules() { return kRules; }
+std::span<const Rule> FaultLabelRules() { return kFaultLabelRules; }
 
 }  // namespace mindgate::policies

@@ -10,7 +10,7 @@ using schemas::KindSet;
 using schemas::Mode;
 
 constexpr KindSet kSet = {Kind::kInferServiceSet};
-constexpr KindSet kWithRoles = {Kind::kInferServiceSet, Kind::kInferService};
+constexpr KindSet kInferWithRoles = {Kind::kInferServiceSet, Kind::kInferService};
 constexpr KindSet kInstanceSet = {Kind::kInstanceSet};
 constexpr KindSet kAll = schemas::kInferOperatorKinds;
 
@@ -21,7 +21,7 @@ constexpr std::string_view kServiceSource =
 constexpr std::string_view kInstanceSource =
     "mind-cluster: component/infer-operator/pkg/controller/v1/instanceset_controller.go";
 
-constexpr Rule kRules[] = {
+constexpr Rule kInferOperatorRules[] = {
     {.id = "MG140",
      .name = "infer-set-replicas",
      .severity = Severity::kError,
@@ -37,7 +37,7 @@ constexpr Rule kRules[] = {
      .name = "infer-role-count",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = kWithRoles,
+     .kinds = kInferWithRoles,
      .summary = "A service has at most 32 roles.",
      .why = "With more the operator's validation of the InferService fails and none of the roles "
             "is created.",
@@ -48,7 +48,7 @@ constexpr Rule kRules[] = {
      .name = "infer-role-name",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = kWithRoles,
+     .kinds = kInferWithRoles,
      .summary = "Each role has a name of its own that is a DNS label.",
      .why = "The name becomes part of InstanceSets, Services and labels. One bad name fails the "
             "validation of the whole InferService, and none of its roles is created.",
@@ -59,7 +59,7 @@ constexpr Rule kRules[] = {
      .name = "infer-scheduling-strategy",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = kWithRoles,
+     .kinds = kInferWithRoles,
      .summary = "schedulingStrategy.type is Parallel, Priority or left out.",
      .why = "Nothing checks the value when the service is created. Every InstanceSet then fails "
             "with \"unknown scheduling strategy\", and no instance is started.",
@@ -71,7 +71,7 @@ constexpr Rule kRules[] = {
      .name = "infer-priority",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = kWithRoles,
+     .kinds = kInferWithRoles,
      .summary = "With strategy Priority each role's priority is 1 to 32.",
      .why = "The documents say 1 to 32, the operator's validation accepts 256. 33 is its internal "
             "mark for \"all roles are ready\": a role of 33 or more never has its turn, without an "
@@ -260,7 +260,7 @@ constexpr Rule kRules[] = {
      .name = "infer-strategy-sequential",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = kWithRoles,
+     .kinds = kInferWithRoles,
      .summary = "The strategy that starts all roles at once is called Parallel.",
      .why = "Early development versions called it Sequential. Releases do not know that name and "
             "start no instance.",
@@ -272,6 +272,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> InferOperatorRules() { return kRules; }
+std::span<const Rule> InferOperatorRules() { return kInferOperatorRules; }
 
 }  // namespace mindgate::policies

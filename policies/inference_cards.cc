@@ -95,7 +95,7 @@ void CheckDuoDistributed(const RuleContext& context, Findings& findings) {
       });
 }
 
-const Rule kRules[] = {
+const Rule kInferenceCardRules[] = {
     {"MG097", "npu-310-strategy", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "For Ascend310 the label npu-310-strategy is chip or card, the same on all pods of a "
      "PodGroup.",
@@ -130,6 +130,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> InferenceCardRules() { return kRules; }
+std::span<const Rule> InferenceCardRules() { return kInferenceCardRules; }
 
 }  // namespace mindgate::policies::internal

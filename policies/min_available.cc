@@ -330,7 +330,7 @@ void CheckExternalAutoscaler(const RuleContext& context, Findings& findings) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMinAvailableRules[] = {
     {"MG070", "min-available-value", Severity::kError, Mode::kEnforce, schemas::kWorkloads,
      "The annotation huawei.com/schedule_minAvailable is a whole number from 1 to 2147483647, "
      "quoted.",
@@ -444,6 +444,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> MinAvailableRules() { return kRules; }
+std::span<const Rule> MinAvailableRules() { return kMinAvailableRules; }
 
 }  // namespace mindgate::policies

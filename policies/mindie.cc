@@ -11,16 +11,13 @@ using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
 
-constexpr KindSet kAscendJob = {Kind::kAscendJob};
-constexpr KindSet kConfigMap = {Kind::kConfigMap};
-
-constexpr Rule kRules[] = {
+constexpr Rule kMindieRules[] = {
     {
         "MG040",
         "mindie-app",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The label app of a MindIE job is mindie-ms-server, mindie-ms-controller or "
         "mindie-ms-coordinator.",
         "A job with both jobID and app counts as a MindIE job whatever the values, and gets none "
@@ -38,7 +35,7 @@ constexpr Rule kRules[] = {
         "mindie-template-labels",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "Pod templates of a MindIE job carry the job's jobID and app.",
         "ClusterD finds controller and coordinator by the labels of their pods. The scheduler "
         "joins the labels of a PodGroup and its pods; two values of one key become a value that "
@@ -54,7 +51,7 @@ constexpr Rule kRules[] = {
         "rank-table-both-deploy-servers",
         Severity::kError,
         Mode::kEnforce,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "A rank table does not carry grt-server/deploy-server and grt-group/deploy-server at once.",
         "ClusterD gives up on the whole service when one of its rank tables has both labels, so "
         "no instance ever learns about the others.",
@@ -67,7 +64,7 @@ constexpr Rule kRules[] = {
         "rank-table-deploy-server",
         Severity::kError,
         Mode::kWarn,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "The rank table of a MindIE server carries grt-group/deploy-server or "
         "grt-server/deploy-server.",
         "ClusterD gives up on the whole service when one of its rank tables has neither label: it "
@@ -83,7 +80,7 @@ constexpr Rule kRules[] = {
         "rank-table-labels",
         Severity::kWarning,
         Mode::kWarn,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "The rank table of a MindIE server carries jobID, mx-consumer-cim: \"true\" and "
         "ring-controller.atlas.",
         "ClusterD collects the tables of a service by jobID and watches those with "
@@ -100,7 +97,7 @@ constexpr Rule kRules[] = {
         "rank-table-content",
         Severity::kWarning,
         Mode::kWarn,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "A new rank table holds hccl.json with status initializing.",
         "Pods wait while the status is initializing. A table that is missing or broken makes them "
         "fail, and one copied with status completed gives them and ClusterD the devices of "
@@ -116,7 +113,7 @@ constexpr Rule kRules[] = {
         "rank-table-exists",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "A MindIE server job N finds ConfigMap rings-config-N with its jobID in its namespace.",
         "The operator fills the table only if it is there when the job starts; it never creates it "
         "and does not look again. ClusterD then leaves the instance out of the global rank table.",
@@ -130,7 +127,7 @@ constexpr Rule kRules[] = {
         "mindie-identity",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "A job of a MindIE service carries both jobID and app, and jobID is not empty.",
         "The operator recognises a MindIE job by the presence of both labels. With one of them it "
         "writes the variables of a training job, and ClusterD and elastic scaling do not find the "
@@ -143,6 +140,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> MindieRules() { return kRules; }
+std::span<const Rule> MindieRules() { return kMindieRules; }
 
 }  // namespace mindgate::policies

@@ -11,7 +11,6 @@
 namespace mindgate::policies {
 namespace {
 
-using internal::DidYouMean;
 using json::Json;
 using schemas::ContainerView;
 using schemas::NpuRequest;
@@ -339,7 +338,7 @@ void CheckScheduler(const RuleContext& context, Findings& findings) {
   }
 }
 
-const Rule kRules[] = {
+const Rule kNodeRules[] = {
     {"MG100", "node-selector-misplaced-field", Severity::kError, schemas::Mode::kEnforce,
      schemas::kWorkloads, "nodeSelector holds node labels only, no fields of the pod spec.",
      "A field that is indented below nodeSelector becomes a node label that the pod insists on. No "
@@ -406,7 +405,7 @@ const Rule kRules[] = {
 
 std::span<const Rule> NodeRules() {
   static const std::vector<Rule> rules =
-      internal::Concatenate({kRules, internal::VirtualNpuRules()});
+      internal::Concatenate({kNodeRules, internal::VirtualNpuRules()});
   return rules;
 }
 

@@ -259,7 +259,7 @@ void CheckRuntimeReplicas(const RuleContext& context, Findings& findings) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kOmeRules[] = {
     {.id = "MG110",
      .name = "ome-decoder-without-engine",
      .severity = Severity::kError,
@@ -399,6 +399,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> OmeRules() { return kRules; }
+std::span<const Rule> OmeRules() { return kOmeRules; }
 
 }  // namespace mindgate::policies

@@ -11,16 +11,13 @@ using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
 
-constexpr KindSet kAscendJob = {Kind::kAscendJob};
-constexpr KindSet kConfigMap = {Kind::kConfigMap};
-
-constexpr Rule kRules[] = {
+constexpr Rule kScalingRules[] = {
     {
         "MG030",
         "scaling-labels",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "A job with the label mind-cluster/scaling-rule has mind-cluster/group-name and jobID too, "
         "and none of the three is empty.",
         "Without the other two labels the operator fails the job, and adding them later does not "
@@ -35,7 +32,7 @@ constexpr Rule kRules[] = {
         "scaling-rule-exists",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The ConfigMap that mind-cluster/scaling-rule names exists in the namespace of the job.",
         "The operator reads the rule each time it wants to create pods. While it is missing the "
         "job waits without an Event, asked again every 20 seconds.",
@@ -50,7 +47,7 @@ constexpr Rule kRules[] = {
         "scaling-group",
         Severity::kError,
         Mode::kEnforce,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "The group of a job is in every tier of a valid scaling rule.",
         "When the tier that the operator aims at lacks the job's group, it dereferences a nil "
         "pointer and the process ends, for all jobs of the cluster and again after each restart. "
@@ -65,7 +62,7 @@ constexpr Rule kRules[] = {
         "scaling-server-count",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "server_num_per_group of the job's group is the number of the job's pods.",
         "The operator compares the number between tiers only, never with a job. The rule then "
         "describes shapes that the service does not have, and MindIE's controller may plan with "
@@ -81,7 +78,7 @@ constexpr Rule kRules[] = {
         "scaling-labels-placement",
         Severity::kWarning,
         Mode::kWarn,
-        kAscendJob,
+        schemas::kOnlyAscendJob,
         "Scaling labels stand in metadata.labels of the AscendJobs of server instances, together.",
         "A controller or coordinator under a rule gets pods only when the rule wants its group, so "
         "the service may never start. A group name without a rule, or a rule named on the pods "
@@ -96,7 +93,7 @@ constexpr Rule kRules[] = {
         "scaling-rule-readable",
         Severity::kError,
         Mode::kEnforce,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "The text under elastic_scaling.json is a rule that the operator can read.",
         "One fault makes the operator refuse the whole rule: a comment, a number without quotes, a "
         "missing number, a group that a tier adds, a number that grows down the list. Pods that "
@@ -111,7 +108,7 @@ constexpr Rule kRules[] = {
         "scaling-rule-workable",
         Severity::kError,
         Mode::kEnforce,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "Every job under the rule can get pods, in every tier.",
         "The operator takes an empty list, tiers without some group, a group written twice, "
         "negative numbers and names that no label can hold. Then jobs wait for ever, one of two "
@@ -126,7 +123,7 @@ constexpr Rule kRules[] = {
         "scaling-rule-documented",
         Severity::kWarning,
         Mode::kWarn,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "The rule is as the documents and MindIE's controller want it.",
         "The operator accepts more than they do: keys in any letter case, a server_num_per_group "
         "that shrinks, a minimal shape without some group. MindIE's controller reads the first "
@@ -145,7 +142,7 @@ constexpr Rule kRules[] = {
         "scaling-rule-jobs",
         Severity::kError,
         Mode::kEnforce,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "The rule keeps the groups of the AscendJobs that exist under it.",
         "A job whose group the rule no longer has ends the operator's process the next time it "
         "asks for pods, for example to replace one after a fault.",
@@ -158,7 +155,7 @@ constexpr Rule kRules[] = {
         "scaling-rule-update",
         Severity::kWarning,
         Mode::kWarn,
-        kConfigMap,
+        schemas::kOnlyConfigMap,
         "The MindIE controller is restarted after its rule changes.",
         "The operator reads the rule anew each time, but the controller mounts it with subPath, "
         "which Kubernetes never refreshes. Until the controller restarts, the two decide by "
@@ -173,6 +170,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> ScalingRules() { return kRules; }
+std::span<const Rule> ScalingRules() { return kScalingRules; }
 
 }  // namespace mindgate::policies

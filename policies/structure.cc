@@ -103,7 +103,7 @@ void CheckInjectLabel(const RuleContext& context, Findings& findings) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kStructureRules[] = {
     {"MG001", "wrong-type", Severity::kError, Mode::kEnforce,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "Every member has the type that its API gives it; label and annotation values are strings.",
@@ -130,6 +130,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> StructureRules() { return kRules; }
+std::span<const Rule> StructureRules() { return kStructureRules; }
 
 }  // namespace mindgate::policies

@@ -365,7 +365,7 @@ void CheckSuperPodAffinity(const RuleContext& context, Findings& findings) {
   }
 }
 
-const Rule kRules[] = {
+const Rule kSuperPodRules[] = {
     {"MG090", "sp-block", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "Under a super-pod policy sp-block is a positive multiple of the chips of a node that divides "
      "the chips of the job and "
@@ -451,6 +451,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> SuperPodRules() { return kRules; }
+std::span<const Rule> SuperPodRules() { return kSuperPodRules; }
 
 }  // namespace mindgate::policies::internal

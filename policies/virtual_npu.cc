@@ -197,7 +197,7 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
   }
 }
 
-const Rule kRules[] = {
+const Rule kVirtualNpuRules[] = {
     {"MG106", "static-vnpu", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "A pod asks for at most one static virtual NPU.",
      "The scheduler keeps a job with two or more static virtual NPUs in a pod Pending for ever.",
@@ -237,6 +237,6 @@ const Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> VirtualNpuRules() { return kRules; }
+std::span<const Rule> VirtualNpuRules() { return kVirtualNpuRules; }
 
 }  // namespace mindgate::policies::internal

@@ -265,7 +265,7 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
                    "write restartPolicy: RecreateGroupOnPodRestart, or leave it out");
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kVolcanoRules[] = {
     {.id = "MG130",
      .name = "vcjob-gang-size",
      .severity = Severity::kError,
@@ -376,6 +376,6 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> VolcanoRules() { return kRules; }
+std::span<const Rule> VolcanoRules() { return kVolcanoRules; }
 
 }  // namespace mindgate::policies

@@ -336,7 +336,7 @@ HandlerChoice ChooseHandler(const WorkloadView& view, const PodGroupView& group,
   }
   if (!sp_block.agreed) choice.certain = false;
   if (sp_block.entry) {
-    choice.by = By::kSpBlock;
+    choice.by = By::kSuperPodBlock;
     choice.handler = type.Text() == kA3SuperPod8.accelerator_type ? kA3SuperPod8 : kA3SuperPod16;
     return choice;
   }

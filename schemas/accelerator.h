@@ -88,7 +88,7 @@ bool IsKnownPolicy(std::string_view schedule_policy,
                    const Config& config);  // the site's rows included
 
 struct HandlerChoice {
-  enum class By { kPolicy, kSpBlock, kAcceleratorType, kDefault, kStrategyLabel };
+  enum class By { kPolicy, kSuperPodBlock, kAcceleratorType, kDefault, kStrategyLabel };
   enum class Problem {
     kNone,
     kMissingPolicy,           // huawei.com/npu without schedule_policy

@@ -97,6 +97,8 @@ class KindSet {
 };
 
 inline constexpr KindSet kOmeRuntimes = {Kind::kServingRuntime, Kind::kClusterServingRuntime};
+inline constexpr KindSet kOnlyAscendJob = {Kind::kAscendJob};
+inline constexpr KindSet kOnlyConfigMap = {Kind::kConfigMap};
 inline constexpr KindSet kOmeKinds = kOmeRuntimes | KindSet{Kind::kInferenceService};
 inline constexpr KindSet kAibrixKinds = {Kind::kStormService, Kind::kRoleSet, Kind::kPodSet};
 inline constexpr KindSet kInferOperatorKinds = {Kind::kInferServiceSet, Kind::kInferService,

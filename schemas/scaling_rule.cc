@@ -60,7 +60,7 @@ struct Tier {
   }
 };
 
-class Reader {
+class ScalingRuleReader {
  public:
   ScalingRuleReading Read(std::string_view text) {
     if (text.starts_with("\xEF\xBB\xBF")) {
@@ -466,7 +466,7 @@ std::optional<size_t> ScalingRule::TierWithout(std::string_view group_name) cons
   return std::nullopt;
 }
 
-ScalingRuleReading ReadScalingRule(std::string_view text) { return Reader().Read(text); }
+ScalingRuleReading ReadScalingRule(std::string_view text) { return ScalingRuleReader().Read(text); }
 
 std::optional<std::string_view> ScalingRuleText(const Json& config_map) {
   return json::FindString(json::Find(config_map, "data"), kScalingRuleKey);

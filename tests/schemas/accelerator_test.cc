@@ -109,7 +109,7 @@ std::string Show(const HandlerChoice& choice) {
     case By::kPolicy:
       text += " by policy";
       break;
-    case By::kSpBlock:
+    case By::kSuperPodBlock:
       text += " by sp-block";
       break;
     case By::kAcceleratorType:
