@@ -15,7 +15,7 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
-JOBS ?= $(shell nproc)
+export JOBS ?= $(shell nproc)
 
 .PHONY: demo test e2e e2e-up e2e-down build bench fuzz lint sanitize asan tsan rules image install clean
 
@@ -23,10 +23,8 @@ demo: build
 	@scripts/demo build/release/mindgate
 
 test:
-	@scripts/bootstrap
-	@cmake --preset dev >build-dev.log 2>&1 || { cat build-dev.log; exit 1; }; rm -f build-dev.log
-	@ninja -C build/dev -j $(JOBS) --quiet
-	@ctest --preset dev -j $(JOBS) --no-tests=error
+	@scripts/build test
+	@ctest --preset test -j $(JOBS) --no-tests=error
 
 e2e: image
 	@scripts/e2e
@@ -39,9 +37,7 @@ e2e-down:
 	@tests/e2e/cluster/down
 
 build:
-	@scripts/bootstrap
-	@cmake --preset release >build-release.log 2>&1 || { cat build-release.log; exit 1; }; rm -f build-release.log
-	@ninja -C build/release -j $(JOBS) --quiet mindgate
+	@scripts/build release mindgate
 
 bench: build
 	@scripts/bench
@@ -57,9 +53,7 @@ lint:
 sanitize: asan tsan
 
 asan tsan:
-	@scripts/bootstrap
-	@cmake --preset $@ >/dev/null
-	@ninja -C build/$@ -j $(JOBS) --quiet
+	@scripts/build $@
 	@ctest --preset $@ -j $(JOBS) --no-tests=error
 
 rules: build

@@ -368,9 +368,9 @@ class Reader {
   Expectation ExpectationOf(const Json& value, const std::string& path) {
     Expectation expectation;
     expectation.service = ServiceOf(value, path);
-    using State = Claim::State;
-    for (const State state :
-         {State::kRunning, State::kStarting, State::kNoRoom, State::kHeld, State::kGivenUp}) {
+    for (const Claim::State state :
+         {Claim::State::kRunning, Claim::State::kStarting, Claim::State::kNoRoom,
+          Claim::State::kHeld, Claim::State::kGivenUp}) {
       const Json* claim = Find(value, StateName(state));
       if (claim == nullptr) continue;
       expectation.claims.push_back(ClaimOf(state, *claim, Child(path, StateName(state))));

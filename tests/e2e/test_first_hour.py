@@ -1,0 +1,174 @@
+"""A stranger's first hour: what README and the chart's notes say, typed as it stands, with the time that each step took."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+
+import pytest
+from conftest import the_cluster
+from documents import noted, section, typed
+from e2e import REPOSITORY, Cluster
+from release import IMAGE, NAME, NAMESPACE, PROGRAM
+
+README = REPOSITORY / "README.md"
+REPORT = REPOSITORY / "build" / "e2e" / "first-hour.txt"
+# What a session on the bare machine leaves out, and who runs it instead.
+ELSEWHERE = {
+    "make test": "CI runs it on its own",
+    "make e2e": "this test is part of it",
+}
+ON_EVERY_NODE = ("make image", "docker load", "ctr ")
+
+
+class Stopwatch:
+    """Prints and keeps a line a step: seconds and what was typed."""
+
+    def __init__(self, title: str, capsys: pytest.CaptureFixture[str]):
+        self.capsys = capsys
+        REPORT.parent.mkdir(parents=True, exist_ok=True)
+        self._write(f"\n{title}")
+
+    def _write(self, line: str) -> None:
+        with REPORT.open("a") as file:
+            file.write(line + "\n")
+        with self.capsys.disabled():
+            print(line, flush=True)
+
+    def skip(self, command: str, reason: str) -> None:
+        self._write(f"     -    {command}   (left out: {reason})")
+
+    @contextlib.contextmanager
+    def step(self, command: str) -> Iterator[None]:
+        begun = time.monotonic()
+        yield
+        self._write(f"{time.monotonic() - begun:7.1f} s  {command.splitlines()[0]}")
+
+
+@pytest.fixture
+def bare_machine() -> Iterator[pathlib.Path]:
+    """The root of a Debian 12 that has nothing but git and make, with a clone of this repository in /root/mindgate."""
+    if os.getuid() != 0:
+        pytest.skip("a bare Debian needs chroot, and that needs root")
+    if shutil.which("mmdebstrap") is None:
+        pytest.skip("mmdebstrap is not installed (scripts/bootstrap --e2e installs it)")
+    root = pathlib.Path(tempfile.mkdtemp(prefix="mindgate-bare-"))
+    mounted: list[pathlib.Path] = []
+    try:
+        subprocess.run(
+            ["mmdebstrap", "--quiet", "--variant=apt", "--include=git,make,ca-certificates", "bookworm", str(root)],
+            check=True,
+            timeout=600,
+        )
+        for kind, place in (("proc", "proc"), ("sysfs", "sys"), ("tmpfs", "tmp"), ("devtmpfs", "dev")):
+            subprocess.run(["mount", "-t", kind, kind, str(root / place)], check=True)
+            mounted.append(root / place)
+        shutil.copy("/etc/resolv.conf", root / "etc" / "resolv.conf")
+        shutil.copy("/etc/hosts", root / "etc" / "hosts")
+        subprocess.run(
+            ["git", "clone", "--quiet", "--no-hardlinks", str(REPOSITORY), str(root / "root" / "mindgate")], check=True
+        )
+        yield root
+    finally:
+        for place in reversed(mounted):
+            subprocess.run(["umount", "--lazy", str(place)], check=False)
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def type_into(root: pathlib.Path, command: str) -> subprocess.CompletedProcess[str]:
+    """A command as root of the bare machine types it, in the clone."""
+    return subprocess.run(
+        ["chroot", str(root), "/bin/bash", "-c", f"cd /root/mindgate && {command}"],
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"HOME": "/root", "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"},
+        timeout=1800,
+    )
+
+
+def test_the_readme_works_on_a_bare_debian(
+    bare_machine: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command of README up to the cluster, on a machine that has neither compiler nor cache."""
+    watch = Stopwatch(f"README on a bare Debian 12 with {os.cpu_count()} cores", capsys)
+    commands = typed(section(README, "Start")) + typed(section(README, "Five minutes"))
+    assert [command.command for command in commands[:2]] == ["make demo", "make test"]
+    for command in commands:
+        if reason := ELSEWHERE.get(command.command):
+            watch.skip(command.command, reason)
+            continue
+        with watch.step(command.command):
+            done = type_into(bare_machine, command.command)
+        if command.output is None:
+            assert done.returncode == 0, f"{command.command}\n{done.stdout[-4000:]}"
+        else:
+            assert done.stdout == command.output, command.command
+
+
+@pytest.fixture
+def administered() -> Iterator[Cluster]:
+    """The cluster with its simulated nodes cordoned: whoever names no node runs on the real one."""
+    cluster = the_cluster()
+    names = [node["metadata"]["name"] for node in cluster.items("nodes")]
+    simulated = [name for name in names if name.startswith("npu-")]
+    cluster.kubectl("cordon", *simulated)
+    yield cluster
+    cluster.kubectl("uncordon", *simulated)
+
+
+def type_on(cluster: Cluster, command: str, programs: pathlib.Path) -> str:
+    """A command as an administrator of the cluster types it, in the repository; what it printed."""
+    environment = cluster.environment()
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=REPOSITORY,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(environment, PATH=f"{programs}:{environment['PATH']}"),
+        timeout=900,
+    )
+    assert done.returncode == 0, f"{command}\nexit code {done.returncode}\n{done.stdout[-4000:]}"
+    return done.stdout
+
+
+@pytest.mark.full
+def test_the_readme_and_the_notes_work_on_a_cluster(
+    administered: Cluster, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """README's "On a cluster" and every command of the notes that `helm install` prints, in the order in which they stand."""
+    cluster = administered
+    watch = Stopwatch(f"README and the chart's notes on Kubernetes {cluster.kubernetes}", capsys)
+    # What `make install` leaves, with the program under test.
+    for name in ("mindgate", "kubectl-mindgate"):
+        (tmp_path / name).symlink_to(PROGRAM)
+    cluster.control("import-image", IMAGE)
+    uninstall = f"helm uninstall {NAME} -n {NAMESPACE}"
+    commands = [command.command for command in typed(section(README, "On a cluster"))]
+    try:
+        while commands:
+            command = commands.pop(0)
+            if command.startswith(ON_EVERY_NODE):
+                watch.skip(command, "the image is on the node already")
+                continue
+            with watch.step(command):
+                told = type_on(cluster, command, tmp_path)
+            if command.startswith("helm install"):
+                notes = noted(told.partition("NOTES:")[2])
+                assert len(notes) > 5, told
+                # The notes say of the Secret that it stays when mindgate goes.
+                last = [note for note in notes if " delete secret " in note]
+                commands[:0] = [note for note in notes if note not in last]
+                commands += [uninstall, *last]
+    finally:
+        cluster.helm("uninstall", NAME, "--namespace", NAMESPACE, "--wait", check=False)
+        cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
