@@ -44,6 +44,16 @@ const schemas::Exception* ExceptionFor(const Rule& rule, const RuleContext& cont
   return nullptr;
 }
 
+// What `rules` and `namespaces` say.
+Mode UncappedModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns) {
+  if (const auto* override_ = config.OverrideFor(ns)) {
+    const auto found = override_->rules.find(rule.id);
+    if (found != override_->rules.end()) return found->second;
+  }
+  const auto found = config.rules.find(rule.id);
+  return found == config.rules.end() ? rule.default_mode : found->second;
+}
+
 void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
   try {
     rule.check(context, findings);
@@ -110,12 +120,7 @@ const Rule* FindRule(std::string_view id_or_name) {
 }
 
 Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns) {
-  if (const auto* override_ = config.OverrideFor(ns)) {
-    const auto found = override_->rules.find(rule.id);
-    if (found != override_->rules.end()) return found->second;
-  }
-  const auto found = config.rules.find(rule.id);
-  return found == config.rules.end() ? rule.default_mode : found->second;
+  return std::min(UncappedModeFor(rule, config, ns), config.max_mode);
 }
 
 Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces) {

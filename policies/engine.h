@@ -50,7 +50,7 @@ Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
                 std::vector<RuleTrace>* traces);
 
 // The mode in force for a rule in a namespace: namespace override, else global, else the rule's
-// default.
+// default, and never more than maxMode.
 schemas::Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns);
 
 }  // namespace mindgate::policies

@@ -14,7 +14,7 @@
 
 namespace mindgate::schemas {
 
-// What a violated rule leads to.
+// What a violated rule leads to, the mildest first.
 enum class Mode : uint8_t { kOff, kAudit, kWarn, kEnforce };
 
 std::string_view ModeName(Mode mode);  // "enforce", "warn", "audit", "off"
@@ -97,6 +97,8 @@ struct Config {
   std::set<std::string, std::less<>> disabled_mutators;
   bool gang_repair = true;  // the watcher repairs gangs that a rolling update would block
   ElasticScaling elastic_scaling;
+  // The most that any rule leads to, whatever `rules` and `namespaces` say.
+  Mode max_mode = Mode::kEnforce;
   RuleModes rules;
   std::vector<NamespaceOverride> namespaces;  // the first that matches counts
   std::vector<Exception> exceptions;

@@ -50,6 +50,9 @@ class Reader {
     for (const auto& [name, on] : Members(root_, "mutators")) {
       if (WordOf(on) == "off") config.disabled_mutators.insert(name);
     }
+    if (const Json* most = Find(root_, "maxMode")) {
+      config.max_mode = ModeNamed(WordOf(*most)).value_or(config.max_mode);
+    }
     config.rules = ReadModes(root_, "");
     EachItem("namespaces", [&](const Json& item, const std::string& path) {
       config.namespaces.push_back(ReadNamespace(item, path, config.namespaces));

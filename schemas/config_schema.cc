@@ -85,6 +85,10 @@ constexpr std::string_view kSchema = R"json({
         }
       }
     },
+    "maxMode": {
+      "description": "The most that any violated rule leads to, here and in namespaces: with warn what a rule would deny is admitted with a warning, with audit findings are only recorded. Rules whose own mode is less keep it. For a rollout; enforce leaves every rule its mode.",
+      "enum": ["audit", "warn", "enforce"]
+    },
     "rules": {
       "description": "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a warning, audit only records, off does not look. Rules that are not listed keep their own default; `mindgate explain` shows it.",
       "type": ["object", "null"],
@@ -393,6 +397,7 @@ OrderedJson ConfigSchema(const KnownNames& known) {
   scaling["rebalanceAfter"]["default"] = defaults.elastic_scaling.rebalance_after;
   scaling["coolDown"]["default"] = defaults.elastic_scaling.cool_down;
   scaling["giveUpsPerMinute"]["default"] = defaults.elastic_scaling.give_ups_per_minute;
+  properties["maxMode"]["default"] = ModeName(defaults.max_mode);
   properties["graceOverTime"]["default"] = defaults.grace_over_time;
   properties["superPodSize"]["default"] = defaults.super_pod_size;
   for (int i = 0; i < kFrameworkCount; ++i) {

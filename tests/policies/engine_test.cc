@@ -281,6 +281,34 @@ TEST_F(Engine, ModesByRuleAndNamespace) {
   }
 }
 
+TEST_F(Engine, NoRuleLeadsToMoreThanTheMaximum) {
+  struct Row {
+    Mode most;
+    const char* global;
+    const char* of_namespace;
+    const char* quiet;
+  };
+  // Enforced globally, enforced in the namespace, and switched off.
+  for (const Row& row : {Row{Mode::kEnforce, "enforce", "enforce", "off"},
+                         Row{Mode::kWarn, "warn", "warn", "off"},
+                         Row{Mode::kAudit, "audit", "audit", "off"}}) {
+    config_.max_mode = row.most;
+    config_.rules = {{"MG901", Mode::kEnforce}, {"MG903", Mode::kOff}};
+    config_.namespaces = {{"llm", true, {{"MG902", Mode::kEnforce}}}};
+    const auto mode = [&](const char* id) {
+      return std::string(ModeName(ModeFor(Make(id, Violate, Mode::kAudit), config_, "llm")));
+    };
+    EXPECT_EQ(mode("MG901"), row.global);
+    EXPECT_EQ(mode("MG902"), row.of_namespace);
+    EXPECT_EQ(mode("MG903"), row.quiet);
+    EXPECT_EQ(mode("MG904"), "audit") << "a rule that asks for less keeps its mode";
+    const Rule enforced = Make("MG901", Violate, Mode::kEnforce);
+    const Lines lines = Run({enforced});
+    EXPECT_EQ(lines.front(), "MG901 " + std::string(row.global) +
+                                 " metadata.labels[a/b]: it is wrong => write it right");
+  }
+}
+
 TEST_F(Engine, TheRequestsNamespaceCountsWhereTheObjectNamesNone) {
   config_.namespaces = {{"team", true, {{"MG901", Mode::kOff}}}};
   EXPECT_EQ(Run({Make("MG901", Violate)}, "team").back(), "denied");

@@ -67,6 +67,7 @@ mutators: {min-available: off, scheduler-name: on}
 gangRepair: off
 elasticScaling: {mode: enforce, upstreamCounts: on, reservation: 20, rebalance: off, rebalanceAfter: 90.0, coolDown: 7,
                  giveUpsPerMinute: 3}
+maxMode: warn
 rules: {MG001: audit, fault-scheduling-value: off}
 namespaces:
   - {name: team-a, inject: disabled, rules: {MG050: warn}}
@@ -92,6 +93,7 @@ accelerators:
   want.disabled_mutators = {"min-available"};
   want.gang_repair = false;
   want.elastic_scaling = {EnforcementMode::kEnforce, true, 20, EnforcementMode::kOff, 90, 7, 3};
+  want.max_mode = Mode::kWarn;
   want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};
   want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};
@@ -147,6 +149,7 @@ profiles:
   aibrix: {faultRetryTimes: many}
 mutators: {min-avaliable: off}
 gangRepair: 1
+maxMode: off
 rules:
   MG001: deny
   wrong-typ: warn
@@ -168,10 +171,11 @@ superPodSize: 0
           "10:27 mutators[min-avaliable]: unknown key \"min-avaliable\" (did you mean "
           "\"min-available\"?)",
           "11:13 gangRepair: 1 is not known here: must be \"on\" or \"off\"",
-          "13:10 rules.MG001: \"deny\" is not known here: must be \"enforce\", \"warn\", \"audit\" "
+          "12:10 maxMode: false is not known here: must be \"audit\", \"warn\" or \"enforce\"",
+          "14:10 rules.MG001: \"deny\" is not known here: must be \"enforce\", \"warn\", \"audit\" "
           "or \"off\"",
-          "14:14 rules[wrong-typ]: unknown key \"wrong-typ\" (did you mean \"wrong-type\"?)",
-          "15:15 superPodSize: 0 is too small (write 1 or more)"));
+          "15:14 rules[wrong-typ]: unknown key \"wrong-typ\" (did you mean \"wrong-type\"?)",
+          "16:15 superPodSize: 0 is too small (write 1 or more)"));
 }
 
 TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
