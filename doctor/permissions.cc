@@ -147,6 +147,7 @@ Need Elects(const Options& options) {
 Need KeepsCertificatesOf(const Options& options) {
   constexpr const char* kRegistrations = "admissionregistration.k8s.io";
   return {{{"", "secrets", "create", options.ns, ""},
+           {"", "namespaces", "get", "", options.ns},
            {kRegistrations, "mutatingwebhookconfigurations", "get", "", options.name},
            {kRegistrations, "mutatingwebhookconfigurations", "patch", "", options.name},
            {kRegistrations, "validatingwebhookconfigurations", "get", "", options.name},

@@ -1,5 +1,6 @@
 #include "watcher/certificate_manager.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -31,6 +32,13 @@ std::string WithOthers(const std::string& bundle, const std::string& published) 
     if (all.find(pem) == std::string::npos) all += pem;
   }
   return all;
+}
+
+bool IsOwnedBy(const Json& object, const Json& owner) {
+  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  return json::IsArray(owners) && std::any_of(owners->begin(), owners->end(), [&](const Json& one) {
+           return one.value("uid", "") == owner.at("uid");
+         });
 }
 
 }  // namespace
@@ -151,8 +159,35 @@ Answer<void> CertificateManager::Write(const Stored& stored, const certs::State&
   return {};
 }
 
+Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
+  if (namespace_uid_.empty()) {
+    const auto ns = client_.Get(resources::kNamespaces, {}, options_.ns, stop);
+    if (!ns && ns.error().reason != Reason::kForbidden) return tl::unexpected(ns.error());
+    if (!ns) {
+      if (!told_of_no_owner_) {
+        logger_.Warning(
+            "the webhook configurations get no owner: when this namespace is deleted they stay, "
+            "and what they validate is refused; let this ServiceAccount get its namespace",
+            {{"namespace", options_.ns}, {"fault", ns.error().message}});
+      }
+      told_of_no_owner_ = true;
+      return Json();
+    }
+    namespace_uid_ = json::AsString(json::FindPath(*ns, {"metadata", "uid"})).value_or("");
+    if (namespace_uid_.empty()) return Json();
+  }
+  // Nothing waits for them, so that the namespace goes at once.
+  return Json({{"apiVersion", resources::kNamespaces.api_version()},
+               {"kind", resources::kNamespaces.kind},
+               {"name", options_.ns},
+               {"uid", namespace_uid_},
+               {"blockOwnerDeletion", false}});
+}
+
 Answer<void> CertificateManager::Publish(const certs::State& state, const std::stop_token& stop) {
   const std::string bundle = certs::Bundle(state);
+  const auto owner = OwnerReference(stop);
+  if (!owner) return tl::unexpected(owner.error());
   const std::pair<const kube::Resource&, const std::vector<std::string>&> all[] = {
       {resources::kMutatingWebhooks, options_.mutating_webhooks},
       {resources::kValidatingWebhooks, options_.validating_webhooks}};
@@ -160,7 +195,7 @@ Answer<void> CertificateManager::Publish(const certs::State& state, const std::s
   Answer<void> first_fault;
   for (const auto& [resource, names] : all) {
     for (const std::string& name : names) {
-      auto published = PublishIn(resource, name, bundle, stop);
+      auto published = PublishIn(resource, name, bundle, *owner, stop);
       if (!published && first_fault) first_fault = std::move(published);
     }
   }
@@ -168,7 +203,8 @@ Answer<void> CertificateManager::Publish(const certs::State& state, const std::s
 }
 
 Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const std::string& name,
-                                           const std::string& bundle, const std::stop_token& stop) {
+                                           const std::string& bundle, const Json& owner,
+                                           const std::stop_token& stop) {
   const auto configuration = client_.Get(resource, {}, name, stop);
   if (!configuration) {
     if (configuration.error().reason == Reason::kNotFound) return {};
@@ -177,7 +213,7 @@ Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const
   const Json* webhooks = json::Find(*configuration, "webhooks");
   const bool trust_others = clock_.WallNow() < trust_others_until_;
   Json entries = Json::array();
-  bool differs = false;
+  bool differs = !owner.is_null() && !IsOwnedBy(*configuration, owner);
   if (json::IsArray(webhooks)) {
     for (const Json& webhook : *webhooks) {
       const auto entry = json::FindString(webhook, "name");
@@ -191,9 +227,11 @@ Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const
     }
   }
   if (!differs) return {};
+  Json metadata = {{"name", name}};
+  if (!owner.is_null()) metadata["ownerReferences"] = Json::array({owner});
   const Json wanted = {{"apiVersion", resource.api_version()},
                        {"kind", resource.kind},
-                       {"metadata", {{"name", name}}},
+                       {"metadata", std::move(metadata)},
                        {"webhooks", std::move(entries)}};
   const auto applied = client_.Apply(resource, {}, name, wanted, true,
                                      {.field_manager = kBundleFieldManager}, {}, stop);

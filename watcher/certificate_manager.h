@@ -16,8 +16,8 @@ namespace mindgate::watcher {
 // takes it away when it has done so.
 inline constexpr const char* kRotateAnnotation = "mindgate.io/rotate";
 
-// Owns exactly the caBundle fields, so that whoever owns the rest of a webhook configuration, Helm
-// or GitOps, has nothing to quarrel about.
+// Owns exactly the caBundle fields and one ownerReference, so that whoever owns the rest of a
+// webhook configuration, Helm or GitOps, has nothing to quarrel about.
 inline constexpr const char* kBundleFieldManager = "mindgate-certs";
 
 struct CertificateManagerOptions {
@@ -36,6 +36,9 @@ struct CertificateManagerOptions {
 // A CA signs only after it was published: while publishing fails, nothing is renewed. When the
 // Secret was lost, servers hold the old certificate until kubelet has brought them the new one: for
 // `policy.publish`, what clients trusted before is published beside the new CA.
+//
+// The configurations are made dependents of the namespace: a webhook that went with its namespace
+// must not be called for ever, and what it validated be refused. The garbage collector takes them.
 class CertificateManager {
  public:
   // The rest must outlive it.
@@ -53,15 +56,20 @@ class CertificateManager {
   kube::Answer<Stored> Read(const std::stop_token& stop);
   kube::Answer<void> Write(const Stored& stored, const certs::State& state,
                            const std::stop_token& stop);
+  // What makes an object a dependent of our namespace; null where that may not be read.
+  kube::Answer<json::Json> OwnerReference(const std::stop_token& stop);
   kube::Answer<void> Publish(const certs::State& state, const std::stop_token& stop);
   kube::Answer<void> PublishIn(const kube::Resource& resource, const std::string& name,
-                               const std::string& bundle, const std::stop_token& stop);
+                               const std::string& bundle, const json::Json& owner,
+                               const std::stop_token& stop);
 
   kube::Client& client_;
   const Clock& clock_;
   log::Logger& logger_;
   CertificateManagerOptions options_;
   Time trust_others_until_{};
+  std::string namespace_uid_;  // empty: not known yet. It lasts as long as we do
+  bool told_of_no_owner_ = false;
 };
 
 }  // namespace mindgate::watcher

@@ -115,17 +115,78 @@ TEST_F(CertificateManagerFixture, TheFirstStartMakesTheSecretAndPublishesItsCa) 
                                       "mindgate-webhook.mindgate-system.svc.cluster.local"}));
 }
 
-TEST_F(CertificateManagerFixture, OwnsTheCaBundlesAndNothingElse) {
+TEST_F(CertificateManagerFixture, OwnsTheCaBundlesAndOneOwnerReference) {
   Reconciled();
   const Json found = server.Find(resources::kMutatingWebhooks, "", "mindgate");
   for (const Json& entry : found.at("metadata").at("managedFields")) {
     if (entry.at("manager") != kBundleFieldManager) continue;
     EXPECT_EQ(entry.at("operation"), "Apply");
+    EXPECT_EQ(entry.at("fieldsV1").size(), 2) << entry.at("fieldsV1");
+    EXPECT_EQ(entry.at("fieldsV1").at("f:metadata").size(), 1) << entry.at("fieldsV1");
+    EXPECT_EQ(entry.at("fieldsV1").at("f:metadata").at("f:ownerReferences").size(), 1);
     for (const auto& [key, fields] : entry.at("fieldsV1").at("f:webhooks").items()) {
       EXPECT_EQ(fields.at("f:clientConfig"), Json({{"f:caBundle", Json::object()}})) << key;
     }
   }
   EXPECT_EQ(found.at("webhooks")[0].at("sideEffects"), "None");
+}
+
+TEST_F(CertificateManagerFixture, ConfigurationsGoWithTheNamespace) {
+  server.Put(resources::kNamespaces,
+             {{"metadata", {{"name", "mindgate-system"}, {"uid", "uid-of-the-namespace"}}}});
+  Reconciled();
+  const Json owner = {{{"apiVersion", "v1"},
+                       {"kind", "Namespace"},
+                       {"name", "mindgate-system"},
+                       {"uid", "uid-of-the-namespace"},
+                       {"blockOwnerDeletion", false}}};
+  for (const auto& resource : {resources::kMutatingWebhooks, resources::kValidatingWebhooks}) {
+    EXPECT_EQ(server.Find(resource, "", "mindgate").at("metadata").at("ownerReferences"), owner);
+  }
+
+  // An installation whose CA was published before it had owners, and one that lost it.
+  for (const auto& resource : {resources::kMutatingWebhooks, resources::kValidatingWebhooks}) {
+    Json configuration = server.Find(resource, "", "mindgate");
+    configuration["metadata"].erase("ownerReferences");
+    server.Put(resource, configuration);
+  }
+  Reconciled();
+  EXPECT_EQ(server.Find(resources::kMutatingWebhooks, "", "mindgate")
+                .at("metadata")
+                .value("ownerReferences", Json()),
+            owner);
+  EXPECT_EQ(Bundles(), std::vector<std::string>(4, Content("ca.crt")));
+}
+
+TEST_F(CertificateManagerFixture, OwnersOfOthersStay) {
+  Json configuration = server.Find(resources::kMutatingWebhooks, "", "mindgate");
+  const Json other = {
+      {"apiVersion", "v1"}, {"kind", "Node"}, {"name", "n"}, {"uid", "uid-of-another"}};
+  configuration["metadata"]["ownerReferences"] = Json::array({other});
+  server.Put(resources::kMutatingWebhooks, configuration);
+  Reconciled();
+  const Json owners = server.Find(resources::kMutatingWebhooks, "", "mindgate")
+                          .at("metadata")
+                          .at("ownerReferences");
+  EXPECT_EQ(owners.size(), 2);
+  EXPECT_EQ(owners.at(0), other);
+}
+
+// Rights of an older chart: the CA is more important.
+TEST_F(CertificateManagerFixture, WithoutTheRightToReadTheNamespaceTheCaIsPublishedAllTheSame) {
+  server.Forbid("get", "namespaces");
+  Reconciled();
+  Reconciled();
+  EXPECT_EQ(Bundles(), std::vector<std::string>(4, Content("ca.crt")));
+  EXPECT_FALSE(server.Find(resources::kMutatingWebhooks, "", "mindgate")
+                   .at("metadata")
+                   .contains("ownerReferences"));
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const std::string& line) {
+                            return line.find("get no owner") != std::string::npos;
+                          }),
+            1)
+      << "said once";
 }
 
 TEST_F(CertificateManagerFixture, ASecondLookWritesNothing) {
