@@ -27,6 +27,10 @@ struct Hook {
   Json namespace_selector;
 };
 
+// On the webhook configurations: how far the chart has rolled out. "observe" injects nothing and
+// denies nothing, "warn" denies nothing.
+inline constexpr const char* kRolloutPhase = "mindgate.io/rollout-phase";
+
 // What the checks share; each adds what later ones need.
 struct Context {
   kube::Client& client;
@@ -35,6 +39,7 @@ struct Context {
   std::stop_token stop;
   Report& report;
   std::vector<Hook> hooks{};
+  std::string rollout_phase{};      // of the webhook configurations; empty: enforce
   std::vector<Json> pods{};     // that the Service selects
   std::string serving_chain{};  // tls.crt of their Secret; empty: not known
   // Whether a watcher's configuration says so; nothing when that is not known.

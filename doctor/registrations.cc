@@ -31,6 +31,16 @@ Hook HookOf(const Json& webhook, bool mutating) {
   return hook;
 }
 
+// "observe", "warn", or empty where nothing keeps mindgate from enforcing.
+std::string RolloutPhase(Context& context) {
+  const auto validating = context.client.Get(kube::resources::kValidatingWebhooks, {},
+                                             context.options.name, context.stop);
+  // Why not, the check of the configuration itself says.
+  if (!validating) return "";
+  const std::string phase = Text(*validating, {"metadata", "annotations", kRolloutPhase});
+  return phase == "enforce" ? "" : phase;
+}
+
 void Check(Context& context, const kube::Resource& resource, bool mutating) {
   const auto configuration = Wanted(
       context, kRegistrationsCheck, resource, "", context.options.name,
@@ -59,7 +69,7 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
                         "helm upgrade brings them back");
     return;
   }
-  if (!mutating && !fails_closed) {
+  if (!mutating && !fails_closed && context.rollout_phase.empty()) {
     context.report.Warn(kRegistrationsCheck,
                         resource.kind + " " + context.options.name +
                             " has failurePolicy Ignore: what is wrong passes while the webhook is "
@@ -73,7 +83,17 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
 }  // namespace
 
 void CheckRegistrations(Context& context) {
-  Check(context, kube::resources::kMutatingWebhooks, true);
+  context.rollout_phase = RolloutPhase(context);
+  if (!context.rollout_phase.empty()) {
+    context.report.Ok(kRegistrationsCheck,
+                      "the rollout phase is " + context.rollout_phase + ": " +
+                          (context.rollout_phase == "observe"
+                               ? "nothing is injected, and findings are only recorded"
+                               : "what rules would deny is admitted with a warning"));
+  }
+  if (context.rollout_phase != "observe") {
+    Check(context, kube::resources::kMutatingWebhooks, true);
+  }
   Check(context, kube::resources::kValidatingWebhooks, false);
 }
 

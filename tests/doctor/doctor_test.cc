@@ -48,6 +48,47 @@ TEST_F(DoctorFixture, WhereNothingIsInstalled) {
           "validated"}));
 }
 
+// A rollout that has only begun is as it should be.
+TEST_F(DoctorFixture, WhatARolloutPhaseLeavesOutIsNotMissed) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
+  const auto put = [&](const char* phase) {
+    server.Put(resources::kValidatingWebhooks,
+               {{"metadata",
+                 {{"name", "mindgate"}, {"annotations", {{"mindgate.io/rollout-phase", phase}}}}},
+                {"webhooks",
+                 {{{"name", "all.example"},
+                   {"failurePolicy", "Ignore"},
+                   {"timeoutSeconds", 3},
+                   {"namespaceSelector", {{"matchLabels", {{"no", "where"}}}}},
+                   {"clientConfig", {{"url", "https://127.0.0.1:9443/validate"}}}}}}});
+  };
+  const std::string no_mutating =
+      "registration: there is no MutatingWebhookConfiguration mindgate: nothing is injected";
+  const std::string ignores =
+      "registration: ValidatingWebhookConfiguration mindgate has failurePolicy Ignore: what is "
+      "wrong passes while the webhook is away";
+  const std::string unseen =
+      "dry-run: a wrong object passed the validating webhook unseen: it was not called, or a "
+      "configuration switches its rule off";
+  using Texts = std::vector<std::string>;
+  const auto of = [&](Status status) {
+    Texts texts = Findings(status);
+    std::erase_if(texts, [](const std::string& text) {
+      return !text.starts_with("registration") && !text.starts_with("dry-run");
+    });
+    return texts;
+  };
+  put("observe");
+  EXPECT_EQ(of(Status::kFailed), Texts());
+  EXPECT_EQ(of(Status::kWarning), Texts());
+  put("warn");
+  EXPECT_EQ(of(Status::kFailed), Texts{no_mutating});
+  EXPECT_EQ(of(Status::kWarning), Texts());
+  put("enforce");
+  EXPECT_EQ(of(Status::kFailed), (Texts{no_mutating, unseen}));
+  EXPECT_EQ(of(Status::kWarning), Texts{ignores});
+}
+
 TEST_F(DoctorFixture, WhatMayNotBeReadIsSkippedAndNotGood) {
   server.Forbid("*", "*");
   const auto skipped = Findings(Status::kSkipped);
