@@ -107,20 +107,6 @@ Json Status(const admission::Verdict& verdict) {
           {"message", denying.empty() ? "denied by mindgate" : Message(denying)}};
 }
 
-// "MG001=enforce,MG055=warn": each rule once with its mode, in order of ids, as findings come.
-std::string RuleList(const std::vector<policies::Finding>& findings) {
-  std::string list;
-  const policies::Rule* last = nullptr;
-  for (const policies::Finding& finding : findings) {
-    if (finding.rule == nullptr || finding.rule == last) continue;
-    last = finding.rule;
-    if (!list.empty()) list += ",";
-    list += std::string(finding.rule->id) + "=" +
-            std::string(finding.error ? "error" : schemas::ModeName(finding.mode));
-  }
-  return list;
-}
-
 // Keys become "<webhook>/<key>" and may hold no slash of their own.
 Json AuditAnnotations(const admission::Verdict& verdict, std::string_view generation) {
   Json annotations = {{"generation", generation}};
@@ -139,6 +125,19 @@ Json AuditAnnotations(const admission::Verdict& verdict, std::string_view genera
 }
 
 }  // namespace
+
+std::string RuleList(const std::vector<policies::Finding>& findings) {
+  std::string list;
+  const policies::Rule* last = nullptr;
+  for (const policies::Finding& finding : findings) {
+    if (finding.rule == nullptr || finding.rule == last) continue;
+    last = finding.rule;
+    if (!list.empty()) list += ",";
+    list += std::string(finding.rule->id) + "=" +
+            std::string(finding.error ? "error" : schemas::ModeName(finding.mode));
+  }
+  return list;
+}
 
 tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
                                                  Time now) {

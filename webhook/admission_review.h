@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "admission/admit.h"
 #include "json/decode.h"
@@ -50,5 +51,8 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::st
 // server's failurePolicy must see a failed call. `generation` is the configuration's.
 std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
                          std::string_view generation);
+
+// "MG001=enforce,MG055=warn": each rule that was broken, once with its mode, in order of ids.
+std::string RuleList(const std::vector<policies::Finding>& findings);
 
 }  // namespace mindgate::webhook

@@ -109,6 +109,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   metrics_.Observe(Stage::kEncode, encoded - decided);
   const bool denied = verdict.outcome == admission::Outcome::kDenied;
   if (inputs_.logger.Wants(log::Level::kInfo) && (denied ? others_ : admitted_).Admit()) {
+    const std::string rules = RuleList(verdict.findings);
     inputs_.logger.Info("review", {{"uid", ForLog(review->uid)},
                                    {"path", PathOf(hook)},
                                    {"operation", schemas::OperationName(review->request.operation)},
@@ -119,6 +120,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
                                    {"dry_run", review->dry_run},
                                    {"outcome", admission::OutcomeName(verdict.outcome)},
                                    {"findings", static_cast<int64_t>(verdict.findings.size())},
+                                   {"rules", rules},
                                    {"operations", static_cast<int64_t>(verdict.patch.size())},
                                    {"generation", config->generation},
                                    {"microseconds", Microseconds(start, encoded)},

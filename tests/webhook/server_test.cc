@@ -283,9 +283,20 @@ TEST(Server, LogLineOfAReview) {
                         {"dry_run", false},
                         {"outcome", "admitted"},
                         {"findings", 0},
+                        {"rules", ""},
                         {"generation", "0123456789abcdef"},
                         {"microseconds", 0},
                         {"traceparent", trace}}));
+}
+
+TEST(Server, LogLineNamesTheRulesThatWereBroken) {
+  ServerFixture fixture;
+  Json object = Deployment();
+  object["spec"]["template"]["metadata"]["labels"]["fault-scheduling"] = "Force";
+  fixture.Ask(ReviewOf(object).dump(), "/validate");
+  ASSERT_EQ(fixture.Lines().size(), 1);
+  const std::string rules = json::Decode(fixture.Lines()[0])->value("rules", "");
+  EXPECT_THAT(rules, ContainsRegex("(^|,)MG050=enforce(,|$)"));
 }
 
 TEST(Server, LogIsSampledUnderLoad) {
