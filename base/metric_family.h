@@ -44,5 +44,12 @@ inline prometheus::MetricFamily MakeCounter(std::string name, std::string help, 
   AddSeries(family, {}, static_cast<double>(value));
   return family;
 }
+// Which build this is: 1, with the version as a label, as Prometheus' own programs say it.
+inline prometheus::MetricFamily MakeBuildInfo(const std::string& version) {
+  auto family = MakeMetricFamily("mindgate_build_info", "The build that runs.",
+                                 prometheus::MetricType::Gauge);
+  AddSeries(family, {{"version", version}}, 1);
+  return family;
+}
 
 }  // namespace mindgate

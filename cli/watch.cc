@@ -153,7 +153,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   of_gangs.seed = random();
   watcher::gang_repair::Controller gangs(client, sleeper, clock, logger, recorder, of_gangs);
 
-  metrics.SetSources({&scaling, &gangs, [&leadership] { return leadership.leading(); }});
+  metrics.SetSources({&scaling, &gangs, [&leadership] { return leadership.leading(); }, Version()});
 
   watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options.certs, ns));
   watcher::CertificateLoop certificates(manager, sleeper, logger);

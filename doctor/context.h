@@ -39,7 +39,7 @@ struct Context {
   std::stop_token stop;
   Report& report;
   std::vector<Hook> hooks{};
-  std::string rollout_phase{};      // of the webhook configurations; empty: enforce
+  std::string rollout_phase{};  // of the webhook configurations; empty: enforce
   std::vector<Json> pods{};     // that the Service selects
   std::string serving_chain{};  // tls.crt of their Secret; empty: not known
   // Whether a watcher's configuration says so; nothing when that is not known.

@@ -48,7 +48,7 @@ std::vector<MetricFamily> ScalingFamilies(const scaling::ScalingController& cont
   for (size_t i = 0; i < standings.size() && i < Metrics::kMaxServices; ++i) {
     const auto& [service, reached, groups] = standings[i];
     const MetricLabels of_service = {
-        {"namespace", service.ns}, {"rule", service.rule}, {"job_id", service.job_id}};
+        {"service_namespace", service.ns}, {"rule", service.rule}, {"job_id", service.job_id}};
     AddSeries(shape, of_service, reached ? static_cast<double>(*reached + 1) : 0.0);
     for (const scaling::GroupCount& group : groups) {
       MetricLabels labels = of_service;
@@ -85,6 +85,7 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
   if (sources.gangs != nullptr) AddGangFamilies(*sources.gangs, families);
   families.push_back(MakeGauge("mindgate_watcher_leading", "1 while this replica leads.",
                                sources.leading && sources.leading() ? 1.0 : 0.0));
+  families.push_back(MakeBuildInfo(sources.version));
   return families;
 }
 

@@ -15,6 +15,7 @@ struct MetricSources {
   const scaling::ScalingController* scaling = nullptr;
   const gang_repair::Controller* gangs = nullptr;
   std::function<bool()> leading;
+  std::string version;  // of the build
 };
 
 // All Prometheus metrics of the watcher. Series are by service and group: as many as the cluster

@@ -98,12 +98,13 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
           MakeCounter("mindgate_certificate_reload_failures_total",
                       "Certificates that were refused; the last good ones stay in use.",
                       sources.certificate_reload_failures()),
-          std::move(config)};
+          std::move(config),
+          MakeBuildInfo(sources.version)};
 }
 
 // The most series that it can have.
 size_t MostSeriesOfSources(size_t ports) {
-  return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 7;
+  return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 8;
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ class Server::Impl {
     sources.certificate_expiry = [this] { return CertificateExpiry(inputs_.tls.Get().get()); };
     sources.config_reload_failures = [this] { return inputs_.config_status().failures; };
     sources.certificate_reload_failures = [this] { return inputs_.certificate_status().failures; };
+    sources.version = options_.version;
     return sources;
   }
 

@@ -46,6 +46,7 @@ struct ServerOptions {
   std::chrono::milliseconds drain_delay{5'000};
   // When it ends even with connections open; under the 30 s of a Pod's default grace period.
   std::chrono::milliseconds drain_time{25'000};
+  std::string version;  // of the build, for the metrics
   // The decision itself; tests put faults here.
   std::function<admission::Verdict(const schemas::AdmissionRequest&, const schemas::Config&,
                                    const admission::Options&)>

@@ -289,9 +289,9 @@ TEST_F(Engine, NoRuleLeadsToMoreThanTheMaximum) {
     const char* quiet;
   };
   // Enforced globally, enforced in the namespace, and switched off.
-  for (const Row& row : {Row{Mode::kEnforce, "enforce", "enforce", "off"},
-                         Row{Mode::kWarn, "warn", "warn", "off"},
-                         Row{Mode::kAudit, "audit", "audit", "off"}}) {
+  for (const Row& row :
+       {Row{Mode::kEnforce, "enforce", "enforce", "off"}, Row{Mode::kWarn, "warn", "warn", "off"},
+        Row{Mode::kAudit, "audit", "audit", "off"}}) {
     config_.max_mode = row.most;
     config_.rules = {{"MG901", Mode::kEnforce}, {"MG903", Mode::kOff}};
     config_.namespaces = {{"llm", true, {{"MG902", Mode::kEnforce}}}};

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "support/golden.h"
+#include "support/metric_contract.h"
 #include "webhook/server_fixture.h"
 
 namespace mindgate::webhook {
@@ -37,6 +39,7 @@ TEST(Server, MetricsAfterSomeTraffic) {
   has(R"(mindgate_webhook_connections_accepted_total{port="admission"} 3)");
   has(R"(mindgate_webhook_connections{port="probe",state="executing"} 1)");
   has(R"(mindgate_config_info{generation="0123456789abcdef"} 1)");
+  has(R"(mindgate_build_info{version=""} 1)");
   has(R"(mindgate_webhook_queue_capacity 256)");
   has(R"(mindgate_webhook_rejects_total{port="admission",reason="queue_full"} 0)");
   EXPECT_THAT(text, ContainsRegex("mindgate_certificate_expiry_timestamp_seconds 1[0-9]{9}\n"));
@@ -59,7 +62,8 @@ TEST(Metrics, EverySeriesThereCanBe) {
                    .generation = [] { return "g"; },
                    .certificate_expiry = [] { return int64_t{0}; },
                    .config_reload_failures = [] { return uint64_t{0}; },
-                   .certificate_reload_failures = [] { return uint64_t{0}; }});
+                   .certificate_reload_failures = [] { return uint64_t{0}; },
+                   .version = "1.2.3"});
   std::vector<std::string> kinds = {"Strange", "", "deployment", "other"};
   for (int i = 0; i < schemas::kKindCount; ++i) {
     kinds.emplace_back(schemas::InfoOf(static_cast<schemas::Kind>(i)).name);
@@ -97,6 +101,9 @@ TEST(Metrics, EverySeriesThereCanBe) {
       << "no label has a value that comes from outside";
   EXPECT_LT(Metrics::MostSeries(2), 2000) << "what one replica may cost a Prometheus";
   EXPECT_THAT(text, Not(HasSubstr("must-not-become")));
+  // What alerts and dashboards name: tests/chart holds them to it.
+  mindgate::testing::ExpectGolden("tests/webhook/metrics.want",
+                                  mindgate::testing::MetricContract(text));
 }
 }  // namespace
 }  // namespace mindgate::webhook
