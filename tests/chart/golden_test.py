@@ -9,7 +9,7 @@ import difflib
 import os
 import unittest
 
-from rendering import CHART, HERE, ROOT, VALUE_SETS, helm, run, text_of
+from rendering import CHART, HERE, ROOT, GOLDEN_SETS, helm, run, text_of
 
 
 def golden(value_set: str) -> str:
@@ -29,7 +29,7 @@ class GoldenTest(unittest.TestCase):
     maxDiff = None
 
     def test_each_set_of_values_renders_as_it_did(self) -> None:
-        for value_set in VALUE_SETS:
+        for value_set in GOLDEN_SETS:
             with self.subTest(value_set):
                 path = HERE / "golden" / f"{value_set}.want"
                 got = golden(value_set)
@@ -39,11 +39,11 @@ class GoldenTest(unittest.TestCase):
 
     def test_every_file_of_values_is_rendered(self) -> None:
         self.assertEqual(
-            sorted(path.stem for path in (HERE / "values").iterdir()), sorted(VALUE_SETS)
+            sorted(path.stem for path in (HERE / "values").iterdir()), sorted(GOLDEN_SETS)
         )
 
     def test_helm_finds_nothing_to_say(self) -> None:
-        for value_set in VALUE_SETS:
+        for value_set in GOLDEN_SETS:
             with self.subTest(value_set):
                 values = HERE / "values" / f"{value_set}.yaml"
                 linted = helm("lint", "--strict", "--quiet", CHART, "--values", values)

@@ -18,6 +18,8 @@ HERE = ROOT / "tests/chart"
 RELEASE = "mindgate"
 NAMESPACE = "mindgate-system"
 VALUE_SETS = ["defaults", "cert-manager", "own-files", "everything", "minimal"]
+# Those of which the mutating webhook is registered, and the others.
+GOLDEN_SETS = [*VALUE_SETS, "observe"]
 BINARY = os.environ["MINDGATE_BINARY"]
 
 Object = dict[str, Any]

@@ -112,10 +112,35 @@ caBundle: {{ .context.Values.certs.caBundle | b64enc }}
 {{- end }}
 {{- end }}
 
-{{/* cert-manager publishes its CA where it is asked to. */}}
-{{- define "mindgate.caAnnotations" -}}
-{{- if eq .Values.certs.mode "cert-manager" }}
+{{/* Metadata of both configurations. */}}
+{{- define "mindgate.registrationMetadata" -}}
+name: {{ include "mindgate.fullname" . }}
+labels:
+  {{- include "mindgate.labels" . | nindent 2 }}
+{{- $observed := ne .Values.rolloutPhase "enforce" }}
+{{- if or $observed (eq .Values.certs.mode "cert-manager") }}
 annotations:
+  {{- if $observed }}
+  mindgate.io/rollout-phase: {{ .Values.rolloutPhase }}
+  {{- end }}
+  {{- /* cert-manager publishes its CA where it is asked to. */}}
+  {{- if eq .Values.certs.mode "cert-manager" }}
   cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "mindgate.webhookName" . }}
+  {{- end }}
+{{- end }}
+{{- /*
+Whoever deletes the namespace deletes the webhook, and a configuration that stayed would have the API server refuse what it cannot
+ask about. With certs.mode managed the watcher says so, together with the CA; else it is said here, from the first upgrade on
+where the first installation made the namespace.
+*/}}
+{{- if not (include "mindgate.managesCerts" .) }}
+{{- with lookup "v1" "Namespace" "" .Release.Namespace }}
+ownerReferences:
+  - apiVersion: v1
+    kind: Namespace
+    name: {{ .metadata.name }}
+    uid: {{ .metadata.uid }}
+    blockOwnerDeletion: false
+{{- end }}
 {{- end }}
 {{- end }}

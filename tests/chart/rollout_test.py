@@ -1,0 +1,185 @@
+"""The phases of a rollout: what is registered, what rules may lead to, what the watcher does, what the notes say."""
+
+from __future__ import annotations
+
+import json
+import re
+import unittest
+
+import yaml
+
+from rendering import (
+    BINARY,
+    CHART,
+    NAMESPACE,
+    Object,
+    helm,
+    objects_of,
+    of_kind,
+    parse,
+    run,
+    template,
+    the,
+    webhooks_of,
+)
+
+HANDED_OVER = {
+    "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
+    "rules": {"MG105": "off"},
+}
+
+
+def rendered(phase: str, **config: object) -> list[Object]:
+    text = template("--set", f"rolloutPhase={phase}", "--set-json", f"config={json.dumps(config)}")
+    if text.returncode != 0:
+        raise AssertionError(text.stderr)
+    return parse(text.stdout)
+
+
+def configuration(objects: list[Object]) -> Object:
+    text = the(objects, "ConfigMap", "mindgate-config")["data"]["mindgate.yaml"]
+    checked = run(BINARY, "config", "validate", "-", stdin=text)
+    if checked.returncode != 0:
+        raise AssertionError(f"{text}\n{checked.stdout}{checked.stderr}")
+    loaded: Object = yaml.safe_load(text) or {}
+    return loaded
+
+
+def notes(*arguments: str) -> str:
+    installed = helm(
+        "install", "mindgate", CHART, "--namespace", NAMESPACE, "--dry-run=client", *arguments
+    )
+    if installed.returncode != 0:
+        raise AssertionError(installed.stderr)
+    return installed.stdout.partition("\nNOTES:\n")[2]
+
+
+class PhasesTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_what_is_registered_and_what_happens_while_it_is_away(self) -> None:
+        wanted = {
+            "observe": {"validate": {"Ignore"}},
+            "warn": {"mutate": {"Ignore"}, "validate": {"Ignore"}},
+            "enforce": {"mutate": {"Ignore"}, "validate": {"Fail", "Ignore"}},
+        }
+        for phase, policies in wanted.items():
+            found: dict[str, set[str]] = {}
+            for hook, webhook in webhooks_of(rendered(phase)):
+                found.setdefault(hook, set()).add(webhook["failurePolicy"])
+            self.assertEqual(found, policies, phase)
+
+    def test_even_where_the_values_ask_for_more(self) -> None:
+        for phase in ("observe", "warn"):
+            text = template("--set", f"rolloutPhase={phase},webhook.mutate.failurePolicy=Fail")
+            policies = {webhook["failurePolicy"] for _, webhook in webhooks_of(parse(text.stdout))}
+            self.assertEqual(policies, {"Ignore"}, phase)
+
+    def test_the_configuration_leads_to_no_more_than_the_phase_allows(self) -> None:
+        observed = {
+            "elasticScaling": {"mode": "observe", "rebalance": "enforce"},
+            "rules": {"MG105": "off"},
+            "maxMode": "audit",
+            "gangRepair": "off",
+        }
+        self.assertEqual(configuration(rendered("observe", **HANDED_OVER)), observed)
+        self.assertEqual(
+            configuration(rendered("warn", **HANDED_OVER)), {**HANDED_OVER, "maxMode": "warn"}
+        )
+        self.assertEqual(configuration(rendered("enforce", **HANDED_OVER)), HANDED_OVER)
+        self.assertEqual(configuration(rendered("enforce")), {})
+
+    def test_a_maximum_in_the_values_counts(self) -> None:
+        for phase in ("observe", "warn", "enforce"):
+            for most in ("audit", "warn", "enforce"):
+                self.assertEqual(configuration(rendered(phase, maxMode=most))["maxMode"], most)
+
+    def test_who_observes_writes_nothing(self) -> None:
+        objects = rendered("observe", **HANDED_OVER)
+        (watcher,) = [
+            each["rules"]
+            for each in of_kind(objects, "ClusterRole")
+            if each["metadata"]["name"] == "mindgate-watcher"
+        ]
+        writes = {
+            (resource, verb)
+            for rule in watcher
+            for resource in rule["resources"]
+            for verb in rule["verbs"]
+            if verb not in ("get", "list", "watch")
+        }
+        # The CA, and Events.
+        self.assertEqual(
+            writes,
+            {
+                ("mutatingwebhookconfigurations", "patch"),
+                ("validatingwebhookconfigurations", "patch"),
+                ("events", "create"),
+                ("events", "patch"),
+            },
+        )
+        self.assertEqual(of_kind(objects, "Job"), [])
+
+    def test_the_watcher_publishes_its_ca_where_there_is_a_registration(self) -> None:
+        for phase, named in (("observe", False), ("warn", True), ("enforce", True)):
+            (watcher,) = the(rendered(phase), "Deployment", "mindgate-watcher")["spec"]["template"][
+                "spec"
+            ]["containers"]
+            self.assertEqual("--mutating-webhook=mindgate" in watcher["args"], named, phase)
+            self.assertIn("--validating-webhook=mindgate", watcher["args"])
+
+    def test_doctor_is_told_the_phase(self) -> None:
+        for phase in ("observe", "warn", "enforce"):
+            annotations = the(rendered(phase), "ValidatingWebhookConfiguration", "mindgate")[
+                "metadata"
+            ].get("annotations", {})
+            self.assertEqual(
+                annotations, {} if phase == "enforce" else {"mindgate.io/rollout-phase": phase}
+            )
+
+    def test_owners_are_set_by_the_watcher_or_by_helm_on_a_cluster(self) -> None:
+        # Without a cluster nobody knows the uid of the namespace.
+        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+            for value_set in ("defaults", "own-files"):
+                self.assertNotIn(
+                    "ownerReferences", the(objects_of(value_set), kind, "mindgate")["metadata"]
+                )
+
+
+class NotesTest(unittest.TestCase):
+    def test_they_say_the_phase_and_how_to_go_on(self) -> None:
+        for phase, next_phase in (("observe", "warn"), ("warn", "enforce"), ("enforce", "")):
+            text = notes("--set", f"rolloutPhase={phase}")
+            self.assertIn(f"\nRollout phase: {phase}. ", text)
+            self.assertEqual(
+                re.findall(r"--set rolloutPhase=(\w+)", text), [next_phase] if next_phase else []
+            )
+            self.assertEqual("kubectl create --dry-run=server" in text, phase != "observe")
+        text = notes("--set", "rolloutPhase=warn,config.maxMode=enforce")
+        self.assertIn("But config.maxMode is enforce, which counts", text)
+        self.assertNotIn("But config", notes("--set", "rolloutPhase=warn,config.maxMode=warn"))
+
+    def test_commands_need_no_files(self) -> None:
+        for arguments in (
+            [],
+            ["--set", "config.elasticScaling.mode=enforce"],
+            ["--set", "rolloutPhase=observe"],
+        ):
+            text = notes(*arguments)
+            for word in ("examples/", "./", ".yaml"):
+                self.assertNotIn(word, text)
+
+    def test_the_object_to_try_is_injected(self) -> None:
+        found = re.search(r"<<'END'\n(.*?)\nEND\n", notes(), re.DOTALL)
+        assert found is not None
+        manifest = found.group(1)
+        self.assertEqual(yaml.safe_load(manifest)["metadata"]["namespace"], "default")
+        applied = run(BINARY, "apply", "-f", "-", stdin=manifest)
+        self.assertEqual(applied.returncode, 0, applied.stderr)
+        template = yaml.safe_load(applied.stdout)["spec"]["template"]
+        self.assertEqual(template["spec"]["schedulerName"], "volcano")
+        self.assertIn("fault-scheduling", template["metadata"]["labels"])
+
+
+if __name__ == "__main__":
+    unittest.main()
