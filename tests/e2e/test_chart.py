@@ -106,10 +106,10 @@ def test_both_replicas_serve_behind_the_service(release: Cluster, jobs: Cluster)
 
 
 @pytest.mark.full
-def test_a_new_configuration_is_taken_up_without_a_restart(release: Cluster, jobs: Cluster) -> None:
+def test_a_new_configuration_is_reloaded_without_a_restart(release: Cluster, jobs: Cluster) -> None:
     before = sorted(pod["metadata"]["uid"] for pod in webhook_pods(release))
     release.helm(
-        "upgrade", "mindgate", CHART, "--reuse-values", "--set", "config.scheduler=volcano-next"
+        "upgrade", "mindgate", CHART, "--reset-then-reuse-values", "--set", "config.scheduler=volcano-next"
     )
 
     def schedulers() -> set[str]:
@@ -132,7 +132,7 @@ def test_a_new_configuration_is_taken_up_without_a_restart(release: Cluster, job
 
     wait_for(
         lambda: schedulers() == {"volcano-next"},
-        "both replicas to take up the configuration",
+        "both replicas to reload the configuration",
         seconds=150,
         every=2,
     )
