@@ -1,4 +1,4 @@
-"""The first hours of an installation: its notes, `helm test`, the phases of a rollout, and the end of its namespace."""
+"""The first hours of an installation: `helm test`, the phases of a rollout, and the end of its namespace."""
 
 from __future__ import annotations
 
@@ -56,23 +56,6 @@ def test_helm_test_fails_where_nothing_is_validated(changeable: Release) -> None
     log = log_of_the_test(changeable)
     assert "there is no ValidatingWebhookConfiguration mindgate: nothing is validated" in log
     assert rights_of_the_test(changeable) == []
-
-
-@pytest.mark.full
-def test_the_commands_of_the_notes_work_as_they_stand(mindgate: Release) -> None:
-    notes = mindgate.cluster.helm("get", "notes", "mindgate").stdout
-    commands = [line.strip() for line in notes.splitlines() if re.match(r"  (kubectl|helm) ", line)]
-    commands += re.findall(r"(?ms)^kubectl create .*?\nEND$", notes)
-    harmless = [each for each in commands if " delete " not in each and not each.startswith("helm upgrade")]
-    assert len(harmless) >= 5, notes
-    told = {}
-    for command in harmless:
-        done = mindgate.cluster.run("bash", "-c", command, check=False)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        told[command] = done.stdout
-    (tried,) = [text for command, text in told.items() if command.startswith("kubectl create")]
-    assert "schedulerName: volcano" in tried
-    assert "fault-scheduling: force" in tried
 
 
 class Phases:
