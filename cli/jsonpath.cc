@@ -1,0 +1,221 @@
+#include "cli/jsonpath.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/jsonpath_template.h"
+#include "cli/results_json.h"
+
+namespace mindgate::cli {
+namespace jsonpath {
+namespace {
+
+using Values = std::vector<const OrderedJson*>;
+using Kind = Step::Kind;
+
+// Values looked at in one Print: templates such as {..*..*..*} multiply.
+constexpr size_t kMaxLooks = 2'000'000;
+
+class Printer {
+ public:
+  // False when it failed.
+  bool Print(const std::vector<Piece>& pieces, const OrderedJson& value) {
+    for (const Piece& piece : pieces) {
+      if (piece.kind == Piece::Kind::kText) {
+        Write(piece.text);
+      } else {
+        const Values found = Follow(piece.path, value);
+        if (piece.kind == Piece::Kind::kRange) {
+          for (const OrderedJson* each : found) {
+            if (!Print(piece.pieces, *each)) return false;
+          }
+        } else {
+          for (size_t i = 0; i < found.size(); ++i) {
+            if (i > 0) Write(" ");
+            Write(found[i]->is_string() ? found[i]->get_ref<const std::string&>()
+                                        : Dump(*found[i], -1));
+          }
+        }
+      }
+      if (fault_) return false;
+    }
+    return true;
+  }
+
+  Result<std::string> Take() {
+    if (fault_) return tl::unexpected(*std::move(fault_));
+    return std::move(out_);
+  }
+
+ private:
+  Values Follow(const Path& path, const OrderedJson& from) {
+    Values now = {&from};
+    for (const Step& step : path.steps) {
+      Values next;
+      for (const OrderedJson* value : now) {
+        if (fault_ || !Look(step)) return {};
+        Take(step, *value, next);
+      }
+      now = std::move(next);
+    }
+    return fault_ ? Values() : now;
+  }
+
+  void Take(const Step& step, const OrderedJson& value, Values& to) {
+    if (value.is_null()) return;
+    switch (step.kind) {
+      case Kind::kField:
+        if (value.is_object()) {
+          if (const auto member = value.find(step.field); member != value.end()) {
+            to.push_back(&*member);
+          }
+        }
+        return;
+      case Kind::kWildcard:
+        if (value.is_structured()) {
+          for (const OrderedJson& member : value) {
+            if (!Look(step)) return;
+            to.push_back(&member);
+          }
+        }
+        return;
+      case Kind::kUnion:
+        for (const Step& member : step.members) Take(member, value, to);
+        return;
+      case Kind::kRecursive:
+        return Descend(step, value, to);
+      case Kind::kSlice:
+        return Slice(step, value, to);
+      case Kind::kFilter:
+        if (!value.is_array()) return Fail(step, TypeText(value) + ", where a filter needs a list");
+        for (const OrderedJson& item : value) {
+          if (Holds(step, item)) to.push_back(&item);
+          if (fault_) return;
+        }
+        return;
+    }
+  }
+
+  // The value and all within it. The stack is our own: its depth is that of the value.
+  void Descend(const Step& step, const OrderedJson& value, Values& to) {
+    Values open = {&value};
+    while (!open.empty()) {
+      if (!Look(step)) return;
+      const OrderedJson* now = open.back();
+      open.pop_back();
+      to.push_back(now);
+      if (!now->is_structured()) continue;
+      const size_t begin = open.size();
+      for (const OrderedJson& member : *now) open.push_back(&member);
+      std::reverse(open.begin() + static_cast<ptrdiff_t>(begin), open.end());
+    }
+  }
+
+  void Slice(const Step& step, const OrderedJson& value, Values& to) {
+    if (!value.is_array()) return Fail(step, TypeText(value) + ", where an index needs a list");
+    const auto size = static_cast<int64_t>(value.size());
+    const auto from_front = [size](int64_t index) { return index < 0 ? index + size : index; };
+    int64_t start = from_front(step.start.value_or(0));
+    int64_t end = step.single ? start + 1 : from_front(step.end.value_or(size));
+    if (start == end) return;
+    if (start < 0 || start >= size || end < 0 || end > size || start > end) {
+      return Fail(step, "the list has " + std::to_string(size) +
+                            (size == 1 ? " element" : " elements") +
+                            (step.single ? ", none at " : ", not all from ") +
+                            std::to_string(step.start.value_or(0)) +
+                            (step.single ? "" : " to " + std::to_string(step.end.value_or(size))));
+    }
+    for (; start < end; start += step.stride) to.push_back(&value[static_cast<size_t>(start)]);
+  }
+
+  bool Holds(const Step& step, const OrderedJson& item) {
+    Values left = Of(step.left, item);
+    if (step.compare == Compare::kExists) return !left.empty();
+    Values right = Of(step.right, item);
+    if (fault_ || left.empty() || right.empty()) return false;
+    if (left.size() > 1 || right.size() > 1) {
+      Fail(step, "a filter compares one value with one, and this path finds several");
+      return false;
+    }
+    const OrderedJson& a = *left.front();
+    const OrderedJson& b = *right.front();
+    if (step.compare == Compare::kEqual) return a == b;
+    if (step.compare == Compare::kUnequal) return a != b;
+    if (!(a.is_number() && b.is_number()) && !(a.is_string() && b.is_string())) {
+      Fail(step, TypeText(a) + " and " + TypeText(b) + " have no order");
+      return false;
+    }
+    switch (step.compare) {
+      case Compare::kLess:
+        return a < b;
+      case Compare::kAtMost:
+        return a <= b;
+      case Compare::kMore:
+        return a > b;
+      default:
+        return a >= b;
+    }
+  }
+
+  Values Of(const Operand& operand, const OrderedJson& item) {
+    if (operand.literal) return {&*operand.literal};
+    return Follow(operand.path, item);
+  }
+
+  static std::string TypeText(const OrderedJson& value) {
+    return std::string("this is ") + (value.is_array()    ? "a list"
+                                      : value.is_object() ? "an object"
+                                      : value.is_string() ? "a string"
+                                      : value.is_number() ? "a number"
+                                      : value.is_null()   ? "null"
+                                                          : "a boolean");
+  }
+
+  bool Look(const Step& step) {
+    if (++looks_ > kMaxLooks) Fail(step, "the template finds too much: name the fields in between");
+    return !fault_;
+  }
+  void Write(std::string_view text) {
+    if (out_.size() + text.size() > JsonPath::kMaxOutput) {
+      if (!fault_) {
+        fault_ = Error(ErrorCode::kTooLarge, "jsonpath template: the output is larger than " +
+                                                 std::to_string(JsonPath::kMaxOutput) +
+                                                 " bytes; ask for less");
+      }
+      return;
+    }
+    out_ += text;
+  }
+  void Fail(const Step& step, const std::string& what) {
+    if (!fault_) fault_ = FaultAt(step.column, what);
+  }
+
+  std::string out_;
+  size_t looks_ = 0;
+  std::optional<Error> fault_;
+};
+
+}  // namespace
+}  // namespace jsonpath
+
+JsonPath::JsonPath(std::shared_ptr<const std::vector<jsonpath::Piece>> pieces)
+    : pieces_(std::move(pieces)) {}
+
+Result<JsonPath> JsonPath::Parse(std::string_view text) {
+  if (text.size() > kMaxTemplate) {
+    return Fail(ErrorCode::kTooLarge, "jsonpath template: " + std::to_string(text.size()) +
+                                          " bytes are more than " + std::to_string(kMaxTemplate));
+  }
+  auto pieces = jsonpath::ParseTemplate(text, kMaxDepth);
+  if (!pieces) return tl::unexpected(std::move(pieces).error());
+  return JsonPath(std::make_shared<const std::vector<jsonpath::Piece>>(*std::move(pieces)));
+}
+
+Result<std::string> JsonPath::Print(const nlohmann::ordered_json& value) const {
+  jsonpath::Printer printer;
+  printer.Print(*pieces_, value);
+  return printer.Take();
+}
+
+}  // namespace mindgate::cli
