@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "kube/access_flags.h"
 #include "kube/environment.h"
 #include "kube/kubeconfig.h"
+#include "kube/kubeconfig_user.h"
 
 namespace mindgate::kube {
 namespace {
@@ -40,6 +42,22 @@ std::string NoFile(const Places& places) {
          Join(places.paths, ", nor ");
 }
 
+// What flags say about a pod's own access. There is no kubeconfig that they could choose from.
+Answer<Access> WithFlags(Access access, const AccessFlags& flags, const Clock& clock) {
+  Complaints complaints;
+  if (!flags.default_namespace.empty()) {
+    NamespaceFault("--namespace", flags.default_namespace, complaints);
+    access.default_namespace = flags.default_namespace;
+  }
+  ApplyTrust(flags, access, complaints);
+  if (!flags.token.empty() || !flags.client_certificate.empty() || !flags.client_key.empty()) {
+    access.credentials = ReadUser(std::nullopt, flags, access, std::nullopt, clock, complaints);
+  }
+  ApplyFlags(flags, access, complaints);
+  if (!complaints.empty()) return tl::unexpected(complaints.AsFault());
+  return access;
+}
+
 }  // namespace
 
 Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock) {
@@ -62,15 +80,36 @@ Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock) {
                       "(name a kubeconfig: --kubeconfig FILE)");
   }
   auto access = InClusterAccess(clock);
-  if (!access || flags.default_namespace.empty()) return access;
-  if (!IsDns1123Label(flags.default_namespace)) {
-    return Failed(Reason::kCredentials,
-                  "--namespace: " + Quote(flags.default_namespace) +
-                      " is no name of a namespace (lower-case letters, digits and '-', at most "
-                      "63)");
+  if (!access) return access;
+  return WithFlags(*std::move(access), flags, clock);
+}
+
+std::optional<std::chrono::milliseconds> ParseRequestTimeout(std::string_view text) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kMax = std::chrono::hours(24 * 365);
+  if (text.empty()) return std::nullopt;
+  milliseconds total(0);
+  for (bool first = true; !text.empty(); first = false) {
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = ParseGoInt(text.substr(0, digits));
+    if (digits == 0 || digits > 9 || !number) return std::nullopt;
+    text.remove_prefix(digits);
+    const size_t letters = std::min(text.find_first_of("0123456789"), text.size());
+    const std::string_view unit = text.substr(0, letters);
+    text.remove_prefix(letters);
+    if (unit == "ms") {
+      total += milliseconds(*number);
+    } else if (unit == "s" || (unit.empty() && first)) {
+      total += std::chrono::seconds(*number);
+    } else if (unit == "m") {
+      total += std::chrono::minutes(*number);
+    } else if (unit == "h") {
+      total += std::min<milliseconds>(kMax, std::chrono::hours(*number));
+    } else {
+      return std::nullopt;
+    }
   }
-  access->default_namespace = flags.default_namespace;
-  return access;
+  return total.count() == 0 ? kMax : std::min(total, kMax);
 }
 
 }  // namespace mindgate::kube

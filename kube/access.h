@@ -1,8 +1,12 @@
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "kube/fault.h"
@@ -30,6 +34,16 @@ class CredentialSource {
   virtual void Refused(const Credential& refused) = 0;
 };
 
+// In whose name the server shall take what is asked (kubernetes.io: user impersonation).
+struct Impersonation {
+  std::string user{};  // empty: nobody's
+  std::string uid{};
+  std::vector<std::string> groups{};
+  std::map<std::string, std::vector<std::string>> extra{};
+
+  friend bool operator==(const Impersonation&, const Impersonation&) = default;
+};
+
 // An API server and the way to it.
 struct Access {
   std::string server;     // "https://10.0.0.1:6443", a path prefix allowed; no slash at its end
@@ -40,18 +54,37 @@ struct Access {
   std::string default_namespace = "default";
   std::string origin;  // for messages: "context prod of /home/me/.kube/config"
   std::shared_ptr<CredentialSource> credentials;  // never null
+  Impersonation impersonation{};
+  // How long one call may take; nothing: what the caller thinks right.
+  std::optional<std::chrono::milliseconds> request_timeout{};
 };
 
 // What a command line says about which cluster: kubectl's own flags, same meaning.
 struct AccessFlags {
-  std::string kubeconfig{};         // --kubeconfig
-  std::string context{};            // --context
-  std::string cluster{};            // --cluster
-  std::string user{};               // --user
-  std::string default_namespace{};  // -n, --namespace
-  std::string server{};             // -s, --server
+  std::string kubeconfig{};             // --kubeconfig
+  std::string context{};                // --context
+  std::string cluster{};                // --cluster
+  std::string user{};                   // --user
+  std::string default_namespace{};      // -n, --namespace
+  std::string server{};                 // -s, --server
+  std::string token{};                  // --token
+  Impersonation impersonation{};        // --as, --as-uid, --as-group
+  std::string certificate_authority{};  // --certificate-authority
+  std::string client_certificate{};     // --client-certificate
+  std::string client_key{};             // --client-key
+  std::string tls_server_name{};        // --tls-server-name
+  bool insecure = false;                // --insecure-skip-tls-verify
+  std::string request_timeout{};        // --request-timeout
 };
 
+// "5s", "1m30s", "500ms" or whole seconds as kubectl has it; 0 is no limit, which is a year here.
+// Nothing for what is none of these.
+std::optional<std::chrono::milliseconds> ParseRequestTimeout(std::string_view text);
+
+// Flags win over a kubeconfig member by member, as client-go's overrides do: --token and
+// --client-certificate replace what the user has, --certificate-authority and
+// --insecure-skip-tls-verify what the cluster says about trust.
+//
 // As kubectl finds it: --kubeconfig, else the files of $KUBECONFIG, else ~/.kube/config; when none
 // of them exists and no flag names one, the service account of the pod that this program runs in.
 // `clock` must outlive what is returned. Faults: kCredentials, with the file, the place in it and

@@ -87,13 +87,16 @@ std::string TextAt(const Json& value, std::initializer_list<std::string_view> ke
 Client::Client(Transport& transport, Sleeper& sleeper, const ClientOptions& options)
     : transport_(transport), sleeper_(sleeper), options_(options) {}
 
+void Client::Warn(const HttpAnswer& answer) const {
+  if (!warn_) return;
+  for (const std::string& warning : answer.warnings) warn_(warning);
+}
+
 Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, const std::stop_token& stop) {
   for (;; --retries) {
     auto answer = transport_.Send(call, stop);
     if (!answer) return answer;
-    if (warn_) {
-      for (const std::string& warning : answer->warnings) warn_(warning);
-    }
+    Warn(*answer);
     if (answer->status < 400) {
       if (answer->status >= 200 && answer->status < 300) return answer;
       return Failed(Reason::kGarbage, Describe(call) + ": status " +
@@ -227,6 +230,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                                          std::to_string(options_.event_bytes) + " bytes");
   }
   if (!answer) return tl::unexpected(answer.error());
+  Warn(*answer);
   if (answer->status != 200) {
     return tl::unexpected(
         FaultOf(Describe(call), answer->status, answer->body, answer->retry_after));

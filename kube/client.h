@@ -84,9 +84,11 @@ struct ClientOptions {
 // call may have been carried out.
 class Client {
  public:
-  // `transport` and `sleeper` must outlive it. Warnings of the server go to `warn`.
+  // `transport` and `sleeper` must outlive it.
   Client(Transport& transport, Sleeper& sleeper, const ClientOptions& options = {});
 
+  // Before the first call: who is told what the server warns of (Warning headers), from any thread
+  // that makes calls, each time that it does.
   void OnWarning(std::function<void(const std::string&)> warn) { warn_ = std::move(warn); }
 
   Answer<Json> Get(const Resource& resource, std::string_view ns, std::string_view name,
@@ -141,6 +143,7 @@ class Client {
                         const std::stop_token& stop = {});
 
  private:
+  void Warn(const HttpAnswer& answer) const;
   Answer<HttpAnswer> Call(const HttpCall& call, int retries, const std::stop_token& stop);
   Answer<Json> CallForObject(HttpCall call, const std::stop_token& stop);
   Answer<Json> SendObject(const char* method, std::string path, const char* type, const Json& body,

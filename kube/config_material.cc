@@ -46,6 +46,21 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, Complain
   return material;
 }
 
+Material ReadMaterialFile(const std::string& place, const std::string& path,
+                          const MaterialKind& kind, Complaints& complaints) {
+  std::error_code ignored;
+  Material material;
+  material.given = true;
+  material.path = std::filesystem::absolute(path, ignored).lexically_normal().string();
+  material.place = place;
+  if (auto text = kind.read(material.path)) {
+    material.text = *std::move(text);
+  } else {
+    complaints.Add(place, std::move(text).error().message);
+  }
+  return material;
+}
+
 std::string PathFrom(const ConfigFile& file, const std::string& path) {
   if (path.empty()) return path;
   std::error_code ignored;

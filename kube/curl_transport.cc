@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kube/resource.h"
 #include "kube/transport.h"
 
 namespace mindgate::kube {
@@ -291,6 +292,7 @@ class CurlTransport final : public Transport {
     add(user_agent_);
     add("Expect:");  // libcurl asks before it sends a large body, and waits a second for the answer
     if (!credential.token.empty()) add("Authorization: Bearer " + credential.token);
+    AddImpersonation(add);
     if (!call.body.empty()) {
       add("Content-Type: " + call.content_type);
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
@@ -302,6 +304,18 @@ class CurlTransport final : public Transport {
     set(CURLOPT_HEADERDATA, &exchange);
     set(CURLOPT_WRITEFUNCTION, &OnBody);
     set(CURLOPT_WRITEDATA, &exchange);
+  }
+
+  void AddImpersonation(const auto& add) const {
+    const Impersonation& as = access_.impersonation;
+    if (!as.user.empty()) add("Impersonate-User: " + as.user);
+    if (!as.uid.empty()) add("Impersonate-Uid: " + as.uid);
+    for (const std::string& group : as.groups) add("Impersonate-Group: " + group);
+    for (const auto& [key, values] : as.extra) {
+      for (const std::string& value : values) {
+        add("Impersonate-Extra-" + Encoded(ToLower(key)) + ": " + value);
+      }
+    }
   }
 
   void SetTrust(CURL* easy, const Credential& credential) const {

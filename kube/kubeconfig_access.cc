@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kube/access_flags.h"
 #include "kube/config_material.h"
 #include "kube/credential_files.h"
 #include "kube/kubeconfig.h"
@@ -34,13 +35,18 @@ class Chooser {
     const auto user = ChooseEntry(config_.users, flags_.user, "user", context);
     ReadServer(context, cluster);
     if (cluster) ReadCluster(*cluster);
-    if (user && !access_.server.starts_with("http://")) {
-      access_.credentials = ReadUser(*user, access_, cluster, clock_, complaints_);
+    ApplyTrust(flags_, access_, complaints_);
+    const bool shows = user || !flags_.token.empty() || !flags_.client_certificate.empty() ||
+                       !flags_.client_key.empty();
+    if (shows && !access_.server.starts_with("http://")) {
+      access_.credentials = ReadUser(user, flags_, access_, cluster, clock_, complaints_);
     } else {
       // As in client-go (ClientConfig), nothing secret is sent where everybody could read it.
       access_.credentials = MakeCredentialSource({}, clock_);
-      if (user) access_.origin += " (nothing is shown to a server without TLS)";
+      if (shows) access_.origin += " (nothing is shown to a server without TLS)";
     }
+    if (user) access_.impersonation = ReadImpersonation(*user, flags_, complaints_);
+    ApplyFlags(flags_, access_, complaints_);
     if (!complaints_.empty()) return tl::unexpected(complaints_.AsFault());
     return std::move(access_);
   }
@@ -102,10 +108,7 @@ class Chooser {
       place = context->Member("namespace").Place();
     }
     if (name.empty()) return;
-    if (!IsDns1123Label(name)) {
-      complaints_.Add(place, Quote(name) + " is no name of a namespace",
-                      "lower-case letters, digits and '-', at most 63");
-    }
+    NamespaceFault(place, name, complaints_);
     access_.default_namespace = name;
   }
 
@@ -134,6 +137,21 @@ class Chooser {
     if (flags_.server.empty()) {
       access_.tls_server_name = cluster.Text("tls-server-name", complaints_);
     }
+    // What flags replace need not be right.
+    if (flags_.insecure || !flags_.certificate_authority.empty()) {
+      access_.insecure = false;
+    } else {
+      ReadAuthority(cluster);
+    }
+    access_.proxy = cluster.Text("proxy-url", complaints_);
+    if (!access_.proxy.empty() && !IsProxyUrl(access_.proxy)) {
+      const ConfigNode member = cluster.Member("proxy-url");
+      complaints_.Add(member.Place(), member.Field() + " is not the URL of a proxy",
+                      "it begins with http://, https:// or socks5://");
+    }
+  }
+
+  void ReadAuthority(const ConfigNode& cluster) {
     Material authority = ReadMaterial(cluster, kAuthority, complaints_);
     if (access_.insecure && authority.given) {
       complaints_.Add(cluster.Member("insecure-skip-tls-verify").Place(),
@@ -143,12 +161,6 @@ class Chooser {
                       "remove insecure-skip-tls-verify");
     }
     access_.authority = std::move(authority.text);
-    access_.proxy = cluster.Text("proxy-url", complaints_);
-    if (!access_.proxy.empty() && !IsProxyUrl(access_.proxy)) {
-      const ConfigNode member = cluster.Member("proxy-url");
-      complaints_.Add(member.Place(), member.Field() + " is no URL of a proxy",
-                      "it begins with http://, https:// or socks5://");
-    }
   }
 
   const Kubeconfig& config_;

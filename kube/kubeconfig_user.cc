@@ -1,7 +1,9 @@
 #include "kube/kubeconfig_user.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kube/access_flags.h"
 #include "kube/config_material.h"
 #include "kube/credential_checks.h"
 #include "kube/credential_files.h"
@@ -12,8 +14,6 @@ namespace {
 
 constexpr const char* kNoPasswords = "Kubernetes 1.19 removed authentication by password";
 constexpr const char* kOtherMeans = "use a token, a client certificate or an exec plugin";
-constexpr const char* kNoImpersonation = "mindgate does not act in the name of others";
-constexpr const char* kOtherUser = "name a user that has the rights itself";
 
 constexpr struct {
   const char* member;
@@ -24,10 +24,6 @@ constexpr struct {
     {"password", kNoPasswords, kOtherMeans},
     {"auth-provider", "Kubernetes 1.26 removed authentication providers",
      "use an exec plugin, such as gke-gcloud-auth-plugin or kubelogin"},
-    {"as", kNoImpersonation, kOtherUser},
-    {"as-uid", kNoImpersonation, kOtherUser},
-    {"as-groups", kNoImpersonation, kOtherUser},
-    {"as-user-extra", kNoImpersonation, kOtherUser},
 };
 
 void RefuseUnsupported(const ConfigNode& user, Complaints& complaints) {
@@ -55,19 +51,27 @@ void ReadToken(const ConfigNode& user, CredentialFiles& files, Complaints& compl
   }
 }
 
-void ReadPair(const ConfigNode& user, CredentialFiles& files, Complaints& complaints) {
-  Material certificate = ReadMaterial(user, kCertificate, complaints);
-  Material key = ReadMaterial(user, kKey, complaints);
+void ReadPair(const std::optional<ConfigNode>& user, const AccessFlags& flags,
+              CredentialFiles& files, Complaints& complaints) {
+  const auto read = [&](const std::string& path, const std::string& flag,
+                        const MaterialKind& kind) {
+    if (!path.empty()) return ReadMaterialFile(flag, path, kind, complaints);
+    return user ? ReadMaterial(*user, kind, complaints) : Material();
+  };
+  Material certificate = read(flags.client_certificate, "--client-certificate", kCertificate);
+  Material key = read(flags.client_key, "--client-key", kKey);
+  const std::string who = user ? user->Field() : "the command line";
   if (certificate.given && !key.given) {
-    complaints.Add(certificate.place, user.Field() + " has a client certificate without its key",
-                   "add client-key or client-key-data");
+    complaints.Add(certificate.place, who + " has a client certificate without its key",
+                   user ? "add client-key or client-key-data" : "add --client-key FILE");
   }
   if (key.given && !certificate.given) {
-    complaints.Add(key.place, user.Field() + " has a client key without its certificate",
-                   "add client-certificate or client-certificate-data");
+    complaints.Add(key.place, who + " has a client key without its certificate",
+                   user ? "add client-certificate or client-certificate-data"
+                        : "add --client-certificate FILE");
   }
   if (!certificate.text.empty() && !key.text.empty() && !IsPair(certificate.text, key.text)) {
-    complaints.Add(key.place, user.Field() + ": the key is not that of the client certificate");
+    complaints.Add(key.place, who + ": the key is not that of the client certificate");
   }
   files.now.certificate = std::move(certificate.text);
   files.now.key = std::move(key.text);
@@ -77,19 +81,59 @@ void ReadPair(const ConfigNode& user, CredentialFiles& files, Complaints& compla
 
 }  // namespace
 
-std::shared_ptr<CredentialSource> ReadUser(const ConfigNode& user, const Access& server,
+std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
+                                           const AccessFlags& flags, const Access& server,
                                            const std::optional<ConfigNode>& cluster,
                                            const Clock& clock, Complaints& complaints) {
-  RefuseUnsupported(user, complaints);
   CredentialFiles files;
-  ReadToken(user, files, complaints);
-  ReadPair(user, files, complaints);
-  const ConfigNode exec = user.Object("exec", complaints);
+  if (user) RefuseUnsupported(*user, complaints);
+  if (!flags.token.empty()) {
+    files.now.token = flags.token;
+    if (const auto fault = TokenFault(flags.token); !fault.empty()) {
+      complaints.Add("--token", fault);
+    }
+  } else if (user) {
+    ReadToken(*user, files, complaints);
+  }
+  ReadPair(user, flags, files, complaints);
   // As in client-go (UpdateTransportConfig), a plugin is for those who have nothing else.
-  if (exec && files.now == Credential()) {
-    return MakeExecSource(ReadExec(exec, server, cluster, complaints), clock);
+  if (user && files.now == Credential()) {
+    if (const ConfigNode exec = user->Object("exec", complaints)) {
+      return MakeExecSource(ReadExec(exec, server, cluster, complaints), clock);
+    }
   }
   return MakeCredentialSource(std::move(files), clock);
+}
+
+Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
+                                Complaints& complaints) {
+  Impersonation as;
+  const auto text = [&](const ConfigNode& node, std::string value) {
+    if (const std::string fault = HeaderFault(value); !fault.empty()) {
+      complaints.Add(node.Place(), node.Field() + ": " + fault);
+    }
+    return value;
+  };
+  const auto texts = [&](const ConfigNode& node, std::string_view key) {
+    std::vector<std::string> values;
+    for (const ConfigNode& item : node.Items(key, complaints)) {
+      if (item && item.Must(item.value().is_string(), "a string", complaints)) {
+        values.push_back(text(item, item.value().get<std::string>()));
+      }
+    }
+    return values;
+  };
+  as.user = text(user.Member("as"), user.Text("as", complaints));
+  as.uid = text(user.Member("as-uid"), user.Text("as-uid", complaints));
+  as.groups = texts(user, "as-groups");
+  if (const ConfigNode extra = user.Object("as-user-extra", complaints)) {
+    for (const auto& [key, values] : extra.value().items()) as.extra[key] = texts(extra, key);
+  }
+  if (as.user.empty() && flags.impersonation.user.empty() && as != Impersonation()) {
+    complaints.Add(user.Place(), user.Field() + " says with which groups to act, and not as whom",
+                   "add as: USER");
+  }
+  return as;
 }
 
 }  // namespace mindgate::kube

@@ -101,6 +101,39 @@ TEST_F(SourceFixture, APodHasItsServiceAccountWhenNoFlagNamesAKubeconfig) {
   EXPECT_EQ(Found(), Want("home", "home/.kube/config")) << "a file wins, as for kubectl";
 }
 
+// client-go's overrides: member by member, and what a flag replaces need not be right.
+TEST_F(SourceFixture, FlagsWinMemberByMember) {
+  folder.Write("ca.crt", testing::Material().ca);
+  folder.Write("me.crt", testing::Material().certificate);
+  folder.Write("me.key", testing::Material().key);
+  folder.Write("config",
+               "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+               "clusters: [{name: c, cluster: {server: 'https://a', tls-server-name: b, "
+               "certificate-authority: gone}}]\nusers: [{name: u, user: {token: t, as: root}}]\n");
+  AccessFlags flags;
+  flags.kubeconfig = folder / "config";
+  const std::string from = " namespace=default\nfrom context x of DIR/config\nshows ";
+  flags.insecure = true;
+  EXPECT_EQ(Found(flags), "server=https://a tls=b insecure as=root" + from + "token=t");
+  flags.insecure = false;
+  flags.certificate_authority = folder / "ca.crt";
+  EXPECT_EQ(Found(flags), "server=https://a authority=<ca> tls=b as=root" + from + "token=t");
+  flags.tls_server_name = "d";
+  flags.token = "mine";
+  flags.impersonation = {.user = "dev", .uid = "7", .groups = {"g"}};
+  EXPECT_EQ(Found(flags),
+            "server=https://a authority=<ca> tls=d as=dev uid=7 group=g" + from + "token=mine");
+  flags.client_certificate = folder / "me.crt";
+  flags.client_key = folder / "me.key";
+  EXPECT_EQ(Found(flags), "server=https://a authority=<ca> tls=d as=dev uid=7 group=g" + from +
+                              "token=mine certificate=<certificate> key=<key>");
+  // A name for another server's certificate says nothing about that of the flag.
+  flags.tls_server_name = "";
+  flags.server = "https://e";
+  EXPECT_EQ(Found(flags), "server=https://e authority=<ca> as=dev uid=7 group=g" + from +
+                              "token=mine certificate=<certificate> key=<key>");
+}
+
 TEST_F(SourceFixture, AServerAloneIsEnough) {
   EXPECT_EQ(Found({.default_namespace = "ns", .server = "http://127.0.0.1:8001"}),
             "server=http://127.0.0.1:8001 namespace=ns\nfrom --server\nshows nothing");

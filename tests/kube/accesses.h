@@ -66,6 +66,13 @@ inline std::string Show(const Answer<Access>& access) {
   if (!access->tls_server_name.empty()) text += " tls=" + access->tls_server_name;
   if (!access->proxy.empty()) text += " proxy=" + access->proxy;
   if (access->insecure) text += " insecure";
+  const Impersonation& as = access->impersonation;
+  if (!as.user.empty()) text += " as=" + as.user;
+  if (!as.uid.empty()) text += " uid=" + as.uid;
+  for (const std::string& group : as.groups) text += " group=" + group;
+  for (const auto& [key, values] : as.extra) {
+    for (const std::string& value : values) text += " " + key + "=" + value;
+  }
   text += " namespace=" + access->default_namespace + "\nfrom " + access->origin + "\nshows ";
   return Named(text) + Show(access->credentials->Get());
 }

@@ -116,6 +116,9 @@ TEST_F(KubeconfigFixture, EachMemberOfAClusterAndOfAUser) {
        "server=https://a namespace=default" + from + "token=other"},
       {plain, "token: t, exec: {command: not-run}",
        "server=https://a namespace=default" + from + "token=t"},
+      {plain, "as: root, as-uid: '0', as-groups: [g, h], as-user-extra: {a: [b, c]}",
+       "server=https://a as=root uid=0 group=g group=h a=b a=c namespace=default" + from +
+           "nothing"},
       {plain, "as: '', as-groups: [], username: null, auth-provider: {}",
        "server=https://a namespace=default" + from + "nothing"},
       {"server: 'http://127.0.0.1:8001'", "token: secret",

@@ -1,0 +1,64 @@
+#include "kube/access_flags.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "kube/config_material.h"
+
+namespace mindgate::kube {
+
+void NamespaceFault(const std::string& place, const std::string& name, Complaints& complaints) {
+  if (IsDns1123Label(name)) return;
+  complaints.Add(place, Quote(name) + " is not the name of a namespace",
+                 "lower-case letters, digits and '-', at most 63");
+}
+
+void ApplyTrust(const AccessFlags& flags, Access& access, Complaints& complaints) {
+  if (flags.insecure && !flags.certificate_authority.empty()) {
+    complaints.Add("--insecure-skip-tls-verify",
+                   "a certificate authority is named too, which this flag would ignore",
+                   "leave out --insecure-skip-tls-verify or --certificate-authority");
+  }
+  if (!flags.certificate_authority.empty()) {
+    access.authority = ReadMaterialFile("--certificate-authority", flags.certificate_authority,
+                                        kAuthority, complaints)
+                           .text;
+    access.insecure = false;
+  } else if (flags.insecure) {
+    access.authority.clear();
+    access.insecure = true;
+  }
+  if (!flags.tls_server_name.empty()) access.tls_server_name = flags.tls_server_name;
+}
+
+std::string HeaderFault(const std::string& value) {
+  const bool bad = std::any_of(value.begin(), value.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+  });
+  return bad ? "a control character stands in it, which no name has" : "";
+}
+
+void ApplyFlags(const AccessFlags& flags, Access& access, Complaints& complaints) {
+  const Impersonation& as = flags.impersonation;
+  const auto check = [&complaints](const char* flag, const std::string& value) {
+    if (const std::string fault = HeaderFault(value); !fault.empty()) complaints.Add(flag, fault);
+  };
+  check("--as", as.user);
+  check("--as-uid", as.uid);
+  for (const std::string& group : as.groups) check("--as-group", group);
+  if (!as.user.empty()) access.impersonation.user = as.user;
+  if (!as.uid.empty()) access.impersonation.uid = as.uid;
+  if (!as.groups.empty()) access.impersonation.groups = as.groups;
+  if (access.impersonation.user.empty() && as != Impersonation()) {
+    complaints.Add("--as-group and --as-uid", "they say nothing without a user to act as",
+                   "name one: --as USER");
+  }
+  if (flags.request_timeout.empty()) return;
+  access.request_timeout = ParseRequestTimeout(flags.request_timeout);
+  if (!access.request_timeout) {
+    complaints.Add("--request-timeout", Quote(flags.request_timeout) + " is not a time",
+                   "write 30s, 2m or 1h; 0 is no limit");
+  }
+}
+
+}  // namespace mindgate::kube
