@@ -22,7 +22,7 @@ inline constexpr const char* kBundleFieldManager = "mindgate-certs";
 
 struct CertificateManagerOptions {
   std::string ns;
-  std::string secret = "mindgate-certs";
+  std::string secret = "mindgate-tls";
   std::string service = "mindgate-webhook";      // in `ns`; the certificate is for its names
   std::vector<std::string> mutating_webhooks;    // names of MutatingWebhookConfigurations
   std::vector<std::string> validating_webhooks;  // and of ValidatingWebhookConfigurations

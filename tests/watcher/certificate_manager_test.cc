@@ -63,7 +63,7 @@ struct CertificateManagerFixture : ::testing::Test {
                           {"webhooks", {webhook("pods.example"), webhook("jobs.example")}}});
   }
 
-  Json Secret() { return server.Find(resources::kSecrets, "mindgate-system", "mindgate-certs"); }
+  Json Secret() { return server.Find(resources::kSecrets, "mindgate-system", "mindgate-tls"); }
   std::string Content(const std::string& name) {
     return certs::DecodeBase64(Secret().at("data").at(name).get<std::string>()).value();
   }
@@ -263,7 +263,7 @@ TEST_F(CertificateManagerFixture, NothingIsRenewedWhileTheCaCannotBePublished) {
 TEST_F(CertificateManagerFixture, ALostSecretCostsNoTrust) {
   Reconciled();
   const std::string old_ca = Content("ca.crt");
-  server.Remove(resources::kSecrets, "mindgate-system", "mindgate-certs");
+  server.Remove(resources::kSecrets, "mindgate-system", "mindgate-tls");
   Reconciled();
   const std::string new_ca = Content("ca.crt");
   EXPECT_NE(new_ca, old_ca);

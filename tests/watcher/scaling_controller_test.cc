@@ -116,6 +116,17 @@ TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
   ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 3; }));
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 0U);
   EXPECT_EQ(cluster.Open(kAll), Names{});
+  // Neither Events nor the journal nor what metrics are made of say that anything was done.
+  ExpectTold(::testing::ElementsAre(
+      "d0 InstanceWouldBeGranted: shape 2 of 2 wants 1 of g1, and none runs or starts",
+      "p0 InstanceWouldBeGranted: shape 2 of 2 wants 1 of g0, and none runs or starts",
+      "p1 InstanceWouldBeHeld: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 "
+      "of "
+      "1 run) and g1 (0 of 1 run)"));
+  for (const auto& entry : watcher.controller.journal().entries()) EXPECT_FALSE(entry.enforced);
+  const auto standings = watcher.controller.journal().standings();
+  ASSERT_EQ(standings.size(), 1U);
+  EXPECT_EQ(standings[0].groups, (std::vector<GroupCount>{{"g0", 1, 0, 0, 2}, {"g1", 1, 0, 0, 1}}));
 }
 
 TEST_F(ScalingControllerTest, OnlyTheLeaderActs) {

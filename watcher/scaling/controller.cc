@@ -54,6 +54,8 @@ struct Wording {
 
 constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
 constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
+constexpr Wording kWouldGrant{"would be granted", "InstanceWouldBeGranted", "Observe"};
+constexpr Wording kWouldHold{"would be held", "InstanceWouldBeHeld", "Observe"};
 constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold",
                             kube::EventRecord::Type::kWarning};
 constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
@@ -142,8 +144,8 @@ void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token
   Decision decision = Decide(service, OptionsOf(settings), now,
                              std::max(*leading_since, state.given_up.value_or(*leading_since)));
   ++decisions_;
-  journal_.Set({key, decision.reached, decision.groups});
   const bool enforced = settings.mode == schemas::EnforcementMode::kEnforce;
+  journal_.Set({key, decision.reached, enforced ? decision.groups : CountsWithoutGrants(decision)});
   if (enforced) Brake(decision, settings.give_ups_per_minute, now);
   const bool done = !enforced || CarryOut(decision, observed, now, state, stop);
   if (options_.observe_latency) {
@@ -202,8 +204,8 @@ void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
   const auto tell = [&](const Outcome& outcome, const Wording& wording) {
     const auto [saying, fresh] = said.emplace(outcome.instance, wording.what, outcome.reason);
     if (!fresh || state.said.contains(*saying)) return;
-    journal_.Add(
-        {clock_.WallNow(), key, outcome.instance, outcome.group, wording.what, outcome.reason});
+    journal_.Add({clock_.WallNow(), key, outcome.instance, outcome.group, wording.what,
+                  outcome.reason, enforced});
     logger_.Info(wording.what, {{"namespace", key.ns},
                                 {"job_id", key.job_id},
                                 {"rule", key.rule},
@@ -222,10 +224,10 @@ void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
   for (const Outcome& outcome : decision.outcomes) {
     switch (outcome.verdict) {
       case Verdict::kGrant:
-        tell(outcome, kGranted);
+        tell(outcome, enforced ? kGranted : kWouldGrant);
         break;
       case Verdict::kHold:
-        tell(outcome, unusable_rule ? kUnusable : kHeld);
+        tell(outcome, unusable_rule ? kUnusable : enforced ? kHeld : kWouldHold);
         break;
       case Verdict::kGiveUp:
         tell(outcome, enforced ? kGivenUp : kWouldGiveUp);

@@ -358,4 +358,17 @@ Decision Decide(const Service& service, const Options& options, Time now,
   return Round(service, options, now, last_given_up).Run();
 }
 
+std::vector<GroupCount> CountsWithoutGrants(const Decision& decision) {
+  std::vector<GroupCount> counts = decision.groups;
+  for (const Outcome& outcome : decision.outcomes) {
+    if (outcome.verdict != Verdict::kGrant) continue;
+    for (GroupCount& count : counts) {
+      if (count.group != outcome.group) continue;
+      --count.starting;
+      ++count.held;
+    }
+  }
+  return counts;
+}
+
 }  // namespace mindgate::watcher::scaling

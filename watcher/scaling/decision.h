@@ -93,6 +93,9 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
+// The groups of a decision of which nothing is done: what it would grant waits still.
+std::vector<GroupCount> CountsWithoutGrants(const Decision& decision);
+
 // `last_given_up`: when an instance of the service was given up the last time; after a start or a
 // change of leader, that time.
 Decision Decide(const Service& service, const Options& options, Time now,

@@ -20,8 +20,9 @@ struct JournalEntry {
   ServiceKey service;
   std::string instance;
   std::string group;
-  std::string what;  // "granted", "held", "given up", "would be given up"
+  std::string what;  // "granted", "would be granted", "held", "given up", ...
   std::string reason;
+  bool enforced = false;  // it was done, and not only decided
 };
 
 // What was decided lately and how each service stands now. Safe from many threads; bounded.
