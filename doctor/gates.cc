@@ -64,7 +64,7 @@ void CheckGates(Context& context) {
       },
       context.stop);
   if (!listed) return SkipFor(context, kGatesCheck, "Pods that wait", listed.error());
-  const std::string release = "`mindgate release-gates -A` lets them start";
+  const std::string release = "`mindgate release-gates -A --all` lets them start";
   if (unlabelled.count > 0) {
     context.report.Fail(kGatesCheck,
                         unlabelled.text() +

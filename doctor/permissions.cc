@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "doctor/context.h"
+#include "doctor/installation.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::doctor {
@@ -83,15 +84,6 @@ bool KeepsCertificates(const Json& pod) {
   return false;
 }
 
-std::string ConfigMapOf(const Json& pod) {
-  const Json* volumes = json::FindPath(pod, {"spec", "volumes"});
-  if (!json::IsArray(volumes)) return "";
-  for (const Json& volume : *volumes) {
-    if (Text(volume, {"name"}) == "config") return Text(volume, {"configMap", "name"});
-  }
-  return "";
-}
-
 // What the watcher's Pods do under one account.
 struct WatcherUse {
   bool keeps_certificates = false;
@@ -100,10 +92,9 @@ struct WatcherUse {
 
 // Nothing after it was reported that they cannot be read.
 std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& context) {
-  const auto pods = context.client.List(kube::resources::kPods, context.options.ns,
-                                        {.label_selector = "app.kubernetes.io/component=watcher,"
-                                                           "app.kubernetes.io/name=mindgate"},
-                                        nullptr, context.stop);
+  const auto pods =
+      context.client.List(kube::resources::kPods, context.options.ns,
+                          {.label_selector = kWatcherSelector}, nullptr, context.stop);
   if (!pods) {
     SkipFor(context, kPermissionsCheck, "Pods of the watcher", pods.error());
     return std::nullopt;
@@ -135,7 +126,7 @@ std::optional<schemas::Config> ConfigOf(Context& context, const std::string& nam
                         "mindgate config validate says all that is wrong with mindgate.yaml");
     return std::nullopt;
   }
-  context.report.Ok(kConfiguration, what + " can be taken up");
+  context.report.Ok(kConfiguration, what + " can be loaded");
   return *std::move(config);
 }
 

@@ -1,13 +1,12 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
+#include "doctor/installation.h"
 
 namespace mindgate::doctor {
 namespace {
 
 constexpr std::string_view kWatcherCheck = "watcher";
-// A leader renews every 10 s, and others wait 60 s before they take over.
-constexpr std::chrono::seconds kStale(120);
 
 }  // namespace
 
@@ -27,15 +26,12 @@ void CheckWatcher(Context& context) {
                                "with watcher.enabled false nothing is amiss; else helm upgrade "
                                "brings the Lease back");
   }
-  const std::string holder = Text(*lease, {"spec", "holderIdentity"});
-  // "2026-11-21T10:00:00.000000Z": seconds are enough.
-  const std::string renewed = Text(*lease, {"spec", "renewTime"});
-  const auto time = ParseTime(renewed.substr(0, renewed.find('.')) + "Z");
-  if (holder.empty() || !time || context.now - *time > kStale) {
+  const Leader leader = LeaderOf(*lease, context.now);
+  if (!leader.current) {
     return context.report.Fail(
         kWatcherCheck,
         "nobody leads: Lease " + ns + "/" + name + " was renewed last at " +
-            (renewed.empty() ? "no time" : renewed) +
+            (leader.renewed.empty() ? "no time" : leader.renewed) +
             ", so pods that wait behind gates stay there, no gang is repaired, and with certs.mode "
             "managed certificates are not renewed and no CA is published",
         "kubectl -n " + ns +
@@ -43,7 +39,7 @@ void CheckWatcher(Context& context) {
             "Deployment " +
             name);
   }
-  context.report.Ok(kWatcherCheck, holder + " leads");
+  context.report.Ok(kWatcherCheck, leader.identity + " leads");
 }
 
 }  // namespace mindgate::doctor

@@ -196,7 +196,7 @@ TEST_F(Permissions, ThatAreThereAreSaidOnce) {
             std::vector<std::string>{"permissions: ServiceAccount watcher may do what it needs"});
   EXPECT_EQ(Of("configuration", Status::kOk),
             std::vector<std::string>{
-                "configuration: ConfigMap mindgate-system/settings can be taken up"});
+                "configuration: ConfigMap mindgate-system/settings can be loaded"});
 }
 
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {

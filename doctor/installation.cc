@@ -1,0 +1,148 @@
+#include "doctor/installation.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "schemas/config_load.h"
+
+namespace mindgate::doctor {
+namespace {
+
+using json::Json;
+using schemas::EnforcementMode;
+
+// A leader renews every 10 s, and others wait 60 s before they take over.
+constexpr std::chrono::seconds kStale(120);
+
+std::string TextOf(const Json& value, std::initializer_list<std::string_view> keys) {
+  return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
+}
+
+// The namespace of the Service that is called, else of the release.
+std::string NamespaceOf(const Json& configuration) {
+  const Json* webhooks = json::Find(configuration, "webhooks");
+  if (json::IsArray(webhooks)) {
+    for (const Json& webhook : *webhooks) {
+      std::string ns = TextOf(webhook, {"clientConfig", "service", "namespace"});
+      if (!ns.empty()) return ns;
+    }
+  }
+  std::string ns =
+      TextOf(configuration, {"metadata", "annotations", "meta.helm.sh/release-namespace"});
+  return ns.empty() ? kUsualNamespace : ns;
+}
+
+// The mode that the running watchers' configuration says.
+void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownNames& known,
+              const std::stop_token& stop, WatcherState& state) {
+  const auto pods =
+      client.List(kube::resources::kPods, ns, {.label_selector = kWatcherSelector}, nullptr, stop);
+  if (!pods) {
+    state.why_no_mode = "the watcher's Pods cannot be read: " + pods.error().message;
+    return;
+  }
+  std::set<std::string> names;
+  for (const Json& pod : pods->items) {
+    if (std::string name = ConfigMapOf(pod); !name.empty()) names.insert(std::move(name));
+  }
+  if (names.empty()) {
+    state.why_no_mode = pods->items.empty() ? "no watcher runs in namespace " + ns
+                                            : "the watcher's Pods mount no configuration";
+    if (pods->items.empty()) state.mode = EnforcementMode::kOff;
+    return;
+  }
+  for (const std::string& name : names) {
+    const auto map = client.Get(kube::resources::kConfigMaps, ns, name, stop);
+    if (!map) {
+      state.why_no_mode =
+          "ConfigMap " + ns + "/" + name + " cannot be read: " + map.error().message;
+      continue;
+    }
+    const auto config = schemas::LoadConfig(TextOf(*map, {"data", "mindgate.yaml"}), known);
+    if (!config) {
+      state.why_no_mode = "ConfigMap " + ns + "/" + name +
+                          " is refused, and the watcher goes on with what it had loaded before: " +
+                          config.error().items().front().message;
+      continue;
+    }
+    const EnforcementMode mode = config->elastic_scaling.mode;
+    if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
+  }
+}
+
+void ReadLeader(kube::Client& client, const Installation& installation, Time now,
+                const std::stop_token& stop, WatcherState& state) {
+  const std::string what = "Lease " + installation.ns + "/" + installation.lease();
+  const auto lease =
+      client.Get(kube::resources::kLeases, installation.ns, installation.lease(), stop);
+  if (!lease) {
+    state.leader_is_unknown = lease.error().reason != kube::Reason::kNotFound;
+    state.why_no_leader = state.leader_is_unknown
+                              ? what + " cannot be read: " + lease.error().message
+                              : "there is no " + what;
+    return;
+  }
+  Leader leader = LeaderOf(*lease, now);
+  if (leader.current) {
+    state.leader = std::move(leader);
+  } else {
+    state.why_no_leader =
+        what + " was renewed last at " + (leader.renewed.empty() ? "no time" : leader.renewed);
+  }
+}
+
+}  // namespace
+
+kube::Answer<std::vector<Installation>> FindInstallations(kube::Client& client,
+                                                          const std::string& selector,
+                                                          const std::string& ns,
+                                                          const std::stop_token& stop) {
+  std::set<Installation> found;
+  for (const kube::Resource* resource :
+       {&kube::resources::kMutatingWebhooks, &kube::resources::kValidatingWebhooks}) {
+    const auto page = client.List(*resource, "", {.label_selector = selector}, nullptr, stop);
+    if (!page) return tl::make_unexpected(page.error());
+    for (const Json& configuration : page->items) {
+      Installation one{NamespaceOf(configuration), TextOf(configuration, {"metadata", "name"})};
+      if (ns.empty() || one.ns == ns) found.insert(std::move(one));
+    }
+  }
+  return std::vector<Installation>(found.begin(), found.end());
+}
+
+Leader LeaderOf(const json::Json& lease, Time now) {
+  Leader leader;
+  leader.identity = TextOf(lease, {"spec", "holderIdentity"});
+  leader.since = ParseTimestamp(TextOf(lease, {"spec", "acquireTime"}));
+  leader.renewed = TextOf(lease, {"spec", "renewTime"});
+  const auto renewed = ParseTimestamp(leader.renewed);
+  leader.current = !leader.identity.empty() && renewed && now - *renewed <= kStale;
+  return leader;
+}
+
+std::optional<bool> WatcherState::acts() const {
+  if (mode && *mode != EnforcementMode::kEnforce) return false;
+  if (!leader && !leader_is_unknown) return false;
+  if (!mode || leader_is_unknown) return std::nullopt;
+  return true;
+}
+
+WatcherState LookAtWatcher(kube::Client& client, const Installation& installation,
+                           const schemas::KnownNames& known, Time now,
+                           const std::stop_token& stop) {
+  WatcherState state;
+  ReadMode(client, installation.ns, known, stop, state);
+  ReadLeader(client, installation, now, stop, state);
+  return state;
+}
+
+std::string ConfigMapOf(const json::Json& pod) {
+  const Json* volumes = json::FindPath(pod, {"spec", "volumes"});
+  if (!json::IsArray(volumes)) return "";
+  for (const Json& volume : *volumes) {
+    if (TextOf(volume, {"name"}) == "config") return TextOf(volume, {"configMap", "name"});
+  }
+  return "";
+}
+
+}  // namespace mindgate::doctor
