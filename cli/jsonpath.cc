@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "cli/jsonpath_template.h"
@@ -53,9 +54,13 @@ class Printer {
     Values now = {&from};
     for (const Step& step : path.steps) {
       Values next;
-      for (const OrderedJson* value : now) {
-        if (fault_ || !Look(step)) return {};
-        Take(step, *value, next);
+      // Of a union, as in kubectl, one member of all values comes before the next.
+      const bool is_union = step.kind == Kind::kUnion;
+      for (const Step& member : is_union ? std::span(step.members) : std::span(&step, 1)) {
+        for (const OrderedJson* value : now) {
+          if (fault_ || !Look(step)) return {};
+          Take(member, *value, next);
+        }
       }
       now = std::move(next);
     }
@@ -80,8 +85,7 @@ class Printer {
           }
         }
         return;
-      case Kind::kUnion:
-        for (const Step& member : step.members) Take(member, value, to);
+      case Kind::kUnion:  // which Follow takes apart, and which holds no other
         return;
       case Kind::kRecursive:
         return Descend(step, value, to);

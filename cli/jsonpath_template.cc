@@ -71,8 +71,6 @@ class Parser {
       piece.text = Quoted();
     } else {
       piece.kind = Piece::Kind::kPath;
-      if (Peek() == '}')
-        return Fail(open, "nothing stands in these braces: write {.} for all"), piece;
       piece.path = PathHere(depth);
     }
     Close(open);
