@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/commands.h"
+#include "cli/flags.h"
 
 namespace mindgate::cli {
 namespace {
@@ -100,6 +101,7 @@ void AddInspect(CLI::App& parent, Streams& io, int& exit_code) {
 
 void AddRotate(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<CertsRotateOptions>();
+  auto dry_run = std::make_shared<DryRun>(DryRun::kNone);
   CLI::App* command = parent.add_subcommand("rotate", "Do the next step of replacing certificates");
   AddFolderOption(*command, options->folder);
   AddNameOptions(*command, options->names);
@@ -108,8 +110,7 @@ void AddRotate(CLI::App& parent, Streams& io, int& exit_code) {
       ->envname("MINDGATE_CERTS_FORCE");
   command->add_flag("--ca", options->authority, "Begin to replace the CA, due or not")
       ->envname("MINDGATE_CERTS_CA");
-  command->add_flag("--dry-run", options->dry_run, "Say what is due and write nothing")
-      ->envname("MINDGATE_CERTS_DRY_RUN");
+  AddDryRun(*command, *dry_run, "Say what is due and write nothing", "CERTS_DRY_RUN", false);
   AddOutputOption(*command, options->output);
   command->footer(
       R"(A certificate is due at two thirds of its life. A CA is replaced in three steps, so that no client
@@ -118,7 +119,8 @@ is dropped. Run it regularly; it does what is due and nothing else. Examples:
   mindgate certs rotate --dir certs
   mindgate certs rotate --dir certs --dry-run
   mindgate certs rotate --dir certs -o json | jq .caChanged)");
-  command->callback([options, &io, &exit_code] {
+  command->callback([options, dry_run, &io, &exit_code] {
+    options->dry_run = *dry_run != DryRun::kNone;
     options->now = SystemClock().WallNow();
     exit_code = RunCertsRotate(*options, io);
   });

@@ -5,11 +5,11 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/certs.h"
+#include "cli/connection.h"
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/leadership.h"
-#include "cli/version.h"
 #include "watcher/certificate_loop.h"
 #include "webhook/probe_port.h"
 
@@ -40,11 +40,12 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   log::Logger logger(FormatOf(options.log), LevelOf(options.log), clock);
   auto access = kube::FindAccess(options.cluster, clock);
   if (!access) return Unusable(access.error(), io);
-  const std::string ns = access->default_namespace;
   Leadership leadership(*access, options.leadership, clock, logger);
-  const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealSleeper sleeper;
-  kube::Client client(*transport, sleeper);
+  Connection connection(*std::move(access), {},
+                        options.once ? PrintWarnings(io.err) : LogWarnings(logger));
+  const std::string& ns = connection.ns();
+  kube::Client& client = connection.client();
+  kube::Sleeper& sleeper = connection.sleeper();
   watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options, ns));
   if (options.once) {
     const auto next = manager.Reconcile({});
@@ -94,7 +95,7 @@ void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
   AddFlag(command, "--secret", options.manager.secret, "The Secret, made when it is not there",
           "CERTS_SECRET", "NAME");
   AddFlag(command, "--service", options.manager.service,
-          "The webhook's Service, for whose names the certificate is", "CERTS_SERVICE_NAME",
+          "The webhook's Service, for whose names the certificate is", "CERTS_MANAGE_SERVICE",
           "NAME");
   AddFlag(command, "--mutating-webhook", options.manager.mutating_webhooks,
           "MutatingWebhookConfiguration to publish the CA in; may be repeated", "MUTATING_WEBHOOK",
@@ -123,8 +124,7 @@ void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
       "manage", "Keep the serving Secret of a cluster and publish its CA in caBundle");
   AddKubeFlags(*command, options->cluster);
   AddManagerFlags(*command, *options);
-  command->add_flag("--once", options->once, "Do what is due now, and end")
-      ->envname("MINDGATE_CERTS_ONCE");
+  AddSwitch(*command, "--once", options->once, "Do what is due now, and end", "CERTS_ONCE");
   AddLeadershipFlags(*command, options->leadership);
   AddFlag(*command, "--probe-listen", options->probe_listen,
           "Where /livez and /readyz are, without TLS", "PROBE_LISTEN", "ADDRESS");
@@ -133,7 +133,7 @@ void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
       R"(The CA, its key and the serving pair are in one Secret; caBundle is published by server-side apply of
 that one field. A new CA signs only when it has been published for a while, and the old one stays
 until every replica serves the new certificate. To renew at once:
-  kubectl annotate secret mindgate-certs mindgate.io/rotate=ca        (or serving)
+  kubectl annotate secret mindgate-tls mindgate.io/rotate=ca        (or serving)
 Exit codes: 0 told to stop or done, 1 --once failed, 2 cannot begin.
 Examples:
   mindgate certs manage -n mindgate-system --service mindgate-webhook \

@@ -10,7 +10,6 @@
 
 #include "base/thread.h"
 #include "cli/flags.h"
-#include "cli/version.h"
 
 namespace mindgate::cli {
 namespace {
@@ -30,10 +29,8 @@ LeadershipOptions WithIdentity(LeadershipOptions options) {
 }  // namespace
 
 void AddLeadershipFlags(CLI::App& command, LeadershipOptions& options) {
-  command
-      .add_flag("--leader-elect", options.elect,
-                "Act only while holding the Lease, so that replicas take turns")
-      ->envname("MINDGATE_LEADER_ELECT");
+  AddSwitch(command, "--leader-elect", options.elect,
+            "Act only while holding the Lease, so that replicas take turns", "LEADER_ELECT");
   AddFlag(command, "--lease", options.lease, "The Lease, in the same namespace", "LEASE", "NAME");
   AddFlag(command, "--identity", options.identity,
           "Who holds it (default: the host's name and a number)", "IDENTITY", "NAME");
@@ -43,11 +40,10 @@ Leadership::Leadership(const kube::Access& access, LeadershipOptions options, co
                        log::Logger& logger)
     : options_(WithIdentity(std::move(options))), clock_(clock), logger_(logger) {
   if (!options_.elect) return;
-  transport_ = kube::MakeTransport(access, UserAgent());
   // A look that gets no answer must leave time for the next.
-  client_ = std::make_unique<kube::Client>(
-      *transport_, sleeper_,
-      kube::ClientOptions{.retries = 0, .timeout = std::chrono::seconds(10)});
+  connection_ = std::make_unique<Connection>(
+      access, kube::ClientOptions{.retries = 0, .timeout = std::chrono::seconds(10)},
+      LogWarnings(logger));
   kube::Elector::Options election;
   election.ns = access.default_namespace;
   election.name = options_.lease;
@@ -56,8 +52,8 @@ Leadership::Leadership(const kube::Access& access, LeadershipOptions options, co
     logger.Warning("the Lease cannot be renewed now",
                    {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
   };
-  elector_ =
-      std::make_unique<kube::Elector>(*client_, sleeper_, clock, election, std::random_device()());
+  elector_ = std::make_unique<kube::Elector>(connection_->client(), connection_->sleeper(), clock,
+                                             election, std::random_device()());
 }
 
 Leadership::~Leadership() { stop_.request_stop(); }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cli/connection.h"
 #include "kube/access.h"
 #include "kube/election.h"
 
@@ -53,9 +54,7 @@ class Leadership {
   const LeadershipOptions options_;
   const Clock& clock_;
   log::Logger& logger_;
-  std::unique_ptr<kube::Transport> transport_;
-  kube::RealSleeper sleeper_;
-  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<Connection> connection_;
   std::unique_ptr<kube::Elector> elector_;
   std::atomic<Time::rep> since_ = 0;
   std::stop_source stop_;
