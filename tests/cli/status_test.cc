@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+#include "cli/status_print.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 
@@ -15,6 +17,7 @@ namespace resources = kube::resources;
 
 struct StatusTest : ::testing::Test {
   FakeApiServer server;
+  const Time now = SystemClock().WallNow();
 
   void PutRule() {
     server.Put(resources::kConfigMaps, {{"metadata", {{"namespace", "serving"}, {"name", "rule"}}},
@@ -27,12 +30,13 @@ struct StatusTest : ::testing::Test {
                                      {"group_name": "g1", "group_num": "1", "server_num_per_group": "1"}]}]})"}}}});
   }
   void PutPod(const std::string& name, const std::string& group, bool gated,
-              const std::string& phase) {
+              const std::string& phase, const std::string& service = "chat") {
     Json pod = {{"metadata",
                  {{"namespace", "serving"},
                   {"name", name},
                   {"labels",
-                   {{"jobID", "chat"},
+                   {{"jobID", service},
+                    {"app", service + "-app"},
                     {"mind-cluster/scaling-rule", "rule"},
                     {"mind-cluster/group-name", group}}}}},
                 {"spec", Json::object()},
@@ -42,61 +46,217 @@ struct StatusTest : ::testing::Test {
     }
     server.Put(resources::kPods, pod);
   }
+  // What the chart makes of an installation, as far as it is looked at.
+  void Install(const std::string& mode) {
+    server.Put(
+        resources::kMutatingWebhooks,
+        {{"metadata", {{"name", "gate"}, {"labels", {{"app.kubernetes.io/name", "mindgate"}}}}},
+         {"webhooks",
+          {{{"name", "a"},
+            {"clientConfig", {{"service", {{"namespace", "ops"}, {"name", "gate"}}}}}}}}});
+    server.Put(
+        resources::kPods,
+        {{"metadata",
+          {{"namespace", "ops"},
+           {"name", "gate-watcher-0"},
+           {"labels",
+            {{"app.kubernetes.io/name", "mindgate"}, {"app.kubernetes.io/component", "watcher"}}}}},
+         {"spec",
+          {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "gate-config"}}}}}}}}});
+    server.Put(resources::kConfigMaps,
+               {{"metadata", {{"namespace", "ops"}, {"name", "gate-config"}}},
+                {"data", {{"mindgate.yaml", "elasticScaling: {mode: " + mode + "}\n"}}}});
+  }
+  void Lead(std::chrono::seconds since, std::chrono::seconds renewed = std::chrono::seconds(0)) {
+    const auto micro = [](Time time) {
+      const std::string text = FormatTime(time);
+      return text.substr(0, text.size() - 1) + ".000000Z";
+    };
+    server.Put(resources::kLeases, {{"metadata", {{"namespace", "ops"}, {"name", "gate-watcher"}}},
+                                    {"spec",
+                                     {{"holderIdentity", "gate-watcher-0_1"},
+                                      {"acquireTime", micro(now - since)},
+                                      {"renewTime", micro(now - renewed)}}}});
+  }
   auto Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "status");
     arguments.insert(arguments.end(), {"--server", server.url()});
     return Cli(arguments);
   }
+  // Two instances to be granted, and one that waits for them.
+  void PutWaiting() {
+    PutRule();
+    PutPod("p0", "g0", true, "Pending");
+    PutPod("p1", "g0", true, "Pending");
+    PutPod("d0", "g1", true, "Pending");
+  }
 };
 
+const std::string kReasonOfGrant = "shape 2 of 2 wants 1 of g0, and none runs or starts";
+
+TEST_F(StatusTest, TheHeaderSaysWhetherAnybodyActs) {
+  PutWaiting();
+  const std::string head =
+      "NAMESPACE   SERVICE   RULE   SHAPE       GROUP   WANTED   RUNNING   STARTING   WAITING   "
+      "WHY\n";
+  const auto table = [&head](const std::string& prefix, bool starts) {
+    const std::string reason1 = "shape 2 of 2 wants 1 of g1, and none runs or starts";
+    return head + "serving     chat      rule   none of 2   g0      1        0         " +
+           (starts ? "1          1         " : "0          2         ") + prefix + kReasonOfGrant +
+           "\n                                         g1      1        0         " +
+           (starts ? "1          0         " : "0          1         ") + prefix + reason1 + "\n";
+  };
+  Install("observe");
+  Lead(std::chrono::hours(75));
+  EXPECT_EQ(Run({"-A"}).out,
+            "mode:   observe, so nothing is done\nleader: gate-watcher-0_1, for 3d3h\n\n" +
+                table("would be granted: ", false));
+  Install("enforce");
+  EXPECT_EQ(Run({"-A"}).out, "mode:   enforce\nleader: gate-watcher-0_1, for 3d3h\n\n" +
+                                 table("about to start: ", true));
+  Lead(std::chrono::hours(75), std::chrono::hours(1));
+  EXPECT_EQ(Run({"-A"}).out,
+            "mode:   enforce\nleader: none, so nothing is done: Lease ops/gate-watcher was renewed "
+            "last at " +
+                server.Find(resources::kLeases, "ops", "gate-watcher")["spec"]["renewTime"]
+                    .get<std::string>() +
+                "\n\n" + table("would be granted: ", false));
+  server.Remove(resources::kLeases, "ops", "gate-watcher");
+  EXPECT_EQ(Run({"-A"}).out,
+            "mode:   enforce\nleader: none, so nothing is done: there is no Lease "
+            "ops/gate-watcher\n\n" +
+                table("would be granted: ", false));
+  server.Forbid("get", "configmaps");
+  EXPECT_EQ(Run({"-A"}).out.substr(0, 67),
+            "mode:   not known: ConfigMap ops/gate-config cannot be read: GET /a");
+}
+
+TEST_F(StatusTest, WithoutAnInstallation) {
+  PutWaiting();
+  const std::string said = Run({"-A"}).out;
+  EXPECT_EQ(said.substr(0, said.find("\n\n")),
+            "mode:   off, so nothing is done (no webhook configuration has the label "
+            "app.kubernetes.io/name=mindgate: mindgate is not installed)\n"
+            "leader: none, so nothing is done: mindgate is not installed");
+}
+
 TEST_F(StatusTest, ATableOfServices) {
+  Install("enforce");
+  Lead(std::chrono::seconds(90));
   PutRule();
   PutPod("p0", "g0", false, "Running");
   PutPod("p1", "g0", true, "Pending");
   PutPod("d0", "g1", false, "Pending");
-  const auto told = Run({"status", "-A"});
+  const auto told = Run({"-A"});
   EXPECT_EQ(told.code, 0) << told.err;
-  EXPECT_EQ(told.out,
-            "NAMESPACE  SERVICE  RULE  SHAPE      GROUP  WANTED  RUNNING  STARTING  WAITING  WHY\n"
-            "serving    chat     rule  none of 2  g0     1       1        0         1        "
-            "shape 2 of 2 wants 1 of g0, and 1 runs; shape 1 waits for g1 (0 of 1 run)\n"
-            "                                     g1     1       0        1         0\n");
+  EXPECT_EQ(
+      told.out.substr(told.out.find("\n\n") + 2),
+      "NAMESPACE   SERVICE   RULE   SHAPE       GROUP   WANTED   RUNNING   STARTING   WAITING   "
+      "WHY\n"
+      "serving     chat      rule   none of 2   g0      1        1         0          1         "
+      "shape 2 of 2 wants 1 of g0, and 1 runs; shape 1 waits for g1 (0 of 1 run)\n"
+      "                                         g1      1        0         1          0\n");
+  const std::string wide = Run({"-A", "-o", "wide"}).out;
+  EXPECT_EQ(
+      wide.substr(wide.find("\n\n") + 2),
+      "NAMESPACE   SERVICE   RULE   SHAPE       AIM      GROUP   WANTED   RUNNING   STARTING   "
+      "WAITING   INSTANCES WAITING   WHY\n"
+      "serving     chat      rule   none of 2   2 of 2   g0      1        1         0          "
+      "1         Pod/p1              shape 2 of 2 wants 1 of g0, and 1 runs; shape 1 waits for "
+      "g1 (0 of 1 run)\n"
+      "                                                  g1      1        0         1          "
+      "0         <none>\n");
+}
+
+TEST_F(StatusTest, NamesAndSelectorsChooseServices) {
+  PutRule();
+  PutPod("p0", "g0", false, "Running");
+  PutPod("q0", "g0", false, "Running", "code");
+  PutPod("q1", "g1", false, "Running", "code");
+  EXPECT_EQ(Run({"-n", "serving", "-o", "name"}).out, "chat\ncode\n");
+  EXPECT_EQ(Run({"-n", "serving", "-o", "name", "code"}).out, "code\n");
+  EXPECT_EQ(Run({"-n", "serving", "-o", "name", "code", "chat"}).out, "chat\ncode\n");
+  EXPECT_EQ(Run({"-A", "-o", "name", "-l", "app=code-app"}).out, "code\n");
+  // All pods of the service count, matching or not.
+  EXPECT_EQ(Run({"-A", "-l", "mind-cluster/group-name=g1", "-o",
+                 "jsonpath={.services[*].jobID} {.services[0].groups[*].running}"})
+                .out,
+            "code 1 1");
+  const auto missing = Run({"-n", "serving", "-o", "name", "code", "chta"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.out, "code\n");
+  EXPECT_EQ(missing.err,
+            "error: no pod in namespace serving is under a scaling rule with jobID \"chta\"\n"
+            "hint: `mindgate status -A -o name` lists all services\n");
+  const auto everywhere = Run({"-A", "code"});
+  EXPECT_EQ(everywhere.code, 2);
+  EXPECT_EQ(everywhere.err,
+            "error: names and -A do not go together: the same name may be in many namespaces\n"
+            "hint: leave out -A and name the namespace: -n NAMESPACE\n");
 }
 
 TEST_F(StatusTest, JsonForMachines) {
+  Install("enforce");
+  Lead(std::chrono::seconds(90));
   PutRule();
   for (const char* name : {"p0", "p1"}) PutPod(name, "g0", false, "Running");
   PutPod("d0", "g1", false, "Running");
-  const auto told = Run({"status", "-n", "serving", "-o", "json"});
+  const auto told = Run({"-n", "serving", "-o", "json"});
   EXPECT_EQ(told.code, 0) << told.err;
-  const Json want = Json::parse(R"({"services": [{
+  Json want =
+      Json::parse(R"({"watcher": {"mode": "enforce", "leader": {"identity": "gate-watcher-0_1"}},
+    "enforced": true, "services": [{
     "namespace": "serving", "jobID": "chat", "rule": "rule", "shapes": 2, "shape": 1, "aim": null,
     "groups": [{"group": "g0", "wanted": 2, "running": 2, "starting": 0, "waiting": 0},
                {"group": "g1", "wanted": 1, "running": 1, "starting": 0, "waiting": 0}],
     "instances": [{"instance": "Pod/d0", "group": "g1", "verdict": "keep", "reason": "it runs"},
                   {"instance": "Pod/p0", "group": "g0", "verdict": "keep", "reason": "it runs"},
                   {"instance": "Pod/p1", "group": "g0", "verdict": "keep", "reason": "it runs"}]}]})");
+  want["watcher"]["leader"]["since"] = FormatTime(now - std::chrono::seconds(90));
   EXPECT_EQ(Json::parse(told.out), want);
+  EXPECT_EQ(Run({"-n", "serving", "-o", "jsonpath={.enforced} {.watcher.mode}"}).out,
+            "true enforce");
 }
 
 TEST_F(StatusTest, ARuleThatIsMissingIsSaid) {
+  Install("enforce");
+  Lead(std::chrono::seconds(90));
   PutPod("p0", "g0", true, "Pending");
+  const std::string said = Run({"-A"}).out;
   EXPECT_EQ(
-      Run({"status", "-A"}).out,
-      "NAMESPACE  SERVICE  RULE  SHAPE    GROUP  WANTED  RUNNING  STARTING  WAITING  WHY\n"
-      "serving    chat     rule  no rule  g0     0       0        0         1        there is "
-      "no ConfigMap \"rule\" with the key elastic_scaling.json in namespace serving\n");
+      said.substr(said.find("\n\n") + 2),
+      "NAMESPACE   SERVICE   RULE   SHAPE     GROUP   WANTED   RUNNING   STARTING   WAITING   "
+      "WHY\n"
+      "serving     chat      rule   no rule   g0      0        0         0          1         "
+      "there is no ConfigMap \"rule\" with the key elastic_scaling.json in namespace serving\n");
 }
 
 TEST_F(StatusTest, NothingIsThere) {
-  EXPECT_EQ(Run({"status", "-A"}).out, "no pods are under a scaling rule\n");
+  Install("off");
+  Lead(std::chrono::seconds(90));
+  EXPECT_EQ(Run({"-A"}).out,
+            "mode:   off, so nothing is done\nleader: gate-watcher-0_1, for 90s\n\n"
+            "no pods are under a scaling rule\n");
 }
 
 TEST_F(StatusTest, WhatMayNotBeReadIsAnError) {
   server.Forbid("list", "pods");
-  const auto told = Run({"status", "-A"});
+  const auto told = Run({"-A"});
   EXPECT_EQ(told.code, 2);
   EXPECT_EQ(told.out, "");
   EXPECT_NE(told.err.find("pods cannot be read: "), std::string::npos) << told.err;
+}
+
+TEST(Status, AgesAsKubectlWritesThem) {
+  const std::vector<std::pair<int64_t, std::string>> cases = {
+      {-5, "0s"},        {0, "0s"},       {119, "119s"},          {120, "2m"},
+      {599, "9m59s"},    {600, "10m"},    {10'799, "179m"},       {10'800, "3h"},
+      {11'580, "3h13m"}, {28'800, "8h"},  {172'799, "47h"},       {172'800, "2d"},
+      {270'000, "3d3h"}, {691'200, "8d"}, {86'400 * 400, "400d"},
+  };
+  for (const auto& [seconds, text] : cases) {
+    EXPECT_EQ(AgeText(std::chrono::seconds(seconds)), text) << seconds;
+  }
 }
 
 }  // namespace
