@@ -639,7 +639,7 @@ class UninstallTest(unittest.TestCase):
         (container,), (other,) = pod["containers"], watcher["containers"]
         for key in ("image", "imagePullPolicy", "securityContext", "resources"):
             self.assertEqual(container[key], other[key], key)
-        self.assertEqual(container["args"], ["release-gates", "--all-namespaces"])
+        self.assertEqual(container["args"], ["release-gates", "--all-namespaces", "--all", "--yes"])
 
     def pod_by_default(self) -> Object:
         rendered = template("--set", "config.elasticScaling.mode=enforce")

@@ -1,6 +1,9 @@
+#include "cli/release_gates.h"
+
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
@@ -44,24 +47,121 @@ TEST_F(ReleaseGates, OfOursAndOfNobodyElse) {
   PutPod("both", "Pending", {"example.com/quota", kOurs});
   PutPod("other", "Pending", {"example.com/quota"});
   PutPod("runs", "Running", {});
-  EXPECT_EQ(Run({"-A", "--dry-run"}).out,
+  EXPECT_EQ(Run({"-A", "--all", "--dry-run"}).out,
             "pod/both in namespace serving would be released\n"
             "pod/ours in namespace serving would be released\n");
   EXPECT_EQ(GatesOf("ours").size(), 1U);
-  const auto told = Run({"-n", "serving"});
+  const auto told = Run({"-n", "serving", "--all", "--yes"});
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_EQ(told.out,
             "pod/both in namespace serving released\npod/ours in namespace serving released\n");
   EXPECT_EQ(GatesOf("ours"), Json::array());
   EXPECT_EQ(GatesOf("both"), Json({{{"name", "example.com/quota"}}}));
   EXPECT_EQ(GatesOf("other"), Json({{{"name", "example.com/quota"}}}));
-  EXPECT_EQ(Run({"-A"}).out, "no pod has a gate of mindgate\n");
+  EXPECT_EQ(Run({"-A", "--all", "--yes"}).out, "no pod has a gate of mindgate\n");
+}
+
+TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingSaysWhich) {
+  PutPod("p0", "Pending", {kOurs});
+  struct Case {
+    std::vector<std::string> arguments;
+    std::string err;
+  };
+  const std::vector<Case> cases = {
+      {{"-A"},
+       "error: nothing says whose gates to open, and an open gate lets a pod start at once\n"
+       "hint: write names of pods, -l SELECTOR, or --all; --dry-run tells which\n"},
+      {{"-A", "--yes"},
+       "error: nothing says whose gates to open, and an open gate lets a pod start at once\n"
+       "hint: write names of pods, -l SELECTOR, or --all; --dry-run tells which\n"},
+      {{"--all", "p0", "--yes"},
+       "error: names, -l and --all do not go together\nhint: write one of them\n"},
+      {{"-A", "p0", "--yes"},
+       "error: names and -A do not go together: the same name may be in many namespaces\n"
+       "hint: leave out -A and name the namespace: -n NAMESPACE\n"},
+      {{"--all", "--dry-run=always"},
+       "error: --dry-run: \"always\" is not known: write --dry-run=none, client or server; alone "
+       "it means client\nhint: `mindgate release-gates --help` shows what can be written\n"},
+  };
+  for (const Case& c : cases) {
+    const auto told = Run(c.arguments);
+    EXPECT_EQ(told.code, 2);
+    EXPECT_EQ(told.out, "");
+    EXPECT_EQ(told.err, c.err);
+  }
+  EXPECT_EQ(server.Count({.method = "PATCH"}), 0U);
+}
+
+TEST_F(ReleaseGates, NamesAndSelectorsChoosePods) {
+  for (const char* name : {"p0", "p1", "p2"}) PutPod(name, "Pending", {kOurs});
+  EXPECT_EQ(Run({"-n", "serving", "p1", "-o", "name", "--yes"}).out, "pod/p1\n");
+  EXPECT_EQ(GatesOf("p1"), Json::array());
+  EXPECT_EQ(GatesOf("p0").size(), 1U);
+  const auto missing = Run({"-n", "serving", "p1", "p2", "--yes"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.out, "pod/p2 in namespace serving released\n");
+  EXPECT_EQ(missing.err,
+            "error: pod \"p1\" in namespace serving waits behind no gate of mindgate, or is not "
+            "there\n");
+  Json pod = server.Find(resources::kPods, "serving", "p0");
+  PutPod("p3", "Pending", {kOurs});
+  pod["metadata"]["labels"] = {{"jobID", "chat"}};
+  server.Put(resources::kPods, pod);
+  EXPECT_EQ(Run({"-A", "-l", "jobID=chat", "--dry-run", "-o", "name"}).out, "pod/p0\n");
+}
+
+// client asks nobody, server asks the API server and changes nothing.
+TEST_F(ReleaseGates, DryRuns) {
+  PutPod("p0", "Pending", {kOurs});
+  EXPECT_EQ(Run({"-A", "--all", "--dry-run=client"}).out,
+            "pod/p0 in namespace serving would be released\n");
+  EXPECT_EQ(server.Count({.method = "PATCH"}), 0U);
+  EXPECT_EQ(Run({"-A", "--all", "--dry-run=server"}).out,
+            "pod/p0 in namespace serving would be released (server dry run)\n");
+  EXPECT_EQ(server.Count({.method = "PATCH", .target_part = "dryRun=All"}), 1U);
+  EXPECT_EQ(GatesOf("p0").size(), 1U);
+  EXPECT_EQ(Json::parse(Run({"-A", "--all", "--dry-run", "-o", "json"}).out),
+            Json::parse(R"({"dryRun": "client", "pods": [
+              {"namespace": "serving", "name": "p0", "outcome": "would be released"}]})"));
+  EXPECT_EQ(Run({"-A", "--all", "--dry-run=none", "--yes"}).out,
+            "pod/p0 in namespace serving released\n");
+}
+
+TEST_F(ReleaseGates, ATerminalIsAsked) {
+  PutPod("p0", "Pending", {kOurs});
+  PutPod("p1", "Pending", {kOurs});
+  const auto ask = [this](const std::string& answer, bool terminal) {
+    std::istringstream in(answer);
+    std::ostringstream out;
+    std::ostringstream err;
+    Streams io{in, out, err};
+    ReleaseGatesOptions options;
+    options.cluster.server = server.url();
+    options.all = true;
+    options.all_namespaces = true;
+    options.in_is_terminal = terminal;
+    const int code = RunReleaseGates(options, io);
+    return std::to_string(code) + "\n" + out.str() + "|" + err.str();
+  };
+  const std::string question =
+      "pod/p0 in namespace serving\npod/p1 in namespace serving\n"
+      "Open the gates of these 2 pods? [y/N] ";
+  EXPECT_EQ(ask("n\n", true), "1\n|" + question + "nothing was done\n");
+  EXPECT_EQ(ask("", true), "1\n|" + question + "nothing was done\n");
+  EXPECT_EQ(
+      ask("yes\n", false),
+      "2\n|error: standard input is not a terminal, so nobody can be asked whether to open the "
+      "gates\nhint: write --yes, or --dry-run to see which\n");
+  EXPECT_EQ(GatesOf("p0").size(), 1U);
+  EXPECT_EQ(ask("Y\n", true),
+            "0\npod/p0 in namespace serving released\npod/p1 in namespace serving released\n|" +
+                question);
 }
 
 TEST_F(ReleaseGates, OneThatStaysIsAFailure) {
   PutPod("p0", "Pending", {kOurs});
   server.Forbid("patch", "pods");
-  const auto told = Run({"-A"});
+  const auto told = Run({"-A", "--all", "--yes"});
   EXPECT_EQ(told.code, 1);
   EXPECT_EQ(told.out, "");
   EXPECT_NE(told.err.find("p0"), std::string::npos) << told.err;
@@ -69,7 +169,7 @@ TEST_F(ReleaseGates, OneThatStaysIsAFailure) {
 
 TEST_F(ReleaseGates, WhatMayNotBeListedIsAnError) {
   server.Forbid("list", "pods");
-  const auto told = Run({"-A"});
+  const auto told = Run({"-A", "--all", "--yes"});
   EXPECT_EQ(told.code, 2);
   EXPECT_EQ(told.out, "");
   EXPECT_NE(told.err.find("pods"), std::string::npos) << told.err;
