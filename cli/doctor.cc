@@ -9,14 +9,12 @@
 #include "admission/known_names.h"
 #include "base/clock.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/paint.h"
-#include "cli/results_json.h"
-#include "cli/version.h"
 #include "kube/client.h"
-#include "kube/transport.h"
 
 namespace mindgate::cli {
 namespace {
@@ -47,7 +45,16 @@ void PrintText(const doctor::Report& report, const Paint& paint, std::ostream& o
   }
 }
 
-void PrintJson(const doctor::Report& report, std::ostream& out) {
+void PrintTable(const doctor::Report& report, const Paint& paint, std::ostream& out) {
+  Table table({"STATUS", "CHECK", "MESSAGE", "FIX"});
+  for (const doctor::Finding& finding : report.findings()) {
+    table.Add({Cell(std::string(doctor::StatusName(finding.status)), ColorOf(finding.status)),
+               finding.check, finding.message, finding.fix.empty() ? "<none>" : finding.fix});
+  }
+  table.Print(paint, out);
+}
+
+nlohmann::ordered_json JsonOf(const doctor::Report& report) {
   using Json = nlohmann::ordered_json;
   Json findings = Json::array();
   for (const doctor::Finding& finding : report.findings()) {
@@ -56,30 +63,67 @@ void PrintJson(const doctor::Report& report, std::ostream& out) {
                         {"message", finding.message},
                         {"fix", finding.fix}});
   }
-  out << Dump({{"healthy", !report.Has(doctor::Status::kFailed)}, {"findings", findings}}) << "\n";
+  return {{"healthy", !report.Has(doctor::Status::kFailed)}, {"findings", std::move(findings)}};
+}
+
+// Each check once, in order.
+std::vector<std::string> Names(const doctor::Report& report) {
+  std::vector<std::string> names;
+  for (const doctor::Finding& finding : report.findings()) {
+    std::string name = "check/" + finding.check;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+// The installation that is meant. Null after `io.err` was told that there are several. Where none
+// was found, or nobody may look, the usual one: the checks say what is missing of it.
+std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::Client& client,
+                                           Streams& io) {
+  doctor::Installation chosen;
+  if (!options.ns.empty()) chosen.ns = options.ns;
+  if (!options.name.empty()) {
+    chosen.name = options.name;
+    return chosen;
+  }
+  const auto found = doctor::FindInstallations(client, options.selector, options.ns);
+  if (!found || found->empty()) return chosen;
+  if (found->size() == 1) return found->front();
+  std::string names;
+  for (const doctor::Installation& one : *found) {
+    names += (names.empty() ? "" : ", ") + one.name + " in namespace " + one.ns;
+  }
+  PrintError(io.err, "several installations are in this cluster: " + names,
+             "choose one: -n NAMESPACE, or -l app.kubernetes.io/instance=RELEASE");
+  return std::nullopt;
 }
 
 }  // namespace
 
 int RunDoctor(const DoctorOptions& options, Streams& io) {
   const SystemClock clock;
-  auto access = kube::FindAccess(options.cluster, clock);
-  if (!access) {
-    PrintError(io.err, access.error().message);
-    return kExitUnusable;
-  }
-  const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealSleeper sleeper;
-  // Nobody wants to wait minutes to hear that nothing answers.
-  kube::Client client(*transport, sleeper, {.retries = 1, .timeout = std::chrono::seconds(15)});
-  doctor::Options diagnosis = options.diagnosis;
+  const auto connection = Connect(options.cluster, clock, ForPeople(), io);
+  if (connection == nullptr) return kExitUnusable;
+  const auto chosen = Choose(options, connection->client(), io);
+  if (!chosen) return kExitUnusable;
+  doctor::Options diagnosis;
+  diagnosis.ns = chosen->ns;
+  diagnosis.name = chosen->name;
+  diagnosis.lease = options.lease.empty() ? chosen->lease() : options.lease;
+  diagnosis.probe_namespace = options.probe_namespace;
   diagnosis.known = admission::KnownNames();
-  const doctor::Report report = doctor::Diagnose(client, diagnosis, clock.WallNow());
-  if (options.output == "json") {
-    PrintJson(report, io.out);
-  } else {
-    PrintText(report, Paint(options.color, io.out_is_terminal), io.out);
-  }
+  const doctor::Report report = doctor::Diagnose(connection->client(), diagnosis, clock.WallNow());
+  const Paint paint(options.color, io.out_is_terminal);
+  const int code =
+      PrintOutput(options.output,
+                  {.document = [&] { return JsonOf(report); },
+                   .names = [&] { return Names(report); },
+                   .text =
+                       [&](std::ostream& out, bool wide) {
+                         wide ? PrintTable(report, paint, out) : PrintText(report, paint, out);
+                       }},
+                  io);
+  if (code != kExitDone) return code;
   return report.Has(doctor::Status::kFailed) ? kExitDenied : kExitDone;
 }
 
@@ -88,19 +132,22 @@ void AddDoctor(CLI::App& parent, Streams& io, int& exit_code) {
   CLI::App* command =
       parent.add_subcommand("doctor", "Tell what is wrong with the installation in a cluster");
   AddClusterFlags(*command, options->cluster);
-  AddFlag(*command, "-n,--namespace", options->diagnosis.ns, "Where mindgate is installed",
-          "NAMESPACE", "NAME");
-  AddFlag(*command, "--name", options->diagnosis.name, "What its webhook configurations are called",
-          "DOCTOR_NAME", "NAME");
-  AddFlag(*command, "--lease", options->diagnosis.lease, "The Lease of the watcher", "LEASE",
+  AddFlag(*command, "-n,--namespace", options->ns,
+          "Where mindgate is installed (default: where the webhook configurations send reviews)",
+          "DOCTOR_NAMESPACE", "NAME");
+  AddFlag(*command, "-l,--selector", options->selector,
+          "Which webhook configurations are those of the installation", "DOCTOR_SELECTOR",
+          "SELECTOR");
+  AddFlag(*command, "--name", options->name,
+          "What its webhook configurations are called (default: as found by -l)", "DOCTOR_NAME",
           "NAME");
-  AddFlag(*command, "--probe-namespace", options->diagnosis.probe_namespace,
+  AddFlag(*command, "--lease", options->lease,
+          "The Lease of the watcher (default: that name and -watcher)", "DOCTOR_LEASE", "NAME");
+  AddFlag(*command, "--probe-namespace", options->probe_namespace,
           "Where objects are created as a dry run, to see whether they are injected and judged",
           "DOCTOR_PROBE_NAMESPACE", "NAME");
-  SetChoices(*command->add_option("-o,--output", options->output, "What to print")
-                  ->capture_default_str()
-                  ->envname("MINDGATE_DOCTOR_OUTPUT"),
-             {"text", "json"});
+  AddOutputOption(*command, options->output, {"text", "wide", "name", "yaml", "json", "jsonpath"},
+                  "DOCTOR_OUTPUT");
   AddColorOption(*command, options->color);
   command->footer(
       R"(Looks at the API server, the webhook configurations, Service, endpoints, Pods, certificate and CA,
@@ -110,6 +157,7 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 no cluster was found.
 Examples:
   mindgate doctor
   mindgate doctor -n mindgate-system --probe-namespace serving
+  mindgate doctor -l app.kubernetes.io/instance=canary -o wide
   mindgate doctor -o json | jq '.findings[] | select(.status == "failed")')");
   command->callback([options, &io, &exit_code] { exit_code = RunDoctor(*options, io); });
 }

@@ -1,0 +1,93 @@
+#include "cli/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kube/fake_api_server.h"
+#include "support/cli.h"
+
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+using kube::testing::FakeApiServer;
+using ::mindgate::testing::Cli;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace resources = kube::resources;
+
+struct DoctorTest : ::testing::Test {
+  FakeApiServer server;
+
+  // The webhook configurations of a release, as the chart labels them.
+  void Install(const std::string& ns, const std::string& name, const std::string& release) {
+    for (const auto& resource : {resources::kMutatingWebhooks, resources::kValidatingWebhooks}) {
+      server.Put(
+          resource,
+          {{"metadata",
+            {{"name", name},
+             {"labels",
+              {{"app.kubernetes.io/name", "mindgate"}, {"app.kubernetes.io/instance", release}}}}},
+           {"webhooks",
+            {{{"name", "all.mindgate.io"},
+              {"failurePolicy", "Fail"},
+              {"timeoutSeconds", 2},
+              {"clientConfig",
+               {{"service", {{"namespace", ns}, {"name", name + "-webhook"}}}}}}}}});
+    }
+  }
+  auto Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "doctor");
+    arguments.insert(arguments.end(), {"-s", server.url()});
+    return Cli(arguments);
+  }
+};
+
+TEST_F(DoctorTest, FindsTheReleaseWhateverItIsCalled) {
+  Install("gates", "prod-mindgate", "prod");
+  const std::string said = Run({}).out;
+  EXPECT_THAT(said, HasSubstr("MutatingWebhookConfiguration prod-mindgate has 1 webhooks"));
+  EXPECT_THAT(said, HasSubstr("ValidatingWebhookConfiguration prod-mindgate has 1 webhooks"));
+  EXPECT_THAT(said, HasSubstr("there is no Lease gates/prod-mindgate-watcher"));
+  EXPECT_THAT(said, Not(HasSubstr("--name says")));
+}
+
+TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {
+  Install("gates", "prod-mindgate", "prod");
+  Install("canary", "canary-mindgate", "canary");
+  const auto told = Run({});
+  EXPECT_EQ(told.code, 2);
+  EXPECT_EQ(told.out, "");
+  EXPECT_EQ(
+      told.err,
+      "error: several installations are in this cluster: canary-mindgate in namespace canary, "
+      "prod-mindgate in namespace gates\n"
+      "hint: choose one: -n NAMESPACE, or -l app.kubernetes.io/instance=RELEASE\n");
+  EXPECT_THAT(Run({"-n", "gates"}).out, HasSubstr("Configuration prod-mindgate has"));
+  EXPECT_THAT(Run({"-l", "app.kubernetes.io/instance=canary"}).out,
+              HasSubstr("Configuration canary-mindgate has"));
+  EXPECT_THAT(Run({"-n", "canary", "--name", "prod-mindgate", "--lease", "other"}).out,
+              HasSubstr("there is no Lease canary/other"));
+}
+
+TEST_F(DoctorTest, InAllFormats) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
+  EXPECT_EQ(Run({}).code, 1);
+  const Json document = Json::parse(Run({"-o", "json"}).out);
+  EXPECT_EQ(document["healthy"], false);
+  EXPECT_EQ(document["findings"][1]["check"], "registration");
+  EXPECT_EQ(Run({"-o", "jsonpath={.healthy} {.findings[?(@.status==\"failed\")].check}"}).out,
+            "false registration registration");
+  EXPECT_THAT(Run({"-o", "name"}).out, HasSubstr("check/api-server\ncheck/registration\n"));
+  EXPECT_THAT(Run({"-o", "yaml"}).out, HasSubstr("- check: registration\n"));
+  const std::string wide = Run({"-o", "wide"}).out;
+  EXPECT_THAT(wide, HasSubstr("STATUS    CHECK"));
+  EXPECT_THAT(wide, HasSubstr("failed    registration   there is no MutatingWebhookConfiguration "
+                              "mindgate: nothing is injected"));
+  EXPECT_EQ(Run({"-o", "jsonpath={.findings[99]}"}).code, 2);
+}
+
+}  // namespace
+}  // namespace mindgate::cli
