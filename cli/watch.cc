@@ -12,10 +12,10 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
-#include "cli/version.h"
 #include "kube/events.h"
 #include "watcher/certificate_loop.h"
 #include "watcher/gang_repair/controller.h"
@@ -46,7 +46,12 @@ class ConfigFollower {
     reloader_ = webhook::MakeConfigReloader(
         file, clock, target, [&logger, changed = std::move(changed)](const ReloadStatus& status) {
           if (status.error.empty()) {
-            logger.Info("taken up", {{"what", "configuration"}});
+            logger.Info(status.swaps > 1 ? "reloaded" : "loaded", {{"what", "configuration"}});
+          } else if (status.swaps == 0) {
+            logger.Error(
+                "no good configuration was ever loaded: nothing is decided and nothing done until "
+                "there is one; the file is looked at again when it changes",
+                {{"error", status.error}});
           } else {
             logger.Error("configuration refused, the last good one stays in use",
                          {{"error", status.error}});
@@ -92,6 +97,7 @@ std::string Decisions(const watcher::scaling::Journal& journal) {
                        {"instance", entry.instance},
                        {"group", entry.group},
                        {"decision", entry.what},
+                       {"enforced", entry.enforced},
                        {"reason", entry.reason}});
   }
   return OrderedJson{{"decisions", std::move(entries)}}.dump(2) + "\n";
@@ -119,12 +125,12 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     PrintError(io.err, access.error().message);
     return kExitUnusable;
   }
-  const std::string ns = access->default_namespace;
   std::random_device random;
   Leadership leadership(*access, options.leadership, clock, logger);
-  const auto transport = kube::MakeTransport(*std::move(access), UserAgent());
-  kube::RealSleeper sleeper;
-  kube::Client client(*transport, sleeper);
+  Connection connection(*std::move(access), {}, LogWarnings(logger));
+  const std::string& ns = connection.ns();
+  kube::Client& client = connection.client();
+  kube::Sleeper& sleeper = connection.sleeper();
   kube::Recorder::Options events;
   events.controller = kController;
   events.instance = leadership.identity();
@@ -209,7 +215,8 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     leadership.Start([&](bool) { scaling.EnqueueAll(); });
     logger.Info("watching", {{"namespace", options.watched_namespace.empty()
                                                ? std::string_view("all")
-                                               : std::string_view(options.watched_namespace)}});
+                                               : std::string_view(options.watched_namespace)},
+                             {"probe_port", static_cast<int64_t>((*port)->port())}});
     AwaitStopSignal(signals.get());
     stop.request_stop();
   }  // The work ends before the Lease is given away.
@@ -223,7 +230,7 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
       "watch", "Decide at runtime, beside the API server: elastic scaling, gangs, certificates");
   AddKubeFlags(*command, options->cluster);
   AddFlag(*command, "--config", options->config_file,
-          "The configuration file, taken up again when it changes", "CONFIG", "FILE");
+          "The configuration file, reloaded when it changes", "CONFIG", "FILE");
   AddFlag(*command, "--watch-namespace", options->watched_namespace,
           "The namespace whose services are looked after (default: all)", "WATCH_NAMESPACE",
           "NAME");
@@ -232,10 +239,9 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
           "NAME")
       ->delimiter(',');
   AddLeadershipFlags(*command, options->leadership);
-  command
-      ->add_flag("--manage-certs", options->manage_certs,
-                 "Keep the serving Secret and caBundle too, as `mindgate certs manage` does")
-      ->envname("MINDGATE_MANAGE_CERTS");
+  AddSwitch(*command, "--manage-certs", options->manage_certs,
+            "Keep the serving Secret and caBundle too, as `mindgate certs manage` does",
+            "MANAGE_CERTS");
   AddManagerFlags(*command, options->certs);
   AddFlag(*command, "--probe-listen", options->probe_listen,
           "Where /livez, /readyz, /metrics and /decisions are, without TLS", "PROBE_LISTEN",

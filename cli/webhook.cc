@@ -10,10 +10,10 @@
 
 #include "base/files.h"
 #include "cli/commands.h"
+#include "cli/connection.h"
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
-#include "cli/version.h"
 #include "cli/webhook_dev.h"
 #include "webhook/live_inputs.h"
 #include "webhook/runtime_lookup.h"
@@ -89,9 +89,8 @@ class Lookups {
       logger.Error("runtimes are not looked up: no way to an API server", {{"fault", fault_}});
       return;
     }
-    transport_ = kube::MakeTransport(*std::move(access), UserAgent());
-    client_.emplace(*transport_, sleeper_);
-    runtimes_.emplace(*client_, sleeper_, clock, logger);
+    connection_.emplace(*std::move(access), kube::ClientOptions(), LogWarnings(logger));
+    runtimes_.emplace(connection_->client(), connection_->sleeper(), clock, logger);
   }
 
   void Feed(webhook::ServerInputs& inputs) const {
@@ -101,9 +100,7 @@ class Lookups {
 
  private:
   std::string fault_;
-  kube::RealSleeper sleeper_;
-  std::unique_ptr<kube::Transport> transport_;
-  std::optional<kube::Client> client_;
+  std::optional<Connection> connection_;
   std::optional<webhook::RuntimeLookup> runtimes_;
 };
 
@@ -149,7 +146,12 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
                     {"asked", int64_t{options.max_connections}}});
   }
   const auto code = webhook::Run(
-      std::move(server), inputs, stop.get(), [](int exit_code) { ::_exit(exit_code); },
+      std::move(server), inputs, stop.get(),
+      [&](int exit_code) {
+        logger.Error("second stop signal, exiting immediately");
+        if (dev) dev->Remove();  // its key must not stay behind
+        ::_exit(exit_code);
+      },
       [&](const webhook::Server& started) {
         if (dev) dev->Explain(started.port(), started.probe_port(), io);
       });
@@ -167,15 +169,15 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
           "ADDRESS");
   AddFlag(*command, "--probe-listen", options->probe_listen,
           "Where /livez, /readyz and /metrics are, without TLS", "PROBE_LISTEN", "ADDRESS");
-  CLI::Option* cert_dir = AddFlag(
-      *command, "--cert-dir", options->cert_dir,
-      "Folder with tls.crt and tls.key, taken up again when they change", "CERT_DIR", "DIR");
+  CLI::Option* cert_dir =
+      AddFlag(*command, "--cert-dir", options->cert_dir,
+              "Folder with tls.crt and tls.key, reloaded when they change", "CERT_DIR", "DIR");
   AddFlag(*command, "--server-name", options->server_names,
-          "Name that the serving certificate must be for, else it is not taken up; may be repeated",
+          "Name that the serving certificate must be for, else it is not used; may be repeated",
           "SERVER_NAME", "NAME")
       ->delimiter(',');
   AddFlag(*command, "--client-ca", options->client_ca,
-          "CA of client certificates, which callers must then show; taken up again when it changes",
+          "CA of client certificates, which callers must then show; reloaded when it changes",
           "CLIENT_CA", "FILE");
   command
       ->add_flag("--client-optional", options->client_optional,
@@ -186,7 +188,7 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
           "NAME")
       ->delimiter(',');
   AddFlag(*command, "--config", options->config_file,
-          "The configuration file, taken up again when it changes", "CONFIG", "FILE");
+          "The configuration file, reloaded when it changes", "CONFIG", "FILE");
   command
       ->add_flag("--lookup-runtimes", options->lookup_runtimes,
                  "Follow the cluster's ServingRuntimes, so that an InferenceService is judged by "
@@ -212,10 +214,10 @@ void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
           "SECONDS");
   AddFlag(*command, "--drain-time", options->drain_seconds,
           "When to end at the latest after SIGTERM", "DRAIN_TIME", "SECONDS");
-  command
-      ->add_flag("--dev", options->dev,
-                 "Try it on this machine: a certificate made for this run, loopback unless told "
-                 "otherwise, log as text, and the commands to type")
+  AddSwitch(*command, "--dev", options->dev,
+            "Try it on this machine: a certificate made for this run, loopback unless told "
+            "otherwise, log as text, and the commands to type",
+            "WEBHOOK_DEV")
       ->excludes(cert_dir);
   command->footer(
       R"(Every flag can be given by the variable MINDGATE_ and its name: MINDGATE_CERT_DIR.

@@ -80,7 +80,9 @@ DevFolder& DevFolder::operator=(DevFolder&& other) noexcept {
   return *this;
 }
 
-DevFolder::~DevFolder() {
+DevFolder::~DevFolder() { Remove(); }
+
+void DevFolder::Remove() const {
   if (path_.empty()) return;
   std::error_code ignored;
   fs::remove_all(path_, ignored);
@@ -92,8 +94,8 @@ void DevFolder::Explain(uint16_t port, uint16_t probe_port, Streams& io) const {
          << ", with a certificate made for this run. Send it a review:\n\n"
          << "  curl --cacert " << path_ << "/ca.crt -H 'Content-Type: application/json' \\\n"
          << "    --data-binary @" << path_ << "/review.json " << url << "/mutate\n\n"
-         << "  curl http://127.0.0.1:" << probe_port
-         << "/readyz?verbose     and /livez, /metrics\n\n"
+         << "  curl 'http://127.0.0.1:" << probe_port
+         << "/readyz?verbose'     and /livez, /metrics\n\n"
          << "For a MutatingWebhookConfiguration of an API server on this machine:\n\n"
          << "  clientConfig:\n"
          << "    url: " << url << "/mutate\n"

@@ -21,6 +21,9 @@ class DevFolder {
 
   const std::string& path() const { return path_; }
 
+  // Removes the folder, as the destructor does: for a process that ends without one.
+  void Remove() const;
+
   // Prints how to send it a review, and the clientConfig for an API server that reaches this
   // machine.
   void Explain(uint16_t port, uint16_t probe_port, Streams& io) const;

@@ -7,14 +7,15 @@
 namespace mindgate::webhook {
 namespace {
 
-// One line for each swap and each new failure. `detail` tells which one was taken up.
+// One line for each swap and each new failure. `detail` tells which one was loaded.
 void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
          log::Field detail) {
   if (status.error.empty()) {
-    logger.Info("taken up", {{"what", what}, detail});
+    logger.Info(status.swaps > 1 ? "reloaded" : "loaded", {{"what", what}, detail});
   } else if (status.swaps == 0) {
-    logger.Error("cannot be used, and there is none yet: not ready",
-                 {{"what", what}, {"error", status.error}});
+    logger.Error(
+        "no good one was ever loaded: not ready, and no review is answered, until there is one",
+        {{"what", what}, {"error", status.error}});
   } else {
     logger.Error("refused, the last good one stays in use",
                  {{"what", what}, {"error", status.error}});

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "json/decode.h"
 #include "support/cli.h"
 #include "support/places.h"
+#include "support/process.h"
 
 namespace mindgate::cli {
 namespace {
@@ -50,56 +50,11 @@ TEST(Webhook, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(Cli({"webhook", "--cert-dir", "x", "--dev"}).err, HasSubstr("--cert-dir"));
 }
 
-// `mindgate webhook` in a process of its own, on ports that the kernel chooses.
-class Running {
- public:
-  explicit Running(const std::string& arguments) {
-    const std::string command = "exec " + std::string(::mindgate::testing::Program()) +
-                                " webhook --listen 127.0.0.1:0 "
-                                "--probe-listen 127.0.0.1:0 " +
-                                arguments + " 2>&1";
-    int pipe[2];
-    if (::pipe(pipe) != 0) return;
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(pipe[1], 1);
-      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      std::_Exit(127);
-    }
-    ::close(pipe[1]);
-    output_ = ::fdopen(pipe[0], "r");
-  }
-  ~Running() {
-    if (pid_ > 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-    if (output_ != nullptr) std::fclose(output_);
-  }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
-  // All it printed up to and with the line that holds `text`, or to its end.
-  std::string ReadUntil(const std::string& text) {
-    std::string all;
-    char line[8192];
-    while (std::fgets(line, sizeof line, output_) != nullptr) {
-      all += line;
-      if (std::string_view(line).find(text) != std::string_view::npos) break;
-    }
-    return all;
-  }
-  void Signal(int signal) const { ::kill(pid_, signal); }
-  int ExitCode() {
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  pid_t pid_ = -1;
-  FILE* output_ = nullptr;
+// `mindgate webhook` on ports that the kernel chooses.
+struct Running : ::mindgate::testing::Running {
+  explicit Running(const std::string& arguments)
+      : ::mindgate::testing::Running("webhook --listen 127.0.0.1:0 --probe-listen 127.0.0.1:0 " +
+                                     arguments) {}
 };
 
 TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
@@ -114,6 +69,7 @@ TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
   EXPECT_TRUE(answer->at("response").contains("patch"));
   EXPECT_THAT(said, HasSubstr("    caBundle: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t"));
 
+  EXPECT_THAT(said, HasSubstr("/readyz?verbose'     and /livez")) << "a ? outside quotes is a glob";
   const size_t probe = said.find("http://127.0.0.1:");
   const std::string base = said.substr(probe, said.find('/', probe + 8) - probe);
   EXPECT_THAT(Shell("curl --silent " + base + "/readyz?verbose").out, HasSubstr("\nok\n"));
@@ -133,6 +89,31 @@ TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
                             std::string(::mindgate::testing::Program()) + " webhook 2>&1");
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.out, HasSubstr("--client-name and --client-optional say nothing"));
+}
+
+// A second signal ends it at once; its key does not stay behind.
+TEST(Webhook, ASecondSignalLeavesNoKey) {
+  Running webhook("--dev --drain-delay 20");
+  const std::string said = webhook.ReadUntil("Ctrl-C ends it.");
+  const size_t folder = said.find("/ca.crt");
+  const size_t start = said.rfind(' ', folder) + 1;
+  const std::string path = said.substr(start, folder - start);
+  ASSERT_TRUE(std::filesystem::exists(path + "/tls.key"));
+  webhook.Signal(SIGTERM);
+  webhook.ReadUntil("drain");
+  webhook.Signal(SIGTERM);
+  EXPECT_THAT(webhook.ReadUntil("second stop signal"),
+              HasSubstr("second stop signal, exiting immediately"));
+  EXPECT_EQ(webhook.ExitCode(), 1);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Webhook, AConfigurationThatIsNotThereIsSaid) {
+  const ::mindgate::testing::TempFolder folder;
+  Running webhook("--dev --config " + folder / "nosuch");
+  EXPECT_THAT(webhook.ReadUntil("nosuch"),
+              HasSubstr("no good one was ever loaded: not ready, and no review is answered, until "
+                        "there is one"));
 }
 
 TEST(Webhook, WithoutCertificatesItWaitsForThem) {

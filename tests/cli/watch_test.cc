@@ -1,0 +1,89 @@
+// The watcher as a process: what it says of its configuration, and of what it decided.
+#include "cli/watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kube/fake_api_server.h"
+#include "support/cli.h"
+#include "support/eventually.h"
+#include "support/process.h"
+
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+using kube::testing::FakeApiServer;
+using ::mindgate::testing::Eventually;
+using ::mindgate::testing::Running;
+using ::mindgate::testing::Shell;
+using ::mindgate::testing::TempFolder;
+using ::testing::HasSubstr;
+namespace resources = kube::resources;
+
+std::string Arguments(const FakeApiServer& server, const std::string& config) {
+  return "watch --probe-listen 127.0.0.1:0 -s " + server.url() + " --config " + config;
+}
+
+TEST(Watch, AConfigurationThatWasNeverGoodIsSaidToBeNone) {
+  FakeApiServer server;
+  TempFolder folder;
+  Running watch(Arguments(server, folder / "mindgate.yaml"));
+  EXPECT_THAT(
+      watch.ReadUntil("\"watching\""),
+      HasSubstr("no good configuration was ever loaded: nothing is decided and nothing done "
+                "until there is one"));
+  folder.Write("mindgate.yaml", "gangRepair: off\n");
+  EXPECT_THAT(watch.ReadUntil("configuration"), HasSubstr("\"loaded\""));
+  folder.Write("mindgate.yaml", "gangRepair: off\nelasticScaling: {mode: off}\n");
+  EXPECT_THAT(watch.ReadUntil("configuration"), HasSubstr("\"reloaded\""));
+  folder.Write("mindgate.yaml", "gangRepair: perhaps\n");
+  EXPECT_THAT(watch.ReadUntil("configuration"),
+              HasSubstr("configuration refused, the last good one stays in use"));
+  watch.Signal(SIGTERM);
+  EXPECT_EQ(watch.ExitCode(), 0);
+}
+
+TEST(Watch, DecisionsSayWhetherTheyWereCarriedOut) {
+  FakeApiServer server;
+  TempFolder folder;
+  folder.Write("mindgate.yaml", "elasticScaling: {mode: observe}\n");
+  server.Put(resources::kPods,
+             {{"metadata",
+               {{"namespace", "serving"},
+                {"name", "p0"},
+                {"labels",
+                 {{"jobID", "chat"},
+                  {"mind-cluster/scaling-rule", "rule"},
+                  {"mind-cluster/group-name", "g0"}}}}},
+              {"spec", {{"schedulingGates", {{{"name", "mindgate.io/elastic-scaling"}}}}}},
+              {"status", {{"phase", "Pending"}}}});
+  server.Put(resources::kConfigMaps,
+             {{"metadata", {{"namespace", "serving"}, {"name", "rule"}}},
+              {"data",
+               {{"elastic_scaling.json",
+                 R"({"version": "1.0", "elastic_scaling_list": [{"group_list": [
+                   {"group_name": "g0", "group_num": "1", "server_num_per_group": "1"}]}]})"}}}});
+  Running watch(Arguments(server, folder / "mindgate.yaml"));
+  const std::string said = watch.ReadUntil("\"watching\"");
+  const size_t port = said.find("\"probe_port\":") + 13;
+  const std::string url =
+      "http://127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port) +
+      "/decisions";
+  Json decisions;
+  ASSERT_TRUE(Eventually([&] {
+    decisions = Json::parse(Shell("curl --silent '" + url + "'").out).at("decisions");
+    return decisions.size() == 1;
+  })) << said;
+  decisions[0].erase("time");
+  EXPECT_EQ(decisions, Json::parse(R"([{"namespace": "serving", "rule": "rule", "jobID": "chat",
+    "instance": "Pod/p0", "group": "g0", "decision": "would be granted", "enforced": false,
+    "reason": "shape 1 of 1 wants 1 of g0, and none runs or starts"}])"));
+  watch.Signal(SIGTERM);
+  EXPECT_EQ(watch.ExitCode(), 0);
+}
+
+}  // namespace
+}  // namespace mindgate::cli
