@@ -17,43 +17,42 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using policies::Finding;
 using policies::RuleTrace;
-using Result = RuleTrace::Result;
 
 constexpr size_t kWidth = 100;
 constexpr std::string_view kMargin = "            ";  // under what stands after the result
 
-std::string_view ResultName(Result result) {
+std::string_view ResultName(RuleTrace::Result result) {
   switch (result) {
-    case Result::kNotApplicable:
+    case RuleTrace::Result::kNotApplicable:
       return "not applicable";
-    case Result::kOff:
+    case RuleTrace::Result::kOff:
       return "off";
-    case Result::kExcepted:
+    case RuleTrace::Result::kExcepted:
       return "excepted";
-    case Result::kSkipped:
+    case RuleTrace::Result::kSkipped:
       return "skipped";
-    case Result::kPassed:
+    case RuleTrace::Result::kPassed:
       return "passed";
-    case Result::kViolated:
+    case RuleTrace::Result::kViolated:
       return "violated";
-    case Result::kError:
+    case RuleTrace::Result::kError:
       return "error";
   }
   return "error";
 }
 
-Color ColorOf(Result result) {
+Color ColorOf(RuleTrace::Result result) {
   switch (result) {
-    case Result::kViolated:
-    case Result::kError:
+    case RuleTrace::Result::kViolated:
+    case RuleTrace::Result::kError:
       return Color::kRed;
-    case Result::kExcepted:
-    case Result::kSkipped:
+    case RuleTrace::Result::kExcepted:
+    case RuleTrace::Result::kSkipped:
       return Color::kYellow;
-    case Result::kPassed:
+    case RuleTrace::Result::kPassed:
       return Color::kGreen;
-    case Result::kNotApplicable:
-    case Result::kOff:
+    case RuleTrace::Result::kNotApplicable:
+    case RuleTrace::Result::kOff:
       return Color::kCyan;
   }
   return Color::kCyan;
@@ -85,7 +84,7 @@ void PrintRule(const Decision& decision, const RuleTrace& trace, const Paint& pa
                std::ostream& out) {
   out << "    " << paint(ColorOf(trace.result), Padded(ResultName(trace.result), 8)) << "  "
       << trace.rule->id << " " << trace.rule->name;
-  if (trace.result == Result::kViolated || trace.result == Result::kError) {
+  if (trace.result == RuleTrace::Result::kViolated || trace.result == RuleTrace::Result::kError) {
     out << " (" << schemas::ModeName(trace.mode) << ")";
   }
   out << "\n";
@@ -105,7 +104,7 @@ void PrintRules(const Decision& decision, const Paint& paint, std::ostream& out)
   std::map<std::string, std::string> not_applicable;  // rules by reason
   out << "  " << paint(Color::kBold, "Rules") << "\n";
   for (const RuleTrace& trace : decision.verdict.traces) {
-    if (trace.result == Result::kNotApplicable) {
+    if (trace.result == RuleTrace::Result::kNotApplicable) {
       std::string& rules = not_applicable[trace.reason];
       rules += (rules.empty() ? "" : ", ") + std::string(trace.rule->id);
     } else {
