@@ -48,7 +48,7 @@ void PrintText(const doctor::Report& report, const Paint& paint, std::ostream& o
 void PrintTable(const doctor::Report& report, const Paint& paint, std::ostream& out) {
   Table table({"STATUS", "CHECK", "MESSAGE", "FIX"});
   for (const doctor::Finding& finding : report.findings()) {
-    table.Add({Cell(std::string(doctor::StatusName(finding.status)), ColorOf(finding.status)),
+    table.Add({TableCell(std::string(doctor::StatusName(finding.status)), ColorOf(finding.status)),
                finding.check, finding.message, finding.fix.empty() ? "<none>" : finding.fix});
   }
   table.Print(paint, out);

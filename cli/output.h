@@ -53,26 +53,26 @@ struct Printers {
 int PrintOutput(const OutputFormat& format, const Printers& printers, Streams& io);
 
 // A text in a table, or a line of it.
-struct Cell {
+struct TableCell {
   std::string text;
   std::optional<Color> color{};
 
-  Cell(std::string words) : text(std::move(words)) {}  // NOLINT(google-explicit-constructor)
-  Cell(const char* words) : text(words) {}             // NOLINT(google-explicit-constructor)
-  Cell(std::string words, Color paint) : text(std::move(words)), color(paint) {}
+  TableCell(std::string words) : text(std::move(words)) {}  // NOLINT(google-explicit-constructor)
+  TableCell(const char* words) : text(words) {}             // NOLINT(google-explicit-constructor)
+  TableCell(std::string words, Color paint) : text(std::move(words)), color(paint) {}
 };
 
 // Columns as wide as their widest cell, three spaces between them, as kubectl has them.
 class Table {
  public:
-  explicit Table(std::vector<Cell> header) : rows_({std::move(header)}) {}
+  explicit Table(std::vector<TableCell> header) : rows_({std::move(header)}) {}
 
-  void Add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  void Add(std::vector<TableCell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.size() == 1; }
   void Print(const Paint& paint, std::ostream& out) const;
 
  private:
-  std::vector<std::vector<Cell>> rows_;
+  std::vector<std::vector<TableCell>> rows_;
 };
 
 }  // namespace mindgate::cli

@@ -109,7 +109,7 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
     out << "no pods are under a scaling rule\n";
     return;
   }
-  std::vector<Cell> header = {"NAMESPACE", "SERVICE", "RULE", "SHAPE"};
+  std::vector<TableCell> header = {"NAMESPACE", "SERVICE", "RULE", "SHAPE"};
   if (wide) header.emplace_back("AIM");
   for (const char* name : {"GROUP", "WANTED", "RUNNING", "STARTING", "WAITING"}) {
     header.emplace_back(name);
@@ -121,11 +121,11 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
     bool first = true;
     for (const GroupCount& group : GroupsOf(standing, acts)) {
       const auto once = [&](std::string text) {
-        return Cell(first ? std::move(text) : std::string());
+        return TableCell(first ? std::move(text) : std::string());
       };
-      std::vector<Cell> row = {once(standing.service.ns), once(standing.service.job_id),
-                               once(standing.service.rule),
-                               once(ShapeOf(standing, standing.decision.reached, "none"))};
+      std::vector<TableCell> row = {once(standing.service.ns), once(standing.service.job_id),
+                                    once(standing.service.rule),
+                                    once(ShapeOf(standing, standing.decision.reached, "none"))};
       if (wide) row.push_back(once(ShapeOf(standing, standing.decision.aim, "none")));
       row.emplace_back(group.group.empty() ? "(none)" : group.group);
       for (const int64_t count : {group.wanted, group.running, group.starting, group.held}) {

@@ -86,7 +86,7 @@ TEST(Output, OneValueInAllFormats) {
 TEST(Output, Tables) {
   Table table({"NAME", "STATE", "WHY"});
   EXPECT_TRUE(table.empty());
-  table.Add({"chat", Cell("held", Color::kYellow), "no room"});
+  table.Add({"chat", TableCell("held", Color::kYellow), "no room"});
   table.Add({"\u670d\u52a1-long", "ok", ""});
   EXPECT_FALSE(table.empty());
   std::ostringstream plain;
