@@ -68,7 +68,4 @@ void CheckWatcher(Context& context);
 void CheckGates(Context& context);
 void CheckDryRun(Context& context);
 
-// Kubernetes' label selector; null selects everything.
-bool Selects(const Json* selector, const Json* labels);
-
 }  // namespace mindgate::doctor

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
+#include "kube/label_selector.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -13,25 +14,11 @@ constexpr std::string_view kSelectorsCheck = "selectors";
 // What runs a cluster must never wait for a webhook that runs in it.
 constexpr std::array<const char*, 2> kSystem = {"kube-system", "kube-node-lease"};
 
-bool Requires(const Json& requirement, const Json* labels) {
-  const std::string key = Text(requirement, {"key"});
-  const std::string op = Text(requirement, {"operator"});
-  const auto value = json::FindString(labels, key);
-  const Json* values = json::Find(requirement, "values");
-  const bool listed = value && json::IsArray(values) &&
-                      std::any_of(values->begin(), values->end(),
-                                  [&](const Json& one) { return json::AsString(&one) == value; });
-  if (op == "In") return listed;
-  if (op == "NotIn") return !listed;
-  if (op == "Exists") return value.has_value();
-  return op == "DoesNotExist" && !value;
-}
-
 // The hooks of one kind that a namespace with these labels reaches.
 size_t Reached(const Context& context, bool mutating, const Json* labels) {
   return static_cast<size_t>(
       std::count_if(context.hooks.begin(), context.hooks.end(), [&](const Hook& hook) {
-        return hook.mutating == mutating && Selects(&hook.namespace_selector, labels);
+        return hook.mutating == mutating && kube::Selects(&hook.namespace_selector, labels);
       }));
 }
 
@@ -65,19 +52,6 @@ void CheckProbeNamespace(Context& context, const Json* labels) {
 }
 
 }  // namespace
-
-bool Selects(const Json* selector, const Json* labels) {
-  const Json* equal = json::Find(selector, "matchLabels");
-  if (json::IsObject(equal)) {
-    for (const auto& [key, value] : equal->items()) {
-      if (json::FindString(labels, key) != json::AsString(&value)) return false;
-    }
-  }
-  const Json* requirements = json::Find(selector, "matchExpressions");
-  return !json::IsArray(requirements) ||
-         std::all_of(requirements->begin(), requirements->end(),
-                     [&](const Json& requirement) { return Requires(requirement, labels); });
-}
 
 void CheckSelectors(Context& context) {
   if (context.hooks.empty()) return;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kube/curl_handles.h"
 #include "kube/resource.h"
 #include "kube/transport.h"
 
@@ -19,17 +20,6 @@ using Instant = std::chrono::steady_clock::time_point;
 constexpr size_t kLargestHead = 256 * 1024;
 // Of an error's body: a Status with its causes.
 constexpr size_t kLargestRefusal = 1024 * 1024;
-
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using EasyPtr = std::unique_ptr<CURL, Deleter<curl_easy_cleanup>>;
-using MultiPtr = std::unique_ptr<CURLM, Deleter<curl_multi_cleanup>>;
-using ListPtr = std::unique_ptr<curl_slist, Deleter<curl_slist_free_all>>;
 
 // A handle for one call at a time, with the connection that the last one left open.
 struct Lane {
@@ -408,8 +398,7 @@ class CurlTransport final : public Transport {
 
 std::unique_ptr<Transport> MakeTransport(Access access, const std::string& user_agent,
                                          const TransportLimits& limits) {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)started;  // without it, each call fails and says so
+  StartCurl();
   return std::make_unique<CurlTransport>(std::move(access), user_agent, limits);
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace mindgate::kube {
 
@@ -10,6 +13,13 @@ namespace mindgate::kube {
 inline std::string Environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return value == nullptr ? "" : value;
+}
+
+// All of it, as programs that we start get it: "NAME=value".
+inline std::vector<std::string> WholeEnvironment() {
+  std::vector<std::string> variables;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) variables.emplace_back(*at);
+  return variables;
 }
 
 }  // namespace mindgate::kube

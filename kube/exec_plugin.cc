@@ -1,7 +1,5 @@
 #include "kube/exec_plugin.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "kube/credential_checks.h"
+#include "kube/environment.h"
 #include "kube/subprocess.h"
 
 namespace mindgate::kube {
@@ -31,11 +30,10 @@ std::vector<std::string> EnvironmentOf(const ExecPlugin& plugin) {
   auto own = plugin.environment;
   own.emplace_back(kInfoVariable, plugin.info);
   std::vector<std::string> all;
-  for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
-    const std::string_view variable = *at;
-    const std::string_view name = variable.substr(0, variable.find('='));
+  for (std::string& variable : WholeEnvironment()) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
     const auto is_name = [&](const auto& pair) { return pair.first == name; };
-    if (std::none_of(own.begin(), own.end(), is_name)) all.emplace_back(variable);
+    if (std::none_of(own.begin(), own.end(), is_name)) all.push_back(std::move(variable));
   }
   for (const auto& [name, value] : own) all.push_back(name + "=" + value);
   return all;
