@@ -30,22 +30,40 @@ std::string Cut(std::string text) {
 
 }  // namespace
 
+std::string ExplainCommand(const std::vector<const policies::Rule*>& rules, size_t limit) {
+  std::string command = "kubectl mindgate explain";
+  for (size_t i = 0; i < rules.size(); ++i) {
+    if (std::find(rules.begin(), rules.begin() + static_cast<ptrdiff_t>(i), rules[i]) !=
+        rules.begin() + static_cast<ptrdiff_t>(i)) {
+      continue;
+    }
+    if (i > 0 && command.size() + 1 + rules[i]->id.size() > limit) break;
+    command += " " + std::string(rules[i]->id);
+  }
+  return command;
+}
+
 std::vector<std::string> Warnings(std::span<const policies::Finding> findings) {
   std::vector<std::string> warnings;
+  std::vector<const policies::Rule*> rules;
   for (const policies::Finding& finding : findings) {
     if (finding.mode != schemas::Mode::kWarn) continue;
     std::string text = Cut(OneLine(std::string(finding.rule->id) + " " +
                                    std::string(finding.rule->name) + ": " + finding.message));
     if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) {
       warnings.push_back(std::move(text));
+      rules.push_back(finding.rule);
     }
   }
-  if (warnings.size() > kMaxWarnings) {
+  if (warnings.empty()) return warnings;
+  std::string last = "more: ";
+  if (warnings.size() >= kMaxWarnings) {
     const size_t left_out = warnings.size() - kMaxWarnings + 1;
+    last = "and " + std::to_string(left_out) +
+           (left_out == 1 ? " more warning: " : " more warnings: ");
     warnings.resize(kMaxWarnings - 1);
-    warnings.push_back("and " + std::to_string(left_out) +
-                       " more warnings; `mindgate apply -o table` shows all");
   }
+  warnings.push_back(last + ExplainCommand(rules, kMaxWarning - last.size()));
   return warnings;
 }
 

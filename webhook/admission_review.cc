@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/warnings.h"
 #include "base/text.h"
 #include "certs/base64.h"
 #include "json/decode.h"
@@ -20,6 +21,8 @@ constexpr std::string_view kVersions[] = {"admission.k8s.io/v1", "admission.k8s.
 
 // Answers are small; this is about ten findings.
 constexpr size_t kMaxMessage = 2048;
+// Of these the command that explains the rules.
+constexpr size_t kMaxExplain = 120;
 
 // The structure rule: a member of the wrong type, which the API server's own schema would refuse
 // with 422 as well.
@@ -79,18 +82,26 @@ bool Denies(const policies::Finding& finding) {
   return finding.mode == schemas::Mode::kEnforce && finding.rule != nullptr;
 }
 
-// All that denies, one a line, so that one look at the answer is enough to mend the object.
+// All that denies, one a line, so that one look at the answer is enough to mend the object; then
+// where more can be read.
 std::string Message(const std::vector<const policies::Finding*>& denying) {
-  if (denying.size() == 1) return Sentence(*denying.front()).substr(0, kMaxMessage);
+  std::vector<const policies::Rule*> rules;
+  for (const policies::Finding* finding : denying) rules.push_back(finding->rule);
+  const std::string more = admission::ExplainCommand(rules, kMaxExplain);
+  if (denying.size() == 1) {
+    const std::string tail = "; more: " + more;
+    return Sentence(*denying.front()).substr(0, kMaxMessage - tail.size()) + tail;
+  }
   std::string message = std::to_string(denying.size()) + " rules are violated:";
   for (size_t i = 0; i < denying.size(); ++i) {
     const std::string line = "\n- " + Sentence(*denying[i]);
-    if (message.size() + line.size() > kMaxMessage) {
-      return message + "\n- and " + std::to_string(denying.size() - i) + " more";
+    if (message.size() + line.size() > kMaxMessage - more.size()) {
+      message += "\n- and " + std::to_string(denying.size() - i) + " more";
+      break;
     }
     message += line;
   }
-  return message;
+  return message + "\nmore: " + more;
 }
 
 Json Status(const admission::Verdict& verdict) {

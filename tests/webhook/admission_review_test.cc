@@ -186,7 +186,8 @@ TEST(AdmissionReview, DenialByPolicyIs403AndListsEverything) {
                   {"reason", "Forbidden"},
                   {"message",
                    "2 rules are violated:\n- MG001 wrong-type: spec.x: first; write y\n"
-                   "- MG002 inject-label: spec.x: second; write y"}}));
+                   "- MG002 inject-label: spec.x: second; write y\n"
+                   "more: kubectl mindgate explain MG001 MG002"}}));
   EXPECT_EQ(response["warnings"], Json({"MG002 inject-label: only a warning"}))
       << "of a denial as well";
   EXPECT_EQ(response["auditAnnotations"],
@@ -203,7 +204,8 @@ TEST(AdmissionReview, MessageOfManyViolationsIsBounded) {
   const std::string message = Encoded(verdict)["status"]["message"];
   EXPECT_LT(message.size(), 2100);
   EXPECT_THAT(message, StartsWith("100 rules are violated:\n- MG002"));
-  EXPECT_THAT(message, ::testing::ContainsRegex("\n- and [0-9]+ more$"));
+  EXPECT_THAT(message, ::testing::ContainsRegex(
+                           "\n- and [0-9]+ more\nmore: kubectl mindgate explain MG002$"));
 
   verdict.findings.resize(1);
   verdict.findings[0].message = std::string(2040, 'x') + "\xc3\xa9\xc3\xa9\xc3\xa9";
