@@ -24,6 +24,10 @@ struct MutationContext {
 struct Mutator {
   std::string_view name;     // "fault-scheduling"
   std::string_view summary;  // one line for people
+  // Its documentation: whole sentences.
+  std::string_view writes;    // what, and with which value
+  std::string_view where;     // into which objects, and where in them
+  std::string_view withheld;  // when it writes nothing there, and why
   void (*run)(const MutationContext& context, Edits& edits);
   bool of_children = false;  // also runs on what a controller makes that was injected itself
 };
