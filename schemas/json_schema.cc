@@ -212,6 +212,15 @@ void JsonSchema::Check(const Node& node, const Json& value, const std::string& p
       if (const auto near = NearestOf(*word, words)) hint = "did you mean " + Quote(*near) + "?";
     }
     std::string message = Show(value) + " is not known here";
+    const auto truth = json::AsBool(&value);
+    if (truth && !words.empty()) {
+      message += *truth ? " (YAML reads on, yes and true as true)"
+                        : " (YAML reads off, no and false as false)";
+      if (*truth && std::erase(words, "off") > 0) {
+        std::erase(words, "");
+        hint = "write " + OneOf(words) + " to switch it on";
+      }
+    }
     if (shown.size() <= kMaxNamed) message += ": must be " + Alternatives(shown);
     faults.push_back({path, std::move(message), std::move(hint)});
   }
