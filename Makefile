@@ -63,8 +63,8 @@ image: build
 	@scripts/image
 
 install: build
-	install -D -m 755 -s build/release/mindgate $(DESTDIR)$(PREFIX)/bin/mindgate
-	ln -sf mindgate $(DESTDIR)$(PREFIX)/bin/kubectl-mindgate
+	@scripts/install build/release/mindgate $(DESTDIR)$(PREFIX)
+	@strip $(DESTDIR)$(PREFIX)/bin/mindgate
 
 clean:
 	rm -rf build

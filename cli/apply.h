@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "cli/output.h"
 #include "cli/paint.h"
 #include "cli/streams.h"
 #include "schemas/config.h"
@@ -14,6 +15,10 @@ namespace mindgate::cli {
 // What `apply` and `explain -f` are asked to look at.
 struct InputOptions {
   std::vector<std::string> files;
+  std::vector<std::string> kustomizations;  // folders
+  std::vector<std::string> exclude;         // globs, of files in folders
+  bool recursive = true;
+  std::string selector;   // as kubectl's -l
   std::string operation;  // "CREATE", "UPDATE", empty: UPDATE of what --old holds, else CREATE
   std::string old_file;   // the states before an update
   std::string ns;
@@ -24,8 +29,9 @@ struct InputOptions {
 
 struct ApplyOptions {
   InputOptions input;
-  std::string output = "yaml";  // or "json", "patch", "diff", "table"
+  OutputFormat output = "yaml";  // or "json", "name", "jsonpath", "patch", "diff", "table"
   bool strict = false;
+  bool print_denied = false;  // as yaml and patch, which otherwise hold what is admitted only
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -15,9 +15,12 @@ class Option;
 namespace mindgate::cli {
 
 // The whole program: parses arguments (without the name it was called by), runs one command and
-// returns its exit code. Nothing depends on that name, so that kubectl-mindgate is the same
-// program.
-int Run(const std::vector<std::string>& arguments, Streams& io);
+// returns its exit code. `program` is what help calls it; nothing else depends on that.
+int Run(const std::vector<std::string>& arguments, Streams& io,
+        const std::string& program = "mindgate");
+
+// "kubectl mindgate" when it was called as kubectl's plugin, else "mindgate".
+std::string ProgramName(const std::string& called_as);
 
 // Each adds one subcommand; when it was chosen, parsing runs it and sets `exit_code`.
 void AddApply(CLI::App& parent, Streams& io, int& exit_code);
@@ -32,8 +35,8 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code);
 void AddCerts(CLI::App& parent, Streams& io, int& exit_code);
 void AddDoctor(CLI::App& parent, Streams& io, int& exit_code);
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code);
-void AddCompletion(CLI::App& parent, Streams& io,
-                   int& exit_code);  // of `parent` and all its commands
+void AddCompletion(CLI::App& parent, Streams& io, int& exit_code);
+void AddHelp(CLI::App& parent, Streams& io, int& exit_code);  // of `parent` and all its commands
 
 // Limits an option to some words; help and completion show them.
 void SetChoices(CLI::Option& option, std::vector<std::string> words);

@@ -2,15 +2,12 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace mindgate::cli {
 
-enum class Shell { kBash, kZsh, kFish };
+// kKubectl: the program that kubectl calls to complete `kubectl mindgate ...`.
+enum class Shell { kBash, kZsh, kFish, kKubectl };
 
-// A completion script for a program and all its subcommands.
-std::string CompletionScript(const CLI::App& app, Shell shell);
+// What a shell needs to offer what `mindgate __complete` prints.
+std::string CompletionScript(Shell shell);
 
 }  // namespace mindgate::cli

@@ -7,15 +7,45 @@
 #include <ostream>
 
 #include "admission/known_names.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
 #include "cli/inputs.h"
 #include "cli/results_json.h"
+#include "json/yaml.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::cli {
 
-int RunConfigValidate(const std::string& path, Streams& io) {
+namespace {
+
+constexpr std::chrono::days kSoon(30);
+
+// An exception that ends unnoticed makes objects be denied that were admitted the day before.
+void WarnOfEnds(const schemas::Config& config, const InputText& input, Time now, Streams& io) {
+  const auto documents = json::DecodeYaml(input.text);
+  for (size_t i = 0; i < config.exceptions.size(); ++i) {
+    const schemas::Exception& exception = config.exceptions[i];
+    if (exception.expires - now > kSoon) continue;
+    const std::string path = "/exceptions/" + std::to_string(i) + "/expires";
+    json::Issue issue;
+    if (documents && !documents->empty()) issue.at = documents->front().positions.At(path);
+    const bool ended = exception.expires <= now;
+    issue.message = "warning: the exception of " + exception.owner + " for " +
+                    Join(exception.rules, ", ") + (ended ? " ended on " : " ends on ") +
+                    FormatTime(exception.expires) +
+                    (ended ? " and has no effect: what it let through is judged again"
+                           : ": what it lets through is judged again from then on");
+    issue.hint = ended ? "remove it, or give it a later date"
+                       : "mend the objects until then, or give it a later date";
+    io.err << json::Render(issue, input.name, input.text);
+  }
+}
+
+}  // namespace
+
+int RunConfigValidate(const std::string& path, Time now, Streams& io) {
   const InputText input = std::move(ReadInputs({path}, io.in).front());
   if (!input.fault.empty()) {
     PrintError(io.err, path + ": " + input.fault);
@@ -26,6 +56,7 @@ int RunConfigValidate(const std::string& path, Streams& io) {
     io.err << json::Render(config.error(), input.name, input.text);
     return kExitUnusable;
   }
+  WarnOfEnds(*config, input, now, io);
   io.out << input.name << ": fine, generation " << config->generation << "\n";
   return kExitDone;
 }
@@ -55,7 +86,9 @@ void AddConfig(CLI::App& parent, Streams& io, int& exit_code) {
       ->type_name("")
       ->envname("MINDGATE_CONFIG");
   validate->footer("Example:\n  mindgate config validate mindgate.yaml");
-  validate->callback([path, &io, &exit_code] { exit_code = RunConfigValidate(*path, io); });
+  validate->callback([path, &io, &exit_code] {
+    exit_code = RunConfigValidate(*path, SystemClock().WallNow(), io);
+  });
 
   CLI::App* schema = command->add_subcommand("schema", "Print the JSON Schema (draft 7)");
   schema->footer("Example:\n  mindgate config schema > mindgate.schema.json");

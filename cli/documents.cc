@@ -165,6 +165,15 @@ std::unique_ptr<Source> Decode(InputText input) {
 
 namespace {
 
+// Neither an object nor one whose author forgot a line: that would have metadata.
+bool IsForeign(const Json& value) {
+  if (!value.is_object()) return true;
+  const bool version = json::Find(value, "apiVersion") != nullptr;
+  const bool kind = json::Find(value, "kind") != nullptr;
+  if (version && kind) return false;
+  return (!version && !kind) || !json::IsObject(json::Find(value, "metadata"));
+}
+
 // Unwraps Lists and AdmissionReviews.
 class Unwrapper {
  public:
@@ -174,7 +183,7 @@ class Unwrapper {
   // Recursion is bounded by the depth of a decoded document.
   void Unwrap(const Json& value, const std::string& path) {
     if (!value.is_object()) {
-      Fault(path, "must be an object of Kubernetes, not " + WithArticle(json::TypeName(value)),
+      Fault(path, "must be a Kubernetes object, not " + WithArticle(json::TypeName(value)),
             "write apiVersion, kind and metadata");
       return;
     }
@@ -184,7 +193,7 @@ class Unwrapper {
       if (text && !text->empty()) continue;
       if (member == nullptr || text) {
         Fault(json::Child(path, key),
-              "this is no object of Kubernetes: " + std::string(key) + " is missing",
+              "not a Kubernetes object: " + std::string(key) + " is missing",
               "every object names its apiVersion and kind; kubectl refuses it too");
       } else {
         Fault(json::Child(path, key),
@@ -234,7 +243,7 @@ class Unwrapper {
     const auto operation = schemas::OperationNamed(written.value_or(""));
     if (!operation) {
       Fault(json::Child(request_path, "operation"),
-            written ? Quote(*written) + " is no operation" : "\"operation\" is missing",
+            written ? Quote(*written) + " is not an operation" : "\"operation\" is missing",
             "write CREATE, UPDATE, DELETE or CONNECT");
       return;
     }
@@ -272,6 +281,7 @@ std::vector<InputObject> ObjectsIn(Source& source, Document& document, const Jso
 
 std::vector<InputObject> ObjectsIn(Source& source) {
   std::vector<InputObject> objects;
+  source.skipped = 0;
   if (!source.input.fault.empty()) {
     InputObject& object = objects.emplace_back();
     object.source = &source;
@@ -283,6 +293,8 @@ std::vector<InputObject> ObjectsIn(Source& source) {
       object.source = &source;
       object.document = &document;
       object.fault = document.fault;
+    } else if (source.input.found && IsForeign(document.value)) {
+      ++source.skipped;
     } else {
       Unwrapper(source, document, objects).Unwrap(document.value, "");
     }

@@ -34,6 +34,7 @@ struct Document {
 struct Source {
   InputText input;
   std::vector<Document> documents;
+  size_t skipped = 0;  // documents of a text that was found, which are not Kubernetes objects
 };
 
 // Strict JSON when the name ends with .json, or when standard input begins with { or [; else YAML.
@@ -49,7 +50,7 @@ struct InputObject {
   std::string path;                    // of the object in the document
   const json::Json* object = nullptr;  // null pointer: a review without one (DELETE), or a fault
   const json::Json* old_object = nullptr;  // of a review
-  std::optional<json::Issue> fault;        // it is no object of Kubernetes
+  std::optional<json::Issue> fault;        // it is not a Kubernetes object
   bool from_review = false;
   schemas::Operation operation = schemas::Operation::kCreate;  // of a review, as what follows
   std::string ns;
@@ -57,6 +58,8 @@ struct InputObject {
 };
 
 // In the order of the texts. A document or text with a fault gives one InputObject with that fault.
+// What is not a Kubernetes object is a fault in a text that was named, and is counted in one that
+// was found: folders hold values files and dashboards too.
 std::vector<InputObject> ObjectsOf(const std::vector<std::unique_ptr<Source>>& sources);
 std::vector<InputObject> ObjectsIn(Source& source);
 

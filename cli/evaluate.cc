@@ -5,6 +5,8 @@
 
 #include "admission/known_names.h"
 #include "base/text.h"
+#include "cli/kustomize.h"
+#include "kube/label_selector.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::cli {
@@ -34,7 +36,7 @@ std::optional<RequestOptions> ReadRequestOptions(const InputOptions& options, st
   for (std::string_view pair : Split(options.namespace_labels, ',')) {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      PrintError(err, "--namespace-labels holds " + Quote(pair) + ", which is no label",
+      PrintError(err, "--namespace-labels holds " + Quote(pair) + ", which is not a label",
                  "write key=value, several with commas between them");
       return std::nullopt;
     }
@@ -68,7 +70,65 @@ std::optional<std::vector<const Json*>> OldObjects(
   return objects;
 }
 
+std::string Count(size_t number, const std::string& one, const std::string& several) {
+  return std::to_string(number) + " " + (number == 1 ? one : several);
+}
+
+// "13 documents that are not Kubernetes objects, 25 templates of Helm charts".
+std::string SkippedText(const Skipped& skipped) {
+  std::vector<std::string> parts;
+  if (skipped.documents > 0) {
+    parts.push_back(Count(skipped.documents, "document that is not a Kubernetes object",
+                          "documents that are not Kubernetes objects"));
+  }
+  if (skipped.templates > 0) {
+    parts.push_back(
+        Count(skipped.templates, "template of a Helm chart", "templates of Helm charts"));
+  }
+  return Join(parts, ", ");
+}
+
+std::string HelmHint(const Skipped& skipped) {
+  return "helm template " + skipped.chart +
+         " | mindgate apply -f - -o table judges what the chart makes";
+}
+
+bool IsSelected(const InputObject& input, const Json* selector) {
+  const Json* object = input.object != nullptr ? input.object : input.old_object;
+  return object == nullptr ||
+         kube::Selects(selector, json::FindPath(object, {"metadata", "labels"}));
+}
+
+// Everything that the options name; kustomizations come after files.
+std::vector<InputText> ReadAll(const InputOptions& options, std::istream& in, Skipped& skipped) {
+  auto texts = ReadInputs(options.files, in,
+                          {.recursive = options.recursive, .exclude = options.exclude}, &skipped);
+  for (const std::string& folder : options.kustomizations) {
+    texts.push_back(BuildKustomization(folder));
+  }
+  return texts;
+}
+
+void PrintNoObjects(const InputOptions& options, const Skipped& skipped, std::ostream& err) {
+  std::vector<std::string> names = options.files;
+  names.insert(names.end(), options.kustomizations.begin(), options.kustomizations.end());
+  const std::string where = Join(names, ", ");
+  if (!skipped.any()) {
+    PrintError(err, "no objects in " + where, "the input is empty or holds only comments");
+    return;
+  }
+  PrintError(err, "no objects in " + where + ": skipped " + SkippedText(skipped),
+             skipped.templates > 0 ? HelmHint(skipped)
+                                   : "a Kubernetes object names its apiVersion and kind");
+}
+
 }  // namespace
+
+void PrintSkipped(const Skipped& skipped, std::ostream& err) {
+  if (!skipped.any()) return;
+  err << "skipped: " << SkippedText(skipped) << "\n";
+  if (skipped.templates > 0) err << "hint: " << HelmHint(skipped) << "\n";
+}
 
 void PrintError(std::ostream& err, const std::string& what, const std::string& hint) {
   err << "error: " << what << "\n";
@@ -93,9 +153,20 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
 
 std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, Streams& io) {
-  if (options.files.empty()) {
-    PrintError(io.err, "nothing to look at", "name files, folders or - with -f");
+  if (options.files.empty() && options.kustomizations.empty()) {
+    PrintError(io.err, "nothing to look at",
+               "name files, folders, addresses or - with -f, or a kustomization with -k");
     return std::nullopt;
+  }
+  std::optional<Json> selector;
+  if (!options.selector.empty()) {
+    auto parsed = kube::ParseLabelSelector(options.selector);
+    if (!parsed) {
+      PrintError(io.err, "--selector " + Quote(options.selector) + ": " + parsed.error().message(),
+                 "for example -l 'app=chat,tier in (web,api),!canary'");
+      return std::nullopt;
+    }
+    selector = *std::move(parsed);
   }
   const auto request = ReadRequestOptions(options, io.err);
   if (!request) return std::nullopt;
@@ -108,15 +179,26 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
   }
   const auto old_objects = OldObjects(evaluation.old_sources, io.err);
   if (!old_objects) return std::nullopt;
-  evaluation.sources = DecodeAll(ReadInputs(options.files, io.in));
+  evaluation.sources = DecodeAll(ReadAll(options, io.in, evaluation.skipped));
   const auto inputs = ObjectsOf(evaluation.sources);
+  for (const auto& source : evaluation.sources) evaluation.skipped.documents += source->skipped;
   if (inputs.empty()) {
-    PrintError(io.err, "no objects in " + Join(options.files, ", "),
-               "the input is empty or holds only comments");
+    PrintNoObjects(options, evaluation.skipped, io.err);
     return std::nullopt;
   }
   const Decider decider(inputs, *old_objects, *request, *config, admission_options);
-  for (const InputObject& input : inputs) evaluation.decisions.push_back(decider.Decide(input));
+  for (const InputObject& input : inputs) {
+    // The others are known all the same: a service finds its runtime.
+    if (selector && !IsSelected(input, &*selector)) continue;
+    evaluation.decisions.push_back(decider.Decide(input));
+  }
+  if (evaluation.decisions.empty()) {
+    PrintError(io.err,
+               "none of " + Count(inputs.size(), "object", "objects") +
+                   " has labels that match --selector " + Quote(options.selector),
+               "the labels of the objects themselves count, not those of their pod templates");
+    return std::nullopt;
+  }
   return evaluation;
 }
 

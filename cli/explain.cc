@@ -17,6 +17,7 @@
 #include "cli/print.h"
 #include "cli/results_json.h"
 #include "cli/rule_text.h"
+#include "cli/terminal.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
 
@@ -40,7 +41,11 @@ OrderedJson RuleJson(const Rule& rule, const schemas::Config& config) {
 }
 
 OrderedJson MutatorJson(const mutators::Mutator& mutator) {
-  return {{"mutator", mutator.name}, {"summary", mutator.summary}};
+  return {{"mutator", mutator.name},
+          {"summary", mutator.summary},
+          {"writes", mutator.writes},
+          {"where", mutator.where},
+          {"withheld", mutator.withheld}};
 }
 
 int ListAll(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
@@ -61,7 +66,7 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   for (const Rule* rule : policies::Catalogue()) {
     const auto mode = schemas::ModeName(policies::ModeFor(*rule, config, ""));
     io.out << Padded(rule->id, 5) << "  " << Padded(rule->name, width) << "  " << Padded(mode, 7)
-           << "  " << rule->summary << "\n";
+           << "  " << WrappedCell(rule->summary, io.width, width + 18) << "\n";
   }
   io.out << "\n"
          << paint(Color::kBold, "       " + Padded("MUTATOR", width) + "           WHAT IT WRITES")
@@ -69,35 +74,78 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   for (const auto& mutator : mutators::Mutators()) {
     const bool off = config.disabled_mutators.contains(mutator.name);
     io.out << "       " << Padded(mutator.name, width) << "  " << Padded(off ? "off" : "on", 7)
-           << "  " << mutator.summary << "\n";
+           << "  " << WrappedCell(mutator.summary, io.width, width + 18) << "\n";
   }
   return kExitDone;
 }
 
-int ExplainTopic(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
-  const bool as_json = options.output == "json";
-  if (const Rule* rule = policies::FindRule(options.topic)) {
-    io.out << (as_json ? Dump(RuleJson(*rule, config)) + "\n" : RuleDocument(*rule, config));
-    return kExitDone;
-  }
-  std::vector<std::string_view> known;
+// What a topic names: a rule, a mutator, or one of each.
+struct Topic {
+  const Rule* rule = nullptr;
+  const mutators::Mutator* mutator = nullptr;
+};
+
+constexpr std::string_view kRule = "rule/";
+constexpr std::string_view kMutator = "mutator/";
+
+Topic TopicNamed(std::string_view text) {
+  const bool only_rule = text.starts_with(kRule);
+  const bool only_mutator = text.starts_with(kMutator);
+  if (only_rule) text.remove_prefix(kRule.size());
+  if (only_mutator) text.remove_prefix(kMutator.size());
+  Topic topic;
+  if (!only_mutator) topic.rule = policies::FindRule(text);
+  if (only_rule) return topic;
   for (const auto& mutator : mutators::Mutators()) {
-    if (mutator.name == options.topic) {
-      io.out << (as_json ? Dump(MutatorJson(mutator)) + "\n"
-                         : std::string(mutator.name) + " (mutator)\n\n  " +
-                               std::string(mutator.summary) + "\n");
-      return kExitDone;
-    }
-    known.push_back(mutator.name);
+    if (mutator.name == text) topic.mutator = &mutator;
+  }
+  return topic;
+}
+
+void PrintUnknown(const std::string& word, std::ostream& err) {
+  std::vector<std::string> names;
+  for (const auto& mutator : mutators::Mutators()) {
+    names.emplace_back(mutator.name);
+    names.push_back(std::string(kMutator) + std::string(mutator.name));
   }
   for (const Rule* rule : policies::Catalogue()) {
-    known.push_back(rule->id);
-    known.push_back(rule->name);
+    names.emplace_back(rule->id);
+    names.emplace_back(rule->name);
+    names.push_back(std::string(kRule) + std::string(rule->name));
   }
-  const auto near = NearestOf(options.topic, known);
-  PrintError(io.err, "there is no rule or mutator " + Quote(options.topic),
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const auto near = NearestOf(word, known);
+  PrintError(err, "there is no rule or mutator " + Quote(word),
              near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists all of them");
-  return kExitUnusable;
+}
+
+int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
+  OrderedJson rules = OrderedJson::array();
+  OrderedJson writers = OrderedJson::array();
+  std::string text;
+  for (const std::string& word : options.topics) {
+    const Topic topic = TopicNamed(word);
+    if (topic.rule == nullptr && topic.mutator == nullptr) {
+      PrintUnknown(word, io.err);
+      return kExitUnusable;
+    }
+    if (topic.rule != nullptr) {
+      rules.push_back(RuleJson(*topic.rule, config));
+      text += (text.empty() ? "" : "\n") + RuleDocument(*topic.rule, config, io.width);
+    }
+    if (topic.mutator != nullptr) {
+      writers.push_back(MutatorJson(*topic.mutator));
+      text += (text.empty() ? "" : "\n") + MutatorDocument(*topic.mutator, config, io.width);
+    }
+  }
+  if (options.output != "json") {
+    io.out << text;
+  } else if (rules.size() + writers.size() == 1) {
+    io.out << Dump(rules.empty() ? writers.front() : rules.front()) << "\n";
+  } else {
+    io.out << Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}}) << "\n";
+  }
+  return kExitDone;
 }
 
 int WritePages(const std::string& folder, Streams& io) {
@@ -122,10 +170,13 @@ int ExplainFiles(const ExplainOptions& options, Streams& io) {
   if (!evaluation) return kExitUnusable;
   PrintFaults(evaluation->decisions, io.err);
   if (options.output == "json") {
-    io.out << Dump(ExplanationJson(evaluation->decisions)) << "\n";
+    io.out << Dump(ExplanationJson(evaluation->decisions, evaluation->skipped)) << "\n";
   } else {
-    PrintExplanation(evaluation->decisions, Paint(options.color, io.out_is_terminal), io.out);
+    PrintExplanation(evaluation->decisions, options.all, Paint(options.color, io.out_is_terminal),
+                     io.width, io.out);
   }
+  io.out.flush();
+  PrintSkipped(evaluation->skipped, io.err);
   return ExitCode(evaluation->decisions);
 }
 
@@ -133,33 +184,46 @@ int ExplainFiles(const ExplainOptions& options, Streams& io) {
 
 int RunExplain(const ExplainOptions& options, Streams& io) {
   if (!options.markdown_folder.empty()) return WritePages(options.markdown_folder, io);
-  if (!options.input.files.empty()) {
-    if (options.topic.empty()) return ExplainFiles(options, io);
-    PrintError(io.err, "both files and the rule " + Quote(options.topic) + " are named",
-               "name one of them");
+  if (!options.input.files.empty() || !options.input.kustomizations.empty()) {
+    if (options.topics.empty()) return ExplainFiles(options, io);
+    PrintError(io.err, "both files and the rule " + Quote(options.topics.front()) + " are named",
+               "-f takes one path: write -f " + options.topics.front() +
+                   " if it is another file, else leave out -f");
     return kExitUnusable;
   }
   const auto config = LoadConfigFile(options.input.config_file, io.err);
   if (!config) return kExitUnusable;
-  return options.topic.empty() ? ListAll(options, *config, io) : ExplainTopic(options, *config, io);
+  return options.topics.empty() ? ListAll(options, *config, io)
+                                : ExplainTopics(options, *config, io);
 }
 
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = parent.add_subcommand(
       "explain", "Say rule by rule what happens to objects and why, or what a rule means");
-  command->add_option("RULE", options->topic, "A rule or mutator, by id or name")->type_name("");
+  command
+      ->add_option("RULE", options->topics,
+                   "Rules and mutators, by id or name; rule/NAME and mutator/NAME where both have "
+                   "one name")
+      ->type_name("");
   AddInputOptions(*command, options->input);
   SetChoices(*command->add_option("-o,--output", options->output, "What to print")
                   ->capture_default_str()
                   ->envname("MINDGATE_EXPLAIN_OUTPUT"),
              {"text", "json"});
+  command
+      ->add_flag("-v,--all", options->all,
+                 "Of objects, also name the rules that passed, are off or do not apply")
+      ->envname("MINDGATE_EXPLAIN_ALL");
   AddColorOption(*command, options->color);
   command->add_option("--markdown", options->markdown_folder)->group("");
   command->footer(R"(Examples:
   mindgate explain                       list all rules and mutators
   mindgate explain MG050                 what the rule checks, why, and what to write instead
-  mindgate explain -f job.yaml           which rules matched, what was injected and what was withheld
+  mindgate explain scheduler-name        what the mutator writes, where, and when it does not
+  mindgate explain mutator/visible-devices  not the rule of that name
+  mindgate explain -f job.yaml           what was injected and withheld, and which rules did not pass
+  mindgate explain -f job.yaml --all     rule by rule
   mindgate explain -f job.yaml -o json)");
   command->callback([options, &io, &exit_code] {
     options->input.now = SystemClock().WallNow();

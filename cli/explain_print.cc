@@ -8,7 +8,8 @@
 
 #include "base/text.h"
 #include "cli/results_json.h"
-#include "cli/rule_text.h"
+#include "cli/terminal.h"
+#include "json/pointer.h"
 #include "policies/engine.h"
 
 namespace mindgate::cli {
@@ -17,9 +18,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using policies::Finding;
 using policies::RuleTrace;
-
-constexpr size_t kWidth = 100;
-constexpr std::string_view kMargin = "            ";  // under what stands after the result
 
 std::string_view ResultName(RuleTrace::Result result) {
   switch (result) {
@@ -65,82 +63,112 @@ std::string PlaceOf(const Decision& decision, const Finding& finding) {
   return place;
 }
 
-// Of changes and of what was withheld.
-template <typename Entries>
-void PrintEdits(std::string_view title, const Entries& entries, const Paint& paint,
-                std::ostream& out) {
-  if (entries.empty()) return;
-  size_t width = 0;
-  for (const auto& entry : entries) width = std::max(width, entry.mutator.size());
-  out << "  " << paint(Color::kBold, title) << "\n";
-  for (const auto& entry : entries) {
-    out << "    " << Padded(entry.mutator, width) << "  " << (entry.path.empty() ? "/" : entry.path)
-        << "\n"
-        << Wrapped(entry.reason, kWidth, std::string(width + 6, ' '));
-  }
-}
+class ExplanationPrinter {
+ public:
+  ExplanationPrinter(bool all, const Paint& paint, size_t width, std::ostream& out)
+      : all_(all), paint_(paint), width_(width), out_(out) {}
 
-void PrintRule(const Decision& decision, const RuleTrace& trace, const Paint& paint,
-               std::ostream& out) {
-  out << "    " << paint(ColorOf(trace.result), Padded(ResultName(trace.result), 8)) << "  "
-      << trace.rule->id << " " << trace.rule->name;
-  if (trace.result == RuleTrace::Result::kViolated || trace.result == RuleTrace::Result::kError) {
-    out << " (" << schemas::ModeName(trace.mode) << ")";
-  }
-  out << "\n";
-  if (!trace.reason.empty()) out << Wrapped(trace.reason, kWidth, "  " + std::string(kMargin));
-  for (const Finding& finding : decision.verdict.findings) {
-    if (finding.rule != trace.rule) continue;
-    out << "  " << kMargin << PlaceOf(decision, finding);
-    if (!finding.field.empty()) out << "  " << finding.field;
-    out << "\n" << Wrapped(finding.message, kWidth, "  " + std::string(kMargin));
-    if (!finding.fix.empty()) {
-      out << Wrapped("fix: " + finding.fix, kWidth, "  " + std::string(kMargin));
+  void Print(const Decision& decision) {
+    const auto header = HeaderJson(decision);
+    out_ << paint_(Color::kBold, decision.Title()) << " (" << header.at("file").get<std::string>()
+         << ":" << header.at("line").get<int>() << ", "
+         << schemas::OperationName(decision.operation)
+         << "): " << admission::OutcomeName(decision.verdict.outcome);
+    if (!decision.verdict.ignored_because.empty()) {
+      out_ << ", " << decision.verdict.ignored_because;
+    }
+    out_ << "\n";
+    PrintEdits("Changed", decision.verdict.changes, decision);
+    PrintEdits("Left alone", decision.verdict.withheld, decision);
+    if (!decision.verdict.traces.empty()) PrintRules(decision);
+    for (const Finding& finding : decision.verdict.findings) {
+      if (finding.rule == nullptr) out_ << "  " << paint_(Color::kRed, finding.message) << "\n";
     }
   }
-}
 
-void PrintRules(const Decision& decision, const Paint& paint, std::ostream& out) {
-  std::map<std::string, std::string> not_applicable;  // rules by reason
-  out << "  " << paint(Color::kBold, "Rules") << "\n";
-  for (const RuleTrace& trace : decision.verdict.traces) {
-    if (trace.result == RuleTrace::Result::kNotApplicable) {
-      std::string& rules = not_applicable[trace.reason];
-      rules += (rules.empty() ? "" : ", ") + std::string(trace.rule->id);
-    } else {
-      PrintRule(decision, trace, paint, out);
+ private:
+  // Of changes and of what was withheld.
+  template <typename Entries>
+  void PrintEdits(std::string_view title, const Entries& entries, const Decision& decision) {
+    if (entries.empty()) return;
+    size_t column = 0;
+    for (const auto& entry : entries) column = std::max(column, entry.mutator.size());
+    out_ << "  " << paint_(Color::kBold, title) << "\n";
+    for (const auto& entry : entries) {
+      // What is appended to a list is shown by the list.
+      std::string_view path = entry.path;
+      if (path.ends_with("/-")) path.remove_suffix(2);
+      const std::string field =
+          path.empty() ? "the whole object" : json::FieldPath(*decision.ObjectAfter(), path);
+      out_ << "    " << Padded(entry.mutator, column) << "  " << field << "\n"
+           << Wrapped(entry.reason, width_, std::string(column + 6, ' '));
     }
   }
-  for (const auto& [reason, rules] : not_applicable) {
-    out << "    " << reason << ":\n" << Wrapped(rules, kWidth, "      ");
+
+  void PrintRule(const Decision& decision, const RuleTrace& trace) {
+    constexpr std::string_view kMargin = "              ";  // under what stands after the result
+    out_ << "    " << paint_(ColorOf(trace.result), Padded(ResultName(trace.result), 8)) << "  "
+         << trace.rule->id << " " << trace.rule->name;
+    if (trace.result == RuleTrace::Result::kViolated || trace.result == RuleTrace::Result::kError) {
+      out_ << " (" << schemas::ModeName(trace.mode) << ")";
+    }
+    out_ << "\n";
+    if (!trace.reason.empty()) out_ << Wrapped(trace.reason, width_, kMargin);
+    for (const Finding& finding : decision.verdict.findings) {
+      if (finding.rule != trace.rule) continue;
+      out_ << kMargin << PlaceOf(decision, finding);
+      if (!finding.field.empty()) out_ << "  " << finding.field;
+      out_ << "\n" << Wrapped(finding.message, width_, kMargin);
+      if (!finding.fix.empty()) out_ << Wrapped("fix: " + finding.fix, width_, kMargin);
+    }
   }
-}
+
+  void PrintRules(const Decision& decision) {
+    std::map<std::string, std::string> not_applicable;  // rules by reason
+    std::map<RuleTrace::Result, int> counts;
+    out_ << "  " << paint_(Color::kBold, "Rules") << "\n";
+    for (const RuleTrace& trace : decision.verdict.traces) {
+      const bool matters = trace.result != RuleTrace::Result::kNotApplicable &&
+                           trace.result != RuleTrace::Result::kPassed && trace.result != RuleTrace::Result::kOff;
+      if (!matters) ++counts[trace.result];
+      if (trace.result == RuleTrace::Result::kNotApplicable) {
+        std::string& rules = not_applicable[trace.reason];
+        rules += (rules.empty() ? "" : ", ") + std::string(trace.rule->id);
+      } else if (matters || all_) {
+        PrintRule(decision, trace);
+      }
+    }
+    if (!all_) {
+      out_ << "    " << counts[RuleTrace::Result::kPassed] << " passed, " << counts[RuleTrace::Result::kNotApplicable]
+           << " do not apply, " << counts[RuleTrace::Result::kOff] << " off (--all names them)\n";
+      return;
+    }
+    for (const auto& [reason, rules] : not_applicable) {
+      out_ << "    " << reason << ":\n" << Wrapped(rules, width_, "      ");
+    }
+  }
+
+  const bool all_;
+  const Paint& paint_;
+  const size_t width_;
+  std::ostream& out_;
+};
 
 }  // namespace
 
-void PrintExplanation(const std::vector<Decision>& decisions, const Paint& paint,
-                      std::ostream& out) {
+void PrintExplanation(const std::vector<Decision>& decisions, bool all, const Paint& paint,
+                      size_t width, std::ostream& out) {
+  ExplanationPrinter printer(all, paint, width, out);
   bool first = true;
   for (const Decision& decision : decisions) {
     if (decision.input.fault) continue;
     if (!first) out << "\n";
     first = false;
-    const auto header = HeaderJson(decision);
-    out << paint(Color::kBold, decision.Title()) << " (" << header.at("file").get<std::string>()
-        << ":" << header.at("line").get<int>() << ", " << schemas::OperationName(decision.operation)
-        << "): " << admission::OutcomeName(decision.verdict.outcome);
-    if (!decision.verdict.ignored_because.empty()) out << ", " << decision.verdict.ignored_because;
-    out << "\n";
-    PrintEdits("Changed", decision.verdict.changes, paint, out);
-    PrintEdits("Left alone", decision.verdict.withheld, paint, out);
-    if (!decision.verdict.traces.empty()) PrintRules(decision, paint, out);
-    for (const Finding& finding : decision.verdict.findings) {
-      if (finding.rule == nullptr) out << "  " << paint(Color::kRed, finding.message) << "\n";
-    }
+    printer.Print(decision);
   }
 }
 
-OrderedJson ExplanationJson(const std::vector<Decision>& decisions) {
+OrderedJson ExplanationJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
   OrderedJson results = OrderedJson::array();
   for (const Decision& decision : decisions) {
     OrderedJson result = HeaderJson(decision);
@@ -164,7 +192,7 @@ OrderedJson ExplanationJson(const std::vector<Decision>& decisions) {
     result["findings"] = FindingsJson(decision);
     results.push_back(std::move(result));
   }
-  return {{"results", std::move(results)}, {"summary", SummaryJson(decisions)}};
+  return {{"results", std::move(results)}, {"summary", SummaryJson(decisions, skipped)}};
 }
 
 }  // namespace mindgate::cli

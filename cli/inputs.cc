@@ -1,5 +1,6 @@
 #include "cli/inputs.h"
 
+#include <fnmatch.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -9,7 +10,10 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "base/text.h"
+#include "cli/version.h"
 #include "json/limits.h"
+#include "kube/download.h"
 
 namespace mindgate::cli {
 namespace {
@@ -39,40 +43,136 @@ bool IsManifest(const fs::path& path) {
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-// Symbolic links to folders are not followed, so that a loop of them ends.
-Result<std::vector<std::string>> FilesUnder(const std::string& folder) {
-  std::vector<std::string> files;
+bool IsUrl(const std::string& path) {
+  return path.starts_with("https://") || path.starts_with("http://");
+}
+
+bool Matches(const std::string& pattern, const std::string& text) {
+  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+// What stands in the templates folder of a chart is rendered first.
+bool HoldsChartTemplates(const fs::path& folder) {
+  std::error_code ignored;
+  return folder.filename() == "templates" &&
+         fs::exists(folder.parent_path() / "Chart.yaml", ignored);
+}
+
+size_t ManifestsUnder(const fs::path& folder) {
+  size_t count = 0;
   std::error_code error;
   fs::recursive_directory_iterator entry(folder, error);
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (IsHidden(entry->path())) {
-      entry.disable_recursion_pending();
-    } else if (IsManifest(entry->path()) && entry->is_regular_file(ignored)) {
-      files.push_back(entry->path().string());
-    }
+    if (IsManifest(entry->path())) ++count;
   }
-  if (error) {
-    return Fail(ErrorCode::kInvalidArgument, "the folder cannot be read: " + error.message());
-  }
-  if (files.empty()) {
-    return Fail(ErrorCode::kNotFound, "the folder holds no .yaml, .yml or .json file");
-  }
-  std::sort(files.begin(), files.end());
-  return files;
+  return count;
 }
 
-Result<std::vector<std::string>> FilesMatching(const std::string& pattern) {
-  glob_t found{};
-  // Not safe beside other threads; a command reads its input on one.
-  const int status = ::glob(pattern.c_str(), 0, nullptr, &found);  // NOLINT(concurrency-mt-unsafe)
-  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  ::globfree(&found);
-  if (status != 0 && status != GLOB_NOMATCH) {
-    return Fail(ErrorCode::kInvalidArgument, "the pattern cannot be followed");
+// Finds the files that paths stand for.
+class Finder {
+ public:
+  Finder(const InputFilter& filter, Skipped& skipped) : filter_(filter), skipped_(skipped) {}
+
+  // "-" and addresses stay themselves.
+  Result<std::vector<std::string>> FilesOf(const std::string& path, bool& found) {
+    std::error_code ignored;
+    found = fs::is_directory(path, ignored);
+    if (found) return Under(path);
+    const bool is_pattern = path.find_first_of("*?[") != std::string::npos;
+    if (path == "-" || IsUrl(path) || !is_pattern || fs::exists(path, ignored)) {
+      return std::vector<std::string>{path};
+    }
+    found = true;
+    return Matching(path);
   }
-  if (paths.empty()) return Fail(ErrorCode::kNotFound, "the pattern matches no file");
-  return paths;
+
+ private:
+  bool IsExcluded(const fs::path& path, const fs::path& root) const {
+    return std::any_of(filter_.exclude.begin(), filter_.exclude.end(),
+                       [&](const std::string& glob) {
+                         return Matches(glob, glob.find('/') == std::string::npos
+                                                  ? path.filename().string()
+                                                  : path.lexically_relative(root).string());
+                       });
+  }
+
+  // Symbolic links to folders are not followed, so that a loop of them ends.
+  Result<std::vector<std::string>> Under(const std::string& folder) {
+    std::vector<std::string> files;
+    std::error_code error;
+    fs::recursive_directory_iterator entry(folder, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+      std::error_code ignored;
+      const fs::path& path = entry->path();
+      const bool is_folder = entry->is_directory(ignored);
+      if (IsHidden(path) || IsExcluded(path, folder)) {
+        entry.disable_recursion_pending();
+      } else if (is_folder && !filter_.recursive) {
+        entry.disable_recursion_pending();
+      } else if (is_folder && HoldsChartTemplates(path)) {
+        skipped_.templates += ManifestsUnder(path);
+        if (skipped_.chart.empty()) skipped_.chart = path.parent_path().string();
+        entry.disable_recursion_pending();
+      } else if (IsManifest(path) && entry->is_regular_file(ignored)) {
+        files.push_back(path.string());
+      }
+    }
+    if (error) {
+      return Fail(ErrorCode::kInvalidArgument, "the folder cannot be read: " + error.message());
+    }
+    if (files.empty() && skipped_.templates == 0) {
+      return Fail(ErrorCode::kNotFound, "the folder holds no .yaml, .yml or .json file");
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+
+  Result<std::vector<std::string>> Matching(const std::string& pattern) {
+    glob_t matched{};
+    // Not safe beside other threads; a command reads its input on one.
+    const int status =
+        ::glob(pattern.c_str(), 0, nullptr, &matched);  // NOLINT(concurrency-mt-unsafe)
+    const std::vector<std::string> matches(matched.gl_pathv, matched.gl_pathv + matched.gl_pathc);
+    ::globfree(&matched);
+    if (status != 0 && status != GLOB_NOMATCH) {
+      return Fail(ErrorCode::kInvalidArgument, "the pattern cannot be followed");
+    }
+    std::vector<std::string> files;
+    for (const std::string& match : matches) {
+      std::error_code ignored;
+      if (IsExcluded(match, "")) continue;
+      if (!fs::is_directory(match, ignored)) {
+        files.push_back(match);
+      } else if (auto below = Under(match)) {  // a matched folder may well hold none
+        files.insert(files.end(), below->begin(), below->end());
+      }
+    }
+    if (files.empty()) return Fail(ErrorCode::kNotFound, "the pattern matches no file");
+    return files;
+  }
+
+  const InputFilter& filter_;
+  Skipped& skipped_;
+};
+
+// "a,b" is two paths unless a file has that very name.
+std::vector<std::string> SplitAtCommas(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) {
+      all.push_back(path);
+      continue;
+    }
+    for (std::string_view part : Split(path, ',')) all.emplace_back(part);
+  }
+  return all;
+}
+
+Result<std::string> ReadOne(const std::string& path, std::istream& in) {
+  if (path == "-") return ReadStream(in);
+  if (IsUrl(path)) return kube::Download(path, UserAgent(), {.bytes = json::kLargestFile});
+  return ReadFile(path);
 }
 
 }  // namespace
@@ -81,44 +181,28 @@ Result<std::string> ReadFile(const std::string& path) {
   return mindgate::ReadFile(path, json::kLargestFile);
 }
 
-Result<std::vector<std::string>> ExpandPath(const std::string& path) {
-  if (path == "-") return std::vector<std::string>{path};
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) return FilesUnder(path);
-  const bool is_pattern = path.find_first_of("*?[") != std::string::npos;
-  if (!is_pattern || fs::exists(path, ignored)) return std::vector<std::string>{path};
-  auto matches = FilesMatching(path);
-  if (!matches) return matches;
-  std::vector<std::string> files;
-  for (const std::string& match : *matches) {
-    if (!fs::is_directory(match, ignored)) {
-      files.push_back(match);
-    } else if (auto below = FilesUnder(match)) {  // a matched folder may well hold none
-      files.insert(files.end(), below->begin(), below->end());
-    }
-  }
-  if (files.empty()) return Fail(ErrorCode::kNotFound, "the pattern matches no file");
-  return files;
-}
-
-std::vector<InputText> ReadInputs(const std::vector<std::string>& paths, std::istream& in) {
+std::vector<InputText> ReadInputs(const std::vector<std::string>& paths, std::istream& in,
+                                  const InputFilter& filter, Skipped* skipped) {
+  Skipped uncounted;
+  Finder finder(filter, skipped != nullptr ? *skipped : uncounted);
   std::vector<InputText> texts;
-  std::set<std::string> seen;  // `-f dir dir/a.yaml` names a.yaml once
-  for (const std::string& path : paths) {
-    const auto files = ExpandPath(path);
+  std::set<std::string> seen;  // `-f dir -f dir/a.yaml` names a.yaml once
+  for (const std::string& path : SplitAtCommas(paths)) {
+    bool found = false;
+    const auto files = finder.FilesOf(path, found);
     if (!files) {
       texts.push_back({path, "", files.error().message()});
       continue;
     }
     for (const std::string& file : *files) {
       if (!seen.insert(file).second) continue;
-      const bool is_stdin = file == "-";
-      auto text = is_stdin ? ReadStream(in) : ReadFile(file);
-      const std::string name = is_stdin ? kStdin : file;
-      if (text) {
-        texts.push_back({name, *std::move(text), ""});
+      InputText& text = texts.emplace_back();
+      text.name = file == "-" ? kStdin : file;
+      text.found = found;
+      if (auto read = ReadOne(file, in)) {
+        text.text = *std::move(read);
       } else {
-        texts.push_back({name, "", text.error().message()});
+        text.fault = read.error().message();
       }
     }
   }

@@ -1,18 +1,32 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 
 int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
-  mindgate::cli::Streams io{std::cin, std::cout, std::cerr, ::isatty(STDOUT_FILENO) == 1,
-                            ::isatty(STDERR_FILENO) == 1};
+  const bool out_is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  mindgate::cli::Streams io{std::cin,
+                            std::cout,
+                            std::cerr,
+                            out_is_terminal,
+                            ::isatty(STDERR_FILENO) == 1,
+                            mindgate::cli::TerminalWidth(out_is_terminal, STDOUT_FILENO)};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const int exit_code = mindgate::cli::Run(arguments, io);
-  // A full disk or a closed pipe must not look like success.
+  const int exit_code =
+      mindgate::cli::Run(arguments, io, mindgate::cli::ProgramName(argc > 0 ? argv[0] : ""));
+  // A full disk must not look like success.
+  errno = 0;
   std::cout.flush();
-  return std::cout ? exit_code : mindgate::cli::kExitUnusable;
+  if (std::cout) return exit_code;
+  const std::string reason = errno == 0 ? "" : ": " + mindgate::SystemReason(errno);
+  std::cerr << "error: standard output cannot be written" << reason << "\n"
+            << "hint: what was printed is not complete; make room, or write elsewhere\n";
+  return mindgate::cli::kExitUnusable;
 }

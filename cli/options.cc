@@ -22,9 +22,34 @@ void SetChoices(CLI::Option& option, std::vector<std::string> words) {
 void AddInputOptions(CLI::App& command, InputOptions& options) {
   command
       .add_option("-f,--filename", options.files,
-                  "Files, folders (read recursively), globs, or - for standard input")
+                  "A file, a folder, a glob, an http(s) address, or - for standard input; several "
+                  "with commas between them, or -f again")
+      ->allow_extra_args(false)
       ->type_name("PATH")
       ->envname("MINDGATE_FILENAME");
+  command
+      .add_flag("-R,--recursive", options.recursive,
+                "Folders within folders too, which is the default: --recursive=false reads one "
+                "level")
+      ->envname("MINDGATE_RECURSIVE");
+  command
+      .add_option("--exclude", options.exclude,
+                  "Files and folders to leave out, by name or, with a slash, by path below the "
+                  "folder that -f names; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("GLOB")
+      ->envname("MINDGATE_EXCLUDE");
+  command
+      .add_option("-k,--kustomize", options.kustomizations,
+                  "A folder with a kustomization, built with kustomize or kubectl")
+      ->allow_extra_args(false)
+      ->type_name("DIR")
+      ->envname("MINDGATE_KUSTOMIZE");
+  command
+      .add_option("-l,--selector", options.selector,
+                  "Only objects with these labels: a=b, a!=b, 'a in (b,c)', 'a notin (b)', a, !a")
+      ->type_name("SELECTOR")
+      ->envname("MINDGATE_SELECTOR");
   SetChoices(*command
                   .add_option("--operation", options.operation,
                               "By default UPDATE for objects that --old holds, else CREATE")
@@ -67,7 +92,7 @@ void AddColorOption(CLI::App& command, ColorMode& color) {
                 : word == "never" ? ColorMode::kNever
                                   : ColorMode::kAuto;
       },
-      "auto paints on a terminal unless NO_COLOR is set");
+      "auto paints on a terminal unless NO_COLOR is set or TERM is dumb");
   option->envname("MINDGATE_COLOR");
   SetChoices(*option, {"auto", "always", "never"});
 }

@@ -1,14 +1,13 @@
 #include "cli/paint.h"
 
-#include <cstdlib>
+#include "kube/environment.h"
 
 namespace mindgate::cli {
 namespace {
 
-bool NoColorIsSet() {
-  // Read before any thread is started.
-  const char* value = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr && *value != '\0';
+// NO_COLOR (https://no-color.org), and terminals that show codes as they are.
+bool IsUnwanted() {
+  return !kube::Environment("NO_COLOR").empty() || kube::Environment("TERM") == "dumb";
 }
 
 std::string_view CodeOf(Color color) {
@@ -37,7 +36,7 @@ std::string Padded(std::string_view text, size_t width) {
 
 Paint::Paint(ColorMode mode, bool is_terminal)
     : on_(mode == ColorMode::kAlways ||
-          (mode == ColorMode::kAuto && is_terminal && !NoColorIsSet())) {}
+          (mode == ColorMode::kAuto && is_terminal && !IsUnwanted())) {}
 
 std::string Paint::operator()(Color color, std::string_view text) const {
   if (!on_ || text.empty()) return std::string(text);

@@ -15,7 +15,7 @@ enum class Color { kRed, kGreen, kYellow, kCyan, kBold };
 // Puts text in colour, or leaves it as it is.
 class Paint {
  public:
-  // kAuto paints on a terminal unless NO_COLOR (https://no-color.org) is set.
+  // kAuto paints on a terminal unless NO_COLOR (https://no-color.org) is set or TERM is dumb.
   Paint(ColorMode mode, bool is_terminal);
 
   std::string operator()(Color color, std::string_view text) const;

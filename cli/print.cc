@@ -1,14 +1,19 @@
 #include "cli/print.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
 
+#include "base/text.h"
 #include "cli/diff.h"
 #include "cli/results_json.h"
+#include "cli/terminal.h"
 #include "json/patch.h"
+#include "json/pointer.h"
 #include "json/yaml.h"
 
 namespace mindgate::cli {
@@ -55,47 +60,75 @@ Color ColorOf(std::string_view word) {
 
 }  // namespace
 
-void PrintYaml(const std::vector<Decision>& decisions, std::ostream& out) {
+namespace {
+
+// Objects of one document by the place where they stand.
+using Kept = std::map<std::string, const Json*, std::less<>>;
+
+// What stays of the value at `path`: an object that is kept, or a List with what stays of its
+// items. Recursion is bounded by the depth of a decoded document.
+std::optional<Json> Remaining(const Json& value, const std::string& path, const Kept& kept) {
+  if (const auto object = kept.find(path); object != kept.end()) return *object->second;
+  const Json* items = json::Find(value, "items");
+  if (!json::IsArray(items)) return std::nullopt;
+  const std::string below = json::Child(path, "items");
+  Json left = Json::array();
+  for (size_t i = 0; i < items->size(); ++i) {
+    if (auto item = Remaining((*items)[i], json::Child(below, i), kept)) {
+      left.push_back(*std::move(item));
+    }
+  }
+  if (left.empty()) return std::nullopt;
+  Json list = value;
+  list["items"] = std::move(left);
+  return list;
+}
+
+bool IsPrinted(const Decision& decision, bool print_denied) {
+  return decision.verdict.outcome != Outcome::kDenied || print_denied;
+}
+
+}  // namespace
+
+void PrintYaml(const std::vector<Decision>& decisions, bool print_denied, std::ostream& out) {
   const auto bad = BadSources(decisions);
   bool first = true;
-  for (size_t i = 0; i < decisions.size();) {
-    const InputObject& input = decisions[i].input;
-    size_t end = i + 1;  // of the objects of this document
-    while (end < decisions.size() && decisions[end].input.document == input.document &&
-           decisions[end].input.source == input.source) {
-      ++end;
-    }
-    const Json* whole = decisions[i].ObjectAfter();
-    Json list;
-    if (!input.path.empty() && !input.from_review && input.document != nullptr) {
-      list = input.document->value;
-      for (; i < end; ++i) {
-        const auto& mutated = decisions[i].verdict.mutated;
-        if (mutated == nullptr) continue;
-        const json::Operation put{json::Operation::Kind::kReplace, decisions[i].input.path,
-                                  *mutated};
-        // Cannot fail: the item stands where it was read.
-        if (!json::ApplyPatch(list, {&put, 1})) return;
-      }
-      whole = &list;
-    }
-    i = end;
-    if (whole == nullptr || bad.contains(input.source)) continue;
+  const auto print = [&](const Json& object) {
     if (!first) out << "---\n";
     first = false;
-    out << json::EncodeYaml(*whole);
+    out << json::EncodeYaml(object);
+  };
+  for (size_t i = 0; i < decisions.size();) {
+    const InputObject& input = decisions[i].input;
+    Kept kept;
+    for (; i < decisions.size() && decisions[i].input.document == input.document &&
+           decisions[i].input.source == input.source;
+         ++i) {
+      const Json* after = decisions[i].ObjectAfter();
+      if (after != nullptr && IsPrinted(decisions[i], print_denied)) {
+        kept.emplace(decisions[i].input.path, after);
+      }
+    }
+    if (kept.empty() || bad.contains(input.source)) continue;
+    if (input.from_review) {  // the object alone
+      for (const auto& [path, object] : kept) print(*object);
+    } else if (const auto left = Remaining(input.document->value, "", kept)) {
+      print(*left);
+    }
   }
 }
 
-void PrintPatch(const std::vector<Decision>& decisions, std::ostream& out) {
+void PrintPatch(const std::vector<Decision>& decisions, bool print_denied, std::ostream& out) {
   const auto bad = BadSources(decisions);
   if (decisions.size() == 1) {
-    if (bad.empty()) out << Dump(json::ToJsonPatch(decisions.front().verdict.patch)) << "\n";
+    if (bad.empty() && IsPrinted(decisions.front(), print_denied)) {
+      out << Dump(json::ToJsonPatch(decisions.front().verdict.patch)) << "\n";
+    }
     return;
   }
   nlohmann::ordered_json patches = nlohmann::ordered_json::array();
   for (const Decision& decision : decisions) {
-    if (bad.contains(decision.input.source)) continue;
+    if (bad.contains(decision.input.source) || !IsPrinted(decision, print_denied)) continue;
     const auto header = HeaderJson(decision);
     nlohmann::ordered_json entry;
     for (const char* key : {"file", "document", "line", "kind", "namespace", "name"}) {
@@ -105,6 +138,17 @@ void PrintPatch(const std::vector<Decision>& decisions, std::ostream& out) {
     patches.push_back(std::move(entry));
   }
   out << Dump(patches) << "\n";
+}
+
+std::vector<std::string> NamesOf(const std::vector<Decision>& decisions, bool print_denied) {
+  std::vector<std::string> names;
+  for (const Decision& decision : decisions) {
+    if (decision.kind.empty() || !IsPrinted(decision, print_denied)) continue;
+    const std::string_view group = schemas::GroupOf(decision.api_version);
+    names.push_back(ToLower(decision.kind) + (group.empty() ? "" : ".") + std::string(group) + "/" +
+                    decision.name);
+  }
+  return names;
 }
 
 void PrintDiff(const std::vector<Decision>& decisions, const Paint& paint, std::ostream& out) {
@@ -119,7 +163,8 @@ void PrintDiff(const std::vector<Decision>& decisions, const Paint& paint, std::
   }
 }
 
-void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, std::ostream& out) {
+void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, size_t width,
+                std::ostream& out) {
   constexpr size_t kOutcomeWidth = 10;
   size_t title_width = std::string_view("OBJECT").size();
   for (const Decision& decision : decisions) {
@@ -135,8 +180,8 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, std:
     out << "  " << paint(ColorOf(word), Padded(word, kOutcomeWidth)) << rule
         << (rule.empty() ? "" : "  ") << place << "\n";
     if (!field.empty()) out << margin << field << "\n";
-    out << margin << message << "\n";
-    if (!fix.empty()) out << margin << "fix: " << fix << "\n";
+    out << Wrapped(message, width, margin);
+    if (!fix.empty()) out << Wrapped("fix: " + fix, width, margin);
   };
   for (const Decision& decision : decisions) {
     const std::string_view outcome = admission::OutcomeName(decision.verdict.outcome);
@@ -154,7 +199,7 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, std:
           finding.fix);
     }
   }
-  const auto summary = SummaryJson(decisions);
+  const auto summary = SummaryJson(decisions, {});
   const int errors = summary.at("errors").get<int>();
   out << "\n"
       << summary.at("admitted").get<int>() << " admitted, " << summary.at("denied").get<int>()

@@ -66,7 +66,7 @@ OrderedJson ChangesJson(const Decision& decision) {
   return changes;
 }
 
-OrderedJson ResultsJson(const std::vector<Decision>& decisions) {
+OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
   OrderedJson results = OrderedJson::array();
   for (const Decision& decision : decisions) {
     OrderedJson result = HeaderJson(decision);
@@ -78,10 +78,10 @@ OrderedJson ResultsJson(const std::vector<Decision>& decisions) {
     result["warnings"] = decision.verdict.warnings;
     results.push_back(std::move(result));
   }
-  return {{"results", std::move(results)}, {"summary", SummaryJson(decisions)}};
+  return {{"results", std::move(results)}, {"summary", SummaryJson(decisions, skipped)}};
 }
 
-OrderedJson SummaryJson(const std::vector<Decision>& decisions) {
+OrderedJson SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
   std::array<int, 4> counts{};
   for (const Decision& decision : decisions) {
     ++counts[static_cast<size_t>(decision.verdict.outcome)];
@@ -92,7 +92,8 @@ OrderedJson SummaryJson(const std::vector<Decision>& decisions) {
   return {{"admitted", count(admission::Outcome::kAdmitted)},
           {"denied", count(admission::Outcome::kDenied)},
           {"errors", count(admission::Outcome::kError)},
-          {"ignored", count(admission::Outcome::kIgnored)}};
+          {"ignored", count(admission::Outcome::kIgnored)},
+          {"skipped", skipped.documents + skipped.templates}};
 }
 
 }  // namespace mindgate::cli

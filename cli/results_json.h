@@ -20,9 +20,9 @@ nlohmann::ordered_json FindingsJson(const Decision& decision);
 nlohmann::ordered_json ChangesJson(const Decision& decision);
 
 // The one object that `apply -o json` prints.
-nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions);
+nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions, const Skipped& skipped);
 
-// {"admitted": 0, "denied": 0, "errors": 0, "ignored": 0}
-nlohmann::ordered_json SummaryJson(const std::vector<Decision>& decisions);
+// {"admitted": 0, "denied": 0, "errors": 0, "ignored": 0, "skipped": 0}
+nlohmann::ordered_json SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped);
 
 }  // namespace mindgate::cli

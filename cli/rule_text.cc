@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/terminal.h"
 
 namespace mindgate::cli {
 namespace {
@@ -37,20 +38,6 @@ std::string Cell(std::string_view text) {
 
 }  // namespace
 
-std::string Wrapped(std::string_view text, size_t width, std::string_view margin) {
-  std::string out;
-  std::string line;
-  for (std::string_view word : Split(text, ' ')) {
-    if (!line.empty() && margin.size() + line.size() + 1 + word.size() > width) {
-      out += std::string(margin) + line + "\n";
-      line.clear();
-    }
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  return out + std::string(margin) + line + "\n";
-}
-
 std::string KindsOf(const Rule& rule) {
   std::vector<std::string> kinds;
   std::vector<std::string> missing;  // of the workloads
@@ -66,25 +53,45 @@ std::string KindsOf(const Rule& rule) {
   return out;
 }
 
-std::string RuleDocument(const Rule& rule, const schemas::Config& config) {
+namespace {
+
+// A title, then text below it.
+std::string Part(std::string_view title, std::string_view text, size_t width) {
+  return std::string(title) + "\n" + Wrapped(text, width, "  ");
+}
+
+}  // namespace
+
+std::string RuleDocument(const Rule& rule, const schemas::Config& config, size_t width) {
   const schemas::Mode mode = policies::ModeFor(rule, config, "");
-  std::string out = std::string(rule.id) + " " + std::string(rule.name) + "\n\n";
-  out += Wrapped(Sentence(rule.summary), kWidth, "  ") + "\n";
-  const auto part = [&out](std::string_view title, std::string_view text) {
-    out += std::string(title) + "\n" + Wrapped(text, kWidth, "  ");
-  };
-  part("Why", Sentence(rule.why));
-  part("What to write", Sentence(rule.fix));
-  part("Kinds", KindsOf(rule));
   std::string modes(schemas::ModeName(mode));
   if (mode != rule.default_mode) {
     modes += " (by default " + std::string(schemas::ModeName(rule.default_mode)) + ")";
   }
-  part("Mode", modes);
-  part("Severity", policies::SeverityName(rule.severity));
-  part("Source", Sentence(rule.source));
-  part("Configuration", "rules: {" + std::string(rule.id) + ": enforce|warn|audit|off}");
-  return out;
+  return std::string(rule.id) + " " + std::string(rule.name) + "\n\n" +
+         Wrapped(Sentence(rule.summary), width, "  ") + "\n" +
+         Part("Why", Sentence(rule.why), width) + Part("What to write", Sentence(rule.fix), width) +
+         Part("Kinds", KindsOf(rule), width) + Part("Mode", modes, width) +
+         Part("Severity", policies::SeverityName(rule.severity), width) +
+         Part("Source", Sentence(rule.source), width) +
+         Part("Configuration", "rules: {" + std::string(rule.id) + ": enforce|warn|audit|off}",
+              width);
+}
+
+std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Config& config,
+                            size_t width) {
+  constexpr std::string_view kNever =
+      "Nothing is written over what is there, into objects that are being deleted or are labelled "
+      "mindgate.io/inject: disabled (or their namespace), or into a pod template that an update "
+      "leaves as it was.";
+  std::string state = config.disabled_mutators.contains(mutator.name) ? "off" : "on";
+  if (state == "off") state += " (by default on)";
+  return std::string(mutator.name) + " (mutator)\n\n" +
+         Wrapped(Sentence(mutator.summary), width, "  ") + "\n" +
+         Part("What it writes", mutator.writes, width) + Part("Where", mutator.where, width) +
+         Part("When it writes nothing", mutator.withheld, width) + Wrapped(kNever, width, "  ") +
+         Part("State", state, width) +
+         Part("Configuration", "mutators: {" + std::string(mutator.name) + ": on|off}", width);
 }
 
 std::string RulePageName(const Rule& rule) { return std::string(rule.id) + ".md"; }

@@ -4,7 +4,10 @@
 
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/complete.h"
 #include "cli/evaluate.h"
+#include "cli/help.h"
+#include "cli/version.h"
 
 namespace mindgate::cli {
 namespace {
@@ -15,26 +18,20 @@ const CLI::App& Chosen(const CLI::App& app) {
   return commands.empty() ? app : Chosen(*commands.front());
 }
 
-// "mindgate config validate".
-std::string FullName(const CLI::App& app) {
-  return app.get_parent() == nullptr ? app.get_name()
-                                     : FullName(*app.get_parent()) + " " + app.get_name();
-}
-
 // What may stand where `app` met an argument it does not know.
 std::vector<std::string> KnownWords(const CLI::App& app, bool flags) {
+  if (!flags) return CommandsOf(app);
   std::vector<std::string> words;
-  if (flags) {
-    for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-    }
-    return words;
-  }
-  for (const CLI::App* command :
-       app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
-    words.push_back(command->get_name());
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
   }
   return words;
+}
+
+// -f takes one path, as kubectl has it: what a shell makes of an unquoted * is one and then more.
+bool TakesFiles(const CLI::App& app) {
+  const CLI::Option* option = app.get_option_no_throw("--filename");
+  return option != nullptr && option->count() > 0;
 }
 
 int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
@@ -48,7 +45,11 @@ int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
     what = std::string(flag ? "unknown flag " : "unexpected argument ") + Quote(word);
     const std::vector<std::string> known = KnownWords(chosen, flag);
     const std::vector<std::string_view> names(known.begin(), known.end());
-    if (const auto near = NearestOf(word, names)) hint = "did you mean " + Quote(*near) + "?";
+    if (const auto near = NearestOf(word, names)) {
+      hint = "did you mean " + Quote(*near) + "?";
+    } else if (!flag && TakesFiles(chosen)) {
+      hint = "-f takes one path: write -f again before each, or quote a pattern, -f '*.yaml'";
+    }
   }
   if (hint.empty()) hint = "`" + FullName(chosen) + " --help` shows what can be written";
   PrintError(io.err, what, hint);
@@ -57,11 +58,18 @@ int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
 
 }  // namespace
 
-int Run(const std::vector<std::string>& arguments, Streams& io) {
+std::string ProgramName(const std::string& called_as) {
+  return called_as.substr(called_as.rfind('/') + 1).starts_with("kubectl-mindgate")
+             ? "kubectl mindgate"
+             : "mindgate";
+}
+
+int Run(const std::vector<std::string>& arguments, Streams& io, const std::string& program) {
   int exit_code = kExitDone;
   CLI::App app("Keeps Ascend NPU jobs schedulable, reschedulable and elastic on Kubernetes.",
-               "mindgate");
+               program);
   app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "mindgate " + Version(), "Print the version");
   AddApply(app, io, exit_code);
   AddExplain(app, io, exit_code);
   AddTest(app, io, exit_code);
@@ -75,12 +83,19 @@ int Run(const std::vector<std::string>& arguments, Streams& io) {
   AddDoctor(app, io, exit_code);
   AddVersion(app, io, exit_code);
   AddCompletion(app, io, exit_code);
-  app.footer("`mindgate COMMAND --help` shows the flags of a command, with examples.");
+  AddHelp(app, io, exit_code);
+  app.footer("`" + program + " COMMAND --help` shows the flags of a command, with examples.");
+  if (!arguments.empty() && arguments.front() == kCompleteCommand) {
+    return RunComplete(app, {arguments.begin() + 1, arguments.end()}, io);
+  }
   try {
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    io.out << Chosen(app).help();
+    io.out << HelpOf(Chosen(app));
+    return kExitDone;
+  } catch (const CLI::CallForVersion& version) {
+    io.out << version.what() << "\n";
     return kExitDone;
   } catch (const CLI::ParseError& failure) {
     return Refuse(app, failure, io);

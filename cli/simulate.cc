@@ -60,7 +60,7 @@ class Printer {
 
 int RunSimulate(const SimulateOptions& options, Streams& io) {
   if (options.paths.empty()) {
-    PrintError(io.err, "no scenario to play", "name files or folders with -f, - is standard input");
+    PrintError(io.err, "no scenario to play", "name files or folders with -f; - is standard input");
     return kExitUnusable;
   }
   Printer printer(options, io.out);
@@ -89,7 +89,10 @@ void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
   CLI::App* command = parent.add_subcommand(
       "simulate", "Play scenarios: faults, rules and what the watcher does about them");
   command
-      ->add_option("-f,--filename", options->paths, "Files, folders, globs, - for standard input")
+      ->add_option("-f,--filename", options->paths,
+                   "A file, a folder, a glob, an http(s) address, or - for standard input; several "
+                   "with commas between them, or -f again")
+      ->allow_extra_args(false)
       ->type_name("PATH")
       ->envname("MINDGATE_SIMULATE_FILENAME");
   SetChoices(*command->add_option("-o,--output", options->output, "What to print")

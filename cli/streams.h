@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 
 namespace mindgate::cli {
+
+// Columns of what is not a terminal.
+inline constexpr size_t kDefaultWidth = 100;
 
 // What a command talks to; tests hand it strings.
 struct Streams {
@@ -11,6 +15,7 @@ struct Streams {
   std::ostream& err;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
+  size_t width = kDefaultWidth;  // in columns, of what people read
 };
 
 // Exit codes of every command.

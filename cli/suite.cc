@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 #include "admission/known_names.h"
 #include "base/text.h"
@@ -371,15 +370,12 @@ const Json& SuiteSchema() {
   return schema;
 }
 
-std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths) {
+std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in) {
   std::vector<SuiteFile> files;
-  std::istringstream nothing;
-  for (const std::string& path : paths) {
-    for (InputText& input : ReadInputs({path}, nothing)) {
-      const bool named = input.name == path;
-      SuiteFile file = ReadSuiteFile(std::move(input));
-      if (named || !IsOther(file)) files.push_back(std::move(file));
-    }
+  for (InputText& input : ReadInputs(paths, in)) {
+    const bool named = !input.found;
+    SuiteFile file = ReadSuiteFile(std::move(input));
+    if (named || !IsOther(file)) files.push_back(std::move(file));
   }
   return files;
 }

@@ -49,10 +49,10 @@ struct SuiteFile {
   json::Issues issues;
 };
 
-// Reads suites: the files themselves, and of folders every .yaml, .yml and .json that is no
-// manifest (apiVersion and kind) and not named mindgate.yaml. Files named in a suite are relative
-// to its folder.
-std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths);
+// Reads suites: the files themselves, "-" for `in`, and of folders every .yaml, .yml and .json that
+// is not a manifest (apiVersion and kind) and not named mindgate.yaml. Files named in a suite are
+// relative to its folder, of standard input to the current one.
+std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in);
 
 // The JSON Schema of a suite.
 const json::Json& SuiteSchema();

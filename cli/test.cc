@@ -135,13 +135,13 @@ SuiteResult RunSuite(const Suite& suite, Time now) {
 
 int RunTest(const TestOptions& options, Streams& io) {
   if (options.paths.empty()) {
-    PrintError(io.err, "no suites to run", "name files or folders");
+    PrintError(io.err, "no suites to run", "name files or folders; - is standard input");
     return kExitUnusable;
   }
   std::vector<SuiteResult> results;
   bool bad = false;
   bool failed = false;
-  const auto files = ReadSuites(options.paths);
+  const auto files = ReadSuites(options.paths, io.in);
   if (files.empty()) {
     PrintError(io.err, "no suite in " + Join(options.paths, ", "),
                "a suite is a YAML file with cases:");
@@ -172,7 +172,8 @@ void AddTest(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<TestOptions>();
   CLI::App* command = parent.add_subcommand(
       "test", "Run policy test suites: objects and what must be decided about them");
-  command->add_option("PATH", options->paths, "Suite files, or folders of them")
+  command
+      ->add_option("PATH", options->paths, "Suite files, folders of them, or - for standard input")
       ->type_name("")
       ->envname("MINDGATE_TEST_PATH");
   SetChoices(*command->add_option("-o,--output", options->output, "What to print")

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "json/yaml.h"
 #include "support/cli.h"
+#include "support/environment.h"
 
 namespace mindgate::cli {
 namespace {
@@ -91,16 +93,104 @@ TEST_F(Apply, DocumentsStayInOrderAndForeignKindsPass) {
   EXPECT_EQ((*documents)[2].value, (*documents)[0].value);
 }
 
-TEST_F(Apply, DeniedObjectsAreShownAndExplainedOnStderr) {
+// `mindgate apply -f job.yaml | kubectl apply -f -` must not apply what was denied.
+TEST_F(Apply, DeniedObjectsAreNotPrintedAndExplainedOnStderr) {
   workspace_.Write("a.yaml", Deployment("llm", "fault-scheduling: Force"));
-  const CliResult result = Run({"-f", "a.yaml"});
+  CliResult result = Run({"-f", "a.yaml"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.out, HasSubstr("schedulerName: volcano"));
+  EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err,
               ::testing::StartsWith("a.yaml:13:27: denied: MG050 fault-scheduling-value: "
                                     "spec.template.metadata.labels[fault-scheduling]: "));
   EXPECT_THAT(result.err, HasSubstr("\n        fault-scheduling: Force\n"
                                     "                          ^\nhint: "));
+  for (const char* output : {"patch", "name"}) {
+    EXPECT_EQ(Run({"-f", "a.yaml", "-o", output}).out, "") << output;
+  }
+  result = Run({"-f", "a.yaml", "--print-denied"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr("schedulerName: volcano"));
+  EXPECT_THAT(Run({"-f", "a.yaml", "--print-denied", "-o", "patch"}).out, HasSubstr("volcano"));
+  EXPECT_EQ(Run({"-f", "a.yaml", "--print-denied", "-o", "name"}).out, "deployment.apps/llm\n");
+}
+
+TEST_F(Apply, OfSeveralObjectsTheAdmittedOnesArePrinted) {
+  const std::string both =
+      Deployment("bad", "fault-scheduling: Force") + "---\n" + Deployment("good");
+  CliResult result = Run({"-f", "-"}, both);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, Run({"-f", "-"}, Deployment("good")).out);
+  EXPECT_EQ(Run({"-f", "-", "-o", "name"}, both + "---\n" + kService).out,
+            "deployment.apps/good\nservice/llm\n");
+  const Json patches = Json::parse(Run({"-f", "-", "-o", "patch"}, both).out);
+  ASSERT_EQ(patches.size(), 1u);
+  EXPECT_EQ(patches[0]["name"], "good");
+
+  const std::string list = R"(apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: s}}
+- {apiVersion: v1, kind: Pod, metadata: {name: bad, labels: {fault-scheduling: Force}},
+   spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 1}}}]}}
+- apiVersion: v1
+  kind: PodList
+  items:
+  - {apiVersion: v1, kind: Pod, metadata: {name: worse, labels: {fault-scheduling: Force}},
+     spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 1}}}]}}
+)";
+  result = Run({"-f", "-"}, list);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out,
+            "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Service\n  metadata:\n"
+            "    name: s\nkind: List\n");
+}
+
+TEST_F(Apply, SelectorsChooseAmongObjectsAndTheOthersAreKnown) {
+  workspace_.Write("a.yaml",
+                   "apiVersion: v1\nkind: Service\nmetadata: {name: a, labels: {app: x}}\n"
+                   "---\n"
+                   "apiVersion: v1\nkind: Service\nmetadata: {name: b, labels: {app: y}}\n"
+                   "---\napiVersion: v1\nkind: Service\nmetadata: {name: c}\n");
+  const auto names = [this](const char* selector) {
+    return Run({"-f", "a.yaml", "-o", "name", "-l", selector}).out;
+  };
+  EXPECT_EQ(names("app=x"), "service/a\n");
+  EXPECT_EQ(names("app in (x,y)"), "service/a\nservice/b\n");
+  EXPECT_EQ(names("app!=x"), "service/b\nservice/c\n");
+  EXPECT_EQ(names("!app"), "service/c\n");
+  CliResult result = Run({"-f", "a.yaml", "-l", "app=z"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "error: none of 3 objects has labels that match --selector \"app=z\"\n"
+            "hint: the labels of the objects themselves count, not those of their pod templates\n");
+  result = Run({"-f", "a.yaml", "-l", "app in x"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "error: --selector \"app in x\": \"app in x\" is not the key of a label: write "
+            "key=value\nhint: for example -l 'app=chat,tier in (web,api),!canary'\n");
+
+  workspace_.Write("mindgate.yaml", OnlyConfig({"fault-scheduling"}, {}));
+  const Json got = RunJson({"-f", "-", "-l", "pick=me"}, R"(apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: srt}
+spec: {engineConfig: {runner: {name: c, resources: {limits: {huawei.com/Ascend910: 8}}}}}
+---
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: chat, labels: {pick: me}}
+spec: {runtime: {name: srt}, engine: {minReplicas: 1}}
+)");
+  ASSERT_EQ(got["results"].size(), 1u);
+  EXPECT_EQ(got["results"][0]["changes"].size(), 1u) << "by what its runtime asks for";
+}
+
+TEST_F(Apply, JsonPathReadsTheDocumentThatJsonPrints) {
+  workspace_.Write("a.yaml", Deployment("llm", "fault-scheduling: Force"));
+  const CliResult result =
+      Run({"-f", "a.yaml", "-o",
+           "jsonpath={range .results[*]}{.name} {.findings[0].rule}{\"\\n\"}{end}"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.out, "llm MG050\n");
 }
 
 TEST_F(Apply, WarningsAdmitUnlessStrict) {
@@ -119,7 +209,7 @@ TEST_F(Apply, WarningsAdmitUnlessStrict) {
 TEST_F(Apply, JsonHasTheDocumentedShape) {
   workspace_.Write("a.yaml", Deployment("bad", "fault-scheduling: Force") + "---\n" + kService +
                                  "---\nkind: [\n");
-  const CliResult result = Run({"-f", "a.yaml", "missing.yaml", "-o", "json"});
+  const CliResult result = Run({"-f", "a.yaml", "-f", "missing.yaml", "-o", "json"});
   EXPECT_EQ(result.code, 2);
   const Json got = Json::parse(result.out);
   ASSERT_EQ(got["results"].size(), 4u);
@@ -155,14 +245,15 @@ TEST_F(Apply, JsonHasTheDocumentedShape) {
   EXPECT_EQ(got["results"][2]["object"], nullptr);
   EXPECT_EQ(got["results"][3]["file"], "missing.yaml");
   EXPECT_EQ(got["results"][3]["findings"][0]["message"], "there is no such file");
-  EXPECT_EQ(got["summary"],
-            Json::parse(R"({"admitted": 0, "denied": 1, "errors": 2, "ignored": 1})"));
+  EXPECT_EQ(
+      got["summary"],
+      Json::parse(R"({"admitted": 0, "denied": 1, "errors": 2, "ignored": 1, "skipped": 0})"));
 }
 
 TEST_F(Apply, TableNamesEverything) {
   workspace_.Write("a.yaml", Deployment("bad", "fault-scheduling: Force") + "---\n" + kService);
   workspace_.Write("b.yaml", "kind: [\n");
-  const CliResult result = Run({"-f", "a.yaml", "b.yaml", "-o", "table"});
+  const CliResult result = Run({"-f", "a.yaml,b.yaml", "-o", "table"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err, "");
   std::string got = result.out;
@@ -195,7 +286,7 @@ TEST_F(Apply, PatchOfOneAndOfSeveral) {
     {"file": "b.yaml", "document": 1, "line": 1, "kind": "Service", "namespace": "", "name": "llm", "patch": []},
     {"file": "b.yaml", "document": 2, "line": 6, "kind": "Deployment", "namespace": "default", "name": "other"}])");
   want[0]["patch"] = want[2]["patch"] = patch;
-  EXPECT_EQ(Json::parse(Run({"-f", "a.yaml", "b.yaml", "-o", "patch"}).out), want);
+  EXPECT_EQ(Json::parse(Run({"-f", "a.yaml", "-f", "b.yaml", "-o", "patch"}).out), want);
 }
 
 TEST_F(Apply, DiffShowsOnlyWhatChanges) {
@@ -279,7 +370,8 @@ TEST_F(Apply, RecordedReviewsSayTheirOwnRequest) {
   EXPECT_EQ(got["results"][0]["outcome"], "ignored");
 
   EXPECT_EQ(Run({"-f", "-"}, review(R"("operation": "DELETE")")).out, "");
-  const CliResult yaml = Run({"-f", "-"}, review(R"("operation": "CREATE", "object": )" + pod));
+  const CliResult yaml =
+      Run({"-f", "-", "--print-denied"}, review(R"("operation": "CREATE", "object": )" + pod));
   EXPECT_THAT(yaml.out, ::testing::StartsWith("apiVersion: v1\nkind: Pod\n")) << "the object alone";
 }
 
@@ -312,7 +404,7 @@ TEST_F(Apply, NamespaceLabelsSwitchInjectionOff) {
   const CliResult result = Run({"-f", "a.yaml", "--namespace-labels", "team"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: --namespace-labels holds \"team\", which is no label\n"
+            "error: --namespace-labels holds \"team\", which is not a label\n"
             "hint: write key=value, several with commas between them\n");
 }
 
@@ -337,7 +429,7 @@ spec:
   workspace_.Write("service.yaml", service);
   EXPECT_EQ(RunJson({"-f", "service.yaml"})["results"][0]["changes"].size(), 0u)
       << "alone it names no NPU";
-  const Json both = RunJson({"-f", "service.yaml", "runtime.yaml"});
+  const Json both = RunJson({"-f", "service.yaml,runtime.yaml"});
   ASSERT_EQ(both["results"][0]["changes"].size(), 1u);
   EXPECT_EQ(both["results"][0]["changes"][0]["path"], "/spec/engine/labels/fault-scheduling");
 }
@@ -379,6 +471,77 @@ TEST_F(Apply, ConfigurationFaultsStopEverything) {
   EXPECT_EQ(result.err,
             "error: configuration mindgate.yaml: there is no such file\n"
             "hint: `mindgate config defaults > mindgate.yaml` writes one\n");
+}
+
+TEST_F(Apply, TablesKeepToTheWidth) {
+  workspace_.Write("a.yaml", Deployment("llm", "fault-scheduling: Force"));
+  for (const size_t width : {60u, 80u, 100u}) {
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream err;
+    Streams io{in, out, err, false, false, width};
+    EXPECT_EQ(cli::Run({"apply", "-f", "a.yaml", "-o", "table", "--config", "mindgate.yaml"}, io),
+              1);
+    std::istringstream lines(out.str());
+    size_t longest = 0;
+    for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+    EXPECT_LE(longest, width);
+    EXPECT_GT(longest, width - 20) << "and uses it";
+  }
+}
+
+TEST_F(Apply, KustomizationsAreBuiltByWhatIsInPath) {
+  workspace_.Write("base/kustomization.yaml", "resources: []\n");
+  const auto program = [this](const std::string& name, const std::string& text) {
+    workspace_.Write(name, "#!/bin/sh\n" + text);
+    std::filesystem::permissions(name, std::filesystem::perms::owner_all);
+  };
+  const auto with_path = [this](const std::string& path) {
+    const ::mindgate::testing::ChangedEnvironment changed({{"PATH", path}});
+    return Run({"-k", "base", "-o", "name"});
+  };
+  const std::string here = std::filesystem::current_path().string();
+  const std::string made =
+      "[ \"$*\" = \"VERB base\" ] || exit 9\n"
+      "echo 'apiVersion: v1'; echo 'kind: Service'; echo 'metadata: {name: by-VERB}'\n";
+  const auto of = [&made](const std::string& verb) {
+    std::string text = made;
+    for (size_t at; (at = text.find("VERB")) != std::string::npos;) text.replace(at, 4, verb);
+    return text;
+  };
+  CliResult result = with_path(here + "/none");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "base: cannot be built: neither kustomize nor kubectl is in PATH; install one of them, "
+            "or build it elsewhere: kustomize build base | mindgate apply -f -\n");
+  program("only/kubectl", of("kustomize"));
+  EXPECT_EQ(with_path(here + "/only").out, "service/by-kustomize\n");
+  program("both/kubectl", of("kustomize"));
+  program("both/kustomize", of("build"));
+  EXPECT_EQ(with_path(here + "/both").out, "service/by-build\n");
+  program("failing/kustomize", "echo 'Error: no base' >&2; exit 1\n");
+  result = with_path(here + "/failing");
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err, "base (kustomize build): failed: Error: no base\n");
+}
+
+TEST_F(Apply, EachFilenameTakesOnePath) {
+  workspace_.Write("a.yaml", kService);
+  const CliResult result = Cli({"apply", "-f", "a.yaml", "b.yaml"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "error: unexpected argument \"b.yaml\"\nhint: -f takes one path: write -f again before "
+            "each, or quote a pattern, -f '*.yaml'\n");
+}
+
+TEST_F(Apply, FoldersOneLevelDeepAndInPart) {
+  workspace_.Write("dir/a.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n");
+  workspace_.Write("dir/sub/b.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: b}\n");
+  EXPECT_EQ(Run({"-f", "dir", "-o", "name"}).out, "service/a\nservice/b\n");
+  EXPECT_EQ(Run({"-R", "-f", "dir", "-o", "name"}).out, "service/a\nservice/b\n");
+  EXPECT_EQ(Run({"--recursive=false", "-f", "dir", "-o", "name"}).out, "service/a\n");
+  EXPECT_EQ(Run({"--exclude", "a.*", "--exclude", "c", "-f", "dir", "-o", "name"}).out,
+            "service/b\n");
 }
 
 TEST_F(Apply, NothingToLookAtIsAnError) {

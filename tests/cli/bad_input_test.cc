@@ -52,19 +52,19 @@ std::vector<BadInput> BadInputs() {
       {"an alias to itself", "a.yaml", "a: &a\n  b: *a\n", "a.yaml:2:6: "},
       {"aliases that expand beyond measure", "a.yaml", laughs, "a.yaml:"},
       {"a list at the top", "a.yaml", "- a\n- b\n",
-       "a.yaml:1:1: must be an object of Kubernetes, not a list\n"},
+       "a.yaml:1:1: must be a Kubernetes object, not a list\n"},
       {"a scalar at the top", "a.yaml", "just text\n",
-       "a.yaml:1:1: must be an object of Kubernetes, not a string\n"},
+       "a.yaml:1:1: must be a Kubernetes object, not a string\n"},
       {"a list at the top of JSON", "a.json", "[{}]",
-       "a.json:1:1: must be an object of Kubernetes, not a list\n"},
+       "a.json:1:1: must be a Kubernetes object, not a list\n"},
       {"kind of the wrong type", "a.yaml", "apiVersion: v1\nkind: 3\n",
        "a.yaml:2:7: kind must be a string, not an integer\n"},
       {"no kind", "a.yaml", "apiVersion: v1\nmetadata: {}\n",
-       "a.yaml:1:1: this is no object of Kubernetes: kind is missing\n"},
+       "a.yaml:1:1: not a Kubernetes object: kind is missing\n"},
       {"an item of a List that is no object", "a.yaml",
        "apiVersion: v1\nkind: List\nitems:\n- "
        "apiVersion: v1\n  kind: Pod\n- text\n",
-       "a.yaml:6:3: must be an object of Kubernetes, not a string\n"},
+       "a.yaml:6:3: must be a Kubernetes object, not a string\n"},
       {"a duplicate key", "a.yaml", "kind: Pod\nmetadata: {}\nkind: Pod\n",
        "a.yaml:3:1: key \"kind\" is written twice\n"},
       {"a duplicate key in JSON", "a.json", "{\"kind\": \"Pod\",\n \"kind\": \"Pod\"}",
@@ -81,7 +81,7 @@ std::vector<BadInput> BadInputs() {
       {"a review of no operation", "a.json",
        "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\",\n"
        " \"request\": {\"operation\": \"Create\", \"object\": {}}}",
-       "a.json:2:27: \"Create\" is no operation\n"},
+       "a.json:2:27: \"Create\" is not an operation\n"},
   };
 }
 
@@ -147,6 +147,78 @@ TEST(BadInput, AFolderWithOneBadFileStillReportsTheOthers) {
                                                 "dir/b.yaml 2 error", "dir/b.yaml 3 ignored",
                                                 "dir/c.json 1 ignored"))
       << "json reports every document, good or bad";
+}
+
+TEST(BadInput, WhatIsNotAnObjectIsSkippedInFoldersAndAnErrorWhenNamed) {
+  const Workspace workspace;
+  workspace.Write("dir/a.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n");
+  workspace.Write("dir/values.yaml", "replicas: 3\n---\n- a list\n---\nkind: DaemonSet\n");
+  workspace.Write("dir/Chart.yaml", "apiVersion: v2\nname: chart\n");
+  workspace.Write("dir/dashboard.json", "{\"panels\": []}");
+  const auto summary = [](const CliResult& result) {
+    return json::Json::parse(result.out)["summary"];
+  };
+  CliResult result = Cli({"apply", "-f", "dir", "-o", "json"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err, "skipped: 5 documents that are not Kubernetes objects\n");
+  EXPECT_EQ(summary(result),
+            json::Json::parse(
+                R"({"admitted": 0, "denied": 0, "errors": 0, "ignored": 1, "skipped": 5})"));
+  EXPECT_EQ(Cli({"apply", "-f", "d*/*.yaml"}).err,
+            "skipped: 4 documents that are not Kubernetes objects\n");
+  EXPECT_EQ(Cli({"explain", "-f", "dir"}).err,
+            "skipped: 5 documents that are not Kubernetes objects\n");
+
+  for (const char* name : {"dir/values.yaml", "dir/Chart.yaml", "dir/dashboard.json"}) {
+    result = Cli({"apply", "-f", name});
+    EXPECT_EQ(result.code, 2) << name;
+    EXPECT_THAT(result.err, StartsWith(name));
+  }
+
+  // Somebody forgot a line of a real object, or wrote it wrongly: that is no values file.
+  for (const char* text : {"kind: Pod\nmetadata: {name: p}\n", "apiVersion: v1\nmetadata: {}\n",
+                           "apiVersion: v1\nkind: 3\n"}) {
+    workspace.Write("dir/forgotten.yaml", text);
+    result = Cli({"apply", "-f", "dir"});
+    EXPECT_EQ(result.code, 2) << text;
+    EXPECT_THAT(result.err, StartsWith("dir/forgotten.yaml:")) << text;
+  }
+  std::filesystem::remove("dir/forgotten.yaml");
+  std::filesystem::remove("dir/a.yaml");
+  result = Cli({"apply", "-f", "dir"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.err,
+            "error: no objects in dir: skipped 5 documents that are not Kubernetes objects\n"
+            "hint: a Kubernetes object names its apiVersion and kind\n");
+}
+
+TEST(BadInput, TemplatesOfChartsAreSkippedAndTheWayToRenderThemIsNamed) {
+  const Workspace workspace;
+  workspace.Write("charts/llm/Chart.yaml", "apiVersion: v2\nname: llm\n");
+  workspace.Write("charts/llm/values.yaml", "replicas: 3\n");
+  workspace.Write("charts/llm/templates/a.yaml", "kind: {{ .Values.kind }}\n");
+  workspace.Write("charts/llm/templates/sub/b.yaml", "{{ end }}\n");
+  workspace.Write("charts/llm/templates/_helpers.tpl", "{{ end }}\n");
+  CliResult result = Cli({"apply", "-f", "charts", "-o", "table"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err,
+            "error: no objects in charts: skipped 2 documents that are not Kubernetes objects, 2 "
+            "templates of Helm charts\n"
+            "hint: helm template charts/llm | mindgate apply -f - -o table judges what the chart "
+            "makes\n");
+  workspace.Write("charts/a.yaml", "apiVersion: v1\nkind: Service\n");
+  result = Cli({"apply", "-f", "charts"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "apiVersion: v1\nkind: Service\n");
+  EXPECT_EQ(result.err,
+            "skipped: 2 documents that are not Kubernetes objects, 2 templates of Helm charts\n"
+            "hint: helm template charts/llm | mindgate apply -f - -o table judges what the chart "
+            "makes\n");
+  EXPECT_EQ(Cli({"apply", "-f", "charts/llm/templates"}).code, 2) << "named itself";
+  workspace.Write("other/templates/bad.yaml", "kind: {{ .x }}\n");
+  EXPECT_THAT(Cli({"apply", "-f", "other"}).err, StartsWith("other/templates/bad.yaml:1:"))
+      << "not of a chart";
 }
 
 TEST(BadInput, AStreamOfBadDocumentsEnds) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -29,12 +30,12 @@ TEST(Explain, ObjectsRuleByRule) {
   const Workspace workspace;
   workspace.Write("pod.yaml", kMisspeltPod);
   workspace.Write("mindgate.yaml", OnlyConfig({"scheduler-name"}, {"MG001", "MG050", "MG053"}));
-  const CliResult result = Cli({"explain", "-f", "pod.yaml", "--config", "mindgate.yaml"});
+  const CliResult result = Cli({"explain", "-f", "pod.yaml", "--all", "--config", "mindgate.yaml"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(result.out, ::testing::StartsWith("Pod default/p (pod.yaml:1, CREATE): denied\n"
                                                 "  Changed\n"
-                                                "    scheduler-name  /spec/schedulerName\n"));
+                                                "    scheduler-name  spec.schedulerName\n"));
   EXPECT_THAT(result.out, HasSubstr("\n    passed    MG001 "));
   EXPECT_THAT(result.out, HasSubstr("\n    off       MG051 "));
   EXPECT_THAT(result.out,
@@ -42,6 +43,86 @@ TEST(Explain, ObjectsRuleByRule) {
                         "              pod.yaml:5:30  metadata.labels[fault-scheduling]\n"));
   EXPECT_THAT(result.out, HasSubstr("\n              fix: "));
   EXPECT_THAT(result.out, HasSubstr("\n    does not apply to Pod:\n      MG"));
+}
+
+TEST(Explain, ByDefaultOnlyWhatMatters) {
+  const Workspace workspace;
+  workspace.Write("pod.yaml", kMisspeltPod);
+  workspace.Write("mindgate.yaml", OnlyConfig({"scheduler-name"}, {"MG001", "MG050", "MG053"}));
+  const CliResult all = Cli({"explain", "-f", "pod.yaml", "-v", "--config", "mindgate.yaml"});
+  const CliResult brief = Cli({"explain", "-f", "pod.yaml", "--config", "mindgate.yaml"});
+  EXPECT_EQ(brief.code, 1);
+  EXPECT_LT(std::count(brief.out.begin(), brief.out.end(), '\n'), 20);
+  EXPECT_GT(std::count(all.out.begin(), all.out.end(), '\n'), 40);
+  const size_t rules = brief.out.find("  Rules\n");
+  ASSERT_NE(rules, std::string::npos);
+  EXPECT_EQ(brief.out.substr(0, rules), all.out.substr(0, all.out.find("  Rules\n")));
+  EXPECT_THAT(
+      brief.out.substr(rules),
+      ::testing::StartsWith("  Rules\n    violated  MG050 fault-scheduling-value (enforce)\n"));
+  EXPECT_THAT(brief.out,
+              ::testing::ContainsRegex(
+                  "\n    2 passed, [0-9]+ do not apply, [0-9]+ off \\(--all names them\\)\n$"));
+}
+
+// A JSON pointer with ~1 is not what people write.
+TEST(Explain, FieldsReadAsKubernetesPrintsThem) {
+  const Workspace workspace;
+  const CliResult result = Cli({"explain", "-f", "-"}, R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec:
+      containers:
+      - {name: c, resources: {limits: {huawei.com/Ascend910: 8}}}
+)");
+  EXPECT_THAT(result.out,
+              HasSubstr("    recover-policy    "
+                        "spec.template.metadata.annotations[huawei.com/recover_policy_path]\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("    fault-scheduling  spec.template.metadata.labels[fault-scheduling]\n"));
+  EXPECT_THAT(result.out, HasSubstr("    visible-devices   spec.template.spec.containers[0].env\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("~1")));
+}
+
+TEST(Explain, ANameOfBothARuleAndAMutator) {
+  const CliResult both = Cli({"explain", "visible-devices"});
+  const CliResult rule = Cli({"explain", "rule/visible-devices"});
+  const CliResult mutator = Cli({"explain", "mutator/visible-devices"});
+  EXPECT_THAT(rule.out, ::testing::StartsWith("MG103 visible-devices\n"));
+  EXPECT_EQ(rule.out, Cli({"explain", "rule/MG103"}).out);
+  EXPECT_THAT(mutator.out, ::testing::StartsWith("visible-devices (mutator)\n"));
+  EXPECT_EQ(both.out, rule.out + "\n" + mutator.out);
+  const Json json = Json::parse(Cli({"explain", "visible-devices", "-o", "json"}).out);
+  EXPECT_EQ(json["rules"][0]["rule"], "MG103");
+  EXPECT_EQ(json["mutators"][0]["mutator"], "visible-devices");
+  EXPECT_EQ(Cli({"explain", "MG103", "mutator/visible-devices"}).out, both.out);
+  EXPECT_EQ(Cli({"explain", "mutator/MG103"}).err,
+            "error: there is no rule or mutator \"mutator/MG103\"\n"
+            "hint: `mindgate explain` lists all of them\n");
+  EXPECT_EQ(Cli({"explain", "rule/scheduler-nam"}).code, 2);
+}
+
+TEST(Explain, EveryMutatorSaysWhatWhereAndWhenNot) {
+  for (const auto& mutator : mutators::Mutators()) {
+    SCOPED_TRACE(mutator.name);
+    const std::string text = Cli({"explain", "mutator/" + std::string(mutator.name)}).out;
+    for (const char* part : {"\nWhat it writes\n  ", "\nWhere\n  ", "\nWhen it writes nothing\n  ",
+                             "\nState\n  on\n", "\nConfiguration\n  mutators: {"}) {
+      EXPECT_THAT(text, HasSubstr(part));
+    }
+    for (const std::string_view sentence : {mutator.writes, mutator.where, mutator.withheld}) {
+      EXPECT_TRUE(sentence.ends_with('.')) << sentence;
+    }
+  }
+  EXPECT_THAT(Cli({"explain", "scheduler-name"}).out, HasSubstr("schedulerName: volcano"));
+  const Workspace workspace;
+  workspace.Write("mindgate.yaml", "mutators: {scheduler-name: off}\n");
+  EXPECT_THAT(Cli({"explain", "scheduler-name", "--config", "mindgate.yaml"}).out,
+              HasSubstr("\nState\n  off (by default on)\n"));
 }
 
 TEST(Explain, ExceptionsAndWhatWasWithheldHaveReasons) {
@@ -107,7 +188,15 @@ TEST(Explain, UnknownRulesGetTheNearestKnown) {
   EXPECT_EQ(Cli({"explain", "whatever"}).err,
             "error: there is no rule or mutator \"whatever\"\n"
             "hint: `mindgate explain` lists all of them\n");
-  EXPECT_EQ(Cli({"explain", "MG050", "-f", "x"}).code, 2);
+  for (const std::vector<std::string>& both :
+       {std::vector<std::string>{"explain", "MG050", "-f", "x"},
+        std::vector<std::string>{"explain", "-f", "x", "MG050"}}) {
+    result = Cli(both);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_EQ(result.err,
+              "error: both files and the rule \"MG050\" are named\n"
+              "hint: -f takes one path: write -f MG050 if it is another file, else leave out -f\n");
+  }
 }
 
 TEST(Explain, ListsEveryRuleAndMutator) {

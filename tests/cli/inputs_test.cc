@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "json/limits.h"
+#include "kube/http_server.h"
 #include "support/cli.h"
 
 namespace mindgate::cli {
@@ -17,10 +18,11 @@ using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
 // "name: text" or "name! fault".
-std::vector<std::string> Read(const std::vector<std::string>& paths, const std::string& in = "") {
+std::vector<std::string> Read(const std::vector<std::string>& paths, const std::string& in = "",
+                              const InputFilter& filter = {}) {
   std::istringstream input(in);
   std::vector<std::string> out;
-  for (const InputText& text : ReadInputs(paths, input)) {
+  for (const InputText& text : ReadInputs(paths, input, filter)) {
     out.push_back(text.fault.empty() ? text.name + ": " + text.text
                                      : text.name + "! " + text.fault);
   }
@@ -56,7 +58,59 @@ TEST(ReadInputs, WhatCannotBeReadIsNamedAndTheRestIsRead) {
                           "*.json! the pattern matches no file", "good.yaml: x",
                           "good.yaml/x! cannot be opened: Not a directory"));
   EXPECT_THAT(Read({"file[1].yaml"}), ElementsAre("file[1].yaml: brackets"))
-      << "a file of that very name is no pattern";
+      << "a file of that very name is not a pattern";
+}
+
+TEST(ReadInputs, CommasSeparateAsInKubectl) {
+  const Workspace workspace;
+  for (const char* name : {"a.yaml", "b.yaml", "c,d.yaml"}) workspace.Write(name, "x");
+  EXPECT_THAT(Read({"a.yaml,b.yaml"}), ElementsAre("a.yaml: x", "b.yaml: x"));
+  EXPECT_THAT(Read({"a.yaml,-"}, "y"), ElementsAre("a.yaml: x", "<stdin>: y"));
+  EXPECT_THAT(Read({"c,d.yaml"}), ElementsAre("c,d.yaml: x")) << "a file of that very name";
+  EXPECT_THAT(Read({"a.yaml,gone.yaml"}),
+              ElementsAre("a.yaml: x", "gone.yaml! there is no such file"));
+}
+
+TEST(ReadInputs, FoldersCanBeReadInPart) {
+  const Workspace workspace;
+  for (const char* name :
+       {"dir/a.yaml", "dir/b.yaml", "dir/sub/a.yaml", "dir/sub/c.yaml", "dir/sub/deep/d.yaml"}) {
+    workspace.Write(name, "x");
+  }
+  EXPECT_THAT(Read({"dir"}, "", {.recursive = false}),
+              ElementsAre("dir/a.yaml: x", "dir/b.yaml: x"));
+  const struct {
+    std::vector<std::string> exclude;
+    std::vector<std::string> left;
+  } cases[] = {
+      {{"a.yaml"}, {"dir/b.yaml: x", "dir/sub/c.yaml: x", "dir/sub/deep/d.yaml: x"}},
+      {{"sub"}, {"dir/a.yaml: x", "dir/b.yaml: x"}},
+      {{"sub/a.yaml"},
+       {"dir/a.yaml: x", "dir/b.yaml: x", "dir/sub/c.yaml: x", "dir/sub/deep/d.yaml: x"}},
+      {{"sub/*"}, {"dir/a.yaml: x", "dir/b.yaml: x"}},
+      {{"[ab].yaml", "deep"}, {"dir/sub/c.yaml: x"}},
+      {{"dir/a.yaml"},
+       {"dir/a.yaml: x", "dir/b.yaml: x", "dir/sub/a.yaml: x", "dir/sub/c.yaml: x",
+        "dir/sub/deep/d.yaml: x"}},
+  };
+  for (const auto& c : cases) {
+    EXPECT_EQ(Read({"dir"}, "", {.exclude = c.exclude}), c.left) << c.exclude.front();
+  }
+  EXPECT_THAT(Read({"dir/*.yaml"}, "", {.exclude = {"b.yaml"}}), ElementsAre("dir/a.yaml: x"));
+  EXPECT_THAT(Read({"dir/a.yaml"}, "", {.exclude = {"a.yaml"}}), ElementsAre("dir/a.yaml: x"))
+      << "what is named is meant";
+}
+
+TEST(ReadInputs, AddressesAreFetched) {
+  kube::testing::HttpServer server({}, [](const kube::testing::HttpRequest& request) {
+    return request.path == "/a.yaml" ? kube::testing::HttpResponse{.body = "kind: Pod"}
+                                     : kube::testing::HttpResponse{.status = 404};
+  });
+  const std::string at = "http://127.0.0.1:" + std::to_string(server.port());
+  EXPECT_THAT(Read({at + "/a.yaml"}), ElementsAre(at + "/a.yaml: kind: Pod"));
+  EXPECT_THAT(Read({at + "/a.yaml?x=*," + at + "/b.yaml"}),
+              ElementsAre(at + "/a.yaml?x=*: kind: Pod",
+                          at + "/b.yaml! the server answered with status 404, not 200"));
 }
 
 TEST(ReadInputs, LoopsOfSymbolicLinksEnd) {

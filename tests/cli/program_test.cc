@@ -4,14 +4,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/config.h"
+#include "cli/paint.h"
+#include "cli/terminal.h"
 #include "schemas/config_load.h"
 #include "schemas/json_schema.h"
 #include "support/cli.h"
+#include "support/environment.h"
 #include "support/places.h"
 
 namespace mindgate::cli {
 namespace {
 
+using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::Cli;
 using ::mindgate::testing::CliResult;
 using ::mindgate::testing::Shell;
@@ -36,8 +41,9 @@ TEST(Program, ExitCodesAndStreams) {
       {"apply -f good.yaml", 0},
       {"apply -f denied.yaml", 1},
       {"apply -f bad.yaml", 2},
-      {"apply -f denied.yaml bad.yaml", 2},
-      {"apply -f good.yaml denied.yaml", 1},
+      {"apply -f denied.yaml -f bad.yaml", 2},
+      {"apply -f good.yaml,denied.yaml", 1},
+      {"apply -f good.yaml denied.yaml", 2},
       {"apply -f gone.yaml", 2},
       {"apply", 2},
       {"apply -f - < good.yaml", 0},
@@ -48,6 +54,10 @@ TEST(Program, ExitCodesAndStreams) {
       {"config defaults", 0},
       {"config validate good.yaml", 2},
       {"version", 0},
+      {"--version", 0},
+      {"help", 0},
+      {"help config validate", 0},
+      {"help config validat", 2},
       {"--help", 0},
       {"apply --help", 0},
       {"", 2},
@@ -61,11 +71,98 @@ TEST(Program, ExitCodesAndStreams) {
             "apiVersion: v1\nkind: Service\n");
 }
 
-TEST(Program, TheNameItIsCalledByDoesNotMatter) {
+// What is piped on from a denied object: nothing.
+TEST(Program, ADeniedObjectReachesNoPipe) {
+  const Workspace workspace;
+  workspace.Write("denied.yaml", kBadPod);
+  EXPECT_EQ(Shell(kBinary + " apply -f denied.yaml 2>/dev/null").out, "");
+  EXPECT_EQ(Shell(kBinary + " apply -f denied.yaml 2>/dev/null").code, 1);
+  EXPECT_EQ(Shell(kBinary + " apply -f denied.yaml -o patch 2>/dev/null").out, "");
+}
+
+TEST(Program, AFullDiskIsAnErrorThatIsTold) {
+  const Workspace workspace;
+  for (const char* arguments : {"version", "explain", "config defaults"}) {
+    const CliResult result = Shell("{ " + kBinary + " " + arguments + " >/dev/full; } 2>&1");
+    EXPECT_EQ(result.code, 2) << arguments;
+    EXPECT_THAT(result.out, ::testing::StartsWith("error: standard output cannot be written"));
+    EXPECT_THAT(
+        result.out,
+        HasSubstr("\nhint: what was printed is not complete; make room, or write elsewhere\n"));
+  }
+  EXPECT_THAT(Shell("{ " + kBinary + " version >/dev/full; } 2>&1").out,
+              HasSubstr("written: No space left on device\n"));
+}
+
+TEST(Program, TheNameItIsCalledByShowsInHelpOnly) {
   const Workspace workspace;
   std::filesystem::create_symlink(kBinary, "kubectl-mindgate");
   EXPECT_EQ(Shell("./kubectl-mindgate version").out, Shell(kBinary + " version").out);
-  EXPECT_EQ(Shell("./kubectl-mindgate apply --help").out, Shell(kBinary + " apply --help").out);
+  EXPECT_THAT(Shell(kBinary + " apply --help").out,
+              HasSubstr("\nUsage: mindgate apply [OPTIONS]\n"));
+  EXPECT_THAT(Shell("./kubectl-mindgate apply --help").out,
+              HasSubstr("\nUsage: kubectl mindgate apply [OPTIONS]\n"));
+  EXPECT_THAT(Shell("./kubectl-mindgate config --help").out,
+              HasSubstr("\nUsage: kubectl mindgate config [OPTIONS] SUBCOMMAND\n"));
+  EXPECT_EQ(Shell("./kubectl-mindgate aply 2>&1").out,
+            "error: unexpected argument \"aply\"\nhint: did you mean \"apply\"?\n");
+  EXPECT_EQ(
+      Shell("./kubectl-mindgate test --bogus 2>&1").out,
+      "error: unknown flag \"--bogus\"\nhint: `kubectl mindgate test --help` shows what can be "
+      "written\n");
+}
+
+TEST(Program, VersionAndHelpAsOtherProgramsHaveThem) {
+  EXPECT_EQ(Cli({"--version"}).out, Cli({"version"}).out);
+  EXPECT_EQ(Cli({"help"}).out, Cli({"--help"}).out);
+  EXPECT_EQ(Cli({"help", "apply"}).out, Cli({"apply", "--help"}).out);
+  EXPECT_EQ(Cli({"help", "config", "validate"}).out, Cli({"config", "validate", "--help"}).out);
+  EXPECT_EQ(Cli({"help", "config", "validat"}).err,
+            "error: there is no command \"mindgate config validat\"\n"
+            "hint: did you mean \"validate\"?\n");
+  EXPECT_EQ(Cli({"help", "nothing"}).err,
+            "error: there is no command \"mindgate nothing\"\n"
+            "hint: `mindgate --help` lists all of them\n");
+}
+
+TEST(Program, DumbTerminalsAndNoColorAreNotPainted) {
+  const struct {
+    const char* terminal;
+    const char* no_color;
+    ColorMode mode;
+    bool painted;
+  } cases[] = {
+      {"xterm", "", ColorMode::kAuto, true},   {"dumb", "", ColorMode::kAuto, false},
+      {"xterm", "1", ColorMode::kAuto, false}, {"dumb", "", ColorMode::kAlways, true},
+      {"xterm", "", ColorMode::kNever, false},
+  };
+  for (const auto& c : cases) {
+    const ChangedEnvironment changed({{"TERM", c.terminal}, {"NO_COLOR", c.no_color}});
+    EXPECT_EQ(Paint(c.mode, true)(Color::kRed, "x") != "x", c.painted)
+        << c.terminal << " " << c.no_color;
+    EXPECT_EQ(Paint(c.mode, false)(Color::kRed, "x") != "x",
+              c.painted && c.mode == ColorMode::kAlways);
+  }
+}
+
+TEST(Program, TheWidthIsThatOfTheTerminal) {
+  const struct {
+    const char* columns;
+    bool terminal;
+    size_t width;
+  } cases[] = {
+      {"72", true, 72},    {"72", false, 100}, {"10", true, 40},
+      {"wide", true, 100}, {"", true, 100},    {"", false, 100},
+  };
+  for (const auto& c : cases) {
+    const ChangedEnvironment changed({{"COLUMNS", c.columns}});
+    // A descriptor that is not a terminal has no size.
+    EXPECT_EQ(TerminalWidth(c.terminal, -1), c.width) << c.columns;
+  }
+  EXPECT_EQ(Wrapped("a bb ccc dddd", 8, "  "), "  a bb\n  ccc\n  dddd\n");
+  EXPECT_EQ(Wrapped("averylongword b", 5), "averylongword\nb\n");
+  EXPECT_EQ(WrappedCell("aaaa bbbb " + std::string(36, 'c'), 50, 10),
+            "aaaa bbbb\n          " + std::string(36, 'c'));
 }
 
 TEST(Program, NoColourWithoutATerminal) {
@@ -86,27 +183,6 @@ TEST(Program, FlagsComeFromTheEnvironment) {
       Shell(kBinary + " apply -f denied.yaml -o patch 2>/dev/null").out);
 }
 
-TEST(Program, HelpHasExamples) {
-  for (const std::vector<std::string>& command :
-       std::vector<std::vector<std::string>>{{"apply"},
-                                             {"explain"},
-                                             {"test"},
-                                             {"simulate"},
-                                             {"config"},
-                                             {"config", "validate"},
-                                             {"config", "schema"},
-                                             {"config", "defaults"},
-                                             {"version"},
-                                             {"completion"}}) {
-    auto arguments = command;
-    arguments.push_back("--help");
-    const CliResult help = Cli(arguments);
-    EXPECT_EQ(help.code, 0);
-    EXPECT_THAT(help.out, HasSubstr("Example"));
-    EXPECT_THAT(help.out, HasSubstr("mindgate " + command.front()));
-  }
-}
-
 TEST(Program, MistakesInArgumentsNameTheNearestKnown) {
   const struct {
     std::vector<std::string> arguments;
@@ -118,8 +194,9 @@ TEST(Program, MistakesInArgumentsNameTheNearestKnown) {
       {{"config", "default"},
        "error: unexpected argument \"default\"\nhint: did you mean \"defaults\"?\n"},
       {{"apply", "-o", "yml"},
-       "error: --output: \"yml\" is not known: write \"yaml\", \"json\", \"patch\", \"diff\" or "
-       "\"table\"; did you mean \"yaml\"?\nhint: `mindgate apply --help` shows what can be "
+       "error: --output: \"yml\" is not known: write \"yaml\", \"json\", \"name\", "
+       "\"jsonpath=TEMPLATE\", \"patch\", \"diff\" or \"table\"; did you mean \"yaml\"?\nhint: "
+       "`mindgate apply --help` shows what can be "
        "written\n"},
       {{"apply", "--operation", "DELETE"},
        "error: --operation: \"DELETE\" is not known: write \"CREATE\" or \"UPDATE\"\nhint: "
@@ -162,53 +239,50 @@ TEST(Config, DefaultsValidateAndSchema) {
             "error: gone.yaml: there is no such file\n");
 }
 
+// YAML 1.1 reads on as true: the message says what was read, and what to write.
+TEST(Config, OnIsNotAModeOfARule) {
+  EXPECT_EQ(Cli({"config", "validate", "-"}, "rules: {MG050: on}\n").err,
+            "<stdin>:1:16: true is not known here (YAML reads on, yes and true as true): must be "
+            "\"enforce\", \"warn\", \"audit\" or \"off\"\n"
+            "rules: {MG050: on}\n               ^\n"
+            "hint: write \"enforce\", \"warn\" or \"audit\" to switch it on\n");
+  EXPECT_EQ(Cli({"config", "validate", "-"}, "rules: {MG050: off}\n").code, 0);
+}
+
+TEST(Config, ExceptionsThatHaveEndedOrEndSoonAreWarnedOf) {
+  const std::string config = R"(exceptions:
+- {rules: [MG050], owner: serving, reason: old, expires: 2020-12-31}
+- {rules: [MG050, MG053], owner: training, reason: soon, expires: 2026-02-10}
+- {rules: [MG051], owner: training, reason: later, expires: 2026-02-11}
+)";
+  const Workspace workspace;
+  workspace.Write("mindgate.yaml", config);
+  const auto validate = [](const char* now) {
+    std::istringstream in;
+    std::ostringstream out;
+    std::ostringstream err;
+    Streams io{in, out, err};
+    EXPECT_EQ(RunConfigValidate("mindgate.yaml", *ParseTime(now), io), 0);
+    EXPECT_THAT(out.str(), ::testing::StartsWith("mindgate.yaml: fine, generation "));
+    return err.str();
+  };
+  EXPECT_EQ(validate("2026-01-12T00:00:00Z"),
+            "mindgate.yaml:2:58: warning: the exception of serving for MG050 ended on "
+            "2020-12-31T23:59:59Z and has no effect: what it let through is judged again\n"
+            "- {rules: [MG050], owner: serving, reason: old, expires: 2020-12-31}\n" +
+                std::string(57, ' ') +
+                "^\nhint: remove it, or give it a later date\n"
+                "mindgate.yaml:3:67: warning: the exception of training for MG050, MG053 ends on "
+                "2026-02-10T23:59:59Z: what it lets through is judged again from then on\n"
+                "- {rules: [MG050, MG053], owner: training, reason: soon, expires: 2026-02-10}\n" +
+                std::string(66, ' ') +
+                "^\nhint: mend the objects until then, or give it a later date\n");
+  EXPECT_EQ(validate("2020-11-01T00:00:00Z"), "");
+}
+
 TEST(Version, TextAndJson) {
   EXPECT_THAT(Cli({"version"}).out, ::testing::MatchesRegex("mindgate [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_TRUE(json::Json::parse(Cli({"version", "-o", "json"}).out).contains("version"));
-}
-
-// Asks bash what it would offer after these words.
-std::string Offered(const std::string& script, const std::string& words) {
-  const Workspace workspace;
-  workspace.Write("completion.bash", script);
-  workspace.Write("file.yaml", "");
-  const CliResult result = Shell("bash -c 'source ./completion.bash; COMP_WORDS=(" + words +
-                                 "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _mindgate; "
-                                 "echo \"${COMPREPLY[*]}\"'");
-  return result.out;
-}
-
-TEST(Completion, BashOffersCommandsFlagsAndValues) {
-  const std::string script = Cli({"completion", "bash"}).out;
-  EXPECT_EQ(Offered(script, "mindgate \"\""),
-            "apply explain test simulate config webhook watch status release-gates certs doctor "
-            "version completion\n");
-  EXPECT_EQ(Offered(script, "mindgate co"), "config completion\n");
-  EXPECT_EQ(Offered(script, "mindgate config \"\""), "validate schema defaults\n");
-  EXPECT_EQ(Offered(script, "mindgate apply --na"), "--namespace --namespace-labels\n");
-  EXPECT_EQ(Offered(script, "mindgate apply -f x --output \"\""), "yaml json patch diff table\n");
-  EXPECT_EQ(Offered(script, "mindgate test -o j"), "junit\n");
-  EXPECT_EQ(Offered(script, "mindgate apply -f fi"), "file.yaml\n");
-  EXPECT_EQ(Offered(script, "mindgate completion \"\""), "bash zsh fish\n");
-  EXPECT_THAT(Offered(script, "mindgate explain --mark"), "\n") << "hidden";
-  EXPECT_THAT(script, HasSubstr("complete -o filenames -F _mindgate mindgate kubectl-mindgate\n"));
-}
-
-TEST(Completion, ZshRunsTheSameThroughBashcompinit) {
-  const std::string zsh = Cli({"completion", "zsh"}).out;
-  EXPECT_EQ(zsh,
-            "#compdef mindgate kubectl-mindgate\nautoload -U +X bashcompinit && bashcompinit\n" +
-                Cli({"completion", "bash"}).out);
-}
-
-TEST(Completion, FishKnowsEachCommand) {
-  const std::string fish = Cli({"completion", "fish"}).out;
-  EXPECT_THAT(fish, HasSubstr("complete -c mindgate -f -n '__fish_use_subcommand' -a apply -d '"));
-  EXPECT_THAT(fish,
-              HasSubstr("complete -c mindgate -f -n '__fish_seen_subcommand_from config; and not "
-                        "__fish_seen_subcommand_from validate schema defaults' -a validate -d '"));
-  EXPECT_THAT(fish, HasSubstr("complete -c kubectl-mindgate -n '__fish_seen_subcommand_from apply' "
-                              "-l output -s o -x -a 'yaml json patch diff table' -d '"));
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ TEST_F(TestCommand, SuitesThatCannotBeRead) {
       {"cases: [{name: a, input: gone.yaml, expect: {outcome: denied}}]\n",
        "suite.yaml:1:26: gone.yaml: there is no such file"},
       {"cases: [{name: a, input: {kind: Pod}, expect: {outcome: denied}}]\n",
-       "suite.yaml:1:19: this is no object of Kubernetes: apiVersion is missing"},
+       "suite.yaml:1:19: not a Kubernetes object: apiVersion is missing"},
       {"cases: [{name: a, input: pod.yaml, expect: {outcome: deny}}]\n",
        "suite.yaml:1:54: \"deny\" is not known here: must be \"admitted\", \"denied\" or "
        "\"ignored\""},
@@ -209,6 +209,17 @@ TEST_F(TestCommand, FoldersHoldSuitesBesideManifests) {
   workspace_.Write("manifests/pod.yaml", kMisspeltPod);
   EXPECT_EQ(Cli({"test", "manifests"}).err,
             "error: no suite in manifests\nhint: a suite is a YAML file with cases:\n");
+}
+
+TEST_F(TestCommand, ASuiteOnStandardInput) {
+  workspace_.Write("sub/pod.yaml", kMisspeltPod);
+  const std::string suite = "cases: [{name: a, input: sub/pod.yaml, expect: {outcome: denied}}]\n";
+  CliResult result = Cli({"test", "-"}, suite);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out, "<stdin>\n  ok      a\n1 case: 1 passed, 0 failed\n");
+  result = Cli({"test", "-"}, "apiVersion: v1\nkind: Pod\n");
+  EXPECT_EQ(result.code, 2) << "named, so it must be a suite";
 }
 
 TEST_F(TestCommand, ExceptionsAreJudgedAtTheTimeOfTheSuite) {

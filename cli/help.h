@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace mindgate::cli {
+
+// "mindgate config validate".
+std::string FullName(const CLI::App& app);
+
+// The help of one command, with its full name in the usage line.
+std::string HelpOf(const CLI::App& app);
+
+// The names of the commands directly below, without hidden ones.
+std::vector<std::string> CommandsOf(const CLI::App& app);
+
+}  // namespace mindgate::cli
