@@ -129,7 +129,8 @@ class ExplanationPrinter {
     out_ << "  " << paint_(Color::kBold, "Rules") << "\n";
     for (const RuleTrace& trace : decision.verdict.traces) {
       const bool matters = trace.result != RuleTrace::Result::kNotApplicable &&
-                           trace.result != RuleTrace::Result::kPassed && trace.result != RuleTrace::Result::kOff;
+                           trace.result != RuleTrace::Result::kPassed &&
+                           trace.result != RuleTrace::Result::kOff;
       if (!matters) ++counts[trace.result];
       if (trace.result == RuleTrace::Result::kNotApplicable) {
         std::string& rules = not_applicable[trace.reason];
@@ -139,8 +140,9 @@ class ExplanationPrinter {
       }
     }
     if (!all_) {
-      out_ << "    " << counts[RuleTrace::Result::kPassed] << " passed, " << counts[RuleTrace::Result::kNotApplicable]
-           << " do not apply, " << counts[RuleTrace::Result::kOff] << " off (--all names them)\n";
+      out_ << "    " << counts[RuleTrace::Result::kPassed] << " passed, "
+           << counts[RuleTrace::Result::kNotApplicable] << " do not apply, "
+           << counts[RuleTrace::Result::kOff] << " off (--all names them)\n";
       return;
     }
     for (const auto& [reason, rules] : not_applicable) {

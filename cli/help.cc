@@ -38,7 +38,8 @@ std::string FullName(const CLI::App& app) {
 }
 
 std::string HelpOf(const CLI::App& app) {
-  return app.help(app.get_parent() == nullptr ? "" : FullName(*app.get_parent()));
+  // Not CLI::App::help, which shows the command that was chosen below `app`.
+  return app.get_formatter()->make_help(&app, FullName(app), CLI::AppFormatMode::Normal);
 }
 
 std::vector<std::string> CommandsOf(const CLI::App& app) {

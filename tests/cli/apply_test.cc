@@ -149,13 +149,13 @@ TEST_F(Apply, SelectorsChooseAmongObjectsAndTheOthersAreKnown) {
   workspace_.Write("a.yaml",
                    "apiVersion: v1\nkind: Service\nmetadata: {name: a, labels: {app: x}}\n"
                    "---\n"
-                   "apiVersion: v1\nkind: Service\nmetadata: {name: b, labels: {app: y}}\n"
+                   "apiVersion: v1\nkind: Service\nmetadata: {name: b, labels: {app: w}}\n"
                    "---\napiVersion: v1\nkind: Service\nmetadata: {name: c}\n");
   const auto names = [this](const char* selector) {
     return Run({"-f", "a.yaml", "-o", "name", "-l", selector}).out;
   };
   EXPECT_EQ(names("app=x"), "service/a\n");
-  EXPECT_EQ(names("app in (x,y)"), "service/a\nservice/b\n");
+  EXPECT_EQ(names("app in (x,w)"), "service/a\nservice/b\n");
   EXPECT_EQ(names("app!=x"), "service/b\nservice/c\n");
   EXPECT_EQ(names("!app"), "service/c\n");
   CliResult result = Run({"-f", "a.yaml", "-l", "app=z"});
@@ -497,7 +497,8 @@ TEST_F(Apply, KustomizationsAreBuiltByWhatIsInPath) {
     std::filesystem::permissions(name, std::filesystem::perms::owner_all);
   };
   const auto with_path = [this](const std::string& path) {
-    const ::mindgate::testing::ChangedEnvironment changed({{"PATH", path}});
+    const ::mindgate::testing::ChangedEnvironment changed(
+        ::mindgate::testing::Variables{{"PATH", path}});
     return Run({"-k", "base", "-o", "name"});
   };
   const std::string here = std::filesystem::current_path().string();

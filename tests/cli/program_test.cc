@@ -137,7 +137,8 @@ TEST(Program, DumbTerminalsAndNoColorAreNotPainted) {
       {"xterm", "", ColorMode::kNever, false},
   };
   for (const auto& c : cases) {
-    const ChangedEnvironment changed({{"TERM", c.terminal}, {"NO_COLOR", c.no_color}});
+    const ChangedEnvironment changed(
+        mindgate::testing::Variables{{"TERM", c.terminal}, {"NO_COLOR", c.no_color}});
     EXPECT_EQ(Paint(c.mode, true)(Color::kRed, "x") != "x", c.painted)
         << c.terminal << " " << c.no_color;
     EXPECT_EQ(Paint(c.mode, false)(Color::kRed, "x") != "x",
@@ -155,7 +156,7 @@ TEST(Program, TheWidthIsThatOfTheTerminal) {
       {"wide", true, 100}, {"", true, 100},    {"", false, 100},
   };
   for (const auto& c : cases) {
-    const ChangedEnvironment changed({{"COLUMNS", c.columns}});
+    const ChangedEnvironment changed(mindgate::testing::Variables{{"COLUMNS", c.columns}});
     // A descriptor that is not a terminal has no size.
     EXPECT_EQ(TerminalWidth(c.terminal, -1), c.width) << c.columns;
   }

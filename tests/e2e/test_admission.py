@@ -58,7 +58,8 @@ def test_stored_object_is_what_apply_says_offline(cluster: Cluster, mindgate: Re
         for pointer, value in injected(result):
             assert json.dumps(at(stored, pointer), sort_keys=True) == json.dumps(value, sort_keys=True), pointer
         # Every warning of ours, as kubectl prints it, and none that apply does not give.
-        shown = [line.removeprefix("Warning: ") for line in told.stderr.splitlines() if "Warning: MG" in line]
+        ours = ("Warning: MG", "Warning: more: kubectl mindgate", "Warning: and ")
+        shown = [line.removeprefix("Warning: ") for line in told.stderr.splitlines() if line.startswith(ours)]
         assert shown == result["warnings"]
         if document["kind"] in CLUSTER_SCOPED:
             cluster.kubectl("delete", document["kind"], document["metadata"]["name"])
