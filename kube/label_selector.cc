@@ -67,8 +67,8 @@ Result<Written> ReadRequirement(std::string_view text) {
   const bool differs = equals > 0 && text[equals - 1] == '!';
   const size_t after = equals + (text.substr(equals).starts_with("==") ? 2 : 1);
   return Written{Trim(text.substr(0, equals - (differs ? 1 : 0))),
-               differs ? "NotIn" : "In",
-               {Trim(text.substr(after))}};
+                 differs ? "NotIn" : "In",
+                 {Trim(text.substr(after))}};
 }
 
 bool Requires(const Json& requirement, const Json* labels) {
