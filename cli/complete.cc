@@ -14,8 +14,6 @@
 namespace mindgate::cli {
 namespace {
 
-using Files = Completions::Files;
-
 // A line that hangs is worse than one that is not completed.
 constexpr std::chrono::seconds kPatience(2);
 
@@ -101,9 +99,9 @@ class Offer {
     } else if (name == "RULE") {
       Topics();
     } else if (type == "FILE" || type == "PATH" || name == "FILE" || name == "PATH") {
-      completions_.files = Files::kFiles;
+      completions_.files = Completions::Files::kFiles;
     } else if (type == "DIR" || name == "DIR" || name == "FOLDER") {
-      completions_.files = Files::kFolders;
+      completions_.files = Completions::Files::kFolders;
     }
   }
 
@@ -233,13 +231,13 @@ int RunComplete(const CLI::App& app, const std::vector<std::string>& words, Stre
   }
   // The numbers are those of Cobra, which kubectl is made with.
   switch (completions.files) {
-    case Files::kNone:
+    case Completions::Files::kNone:
       io.out << ":4\n";
       break;
-    case Files::kFiles:
+    case Completions::Files::kFiles:
       io.out << ":0\n";
       break;
-    case Files::kFolders:
+    case Completions::Files::kFolders:
       io.out << ":16\n";
       break;
   }

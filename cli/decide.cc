@@ -10,7 +10,6 @@
 namespace mindgate::cli {
 namespace {
 
-using admission::Outcome;
 using json::Json;
 using schemas::Operation;
 
@@ -100,7 +99,7 @@ Decision Decider::Decide(const InputObject& input) const {
   Decision decision;
   decision.input = input;
   if (input.fault) {
-    decision.verdict.outcome = Outcome::kError;
+    decision.verdict.outcome = admission::Outcome::kError;
     decision.operation = request_.operation.value_or(Operation::kCreate);
     return decision;
   }
@@ -139,7 +138,8 @@ int ExitCode(const std::vector<Decision>& decisions) {
   };
   if (any([](const Decision& d) { return d.input.fault.has_value(); })) return kExitUnusable;
   const bool denied = any([](const Decision& d) {
-    return d.verdict.outcome == Outcome::kDenied || d.verdict.outcome == Outcome::kError;
+    return d.verdict.outcome == admission::Outcome::kDenied ||
+           d.verdict.outcome == admission::Outcome::kError;
   });
   return denied ? kExitDenied : kExitDone;
 }

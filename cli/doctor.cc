@@ -55,8 +55,7 @@ void PrintTable(const doctor::Report& report, const Paint& paint, std::ostream& 
 }
 
 nlohmann::ordered_json JsonOf(const doctor::Report& report) {
-  using Json = nlohmann::ordered_json;
-  Json findings = Json::array();
+  auto findings = nlohmann::ordered_json::array();
   for (const doctor::Finding& finding : report.findings()) {
     findings.push_back({{"check", finding.check},
                         {"status", doctor::StatusName(finding.status)},

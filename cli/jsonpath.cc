@@ -13,7 +13,6 @@ namespace jsonpath {
 namespace {
 
 using Values = std::vector<const OrderedJson*>;
-using Kind = Step::Kind;
 
 // Values looked at in one Print: templates such as {..*..*..*} multiply.
 constexpr size_t kMaxLooks = 2'000'000;
@@ -55,7 +54,7 @@ class Printer {
     for (const Step& step : path.steps) {
       Values next;
       // Of a union, as in kubectl, one member of all values comes before the next.
-      const bool is_union = step.kind == Kind::kUnion;
+      const bool is_union = step.kind == Step::Kind::kUnion;
       for (const Step& member : is_union ? std::span(step.members) : std::span(&step, 1)) {
         for (const OrderedJson* value : now) {
           if (fault_ || !Look(step)) return {};
@@ -70,14 +69,14 @@ class Printer {
   void Take(const Step& step, const OrderedJson& value, Values& to) {
     if (value.is_null()) return;
     switch (step.kind) {
-      case Kind::kField:
+      case Step::Kind::kField:
         if (value.is_object()) {
           if (const auto member = value.find(step.field); member != value.end()) {
             to.push_back(&*member);
           }
         }
         return;
-      case Kind::kWildcard:
+      case Step::Kind::kWildcard:
         if (value.is_structured()) {
           for (const OrderedJson& member : value) {
             if (!Look(step)) return;
@@ -85,13 +84,13 @@ class Printer {
           }
         }
         return;
-      case Kind::kUnion:  // which Follow takes apart, and which holds no other
+      case Step::Kind::kUnion:  // which Follow takes apart, and which holds no other
         return;
-      case Kind::kRecursive:
+      case Step::Kind::kRecursive:
         return Descend(step, value, to);
-      case Kind::kSlice:
+      case Step::Kind::kSlice:
         return Slice(step, value, to);
-      case Kind::kFilter:
+      case Step::Kind::kFilter:
         if (!value.is_array()) return Fail(step, TypeText(value) + ", where a filter needs a list");
         for (const OrderedJson& item : value) {
           if (Holds(step, item)) to.push_back(&item);

@@ -24,13 +24,13 @@ size_t WidthOf(std::string_view text) {
 }
 
 // As help shows it.
-std::string Shown(const std::string& format) {
+std::string HelpOfFormat(const std::string& format) {
   return format == kJsonPath ? "jsonpath=TEMPLATE" : format;
 }
 
 std::vector<std::string> AllShown(const std::vector<std::string>& formats) {
   std::vector<std::string> shown;
-  for (const std::string& format : formats) shown.push_back(Shown(format));
+  for (const std::string& format : formats) shown.push_back(HelpOfFormat(format));
   return shown;
 }
 

@@ -19,7 +19,6 @@
 namespace mindgate::cli {
 namespace {
 
-using admission::Outcome;
 using json::Json;
 using schemas::Mode;
 
@@ -27,7 +26,7 @@ using schemas::Mode;
 std::set<const Source*> BadSources(const std::vector<Decision>& decisions) {
   std::set<const Source*> bad;
   for (const Decision& decision : decisions) {
-    if (decision.verdict.outcome == Outcome::kError) bad.insert(decision.input.source);
+    if (decision.verdict.outcome == admission::Outcome::kError) bad.insert(decision.input.source);
   }
   return bad;
 }
@@ -85,7 +84,7 @@ std::optional<Json> Remaining(const Json& value, const std::string& path, const 
 }
 
 bool IsPrinted(const Decision& decision, bool print_denied) {
-  return decision.verdict.outcome != Outcome::kDenied || print_denied;
+  return decision.verdict.outcome != admission::Outcome::kDenied || print_denied;
 }
 
 }  // namespace

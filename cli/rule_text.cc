@@ -56,7 +56,7 @@ std::string KindsOf(const Rule& rule) {
 namespace {
 
 // A title, then text below it.
-std::string Part(std::string_view title, std::string_view text, size_t width) {
+std::string Section(std::string_view title, std::string_view text, size_t width) {
   return std::string(title) + "\n" + Wrapped(text, width, "  ");
 }
 
@@ -70,12 +70,13 @@ std::string RuleDocument(const Rule& rule, const schemas::Config& config, size_t
   }
   return std::string(rule.id) + " " + std::string(rule.name) + "\n\n" +
          Wrapped(Sentence(rule.summary), width, "  ") + "\n" +
-         Part("Why", Sentence(rule.why), width) + Part("What to write", Sentence(rule.fix), width) +
-         Part("Kinds", KindsOf(rule), width) + Part("Mode", modes, width) +
-         Part("Severity", policies::SeverityName(rule.severity), width) +
-         Part("Source", Sentence(rule.source), width) +
-         Part("Configuration", "rules: {" + std::string(rule.id) + ": enforce|warn|audit|off}",
-              width);
+         Section("Why", Sentence(rule.why), width) +
+         Section("What to write", Sentence(rule.fix), width) +
+         Section("Kinds", KindsOf(rule), width) + Section("Mode", modes, width) +
+         Section("Severity", policies::SeverityName(rule.severity), width) +
+         Section("Source", Sentence(rule.source), width) +
+         Section("Configuration", "rules: {" + std::string(rule.id) + ": enforce|warn|audit|off}",
+                 width);
 }
 
 std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Config& config,
@@ -88,10 +89,10 @@ std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Con
   if (state == "off") state += " (by default on)";
   return std::string(mutator.name) + " (mutator)\n\n" +
          Wrapped(Sentence(mutator.summary), width, "  ") + "\n" +
-         Part("What it writes", mutator.writes, width) + Part("Where", mutator.where, width) +
-         Part("When it writes nothing", mutator.withheld, width) + Wrapped(kNever, width, "  ") +
-         Part("State", state, width) +
-         Part("Configuration", "mutators: {" + std::string(mutator.name) + ": on|off}", width);
+         Section("What it writes", mutator.writes, width) + Section("Where", mutator.where, width) +
+         Section("When it writes nothing", mutator.withheld, width) + Wrapped(kNever, width, "  ") +
+         Section("State", state, width) +
+         Section("Configuration", "mutators: {" + std::string(mutator.name) + ": on|off}", width);
 }
 
 std::string RulePageName(const Rule& rule) { return std::string(rule.id) + ".md"; }

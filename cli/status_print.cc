@@ -12,7 +12,6 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using schemas::EnforcementMode;
 using watcher::scaling::GroupCount;
-using watcher::scaling::Outcome;
 using watcher::scaling::Verdict;
 
 const char* NameOf(EnforcementMode mode) {
@@ -43,7 +42,7 @@ std::string Prefix(Verdict verdict, const std::optional<bool>& acts) {
 // What is to be said of a group: of the first that waits, or of what could be done for others.
 std::string WhyOf(const Standing& standing, const std::string& group,
                   const std::optional<bool>& acts) {
-  for (const Outcome& outcome : standing.decision.outcomes) {
+  for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
     const bool waits = outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kGrant;
     if (outcome.group == group && waits) return Prefix(outcome.verdict, acts) + outcome.reason;
   }
@@ -56,7 +55,7 @@ std::string WhyOf(const Standing& standing, const std::string& group,
 
 std::string WaitingOf(const Standing& standing, const std::string& group) {
   std::vector<std::string> names;
-  for (const Outcome& outcome : standing.decision.outcomes) {
+  for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
     const bool waits = outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kGrant;
     if (outcome.group == group && waits) names.push_back(outcome.instance);
   }
@@ -145,7 +144,7 @@ OrderedJson StatusJson(const StatusReport& report) {
   const auto place = [](const std::optional<size_t>& tier) {
     return tier ? OrderedJson(*tier + 1) : OrderedJson(nullptr);
   };
-  const auto told = [](const Outcome& outcome, const char* verdict) {
+  const auto told = [](const watcher::scaling::Outcome& outcome, const char* verdict) {
     return OrderedJson{{"instance", outcome.instance},
                        {"group", outcome.group},
                        {"verdict", verdict},
@@ -162,7 +161,7 @@ OrderedJson StatusJson(const StatusReport& report) {
                         {"waiting", group.held}});
     }
     OrderedJson instances = OrderedJson::array();
-    for (const Outcome& outcome : standing.decision.outcomes) {
+    for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
       instances.push_back(told(outcome, outcome.verdict == Verdict::kHold    ? "hold"
                                         : outcome.verdict == Verdict::kGrant ? "grant"
                                                                              : "keep"));

@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view kMargin = "          ";
 
-std::vector<std::string_view> LinesOf(std::string_view text) {
+std::vector<std::string_view> LinesOfFailure(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   return Split(text, '\n');
 }
 
 void PrintFailure(const CaseFailure& failure, const Paint& paint, std::ostream& out) {
   out << kMargin << failure.what << ":\n";
-  for (std::string_view line : LinesOf(failure.text)) {
+  for (std::string_view line : LinesOfFailure(failure.text)) {
     out << kMargin << "  ";
     if (line.starts_with('-')) {
       out << paint(Color::kRed, line);
