@@ -20,7 +20,7 @@ std::string Sentence(std::string_view text) {
 }
 
 // Kubernetes and Volcano have kinds of the same name.
-std::string FullName(schemas::Kind kind) {
+std::string KindFullName(schemas::Kind kind) {
   const schemas::KindInfo& info = schemas::InfoOf(kind);
   const bool ambiguous = info.name == "Job" || info.name == "CronJob";
   return std::string(info.name) + (ambiguous ? " (" + std::string(info.group) + ")" : "");
@@ -43,8 +43,9 @@ std::string KindsOf(const Rule& rule) {
   std::vector<std::string> missing;  // of the workloads
   for (int i = 0; i < schemas::kKindCount; ++i) {
     const auto kind = static_cast<schemas::Kind>(i);
-    if (rule.kinds.Has(kind)) kinds.push_back(FullName(kind));
-    if (!rule.kinds.Has(kind) && schemas::kWorkloads.Has(kind)) missing.push_back(FullName(kind));
+    if (rule.kinds.Has(kind)) kinds.push_back(KindFullName(kind));
+    if (!rule.kinds.Has(kind) && schemas::kWorkloads.Has(kind))
+      missing.push_back(KindFullName(kind));
   }
   if (missing.size() >= kinds.size()) return Join(kinds, ", ");
   std::string out = "all workloads";

@@ -29,7 +29,7 @@ std::vector<std::string> KnownWords(const CLI::App& app, bool flags) {
 }
 
 // -f takes one path, as kubectl has it: what a shell makes of an unquoted * is one and then more.
-bool TakesFiles(const CLI::App& app) {
+bool TakesFilenames(const CLI::App& app) {
   const CLI::Option* option = app.get_option_no_throw("--filename");
   return option != nullptr && option->count() > 0;
 }
@@ -47,7 +47,7 @@ int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
     const std::vector<std::string_view> names(known.begin(), known.end());
     if (const auto near = NearestOf(word, names)) {
       hint = "did you mean " + Quote(*near) + "?";
-    } else if (!flag && TakesFiles(chosen)) {
+    } else if (!flag && TakesFilenames(chosen)) {
       hint = "-f takes one path: write -f again before each, or quote a pattern, -f '*.yaml'";
     }
   }

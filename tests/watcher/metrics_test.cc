@@ -34,7 +34,7 @@ struct WatcherMetrics : ::testing::Test {
 };
 
 TEST_F(WatcherMetrics, SayWhatRunsOfEachService) {
-  const std::string service = R"(job_id="s",rule="rule",service_namespace="ns")";
+  const std::string service = R"(service_namespace="ns",rule="rule",job_id="s")";
   const std::string shape = "mindgate_scaling_shape{" + service + "} ";
   ASSERT_TRUE(mindgate::testing::Eventually([&] { return Has(shape + "0"); })) << metrics.Render();
   cluster.SetPhase("p0", "Running");
