@@ -232,8 +232,9 @@ TEST_P(ApiServerSuite, MergePatch) {
 
   const Resource widgets = DefineResource();
   CreateWidget(widgets, "w");
-  EXPECT_EQ(Value(client().Merge(widgets, ns(), "w", {{"spec", {{"colour", "blue"}}}})).at("spec"),
-            Json({{"colour", "blue"}, {"replicas", 2}}));
+  EXPECT_EQ(
+      Value(client().MergePatch(widgets, ns(), "w", {{"spec", {{"colour", "blue"}}}})).at("spec"),
+      Json({{"colour", "blue"}, {"replicas", 2}}));
 }
 
 TEST_P(ApiServerSuite, AnUnknownKindOfPatchIsRefused) {
@@ -268,7 +269,7 @@ TEST_P(ApiServerSuite, TheGenerationCountsWhatIsDesired) {
   const Resource widgets = DefineResource();
   EXPECT_EQ(GenerationOf(CreateWidget(widgets, "w")), 1);
   const auto widget = [&](const Json& patch, const char* subresource = "") {
-    return GenerationOf(Value(client().Merge(widgets, ns(), "w", patch, {}, subresource)));
+    return GenerationOf(Value(client().MergePatch(widgets, ns(), "w", patch, {}, subresource)));
   };
   EXPECT_EQ(widget({{"metadata", {{"labels", {{"a", "b"}}}}}}), 1);
   EXPECT_EQ(widget({{"status", {{"phase", "done"}}}}, "status"), 1);
