@@ -1,15 +1,15 @@
-# The commands people type. Each installs what it needs (scripts/bootstrap) and builds under build/.
+# The commands for people. Each installs what it needs (scripts/bootstrap) and builds under build/.
 #
 #   make demo      build mindgate and run admission on real manifests
 #   make test      build and run the whole test suite
-#   make e2e       the end-to-end tests, on a real Kubernetes of their own (K8S=1.30, 1.34 or 1.36)
-#   make e2e-up    leave such a cluster to play with; make e2e-down takes it down
+#   make e2e       the end-to-end tests, on their own real Kubernetes (K8S=1.30, 1.34 or 1.36)
+#   make e2e-up    start such a cluster and leave it running; make e2e-down removes it
 #   make build     build/release/mindgate
 #   make bench     time the engine, as ratios within one run
 #   make fuzz      run every fuzz target (FUZZ_SECONDS=60)
 #   make lint      format, clang-tidy, folder arrows, shell scripts
 #   make sanitize  the whole suite under ASan+UBSan and under TSan
-#   make rules     write docs/rules from the rules
+#   make rules     generate docs/rules from the rules
 #   make image     build/mindgate-image.tar, for docker load and ctr images import
 #   make install   PREFIX=/usr/local
 

@@ -126,7 +126,7 @@ class FaultsTest(unittest.TestCase):
         done = image("--binary", "/nowhere/mindgate")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(
-            done.stderr, "scripts/image: /nowhere/mindgate is missing: `make build` makes it\n"
+            done.stderr, "scripts/image: /nowhere/mindgate is missing: run `make build`\n"
         )
 
     def test_a_program_that_does_not_run_alone_makes_no_image(self) -> None:
