@@ -115,7 +115,7 @@ TEST_P(Golden, SameAnswer) {
   EXPECT_EQ(got, Read(golden));
 }
 
-// frameworks trap 13: what we write ourselves needs no second round, whatever the sample.
+// What we write ourselves needs no second round, whatever the sample.
 TEST_P(Golden, OwnOutputYieldsAnEmptyPatch) {
   for (const json::YamlDocument& document : documents_) {
     const admission::Verdict first = Admit(document.value);
