@@ -13,14 +13,14 @@
 
 namespace mindgate {
 
-// Tells when files of some folders may have changed: soon after the kernel reports it (inotify),
-// and every `poll_every` in any case, because reports get lost: on network file systems, when a
-// folder's place is taken by another, when the kernel's queue overflows. What is called must
-// therefore look for itself whether anything is new.
+// Reports when files of some folders may have changed: soon after the kernel reports it (inotify),
+// and every `poll_every` in any case, because reports get lost on network file systems, when a
+// folder is replaced by another, and when the kernel's queue overflows. The callback must therefore
+// check for itself whether anything is new.
 //
 // Folders are watched and not files: in a mounted Secret or ConfigMap files are links into ..data,
 // which is replaced as a whole; a watch on the file itself would report that once and then never
-// again. A folder that is missing is taken up when it appears.
+// again. A missing folder is watched as soon as it appears.
 //
 // One thread at a time.
 class DirectoryWatch {

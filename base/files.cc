@@ -30,7 +30,7 @@ bool WriteAll(int file, std::string_view text) {
 }
 
 tl::unexpected<Error> CannotOpen(int error) {
-  if (error == ENOENT) return Fail(ErrorCode::kNotFound, "there is no such file");
+  if (error == ENOENT) return Fail(ErrorCode::kNotFound, "no such file");
   return FailBecause("cannot be opened", error);
 }
 

@@ -14,8 +14,8 @@ namespace mindgate {
 // Waits for whoever writes to it if it is a pipe: for what a user names, `<(command)` in a shell.
 Result<std::string> ReadFile(const std::string& path, size_t limit);
 
-// Never waits, and refuses what is no regular file: for what a program reads again and again. A
-// relative `path` counts from the open folder `at`.
+// Never waits, and refuses anything but a regular file: for files that a program reads again and
+// again. A relative `path` counts from the open folder `at`.
 Result<std::string> ReadRegularFile(int at, const std::string& path, size_t limit);
 
 // The same of a file by its path alone; the message begins with it.

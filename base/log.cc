@@ -43,7 +43,7 @@ spdlog::level::level_enum SpdlogLevel(Level level) {
   return spdlog::level::err;
 }
 
-// In double quotes, as JSON has it; a byte that is no UTF-8 becomes U+FFFD.
+// In double quotes, as JSON has it; a byte that is not UTF-8 becomes U+FFFD.
 void AppendQuoted(std::string& line, std::string_view text) {
   line += '"';
   while (!text.empty()) {

@@ -14,12 +14,12 @@
 
 namespace mindgate {
 
-// What has become of attempts to load something again and again.
+// How repeated attempts to load something went.
 struct ReloadStatus {
-  uint64_t swaps = 0;     // values taken up; 0: there has been none yet
+  uint64_t swaps = 0;     // values loaded; 0: none yet
   uint64_t failures = 0;  // attempts that failed, the repeated ones too
   std::string error;      // why the newest attempt failed; empty when what is there is in use
-  Time swapped{};         // when the value in use was taken up
+  Time swapped{};         // when the value in use was loaded
 };
 
 // Keeps a snapshot up to date with something outside, a file for instance: `read` fetches the
@@ -51,7 +51,7 @@ class Reloader {
     if (!source) return Failed(source.error().message());
     if (in_use_ && *in_use_ == *source) {
       const std::lock_guard lock(status_mutex_);
-      status_.error.clear();  // a bad change was taken back
+      status_.error.clear();  // a bad change was reverted
       return false;
     }
     auto value = make_(*source);

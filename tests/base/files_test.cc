@@ -43,7 +43,7 @@ TEST(ReadRegularFile, NamesWhatIsNoFile) {
   const TempFolder folder;
   std::filesystem::create_directory(folder / "folder");
   EXPECT_EQ(Message(folder, "folder"), "is a folder, not a file");
-  EXPECT_EQ(Message(folder, "missing"), "there is no such file");
+  EXPECT_EQ(Message(folder, "missing"), "no such file");
 }
 
 TEST(ReadFile, ReadsWhateverCanBeRead) {
@@ -55,7 +55,7 @@ TEST(ReadFile, ReadsWhateverCanBeRead) {
     return text ? "read: " + *text : text.error().message();
   };
   EXPECT_EQ(message("eleven"), "read: 0123456789a");
-  EXPECT_EQ(message("missing"), "there is no such file");
+  EXPECT_EQ(message("missing"), "no such file");
   EXPECT_EQ(message("."), "cannot be read: Is a directory");
   EXPECT_EQ(message("eleven/a"), "cannot be opened: Not a directory");
   const std::jthread writer([&] { folder.Write("fifo", "through a pipe"); });

@@ -60,12 +60,12 @@ TEST(Reloader, KeepsTheLastGoodAndSaysWhy) {
   numbers.refused = "2";
   EXPECT_FALSE(numbers.reloader.Reload());
   EXPECT_FALSE(numbers.reloader.Reload());
-  numbers.text = Fail(ErrorCode::kNotFound, "there is no such file");
+  numbers.text = Fail(ErrorCode::kNotFound, "no such file");
   EXPECT_FALSE(numbers.reloader.Reload());
   EXPECT_EQ(numbers.Value(), 1);
   EXPECT_EQ(numbers.reloader.status().failures, 3u);
-  EXPECT_EQ(numbers.reloader.status().error, "there is no such file");
-  EXPECT_THAT(numbers.reports, ElementsAre("swap 1", "2 is refused", "there is no such file"))
+  EXPECT_EQ(numbers.reloader.status().error, "no such file");
+  EXPECT_THAT(numbers.reports, ElementsAre("swap 1", "2 is refused", "no such file"))
       << "a failure that repeats is reported once";
 }
 
