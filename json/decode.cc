@@ -15,7 +15,7 @@ namespace dom = simdjson::dom;
 
 // Buffers for a text of this size, 13 bytes for each of its own, are kept; the few larger texts get
 // their own.
-constexpr size_t kLargestKept = 256 * 1024;
+constexpr size_t kMaxKept = 256 * 1024;
 
 // Turns simdjson's document into a tree, up to the limits. Recursion is bounded by limits.depth.
 class TreeBuilder {
@@ -126,7 +126,7 @@ tl::expected<Json, Issue> Decoder::DecodeFrom(std::string_view text, const Proje
   if (!error) error = buffers_->parser.parse(content.data(), content.size()).get(root);
   Json value;
   const bool built = !error && TreeBuilder(limits_, left_out_).Build(root, 0, value, kept);
-  if (buffers_->parser.capacity() > kLargestKept) buffers_.reset();
+  if (buffers_->parser.capacity() > kMaxKept) buffers_.reset();
   if (built) return value;
   if (auto issue = internal::Scan(text, limits_, nullptr)) return tl::unexpected(*std::move(issue));
   const char* reason = error ? simdjson::error_message(error) : "the text was refused";

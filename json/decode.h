@@ -14,7 +14,7 @@ namespace mindgate::json {
 
 // Strict JSON (RFC 8259, UTF-8, optional byte order mark) to a tree. Integers keep all 64 bits and
 // floats stay floats. Refused, each with its place: syntax faults, bad UTF-8, duplicate keys,
-// numbers out of range, text after the value, and whatever passes a limit. Never throws, whatever
+// numbers out of range, text after the value, and anything beyond a limit. Never throws, whatever
 // the bytes. Safe from many threads.
 tl::expected<Json, Issue> Decode(std::string_view text, const Limits& limits = {});
 

@@ -8,7 +8,7 @@
 namespace mindgate::json {
 namespace {
 
-constexpr size_t kWidest = 160;
+constexpr size_t kMaxWidth = 160;
 constexpr size_t kAhead = 60;  // of the column, when a line is cut
 
 bool IsTail(char c) { return (c & 0xC0) == 0x80; }
@@ -26,16 +26,16 @@ std::string_view LineOf(std::string_view text, int line) {
   return text;
 }
 
-// The line, cut to kWidest bytes around the column, and below it a caret.
+// The line, cut to kMaxWidth bytes around the column, and below it a caret.
 std::string Excerpt(std::string_view line, int column) {
   size_t at = column < 1 ? 0 : static_cast<size_t>(column - 1);
   at = std::min(at, line.size());
   size_t begin = 0;
-  if (line.size() > kWidest) {
-    begin = at > kWidest - kAhead ? at - (kWidest - kAhead) : 0;
-    begin = std::min(begin, line.size() - kWidest);
+  if (line.size() > kMaxWidth) {
+    begin = at > kMaxWidth - kAhead ? at - (kMaxWidth - kAhead) : 0;
+    begin = std::min(begin, line.size() - kMaxWidth);
   }
-  size_t end = std::min(line.size(), begin + kWidest);
+  size_t end = std::min(line.size(), begin + kMaxWidth);
   // Whole characters only.
   while (begin < end && IsTail(line[begin])) ++begin;
   while (end < line.size() && end > begin && IsTail(line[end])) --end;

@@ -11,8 +11,8 @@ namespace mindgate::json {
 // whatever is derived from them does not depend on the order in which a user wrote them.
 using Json = nlohmann::json;
 
-// Member `key` of an object; null pointer when `value` is no object, lacks the key, or holds null
-// there: to Kubernetes an explicit null is an absent member.
+// Member `key` of an object; null pointer when `value` is not an object, lacks the key, or holds
+// null there: to Kubernetes an explicit null is an absent member.
 const Json* Find(const Json& value, std::string_view key);
 inline const Json* Find(const Json* value, std::string_view key) {
   return value == nullptr ? nullptr : Find(*value, key);

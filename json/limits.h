@@ -18,7 +18,7 @@ struct Limits {
   size_t elements = 500'000;
 };
 
-// One file of many documents, design section 13.
+// The text of one file, which may hold many documents.
 inline constexpr size_t kLargestFile = 64 * 1024 * 1024;
 
 }  // namespace mindgate::json

@@ -108,7 +108,7 @@ class Editor {
     auto target = Existing(path);
     if (!target) return tl::unexpected(target.error());
     if (**target == value) return {};
-    return Fail(ErrorCode::kInvalidArgument, "the value is another one");
+    return Fail(ErrorCode::kInvalidArgument, "the value differs");
   }
 
   void TakeBack() {
@@ -207,11 +207,11 @@ class Editor {
     }
     if (value->is_structured()) return value;
     return Fail(ErrorCode::kInvalidArgument,
-                Quote(Pointer(parent)) + " is neither object nor list");
+                Quote(Pointer(parent)) + " is neither an object nor a list");
   }
 
   Result<void> NoItem(const Path& path, size_t size) {
-    return Fail(ErrorCode::kNotFound, Quote(path.back()) + " is no place in a list of " +
+    return Fail(ErrorCode::kNotFound, Quote(path.back()) + " is not a position in a list of " +
                                           std::to_string(size) + " items");
   }
 
@@ -234,7 +234,7 @@ class Editor {
 Result<Path> ParsePath(const std::string& pointer) {
   auto tokens = Tokens(pointer);
   if (tokens) return *std::move(tokens);
-  return Fail(ErrorCode::kInvalidArgument, Quote(pointer) + " is no JSON pointer");
+  return Fail(ErrorCode::kInvalidArgument, Quote(pointer) + " is not a JSON pointer");
 }
 
 Result<void> ApplyOne(Editor& editor, const Operation& operation) {
@@ -247,12 +247,12 @@ Result<void> ApplyOne(Editor& editor, const Operation& operation) {
 // A member that an operation must have as text.
 Result<std::string> Text(const Json& operation, std::string_view name) {
   if (const auto text = FindString(operation, name)) return std::string(*text);
-  return Fail(ErrorCode::kInvalidArgument, Quote(name) + " is missing or no string");
+  return Fail(ErrorCode::kInvalidArgument, Quote(name) + " is missing or not a string");
 }
 
 Result<void> ApplyOne(Editor& editor, const Json& operation) {
   if (!operation.is_object()) {
-    return Fail(ErrorCode::kInvalidArgument, "an operation is an object");
+    return Fail(ErrorCode::kInvalidArgument, "an operation must be an object");
   }
   const auto op = Text(operation, "op");
   if (!op) return tl::unexpected(op.error());
@@ -269,7 +269,7 @@ Result<void> ApplyOne(Editor& editor, const Json& operation) {
     return *op == "move" ? editor.Move(*from, *path) : editor.Copy(*from, *path);
   }
   if (*op != "add" && *op != "replace" && *op != "test") {
-    return Fail(ErrorCode::kInvalidArgument, "there is no operation " + Quote(*op));
+    return Fail(ErrorCode::kInvalidArgument, "unknown operation " + Quote(*op));
   }
   const auto value = operation.find("value");  // which may be null
   if (value == operation.end()) {
@@ -314,7 +314,7 @@ Result<void> ApplyPatch(Json& target, std::span<const Operation> operations) {
 
 Result<void> ApplyPatch(Json& target, const Json& patch) {
   if (!patch.is_array()) {
-    return Fail(ErrorCode::kInvalidArgument, "a JSON patch is a list of operations");
+    return Fail(ErrorCode::kInvalidArgument, "a JSON patch must be a list of operations");
   }
   return ApplyAll(target, patch);
 }

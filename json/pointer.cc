@@ -30,7 +30,7 @@ const Json* Step(const Json& value, std::string_view token) {
   return nullptr;
 }
 
-// Appends what the escaped token stands for; false when it is no token.
+// Appends what the escaped token stands for; false when it is not a valid token.
 bool Unescape(std::string_view token, std::string& out) {
   for (size_t i = 0; i < token.size(); ++i) {
     if (token[i] != '~') {

@@ -16,7 +16,7 @@ std::string Child(std::string_view pointer, size_t index);
 // Where the token that begins with the '/' at `begin` ends.
 size_t TokenEnd(std::string_view pointer, size_t begin);
 
-// The unescaped tokens of a pointer; nothing when it is no RFC 6901 pointer.
+// The unescaped tokens of a pointer; nothing when it is not an RFC 6901 pointer.
 std::optional<std::vector<std::string>> Tokens(std::string_view pointer);
 
 // The number that a token denotes as an index into a list: decimal, no sign, no leading zero ("-"
@@ -30,7 +30,8 @@ const Json* Resolve(const Json& root, std::string_view pointer);
 // The pointer as Kubernetes prints field paths:
 // "spec.containers[0].resources.limits[huawei.com/Ascend910]". List items by index; map keys that
 // are not plain identifiers in brackets. `root` tells lists from maps; below what exists in it a
-// token counts as a map key. The root itself is "". What is no pointer is returned as it is.
+// token counts as a map key. The root itself is "". Text that is not a pointer is returned
+// unchanged.
 std::string FieldPath(const Json& root, std::string_view pointer);
 
 }  // namespace mindgate::json

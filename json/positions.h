@@ -9,10 +9,10 @@
 
 namespace mindgate::json {
 
-// Where each value of a document stands in its text, by RFC 6901 pointer ("" is the root).
-// A scalar's place is its own first character; so is a list item's and the root's. An object's or
-// list's that is a member is that of its key. Memory is bounded by the text: a value costs its own
-// key, not its whole pointer.
+// Where each value of a document is in its text, by RFC 6901 pointer ("" is the root). A scalar's
+// place is its own first character; so is a list item's and the root's. An object's or list's that
+// is a member is that of its key. Memory is bounded by the text: a value costs its own key, not its
+// whole pointer.
 class Positions {
  public:
   // Values are named by numbers while the places are collected.
@@ -24,8 +24,8 @@ class Positions {
   // once each; returns its number. For decoders.
   size_t Add(size_t parent, std::string token, Position at);
 
-  // Adds or moves one value by pointer; ancestors that are not there get no place. What is no
-  // pointer is ignored.
+  // Adds or moves one value by pointer; ancestors that are not there get no place. Text that is not
+  // a pointer is ignored.
   void Set(std::string_view pointer, Position at);
 
   // The place of `pointer`, else of its nearest ancestor that has one: a missing field is
@@ -35,7 +35,7 @@ class Positions {
   bool empty() const { return nodes_.size() == 1 && nodes_[kRoot].at == Position{}; }
 
  private:
-  // A node stands after its parent.
+  // A node comes after its parent.
   struct Node {
     size_t parent = 0;
     std::string token;

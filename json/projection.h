@@ -12,8 +12,8 @@ namespace mindgate::json {
 // once, then safe from many threads.
 class Projection {
  public:
-  // Keys from the root down; "*" stands for every key and every element. What a path ends at is
-  // kept whole, what no path leads to is left out. Elements of a list keep their places.
+  // Keys from the root down; "*" means every key and every element. What a path ends at is kept
+  // whole, what no path leads to is left out. Elements of a list keep their places.
   using Path = std::vector<std::string>;
 
   explicit Projection(const std::vector<Path>& paths);

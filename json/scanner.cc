@@ -66,7 +66,7 @@ class Scanner {
     size_t count = 0;                                 // items read
     size_t key_at = 0;                                // of the current member
     std::string key;                                  // of the current member
-    std::map<std::string, size_t, std::less<>> keys;  // and where they stand
+    std::map<std::string, size_t, std::less<>> keys;  // and where they are
   };
 
   bool AtEnd() const { return at_ >= text_.size(); }
@@ -88,9 +88,9 @@ class Scanner {
   bool Unexpected(std::string_view expected, std::string hint = "") {
     const char c = Peek();
     if (!AtEnd() && (c == '#' || c == '/')) {
-      return Fault(at_, "JSON allows no comments", "remove the comment");
+      return Fault(at_, "JSON does not allow comments", "remove the comment");
     }
-    if (c == '\'') hint = "JSON strings stand in double quotes";
+    if (c == '\'') hint = "JSON strings are written in double quotes";
     std::string found = "the end of the text";
     if (!AtEnd()) {
       size_t length = 1;  // the whole character, not its first byte
@@ -100,7 +100,7 @@ class Scanner {
     return Fault(at_, std::string(expected) + ", found " + found, std::move(hint));
   }
 
-  // Notes where the value that begins here stands.
+  // Notes the place of the value that begins here.
   size_t Note(bool container) {
     if (places_ == nullptr) return 0;
     if (open_.empty()) {
@@ -206,7 +206,7 @@ class Scanner {
       }
       if (static_cast<unsigned char>(c) < 0x20) {
         if (c == '\n') return Fault(start, "a string has no closing quote on its line");
-        return Fault(at_, "a control character stands in a string",
+        return Fault(at_, "a string contains a control character",
                      "write it as an escape such as \\t");
       }
       if (c == '\\') {
@@ -242,7 +242,7 @@ class Scanner {
     }
     const size_t known = AtEnd() ? std::string_view::npos : kLetters.find(letter);
     if (known == std::string_view::npos) {
-      return Fault(start, "a backslash in a string begins no known escape",
+      return Fault(start, "unknown escape after a backslash in a string",
                    "write a backslash as \\\\");
     }
     if (out != nullptr) *out += kMeaning[known];
@@ -260,7 +260,7 @@ class Scanner {
   }
 
   bool HalfPair(size_t start) {
-    return Fault(start, "this escape is half of a surrogate pair and no character",
+    return Fault(start, "this escape is half of a surrogate pair, not a character",
                  "write both halves, or the character itself");
   }
 
@@ -275,7 +275,7 @@ class Scanner {
     SkipDigits();
     if (at_ == digits) return Fault(start, "expected a digit after '-'");
     if (text_[digits] == '0' && at_ - digits > 1) {
-      return Fault(start, "a number does not begin with 0", "remove the leading zeros");
+      return Fault(start, "a number must not begin with 0", "remove the leading zeros");
     }
     bool integer = true;
     if (Peek() == '.') {

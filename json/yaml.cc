@@ -111,7 +111,7 @@ class YamlTreeBuilder {
     const auto* number = out.get_ptr<const Json::number_float_t*>();
     if (number == nullptr || std::isfinite(*number)) return true;
     return Fault(PlaceOf(node, place), Quote(node.text) + " is a number that JSON cannot hold",
-                 "quote it if text is meant");
+                 "quote it if it is meant as text");
   }
 
   bool Items(uint32_t index, const Place& place, Json::array_t& items) {
@@ -197,7 +197,7 @@ class YamlTreeBuilder {
     return Fault(PlaceOf(key, place), "key " + Quote(name) + " is written twice", std::move(hint));
   }
 
-  // Keys that are no strings become text, as sigs.k8s.io/yaml writes it.
+  // Keys that are not strings become text, as sigs.k8s.io/yaml writes it.
   bool KeyText(const YamlNode& written, const Place& place, std::string& out) {
     Place key_place = place;
     const YamlNode* key = &written;
@@ -228,7 +228,7 @@ class YamlTreeBuilder {
     } else if (value.is_number_integer() && !value.is_number_unsigned()) {
       out = std::to_string(value.get<int64_t>());
     } else {
-      return Fault(at, Quote(key->text) + " cannot be a key", "quote it if text is meant");
+      return Fault(at, Quote(key->text) + " cannot be a key", "quote it if it is meant as text");
     }
     return true;
   }

@@ -207,7 +207,7 @@ class YamlReader::Stream {
       return Fault(node->at, "alias *" + std::string(name) + " has no anchor before it");
     }
     if (nodes_[found->second].end == 0) {
-      return Fault(node->at, "alias *" + std::string(name) + " stands inside its own anchor");
+      return Fault(node->at, "alias *" + std::string(name) + " is inside its own anchor");
     }
     node->target = found->second;
   }
@@ -230,7 +230,7 @@ class YamlReader::Stream {
     const bool fits = *known == YamlTag::kNone || *known == other_fit ||
                       (other_fit == YamlTag::kNone && !is_collection_tag);
     if (!fits) {
-      Fault(node.at, "tag " + Quote(YamlTagName(*known)) + " does not fit what it stands before",
+      Fault(node.at, "tag " + Quote(YamlTagName(*known)) + " does not fit the value after it",
             "remove the tag");
       return false;
     }

@@ -216,7 +216,8 @@ tl::expected<Json, std::string> ResolveTagged(YamlTag tag, std::string_view text
       break;
   }
   if (fits) return value;
-  return tl::unexpected(Quote(text) + " is no value for the tag " + std::string(YamlTagName(tag)));
+  return tl::unexpected(Quote(text) + " is not a value for the tag " +
+                        std::string(YamlTagName(tag)));
 }
 
 }  // namespace internal

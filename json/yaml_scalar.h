@@ -9,7 +9,7 @@
 
 namespace mindgate::json::internal {
 
-// The tags that a YAML node may carry; kNone is no tag, or "!", which says nothing.
+// The tags that a YAML node may carry; kNone means no tag, or "!", which says nothing.
 enum class YamlTag : uint8_t { kNone, kStr, kInt, kFloat, kBool, kNull, kMap, kSeq, kMerge };
 
 // The name in messages: "!!str".

@@ -79,14 +79,14 @@ TEST(Decode, SaysWhatIsWrongAndWhere) {
       {"{} {}", "1:4: text after the end of the value, found \"{\""},
       {"[1]]", "1:4: text after the end of the value, found \"]\""},
       {"1 2", "1:3: text after the end of the value, found \"2\""},
-      {"{}\n#", "2:1: JSON allows no comments (remove the comment)"},
-      {"{// x\n}", "1:2: JSON allows no comments (remove the comment)"},
-      {"[1, /* x */ 2]", "1:5: JSON allows no comments (remove the comment)"},
+      {"{}\n#", "2:1: JSON does not allow comments (remove the comment)"},
+      {"{// x\n}", "1:2: JSON does not allow comments (remove the comment)"},
+      {"[1, /* x */ 2]", "1:5: JSON does not allow comments (remove the comment)"},
       {"nul", "1:1: expected a value, found \"n\""},
       {"nulll", "1:5: text after the end of the value, found \"l\""},
       {"True", "1:1: expected a value, found \"T\""},
       {"故", "1:1: expected a value, found \"故\""},
-      {"'a'", "1:1: expected a value, found \"'\" (JSON strings stand in double quotes)"},
+      {"'a'", "1:1: expected a value, found \"'\" (JSON strings are written in double quotes)"},
       {"[", "1:2: expected a value, found the end of the text"},
       {"[1", "1:3: expected ',' or ']' after an item, found the end of the text"},
       {"[1 2]", "1:4: expected ',' or ']' after an item, found \"2\""},
@@ -104,42 +104,43 @@ TEST(Decode, SaysWhatIsWrongAndWhere) {
       {"{\"a\":1 \"b\":2}", "1:8: expected ',' or '}' after a member, found \"\\\"\""},
       {"{a: 1}", "1:2: expected a key in double quotes, found \"a\""},
       {"{'a': 1}",
-       "1:2: expected a key in double quotes, found \"'\" (JSON strings stand in double quotes)"},
+       "1:2: expected a key in double quotes, found \"'\" (JSON strings are written in double "
+       "quotes)"},
       {"{1: 1}", "1:2: expected a key in double quotes, found \"1\""},
       {"\"abc", "1:1: a string has no closing quote"},
       {"\"abc\\",
-       "1:5: a backslash in a string begins no known escape "
+       "1:5: unknown escape after a backslash in a string "
        "(write a backslash as \\\\)"},
       {"[\"abc\n\"]", "1:2: a string has no closing quote on its line"},
       {"\"a\tb\"",
-       "1:3: a control character stands in a string "
+       "1:3: a string contains a control character "
        "(write it as an escape such as \\t)"},
       {"\""s + '\0' + "\"",
-       "1:2: a control character stands in a string "
+       "1:2: a string contains a control character "
        "(write it as an escape such as \\t)"},
       {"[]"s + '\0', "1:3: text after the end of the value, found \"\\x00\""},
       {R"("C:\x")",
-       "1:4: a backslash in a string begins no known escape "
+       "1:4: unknown escape after a backslash in a string "
        "(write a backslash as \\\\)"},
       {R"("\u12g4")", "1:2: \\u takes four hexadecimal digits"},
       {R"("\u12")", "1:2: \\u takes four hexadecimal digits"},
       {R"("\ud800")",
-       "1:2: this escape is half of a surrogate pair and no character "
+       "1:2: this escape is half of a surrogate pair, not a character "
        "(write both halves, or the character itself)"},
       {R"("\udc00")",
-       "1:2: this escape is half of a surrogate pair and no character "
+       "1:2: this escape is half of a surrogate pair, not a character "
        "(write both halves, or the character itself)"},
       {R"("\ud800\u0041")",
-       "1:2: this escape is half of a surrogate pair and no character "
+       "1:2: this escape is half of a surrogate pair, not a character "
        "(write both halves, or the character itself)"},
       {R"("a\ud800\n")",
-       "1:3: this escape is half of a surrogate pair and no character "
+       "1:3: this escape is half of a surrogate pair, not a character "
        "(write both halves, or the character itself)"},
       {"-", "1:1: expected a digit after '-'"},
       {"+1", "1:1: expected a value, found \"+\""},
       {".5", "1:1: expected a value, found \".\""},
-      {"01", "1:1: a number does not begin with 0 (remove the leading zeros)"},
-      {"-01", "1:1: a number does not begin with 0 (remove the leading zeros)"},
+      {"01", "1:1: a number must not begin with 0 (remove the leading zeros)"},
+      {"-01", "1:1: a number must not begin with 0 (remove the leading zeros)"},
       {"1.", "1:1: expected a digit after the point of a number"},
       {"1.e1", "1:1: expected a digit after the point of a number"},
       {"1e", "1:1: expected a digit in the exponent of a number"},
