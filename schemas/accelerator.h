@@ -94,7 +94,7 @@ struct HandlerChoice {
     kMissingPolicy,           // huawei.com/npu without schedule_policy
     kUnknownAcceleratorType,  // also when the group's selectors contradict each other
     kUnknownStrategy,         // npu-310-strategy on Ascend310
-    kUnreadable,              // a deciding value is no string: somebody else's finding
+    kUnreadable,              // a deciding value is not a string: another rule reports it
   };
   std::optional<ChipHandler> handler;  // nothing with a problem
   By by = By::kDefault;
@@ -112,11 +112,11 @@ struct GroupChips {
   HandlerChoice choice;
   // Pods that ask for chips. Nothing when the object does not say.
   std::optional<int64_t> npu_pods;
-  // Chips of the whole job, for sp-block (frameworks: PodGroup minResources times the gang size).
+  // Chips of the whole job, for sp-block: minResources of the PodGroup times the gang size.
   std::optional<int64_t> total;
   std::optional<int64_t> uniform;  // chips of every such pod, when all ask for the same number
-  bool one_pod_counts =
-      false;  // several pods, but without schedule_minAvailable only one pod's chips are counted
+  // Several pods, but without schedule_minAvailable only one pod's chips are counted
+  bool one_pod_counts = false;
   // False for groups that exist only when a gang scheduler is switched on elsewhere
   // (LeaderWorkerSet): then each StatefulSet of the set is a job of its own.
   bool gang_certain = true;

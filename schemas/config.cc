@@ -16,8 +16,8 @@ constexpr std::array<std::pair<Mode, std::string_view>, 4> kModes = {{
 
 std::string_view ModeName(Mode mode) { return kModes[static_cast<size_t>(mode)].second; }
 
-std::string_view DoingName(EnforcementMode doing) {
-  switch (doing) {
+std::string_view EnforcementModeName(EnforcementMode mode) {
+  switch (mode) {
     case EnforcementMode::kOff:
       return "off";
     case EnforcementMode::kObserve:
@@ -28,10 +28,10 @@ std::string_view DoingName(EnforcementMode doing) {
   return "";
 }
 
-std::optional<EnforcementMode> DoingNamed(std::string_view name) {
-  for (const EnforcementMode doing :
+std::optional<EnforcementMode> EnforcementModeNamed(std::string_view name) {
+  for (const EnforcementMode mode :
        {EnforcementMode::kOff, EnforcementMode::kObserve, EnforcementMode::kEnforce}) {
-    if (name == DoingName(doing)) return doing;
+    if (name == EnforcementModeName(mode)) return mode;
   }
   return std::nullopt;
 }

@@ -51,7 +51,7 @@ struct Exception {
   bool operator==(const Exception&) const = default;
 };
 
-// One row of the chip-count table (mindcluster.md E.3) that a site adds or replaces.
+// One row of the chip-count table that a site adds or replaces.
 struct AcceleratorRow {
   std::string schedule_policy;   // "" when the row has none
   std::string accelerator_type;  // nodeSelector value, "" when the row has none
@@ -65,8 +65,8 @@ struct AcceleratorRow {
 // Whether the watcher does something, or only says what it would do.
 enum class EnforcementMode : uint8_t { kOff, kObserve, kEnforce };
 
-std::string_view DoingName(EnforcementMode doing);  // "off", "observe", "enforce"
-std::optional<EnforcementMode> DoingNamed(std::string_view name);
+std::string_view EnforcementModeName(EnforcementMode mode);  // "off", "observe", "enforce"
+std::optional<EnforcementMode> EnforcementModeNamed(std::string_view name);
 
 // Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean. Seconds.
 struct ElasticScaling {

@@ -103,20 +103,20 @@ class Reader {
     if (const Json* value = Find(object, key)) out = AsWhole(*value).value_or(out);
   }
 
-  static EnforcementMode DoingOf(const Json& object, std::string_view key,
-                                 EnforcementMode fallback) {
+  static EnforcementMode ModeOf(const Json& object, std::string_view key,
+                                EnforcementMode fallback) {
     const Json* value = Find(object, key);
-    return value == nullptr ? fallback : DoingNamed(WordOf(*value)).value_or(fallback);
+    return value == nullptr ? fallback : EnforcementModeNamed(WordOf(*value)).value_or(fallback);
   }
 
   static ElasticScaling ReadElasticScaling(const Json& value) {
     ElasticScaling scaling;
-    scaling.mode = DoingOf(value, "mode", scaling.mode);
+    scaling.mode = ModeOf(value, "mode", scaling.mode);
     if (const Json* on = Find(value, "upstreamCounts")) {
       scaling.upstream_counts = WordOf(*on) == "on";
     }
     Whole(value, "reservation", scaling.reservation);
-    scaling.rebalance = DoingOf(value, "rebalance", scaling.rebalance);
+    scaling.rebalance = ModeOf(value, "rebalance", scaling.rebalance);
     Whole(value, "rebalanceAfter", scaling.rebalance_after);
     Whole(value, "coolDown", scaling.cool_down);
     Whole(value, "giveUpsPerMinute", scaling.give_ups_per_minute);
@@ -146,7 +146,7 @@ class Reader {
       const auto parsed = ParseGoInt(*text);
       if (!text->empty() && (!parsed || *parsed < 0)) {
         Fault(Child(Child("/profiles", name), "faultRetryTimes"),
-              Quote(*text) + " is no whole number of 0 or more",
+              Quote(*text) + " is not a whole number of 0 or more",
               "write a number such as 3, or \"\" to inject nothing");
       }
     } else if (times->is_number()) {
@@ -174,7 +174,7 @@ class Reader {
   void CheckPattern(std::string_view pattern, const std::string& path) {
     const size_t star = pattern.find('*');
     if (star != std::string_view::npos && star + 1 != pattern.size()) {
-      Fault(path, Quote(pattern) + " can match nothing: * stands only at the end",
+      Fault(path, Quote(pattern) + " cannot match anything: * is allowed only at the end",
             "write a name, or the beginning of names followed by *");
     }
   }
@@ -225,7 +225,7 @@ class Reader {
     if (time) {
       out.expires = *time;
     } else if (expires && !expires->empty()) {
-      Fault(Child(path, "expires"), Quote(*expires) + " is no date",
+      Fault(Child(path, "expires"), Quote(*expires) + " is not a date",
             "write a day (2026-12-31) or a time (2026-12-31T12:00:00Z)");
     }
     return out;
@@ -249,7 +249,7 @@ class Reader {
       if (MatchesPattern(kind, name)) return;
     }
     const auto near = NearestOf(kind, names);
-    Fault(std::move(path), Quote(kind) + " is no kind that rules look at",
+    Fault(std::move(path), Quote(kind) + " is not a kind that rules check",
           near ? "did you mean " + Quote(*near) + "?" : "");
   }
 
@@ -270,7 +270,7 @@ class Reader {
         Fault(Child(Child(path, "podChips"), i),
               std::to_string(*count) + " is more than a node of " + std::to_string(out.node_chips) +
                   " chips has",
-              "");
+              "write at most " + std::to_string(out.node_chips));
       }
     }
     out.super_pod = json::AsBool(Find(value, "superPod")).value_or(false);
@@ -284,7 +284,7 @@ class Reader {
   std::vector<SchemaFault>& faults_;
 };
 
-// What a validator of schemas in general cannot know about ours.
+// What a general schema validator cannot know about ours.
 void AddHints(std::vector<SchemaFault>& faults) {
   for (SchemaFault& fault : faults) {
     if (fault.hint.empty() && fault.path.find("/rules/") != std::string::npos &&
@@ -336,7 +336,7 @@ tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const Known
   if (documents->size() > 1) {
     return tl::unexpected(OneIssue({{(*documents)[1].line, 1},
                                     "",
-                                    "a second document in a configuration file",
+                                    "a configuration file holds only one document",
                                     "remove the line of three dashes, or this document"}));
   }
   tl::expected<Config, json::Issues> config =

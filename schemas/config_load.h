@@ -17,8 +17,8 @@ namespace mindgate::schemas {
 // (an unknown key, a rule set twice, an override that an earlier one hides) is a fault.
 tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const KnownNames& known);
 
-// The same for a part of a larger text (a test suite's `config`): `value` stands at pointer `base`
-// of the document that `positions` describes, and `generation` is left to the caller.
+// The same for a part of a larger text (a test suite's `config`): `value` is at pointer `base` of
+// the document that `positions` describes, and `generation` is left to the caller.
 tl::expected<Config, json::Issues> ReadConfig(const json::Json& value, const KnownNames& known,
                                               const json::Positions& positions,
                                               std::string_view base = "");

@@ -6,8 +6,8 @@
 
 #include "schemas/config.h"
 
-// Booleans stand beside "on" and "off" in the lists of allowed values because YAML 1.1 reads these
-// words as booleans when they are not quoted.
+// Booleans are listed beside "on" and "off" in the lists of allowed values because YAML 1.1 reads
+// these words as booleans when they are not quoted.
 namespace mindgate::schemas {
 namespace {
 
@@ -17,7 +17,7 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::string_view kSchema = R"json({
   "$schema": "http://json-schema.org/draft-07/schema#",
   "title": "mindgate.yaml",
-  "description": "Configuration of mindgate. Every key may be left out; then its default holds. Unknown keys are errors.",
+  "description": "Configuration of mindgate. Every key is optional and has a default. Unknown keys are errors.",
   "type": ["object", "null"],
   "additionalProperties": false,
   "properties": {
@@ -33,7 +33,7 @@ constexpr std::string_view kSchema = R"json({
       "properties": {}
     },
     "mutators": {
-      "description": "Switches single mutators off. A mutator that is off injects nothing; rules judge all the same.",
+      "description": "Switches individual mutators off. A mutator that is off injects nothing; rules still apply.",
       "type": ["object", "null"],
       "additionalProperties": false,
       "properties": {}
@@ -48,37 +48,37 @@ constexpr std::string_view kSchema = R"json({
       "additionalProperties": false,
       "properties": {
         "mode": {
-          "description": "With enforce, pods under a rule are created behind a scheduling gate, which the watcher opens as the rule says. With observe it only tells what it sees; with off it does not look.",
+          "description": "With enforce, pods under a rule are created behind a scheduling gate, which the watcher opens as the rule says. With observe the watcher only reports what it sees; with off it does not watch these pods.",
           "enum": ["off", "observe", "enforce", false]
         },
         "upstreamCounts": {
-          "description": "With on, only instances that run are counted, as ascend-operator does: all that wait in a group start at once, and may be more than the rule wants.",
+          "description": "With on, only running instances are counted, as ascend-operator does: all waiting instances of a group start at once, which may be more than the rule wants.",
           "enum": ["on", "off", true, false]
         },
         "reservation": {
-          "description": "Seconds that an instance counts as started whose gate should be open, while neither its pods nor the API server say that it is; then it is opened again.",
+          "description": "Seconds that an instance counts as started after its gate was to be opened, while neither its pods nor the API server confirm it; then the gate is opened again.",
           "type": "integer",
           "minimum": 1,
           "maximum": 3600
         },
         "rebalance": {
-          "description": "With enforce, an instance of a group that has more than the shape wants is given up when a wanted one of another group finds no room. With observe that is only told.",
+          "description": "With enforce, an instance of a group that has more than the shape wants is given up when a wanted one of another group finds no room. With observe this is only reported.",
           "enum": ["off", "observe", "enforce", false]
         },
         "rebalanceAfter": {
-          "description": "Seconds that the wanted instance must have found no room.",
+          "description": "Seconds that the wanted instance must have found no room before another one is given up.",
           "type": "integer",
           "minimum": 1,
           "maximum": 86400
         },
         "coolDown": {
-          "description": "Seconds between two instances of a service that are given up.",
+          "description": "Minimum number of seconds between giving up two instances of one service.",
           "type": "integer",
           "minimum": 1,
           "maximum": 86400
         },
         "giveUpsPerMinute": {
-          "description": "Instances of all services together that are given up within a minute; others wait, so that a cluster of which much looks full at once is not taken apart.",
+          "description": "How many instances of all services together may be given up within a minute; the others wait, so that a cluster that suddenly looks full is not taken apart.",
           "type": "integer",
           "minimum": 1,
           "maximum": 1000
@@ -90,7 +90,7 @@ constexpr std::string_view kSchema = R"json({
       "enum": ["audit", "warn", "enforce"]
     },
     "rules": {
-      "description": "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a warning, audit only records, off does not look. Rules that are not listed keep their own default; `mindgate explain` shows it.",
+      "description": "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a warning, audit only records, off does not check. Rules that are not listed keep their own default; `mindgate explain` shows it.",
       "type": ["object", "null"],
       "additionalProperties": false,
       "properties": {},
@@ -98,7 +98,7 @@ constexpr std::string_view kSchema = R"json({
       "examples": [{"MG050": "enforce", "MG051": "off"}]
     },
     "namespaces": {
-      "description": "Overrides for namespaces. The first entry that matches counts.",
+      "description": "Overrides for namespaces. The first entry that matches applies.",
       "type": ["array", "null"],
       "items": {
         "type": "object",
@@ -111,7 +111,7 @@ constexpr std::string_view kSchema = R"json({
             "minLength": 1
           },
           "inject": {
-            "description": "With disabled nothing is injected into this namespace; rules judge all the same. The default is enabled.",
+            "description": "With disabled nothing is injected into this namespace; rules still apply. The default is enabled.",
             "enum": ["enabled", "disabled"]
           },
           "rules": {
@@ -229,7 +229,7 @@ constexpr std::string_view kSchema = R"json({
   }
 })json";
 
-// Of one framework.
+// The schema of one framework's profile.
 constexpr std::string_view kProfileSchema = R"json({
   "type": ["object", "null"],
   "additionalProperties": false,
@@ -243,7 +243,7 @@ constexpr std::string_view kProfileSchema = R"json({
       "enum": ["", "on", "off", true, false]
     },
     "faultRetryTimes": {
-      "description": "The label fault-retry-times: how many failures of pods are repaired, 0 or more.",
+      "description": "The label fault-retry-times: how many pod failures are repaired, 0 or more.",
       "type": ["string", "integer"],
       "minimum": 0
     }
@@ -273,8 +273,8 @@ std::string_view FrameworkTitle(Framework framework) {
     case Framework::kInferOperator:
       return "InferServiceSets, InferServices and InstanceSets.";
     case Framework::kPod:
-      return "Pods whose controller mindgate does not know; a pod without a controller gets its "
-             "scheduler and environment only.";
+      return "Pods whose controller mindgate does not know; a pod without a controller gets only "
+             "its scheduler and environment.";
   }
   return "";
 }
@@ -390,10 +390,10 @@ OrderedJson ConfigSchema(const KnownNames& known) {
   properties["scheduler"]["default"] = defaults.scheduler;
   properties["gangRepair"]["default"] = defaults.gang_repair ? "on" : "off";
   auto& scaling = properties["elasticScaling"]["properties"];
-  scaling["mode"]["default"] = DoingName(defaults.elastic_scaling.mode);
+  scaling["mode"]["default"] = EnforcementModeName(defaults.elastic_scaling.mode);
   scaling["upstreamCounts"]["default"] = defaults.elastic_scaling.upstream_counts ? "on" : "off";
   scaling["reservation"]["default"] = defaults.elastic_scaling.reservation;
-  scaling["rebalance"]["default"] = DoingName(defaults.elastic_scaling.rebalance);
+  scaling["rebalance"]["default"] = EnforcementModeName(defaults.elastic_scaling.rebalance);
   scaling["rebalanceAfter"]["default"] = defaults.elastic_scaling.rebalance_after;
   scaling["coolDown"]["default"] = defaults.elastic_scaling.cool_down;
   scaling["giveUpsPerMinute"]["default"] = defaults.elastic_scaling.give_ups_per_minute;

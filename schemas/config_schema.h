@@ -22,7 +22,7 @@ struct KnownNames {
 };
 
 // The JSON Schema (draft 7) of mindgate.yaml: the description of every key is its documentation.
-// Keys stand in the order in which people read them.
+// Keys are in the order in which people read them.
 nlohmann::ordered_json ConfigSchema(const KnownNames& known);
 
 // A mindgate.yaml that spells out every default, with the schema's descriptions as comments.

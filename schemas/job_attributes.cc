@@ -193,7 +193,7 @@ Visibility VisibilityOf(const WorkloadView& view, const PodGroupView& group) {
     return Visibility::kPartial;
   }
   for (size_t index : group.templates) {
-    // These pods join a PodGroup that somebody else makes.
+    // These pods join a PodGroup that another controller creates.
     if (AnnotationEntry(view.templates[index], kPodGroupAnnotation)) return Visibility::kPartial;
   }
   if (kOmeRuntimes.Has(view.kind)) return Visibility::kPartial;

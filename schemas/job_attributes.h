@@ -24,7 +24,7 @@ struct Entry {
 
   explicit operator bool() const { return value != nullptr; }
   std::optional<std::string_view> Text() const { return json::AsString(value); }
-  std::string Path() const;  // where it stands, or belongs when it comes from an OME runtime
+  std::string Path() const;  // where it is, or where it belongs when it comes from an OME runtime
 };
 
 Entry LabelEntry(const PodTemplateView& pod, std::string_view key);
@@ -49,7 +49,7 @@ Merged GroupLabel(const WorkloadView& view, const PodGroupView& group, std::stri
 Merged GroupSelector(const WorkloadView& view, const PodGroupView& group, std::string_view key);
 
 // An annotation as the plugin sees it. `agreed` is false when the PodGroup has none and its
-// templates differ: then it depends on which pod is looked at.
+// templates differ: then it depends on which pod the plugin picks.
 struct GroupAnnotation {
   Entry entry;
   bool agreed = true;
@@ -66,7 +66,7 @@ std::string GroupAnnotationPath(const WorkloadView& view, const PodGroupView& gr
 // plugin ignores them.
 struct PodChips {
   std::string_view resource;            // empty: no whole-card resource
-  std::optional<int64_t> count;         // nothing when a count is no whole number
+  std::optional<int64_t> count;         // nothing when a count is not a whole number
   const NpuRequest* request = nullptr;  // the first that makes it up
   bool own = true;                      // false: only the OME runtime names it
 };

@@ -18,7 +18,7 @@ using json::Json;
 
 // Our own schemas are under 10 deep; this only keeps a schema from outside from overflowing the
 // stack.
-constexpr int kDeepestSchema = 64;
+constexpr int kMaxSchemaDepth = 64;
 
 // A message names the words that would do when they are at most so many.
 constexpr size_t kMaxNamed = 12;
@@ -44,8 +44,8 @@ bool HasType(const Json& value, std::string_view type) {
   return value.is_number();
 }
 
-// How a number relates to a bound: below 0, 0 or above 0; 0 for what is no number. nlohmann's own
-// comparison turns unsigned values above int64 into negative ones.
+// How a number relates to a bound: below 0, 0 or above 0; 0 for anything but a number. nlohmann's
+// own comparison turns unsigned values above int64 into negative ones.
 int Compare(const Json& value, int64_t bound) {
   if (const auto* number = value.get_ptr<const Json::number_float_t*>()) {
     const auto as_double = static_cast<double>(bound);
@@ -113,7 +113,7 @@ Result<std::unique_ptr<const JsonSchema::Node>> JsonSchema::CompileNode(const Js
     return Fail(ErrorCode::kInvalidArgument, "schema at \"" + path + "\": " + why);
   };
   if (!schema.is_object()) return refuse("must be an object");
-  if (depth > kDeepestSchema) return refuse("is nested too deep");
+  if (depth > kMaxSchemaDepth) return refuse("is nested too deep");
   auto node = std::make_unique<Node>();
   for (const auto& [keyword, value] : schema.items()) {
     const std::string at = json::Child(path, keyword);
@@ -271,7 +271,7 @@ void JsonSchema::CheckMembers(const Node& node, const Json& object, const std::s
       if (const auto near = NearestOf(name, names)) {
         hint = "did you mean " + Quote(*near) + "?";
       } else if (names.size() <= kMaxNamed) {
-        hint = "known here: " + Join(names, ", ");
+        hint = "known keys: " + Join(names, ", ");
       }
       faults.push_back({at, "unknown key " + Quote(name), std::move(hint)});
     }

@@ -22,9 +22,9 @@ struct SchemaFault {
 
 // A JSON Schema (draft 7), compiled once. The subset is what describing a configuration file needs:
 // type, enum, properties, required, additionalProperties, items, minItems, minimum, maximum and
-// minLength, beside the annotations $schema, $id, title, description, default and examples.
-// Another keyword is refused when the schema is compiled, so that none is silently ignored.
-// One fault for each mistake, with what to write instead. Validate is safe from many threads.
+// minLength, beside the annotations $schema, $id, title, description, default and examples. Any
+// other keyword is refused when the schema is compiled, so that none is silently ignored. One fault
+// for each mistake, with what to write instead. Validate is safe from many threads.
 class JsonSchema {
  public:
   static Result<JsonSchema> Compile(const json::Json& schema);

@@ -9,7 +9,7 @@
 
 namespace mindgate::schemas {
 
-// Every kind that mindgate looks at. Matching is by API group and kind: serving.kserve.io and other
+// Every kind that mindgate handles. Matching is by API group and kind: serving.kserve.io and other
 // look-alikes are not ours.
 enum class Kind : uint8_t {
   kAscendJob,

@@ -10,8 +10,7 @@
 
 namespace mindgate::schemas {
 
-// What a `huawei.com/*` resource name stands for (mind-cluster: component/ascend-common/api, docs
-// of E.1).
+// What a `huawei.com/*` resource name stands for (mind-cluster: component/ascend-common/api).
 enum class NpuResource {
   kWholeCard,    // Ascend910, Ascend910 successors under "npu", Ascend310P, Ascend310
   kStaticVnpu,   // Ascend910-4c, Ascend310P-2c.1cpu, ...: a slice made beforehand
@@ -28,7 +27,7 @@ struct NpuRequest {
   const json::Json* request = nullptr;
   const json::Json* limit = nullptr;
   std::optional<int64_t>
-      count;  // of the request, else of the limit; nothing when it is no whole number
+      count;  // of the request, else of the limit; nothing when it is not a whole number
 };
 
 // The whole number that an entry of resources denotes, written as a number or as text ("8",

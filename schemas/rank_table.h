@@ -13,7 +13,7 @@
 // component/clusterd/pkg/domain/epranktable).
 namespace mindgate::schemas {
 
-// What hccl.json says about itself. The operator writes "completed" (mindcluster.md D.8).
+// What hccl.json says about itself. The operator writes "completed".
 inline constexpr std::string_view kRankTableInitializing = "initializing";
 inline constexpr std::string_view kRankTableCompleted = "completed";
 
@@ -28,7 +28,7 @@ struct RankTable {
 
   const json::Json* content = nullptr;  // data[hccl.json]
   std::optional<json::Issue>
-      fault;  // why the content is no JSON object; placed in the content's text
+      fault;  // why the content is not a JSON object; placed in the content's text
   std::optional<std::string> status;  // its status, when it is a string
 
   // True when it belongs to a MindIE service. Training jobs have rank tables without any of these

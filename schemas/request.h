@@ -17,7 +17,7 @@ enum class Operation { kCreate, kUpdate, kDelete, kConnect };
 std::string_view OperationName(Operation operation);  // "CREATE"
 std::optional<Operation> OperationNamed(std::string_view name);
 
-// Other objects that a decision may look at: the documents of the same `apply`, or a cluster's
+// Other objects that a decision may read: the documents of the same `apply`, or a cluster's
 // projection. Implementations answer from memory and are safe from many threads; objects live as
 // long as the lookup.
 class ObjectLookup {

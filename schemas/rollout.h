@@ -24,8 +24,8 @@ struct RollingUpdate {
 std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const PodTemplateView& pod,
                                              int64_t pods_if_unknown);
 
-// Those of a Deployment as the API server stores it, of which `spec.strategy` is looked at, while
-// it makes so many pods. Nothing for strategy Recreate.
+// Those of a Deployment as the API server stores it, from its `spec.strategy`, for that number of
+// pods. Nothing for strategy Recreate.
 std::optional<RollingUpdate> RollingUpdateOfDeployment(const json::Json& deployment, int64_t pods);
 
 // True when neither the surge nor what may be unavailable reaches `k` > 1 pods: the new

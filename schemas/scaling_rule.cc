@@ -44,7 +44,7 @@ bool Contains(std::string_view text, std::string_view part) {
 // One group as far as it could be read.
 struct Entry {
   std::string path;
-  std::optional<std::string> name;  // nothing when it is no string; missing is empty, as in Go
+  std::optional<std::string> name;  // nothing when it is not a string; missing is empty, as in Go
   std::optional<int64_t> num;
   std::optional<int64_t> servers;
 };
@@ -74,7 +74,7 @@ class ScalingRuleReader {
     auto root = json::Decode(commented.text);
     if (!root) {
       json::Issue issue = std::move(root).error();
-      issue.message = "this is no JSON: " + issue.message + std::string(kRefuses);
+      issue.message = "not valid JSON: " + issue.message + std::string(kRefuses);
       if (issue.hint.empty()) issue.hint = "correct the JSON text";
       reading_.refused.Add(std::move(issue));
       return std::move(reading_);
@@ -118,7 +118,7 @@ class ScalingRuleReader {
     }
     const bool more = lines.size() > kMaxLines;
     if (more) lines.resize(kMaxLines);
-    std::string message = "JSON allows no comments, and there are some on line" +
+    std::string message = "JSON does not allow comments, but there are some on line" +
                           std::string(lines.size() > 1 ? "s " : " ") + Join(lines, ", ") +
                           (more ? " and more" : "");
     message += kRefuses;
@@ -195,7 +195,7 @@ class ScalingRuleReader {
     }
     const auto number = ParseGoInt(*text);
     if (!number) {
-      Refuse(at, std::string(key) + " " + Quote(*text) + " is no whole number in decimal digits",
+      Refuse(at, std::string(key) + " " + Quote(*text) + " is not a whole number in decimal digits",
              hint);
     } else if (*number < 0) {
       Unworkable(at, std::string(key) + " is " + std::to_string(*number) + ", less than 0",
@@ -219,7 +219,7 @@ class ScalingRuleReader {
     if (version && !version->empty() && version != "1.0") {
       Doubtful(at,
                "version is " + Quote(*version) +
-                   ", while \"1.0\" is the only one documented; the operator does not look at it",
+                   ", but only \"1.0\" is documented; the operator does not check it",
                "write \"version\": \"1.0\"");
     }
     const Json* list = Member(*root_, "", kTiers, list_path_);
@@ -255,7 +255,7 @@ class ScalingRuleReader {
       if (!fresh) {
         Unworkable(entry.path,
                    "group " + Quote(*entry.name) +
-                       " is written twice in one group_list, and the last silently wins",
+                       " is written twice in one group_list, and the last one silently wins",
                    "keep one of them");
       }
     }
@@ -273,7 +273,7 @@ class ScalingRuleReader {
       Unworkable(at,
                  name->empty() ? "group_name is missing or empty, so no job can belong to the group"
                                : "group_name " + Quote(*name) +
-                                     " is no label value, so no job can belong to it",
+                                     " is not a valid label value, so no job can belong to it",
                  "write a name of letters, digits, '-', '_' and '.', at most 63 characters");
     }
     if (name) entry.name = *name;
@@ -296,7 +296,7 @@ class ScalingRuleReader {
         CompareServers(name, *earlier->second, *entry);
         if (entry->num && earlier->second->num && *entry->num > *earlier->second->num) {
           Refuse(Child(entry->path, kNum), Grows(kNum, name, *earlier->second->num, *entry->num),
-                 "list the fullest shape first; a number may only stay or shrink down the list");
+                 "list the fullest shape first; no number may grow from one tier to the next");
         }
       }
       if (!tier.CanBeAimedAt()) continue;
@@ -304,8 +304,8 @@ class ScalingRuleReader {
         if (tier.by_name.contains(name)) continue;
         Unworkable(tier.path,
                    "group " + Quote(name) +
-                       " is missing from this tier, and a job of it crashes the operator when the "
-                       "service has shrunk to here",
+                       " is missing from this tier; once the service has shrunk to it, a job of "
+                       "the group crashes the operator",
                    "add the group with \"group_num\": \"0\" if the tier wants none of it");
       }
     }
@@ -326,7 +326,8 @@ class ScalingRuleReader {
       Doubtful(at,
                "server_num_per_group of " + Quote(name) + " is " + std::to_string(*now.servers) +
                    " after " + std::to_string(*before.servers) +
-                   "; the documents want one number in all tiers, the operator only forbids growth",
+                   "; the documents require the same number in all tiers, the operator only "
+                   "forbids growth",
                hint);
     }
   }
@@ -343,7 +344,7 @@ class ScalingRuleReader {
     }
     for (const Tier& tier : tiers_) {
       if (tier.entries.empty()) {
-        Doubtful(tier.path, "the tier has no groups, so it is never aimed at",
+        Doubtful(tier.path, "the tier has no groups, so the operator never targets it",
                  "remove the tier or list its groups");
       }
       for (const Entry& entry : tier.entries) {
@@ -390,7 +391,7 @@ class ScalingRuleReader {
                          (entries[0].name == "group1" && entries[1].name == "group0");
     if (!swapped) return;
     Doubtful(entries[0].path,
-             "group " + Quote(*entries[0].name) + " stands before " + Quote(*entries[1].name) +
+             "group " + Quote(*entries[0].name) + " is listed before " + Quote(*entries[1].name) +
                  ", but MindIE's controller takes the first group for prefill and the second for "
                  "decode",
              "put the prefill group first");

@@ -59,7 +59,7 @@ struct ScalingRuleReading {
 // hide the other faults. Never throws, whatever the bytes.
 ScalingRuleReading ReadScalingRule(std::string_view text);
 
-// data[elastic_scaling.json] of a ConfigMap; nothing when it is missing or no string.
+// data[elastic_scaling.json] of a ConfigMap; nothing when it is missing or not a string.
 std::optional<std::string_view> ScalingRuleText(const json::Json& config_map);
 
 }  // namespace mindgate::schemas

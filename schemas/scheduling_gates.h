@@ -8,7 +8,7 @@
 namespace mindgate::schemas {
 
 // Where the gate of elastic scaling is in a pod's spec.schedulingGates; nothing: it has none, or
-// `gates` is null or no list. The API server takes no name twice.
+// `gates` is null or not a list. The API server refuses a name that is there twice.
 std::optional<size_t> PlaceOfScalingGate(const json::Json* gates);
 
 }  // namespace mindgate::schemas

@@ -22,30 +22,30 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
   return std::nullopt;
 }
 
-void AddCarried(const Place& map, std::string_view key, std::vector<LabelOccurrence>& carried,
-                bool in_runtime = false) {
+void AddOccurrence(const Place& map, std::string_view key,
+                   std::vector<LabelOccurrence>& occurrences, bool in_runtime = false) {
   const Json* value = json::Find(map.value, key);
   if (value == nullptr) return;
   // Only neighbours share a map: the leader and worker of one OME component.
-  if (carried.empty() || carried.back().value != value)
-    carried.push_back({json::Child(map.path, key), value, in_runtime});
+  if (occurrences.empty() || occurrences.back().value != value)
+    occurrences.push_back({json::Child(map.path, key), value, in_runtime});
 }
 
 // An inherited entry reaches the pods only where nothing nearer sets it.
 void AddEffective(const PodTemplateView& pod, Place PodTemplateView::* own,
                   const std::vector<Place>& inherited, std::string_view key,
-                  std::vector<LabelOccurrence>& carried) {
-  AddCarried(pod.*own, key, carried);
+                  std::vector<LabelOccurrence>& occurrences) {
+  AddOccurrence(pod.*own, key, occurrences);
   if (json::Find((pod.*own).value, key) != nullptr) return;
   for (const Place& place : inherited) {
     if (json::Find(place.value, key) == nullptr) continue;
     const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*own).value;
-    AddCarried(place, key, carried, in_runtime);
+    AddOccurrence(place, key, occurrences, in_runtime);
     return;
   }
 }
 
-// Kinds whose pods or children were injected where their owner was admitted (design section 4).
+// Kinds whose pods or children were injected when their owner was admitted.
 bool IsInjectedAtSource(const OwnerView& owner) {
   if (KindOf(owner.group, owner.kind)) return true;
   // Their own owners are: ReplicaSets of Deployments, the controller revision of an LWS leader
@@ -147,24 +147,24 @@ std::optional<std::string_view> WorkloadView::Annotation(std::string_view key) c
 
 std::vector<LabelOccurrence> WorkloadView::GroupLabels(const PodGroupView& group,
                                                        std::string_view key) const {
-  std::vector<LabelOccurrence> carried;
-  if (group.labels) AddCarried(*group.labels, key, carried);
+  std::vector<LabelOccurrence> occurrences;
+  if (group.labels) AddOccurrence(*group.labels, key, occurrences);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
-    AddEffective(pod, &PodTemplateView::labels, pod.inherited_labels, key, carried);
+    AddEffective(pod, &PodTemplateView::labels, pod.inherited_labels, key, occurrences);
   }
-  return carried;
+  return occurrences;
 }
 
 std::vector<LabelOccurrence> WorkloadView::GroupAnnotations(const PodGroupView& group,
                                                             std::string_view key) const {
-  std::vector<LabelOccurrence> carried;
-  if (group.annotations) AddCarried(*group.annotations, key, carried);
+  std::vector<LabelOccurrence> occurrences;
+  if (group.annotations) AddOccurrence(*group.annotations, key, occurrences);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
-    AddEffective(pod, &PodTemplateView::annotations, pod.inherited_annotations, key, carried);
+    AddEffective(pod, &PodTemplateView::annotations, pod.inherited_annotations, key, occurrences);
   }
-  return carried;
+  return occurrences;
 }
 
 std::optional<WorkloadView> BuildView(const Json& object,

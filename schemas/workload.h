@@ -12,18 +12,17 @@
 #include "schemas/npu.h"
 
 // A workload view answers the same questions for every kind: which pod templates an object holds,
-// where their labels, annotations, pod spec and containers stand, how many pods they make and how
-// those pods group into PodGroups. Rules and mutators read views, never kinds. A view points into
-// the object's tree and lives no longer than it.
+// where their labels, annotations, pod spec and containers are, how many pods they make and how
+// those pods are grouped into PodGroups. Rules and mutators read views; only what is true of a
+// single kind asks for the kind. A view points into the object's tree and lives no longer than it.
 namespace mindgate::schemas {
 
-// A place in the object: its RFC 6901 pointer, and what stands there (null pointer: absent or
-// null).
+// A place in the object: its RFC 6901 pointer, and the value there (null pointer: absent or null).
 struct Place {
   std::string path;
   const json::Json* value = nullptr;
-  bool wrong_type =
-      false;  // something else than the wanted map or list stands there: never write below it
+  // The value is not the wanted map or list: never write below it.
+  bool wrong_type = false;
 };
 
 // A member whose type is not what the API says. The API server (or the controller's decoder) will
@@ -61,21 +60,21 @@ struct PodTemplateView {
   // False for an OME component that only tunes a runtime (no runner, containers or scheduler of its
   // own): scheduler and env then belong to the runtime.
   bool has_pod_spec = true;
-  bool router =
-      false;  // a CPU-side component with a template of its own (OME router, AIBrix routing role)
+  // A component on CPUs with its own template (OME router, AIBrix routing role).
+  bool router = false;
   std::vector<ContainerView> containers;
   std::optional<int64_t>
       pods;  // in one PodGroup; nothing when the object does not say or says it wrongly
   std::optional<size_t> pod_group;  // index into WorkloadView::pod_groups; nothing when Volcano
                                     // does not group these pods
-  const PodTemplateView* runtime =
-      nullptr;  // OME service: the same template of its runtime, when that is known
+  // For an OME service, the same template in its runtime, if that is known.
+  const PodTemplateView* runtime = nullptr;
   // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods;
   // else empty.
   std::string_view job_scheduler;
 
   bool RequestsNpus() const;  // any huawei.com/* of count other than 0, its runtime's included
-  // The effective value among own and inherited maps; nothing when absent or no string.
+  // The effective value among own and inherited maps; nothing when absent or not a string.
   std::optional<std::string_view> Label(std::string_view key) const;
   std::optional<std::string_view> Annotation(std::string_view key) const;
   // The scheduler of these pods as the object (template, else job or runtime) says; empty when
@@ -83,7 +82,7 @@ struct PodTemplateView {
   std::string_view SchedulerName() const;
 };
 
-// Who creates a PodGroup; decides minMember and where labels must stand (frameworks.md 2).
+// Who creates a PodGroup. This decides its minMember and where labels must be.
 enum class PodGroupOwner {
   kAscendJob,
   kVolcanoJob,
@@ -112,8 +111,8 @@ struct PodGroupView {
 struct LabelOccurrence {
   std::string path;  // pointer of the entry
   const json::Json* value = nullptr;
-  bool in_runtime =
-      false;  // stands in the runtime of an InferenceService: the path is that object's
+  // It is in the runtime of an InferenceService, and the path is in that object.
+  bool in_runtime = false;
 };
 
 struct OwnerView {

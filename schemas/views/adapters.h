@@ -7,8 +7,8 @@
 
 #include "schemas/workload.h"
 
-// One adapter a kind family: reads where its pod templates stand and how their pods group. Only
-// schemas/workload.cc calls these.
+// One adapter for each family of kinds: finds its pod templates and how their pods are grouped.
+// Only schemas/workload.cc calls these.
 namespace mindgate::schemas::views {
 
 // Reads members with their types checked, and adds templates and groups to the view.
@@ -19,8 +19,8 @@ class Builder {
   WorkloadView& view() { return view_; }
   const json::Json& object() const { return *view_.object; }
 
-  // Member `key` of `parent`, which stands at `path`. Null pointer when absent or null; a member
-  // of another type is recorded as a WrongType and left out.
+  // Member `key` of `parent`, which is at `path`. Null pointer when absent or null; a member of
+  // another type is recorded as a WrongType and left out.
   const json::Json* Object(const json::Json* parent, std::string_view path, std::string_view key);
   const json::Json* List(const json::Json* parent, std::string_view path, std::string_view key);
   std::optional<int64_t> Int(const json::Json* parent, std::string_view path, std::string_view key);

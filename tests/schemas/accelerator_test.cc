@@ -216,8 +216,8 @@ TEST(ChooseHandler, FollowsTheOrderOfThePlugin) {
        {.chips = "1", .resource = "huawei.com/Ascend910-4c"},
        "not judged"},
       {"another scheduler", {.scheduler = "my-scheduler"}, "not judged"},
-      {"a policy that is no string", {.annotations = policy + "8"}, "none: unreadable"},
-      {"a type that is no string", {.selector = type + "8"}, "none: unreadable"},
+      {"a policy that is not a string", {.annotations = policy + "8"}, "none: unreadable"},
+      {"a type that is not a string", {.selector = type + "8"}, "none: unreadable"},
   };
   for (const Case& c : cases) EXPECT_EQ(ChoiceOf(c.pod), c.want) << c.name;
 }

@@ -158,15 +158,17 @@ superPodSize: 0
       ElementsAre(
           "1:12 scheduler: must not be empty",
           "2:1 profile: unknown key \"profile\" (did you mean \"profiles\"?)",
-          "4:3 profiles.sglang: unknown key \"sglang\" (known here: aibrix, ascendjob, deployment, "
+          "4:3 profiles.sglang: unknown key \"sglang\" (known keys: aibrix, ascendjob, deployment, "
           "infer-operator, job, leaderworkerset, mindie, ome, pod, statefulset, volcano)",
-          "6:22 profiles.ome.faultScheduling: \"Force\" is not known here: must be \"\", "
+          "6:22 profiles.ome.faultScheduling: \"Force\" is not allowed here: must be \"\", "
           "\"force\", "
           "\"grace\", \"external-force\", \"external-grace\" or \"off\" (did you mean \"force\"?)",
-          "7:22 profiles.ome.podRescheduling: \"maybe\" is not known here: must be \"\", \"on\" or "
+          "7:22 profiles.ome.podRescheduling: \"maybe\" is not allowed here: must be \"\", \"on\" "
+          "or "
           "\"off\"",
           "8:22 profiles.ome.faultRetryTimes: -1 is too small (write 0 or more)",
-          "9:29 profiles.aibrix.faultRetryTimes: \"many\" is no whole number of 0 or more (write a "
+          "9:29 profiles.aibrix.faultRetryTimes: \"many\" is not a whole number of 0 or more "
+          "(write a "
           "number such as 3, or \"\" to inject nothing)",
           "10:27 mutators[min-avaliable]: unknown key \"min-avaliable\" (did you mean "
           "\"min-available\"?)",
@@ -193,7 +195,8 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
        "1:32 namespaces[1].name: \"a\" has no effect: \"a\" above it matches the same namespaces "
        "(move it up, or merge the two)"},
       {"namespaces: [{name: '*-team'}]",
-       "1:21 namespaces[0].name: \"*-team\" can match nothing: * stands only at the end (write a "
+       "1:21 namespaces[0].name: \"*-team\" cannot match anything: * is allowed only at the end "
+       "(write a "
        "name, or the beginning of names followed by *)"},
       {"namespaces: [{inject: enabled}]",
        "1:14 namespaces[0].name: \"name\" is missing (add name:)"},
@@ -204,9 +207,10 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
       {"exceptions: [{rules: [MG051], owner: o, reason: r, expires: 2026-01-01}]",
        "1:23 exceptions[0].rules[0]: unknown rule \"MG051\" (did you mean \"MG001\"?)"},
       {"exceptions: [{rules: [MG001], kind: Deploy, owner: o, reason: r, expires: 2026-01-01}]",
-       "1:37 exceptions[0].kind: \"Deploy\" is no kind that rules look at"},
+       "1:37 exceptions[0].kind: \"Deploy\" is not a kind that rules check"},
       {"exceptions: [{rules: [MG001], owner: o, reason: r, expires: 2026-13-01}]",
-       "1:61 exceptions[0].expires: \"2026-13-01\" is no date (write a day (2026-12-31) or a time "
+       "1:61 exceptions[0].expires: \"2026-13-01\" is not a date (write a day (2026-12-31) or a "
+       "time "
        "(2026-12-31T12:00:00Z))"},
       {"accelerators: [{nodeChips: 8, podChips: [1, 16]}]",
        "1:16 accelerators[0]: nothing selects this row (add schedulePolicy, acceleratorType or "
@@ -216,7 +220,8 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
        "1:35 profiles.ome.faultRetryTimes: 18446744073709551615 is too large (write "
        "9223372036854775807 or less)"},
       {"a: 1\n---\nb: 2\n",
-       "3:1 : a second document in a configuration file (remove the line of three dashes, or this "
+       "3:1 : a configuration file holds only one document (remove the line of three dashes, or "
+       "this "
        "document)"},
       {"rules: {MG001: warn", "1:20 : "},
   };

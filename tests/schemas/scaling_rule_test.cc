@@ -103,7 +103,7 @@ TEST(ScalingRule, WhatTheOperatorTakes) {
 
 TEST(ScalingRule, Trap1NumbersThatAreNoStrings) {
   ExpectReadings({
-      {"trap 1: numbers without quotes, all at once with their places",
+      {"numbers without quotes, all at once with their places",
        "{\"version\": 1.0,\n"
        " \"elastic_scaling_list\": [{\"group_list\": [\n"
        "  {\"group_name\": \"p\", \"group_num\": 2, \"server_num_per_group\": 4},\n"
@@ -130,21 +130,16 @@ TEST(ScalingRule, Trap1NumbersThatAreNoStrings) {
        {"3:31 elastic_scaling_list[0].group_list[0].group_num: group_num is missing or empty, so "
         "the "
         "operator refuses the whole rule",
-        "4:31 elastic_scaling_list[0].group_list[1].group_num: group_num \" 2\" is no whole "
-        "number in "
-        "decimal digits, so the operator refuses the whole rule",
-        "5:31 elastic_scaling_list[0].group_list[2].group_num: group_num \"2.0\" is no whole "
-        "number in "
-        "decimal digits, so the operator refuses the whole rule",
-        "6:31 elastic_scaling_list[0].group_list[3].group_num: group_num \"1_000\" is no whole "
-        "number "
-        "in decimal digits, so the operator refuses the whole rule",
-        "7:31 elastic_scaling_list[0].group_list[4].group_num: group_num \"0x2\" is no whole "
-        "number in "
-        "decimal digits, so the operator refuses the whole rule",
+        "4:31 elastic_scaling_list[0].group_list[1].group_num: group_num \" 2\" is not a whole "
+        "number in decimal digits, so the operator refuses the whole rule",
+        "5:31 elastic_scaling_list[0].group_list[2].group_num: group_num \"2.0\" is not a whole "
+        "number in decimal digits, so the operator refuses the whole rule",
+        "6:31 elastic_scaling_list[0].group_list[3].group_num: group_num \"1_000\" is not a whole "
+        "number in decimal digits, so the operator refuses the whole rule",
+        "7:31 elastic_scaling_list[0].group_list[4].group_num: group_num \"0x2\" is not a whole "
+        "number in decimal digits, so the operator refuses the whole rule",
         "8:31 elastic_scaling_list[0].group_list[5].group_num: group_num \"9223372036854775808\" "
-        "is no "
-        "whole number in decimal digits, so the operator refuses the whole rule"}},
+        "is not a whole number in decimal digits, so the operator refuses the whole rule"}},
       {"a missing number is found at its group; null is missing",
        "{\"elastic_scaling_list\": [{\"group_list\": [\n"
        "  {\"group_name\": \"p\", \"server_num_per_group\": \"2\"},\n"
@@ -160,7 +155,7 @@ TEST(ScalingRule, Trap1NumbersThatAreNoStrings) {
 
 TEST(ScalingRule, Trap1Comments) {
   ExpectReadings({
-      {"trap 1: comments, and the fault that they would hide",
+      {"comments, and the fault that they would hide",
        "{\n"
        "  \"version\": \"1.0\",  # fixed\n"
        "  \"elastic_scaling_list\": [ // tiers\n"
@@ -170,7 +165,7 @@ TEST(ScalingRule, Trap1Comments) {
        "      " +
            Group("d", "1") + "]}]}",
        "none",
-       {"2:22 : JSON allows no comments, and there are some on lines 2, 3, 4, so the operator "
+       {"2:22 : JSON does not allow comments, and there are some on lines 2, 3, 4, so the operator "
         "refuses "
         "the whole rule",
         "5:55 elastic_scaling_list[0].group_list[0].group_num: group_num is a number instead of a "
@@ -180,9 +175,10 @@ TEST(ScalingRule, Trap1Comments) {
       {"a comment that swallowed a brace, as one documented sample has",
        "{\"elastic_scaling_list\": [\n{\"group_list\": [ # a ratio {\n\"group_name\": \"p\"}]}]}",
        "none",
-       {"2:18 : JSON allows no comments, and there are some on line 2, so the operator refuses the "
+       {"2:18 : JSON does not allow comments, and there are some on line 2, so the operator "
+        "refuses the "
         "whole rule",
-        "3:13 : this is no JSON: expected ',' or ']' after an item, found \":\", so the operator "
+        "3:13 : not valid JSON: expected ',' or ']' after an item, found \":\", so the operator "
         "refuses the whole rule"}},
       {"hashes and slashes inside strings are no comments",
        R"({"note": "a # b // c \" # d", "elastic_scaling_list": [{"group_list": [)" +
@@ -197,19 +193,19 @@ TEST(ScalingRule, NoJson) {
       {"empty",
        "",
        "none",
-       {"1:1 : this is no JSON: expected a JSON value, but the text is empty" + end}},
+       {"1:1 : not valid JSON: expected a JSON value, but the text is empty" + end}},
       {"trailing comma",
        "{\"elastic_scaling_list\": [],\n}",
        "none",
-       {"2:1 : this is no JSON: expected a member after ','" + end}},
+       {"2:1 : not valid JSON: expected a member after ','" + end}},
       {"text after the value",
        "{}\n{}",
        "none",
-       {"2:1 : this is no JSON: text after the end of the value, found \"{\"" + end}},
+       {"2:1 : not valid JSON: text after the end of the value, found \"{\"" + end}},
       {"a key twice",
        "{\"version\":\"1.0\",\n\"version\":\"1.0\"}",
        "none",
-       {"2:1 : this is no JSON: key \"version\" is written twice" + end}},
+       {"2:1 : not valid JSON: key \"version\" is written twice" + end}},
       {"a byte order mark",
        "\xEF\xBB\xBF" + Rule({{Group("p", "1"), Group("d", "1")}}),
        "none",
@@ -217,7 +213,7 @@ TEST(ScalingRule, NoJson) {
       {"an open string",
        "{\"version\": \"1.0,\n}",
        "none",
-       {"1:13 : this is no JSON: a string has no closing quote on its line" + end}},
+       {"1:13 : not valid JSON: a string has no closing quote on its line" + end}},
   });
 }
 
@@ -265,7 +261,7 @@ TEST(ScalingRule, RulesThatLetNoJobStart) {
        {"3:15 elastic_scaling_list[0].group_list[0].group_name: group_name is missing or empty, so "
         "no job can belong to the group",
         "4:1 elastic_scaling_list[0].group_list[1]: group \"\" is written twice in one group_list, "
-        "and the last silently wins",
+        "and the last one silently wins",
         "4:15 elastic_scaling_list[0].group_list[1].group_name: group_name is missing or empty, so "
         "no job can belong to the group"}},
       {"empty list",
@@ -294,7 +290,7 @@ TEST(ScalingRule, RulesThatLetNoJobStart) {
         "value, "
         "so no job can belong to it",
         "5:15 elastic_scaling_list[0].group_list[2].group_name: group_name \"" +
-            std::string(64, 'x') + "\" is no label value, so no job can belong to it"}},
+            std::string(64, 'x') + "\" is not a valid label value, so no job can belong to it"}},
       {"less than nothing",
        Rule({{Group("p", "1"), Group("d", "-1", "-2")}}),
        "[p=1x2 d=-1x-2]",
@@ -322,31 +318,29 @@ TEST(ScalingRule, Tiers) {
        {"6:31 elastic_scaling_list[1].group_list[0].group_num: group_num of \"p\" grows from 1 to "
         "2" +
         end}},
-      {"trap 8: server_num_per_group may not grow",
+      {"server_num_per_group may not grow",
        Rule({{Group("p", "2", "2"), Group("d", "1")}, {Group("p", "1", "4"), Group("d", "1")}}),
        "none",
        {"6:58 elastic_scaling_list[1].group_list[0].server_num_per_group: server_num_per_group of "
         "\"p\" "
         "grows from 2 to 4" +
         end}},
-      {"trap 8: it may shrink in code, against the documents",
+      {"it may shrink in code, against the documents",
        Rule({{Group("p", "2", "4"), Group("d", "1")}, {Group("p", "1", "2"), Group("d", "1")}}),
        "[p=2x4 d=1x2] [p=1x2 d=1x2]",
        {},
        {},
        {"6:58 elastic_scaling_list[1].group_list[0].server_num_per_group: server_num_per_group of "
-        "\"p\" "
-        "is 2 after 4; the documents want one number in all tiers, the operator only forbids "
-        "growth"}},
-      {"trap 6: a group that a smaller shape leaves out",
+        "\"p\" is 2 after 4; the documents require the same number in all tiers, the operator only "
+        "forbids growth"}},
+      {"a group that a smaller shape leaves out",
        Rule({{Group("p", "2"), Group("d", "1"), Group("x", "1")},
              {Group("p", "1"), Group("d", "1")}}),
        "[p=2x2 d=1x2 x=1x2] [p=1x2 d=1x2]",
        {},
-       {"6:2 elastic_scaling_list[1].group_list: group \"x\" is missing from this tier, and a job "
-        "of it "
-        "crashes the operator when the service has shrunk to here"}},
-      {"trap 6: and that comes back",
+       {"6:2 elastic_scaling_list[1].group_list: group \"x\" is missing from this tier; once the "
+        "service has shrunk to it, a job of the group crashes the operator"}},
+      {"and that comes back",
        Rule({{Group("p", "2"), Group("d", "1")},
              {Group("p", "1")},
              {Group("p", "1"), Group("d", "1")}}),
@@ -354,23 +348,22 @@ TEST(ScalingRule, Tiers) {
        {"9:1 elastic_scaling_list[2].group_list[1]: group \"d\" is not in the tier before this "
         "one" +
         end},
-       {"5:2 elastic_scaling_list[1].group_list: group \"d\" is missing from this tier, and a job "
-        "of it "
-        "crashes the operator when the service has shrunk to here"}},
+       {"5:2 elastic_scaling_list[1].group_list: group \"d\" is missing from this tier; once the "
+        "service has shrunk to it, a job of the group crashes the operator"}},
       {"an empty tier is never aimed at, so nothing can crash there",
        Rule({{Group("p", "2"), Group("d", "1")}, {}}),
        "[p=2x2 d=1x2] []",
        {},
        {},
-       {"5:2 elastic_scaling_list[1].group_list: the tier has no groups, so it is never aimed at"}},
+       {"5:2 elastic_scaling_list[1].group_list: the tier has no groups, so the operator never "
+        "targets it"}},
       {"a group written twice: the last wins",
        Rule({{Group("p", "2"), Group("d", "1"), Group("p", "1")},
              {Group("p", "1"), Group("d", "1")}}),
        "[d=1x2 p=1x2] [p=1x2 d=1x2]",
        {},
        {"5:1 elastic_scaling_list[0].group_list[2]: group \"p\" is written twice in one "
-        "group_list, "
-        "and the last silently wins"}},
+        "group_list, and the last one silently wins"}},
   });
 }
 
@@ -396,9 +389,8 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        "[p=1x2 d=1x2]",
        {},
        {},
-       {"1:12 version: version is \"2.0\", while \"1.0\" is the only one documented; the operator "
-        "does "
-        "not look at it"}},
+       {"1:12 version: version is \"2.0\", but only \"1.0\" is documented; the operator does not "
+        "check it"}},
       {"the minimal shape without a group",
        Rule({{Group("p", "2"), Group("d", "1")}, {Group("p", "1"), Group("d", "0")}}),
        "[p=2x2 d=1x2] [p=1x2 d=0x2]",
@@ -436,7 +428,7 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        "[my-decode=1x2 Prefill=1x2]",
        {},
        {},
-       {"3:1 elastic_scaling_list[0].group_list[0]: group \"my-decode\" stands before "
+       {"3:1 elastic_scaling_list[0].group_list[0]: group \"my-decode\" is listed before "
         "\"Prefill\", but "
         "MindIE's controller takes the first group for prefill and the second for decode"}},
       {"M1: the deploy script's names the other way round",
@@ -444,7 +436,7 @@ TEST(ScalingRule, AgainstDocumentsAndMindieController) {
        "[group1=1x2 group0=1x2]",
        {},
        {},
-       {"3:1 elastic_scaling_list[0].group_list[0]: group \"group1\" stands before \"group0\", "
+       {"3:1 elastic_scaling_list[0].group_list[0]: group \"group1\" is listed before \"group0\", "
         "but "
         "MindIE's controller takes the first group for prefill and the second for decode"}},
       {"M1: names that say nothing", Rule({{Group("b", "1"), Group("a", "1")}}), "[b=1x2 a=1x2]"},

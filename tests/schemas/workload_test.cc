@@ -109,7 +109,7 @@ void ExpectViews(const std::vector<Case>& cases) {
 
 TEST(View, Deployment) {
   ExpectViews({
-      {"as the API server shows it; frameworks trap 15: annotations absent",
+      {"as the API server shows it; annotations absent",
        R"(
 apiVersion: apps/v1
 kind: Deployment
@@ -225,7 +225,7 @@ spec:
         "/spec/replicaSpecs/Worker/template/spec/containers/0/env-, huawei.com/npu x4",
         "group AscendJob 'the job' of 'Master' 'Worker', minMember 3, labels /metadata/labels, "
         "annotations /metadata/annotations-"}},
-      {"frameworks trap 3: one template names a scheduler, so the operator fills in none elsewhere",
+      {"one template names a scheduler, so the operator fills in none elsewhere",
        R"(
 apiVersion: mindxdl.gitee.com/v1
 kind: AscendJob
@@ -248,7 +248,7 @@ spec:
         "/spec/replicaSpecs/Worker/template/spec",
         "group AscendJob 'the job' of 'Chief' 'Worker', minMember 1, labels /metadata/labels, "
         "annotations /metadata/annotations-"}},
-      {"frameworks trap 4: untyped template labels; counts of the wrong type are unknown, not 1",
+      {"untyped template labels; counts of the wrong type are unknown, not 1",
        R"(
 apiVersion: mindxdl.gitee.com/v1
 kind: AscendJob
@@ -326,7 +326,7 @@ spec: {jobTemplate: {metadata: {annotations: {c: d}}, spec: {tasks: [{name: t, r
 
 TEST(View, LeaderWorkerSet) {
   ExpectViews({
-      {"frameworks trap 5: without leader template the worker's serves all pods, and none is made",
+      {"without leader template the worker's serves all pods, and none is made",
        R"(
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
@@ -457,7 +457,7 @@ spec: {engine: {minReplicas: 2}, decoder: {}, router: {runner: {name: x}}}
         "inherits /metadata/labels-, no pod spec of its own, runtime 'engine', by volcano, NPUs",
         "group ReplicaSet 'engine' of 'engine', minMember 1"},
        kSingleNodeRuntime},
-      {"frameworks trap 6: a multi-node runtime shapes the service, which gets no leader or worker",
+      {"a multi-node runtime shapes the service, which gets no leader or worker",
        "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: i}, spec: {engine: "
        "{minReplicas: 2}}}",
        {"ome 'i', labels /metadata/labels-",
@@ -508,8 +508,8 @@ spec: {engine: {minReplicas: 2}, decoder: {}, router: {runner: {name: x}}}
 
 TEST(View, Aibrix) {
   ExpectViews({
-      {"frameworks trap 10: roles of size 1 share a PodGroup, larger ones have their own, a CPU "
-       "role none; frameworks trap 17: the sidecar at index 0 has no NPUs",
+      {"roles of size 1 share a PodGroup, larger ones have their own, a CPU "
+       "role none; the sidecar at index 0 has no NPUs",
        R"(
 apiVersion: orchestration.aibrix.ai/v1alpha1
 kind: StormService
@@ -552,11 +552,11 @@ spec:
         "group PodSet 'one PodSet of role decode' of 'decode', minMember 1",
         "group RoleSet 'the roles with podGroupSize 1' of 'prefill' 'kv', minMember 1",
         "wrong /spec/template/metadata/labels/a: boolean for string"}},
-      {"frameworks trap 20: spec.template.spec null",
+      {"spec.template.spec null",
        "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {name: s}, "
        "spec: {template: {spec: null}}}",
        {"aibrix 's', labels /metadata/labels-"}},
-      {"frameworks trap 20: a role without template; replicas left out are unknown; a strategy "
+      {"a role without template; replicas left out are unknown; a strategy "
        "sets minMember",
        "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, metadata: {name: s}, spec: "
        "{schedulingStrategy: {volcanoSchedulingStrategy: {minMember: 5}}, roles: [{}, {name: big, "
@@ -591,7 +591,7 @@ spec:
 
 TEST(View, InferOperator) {
   ExpectViews({
-      {"with the gang label an instance's PodGroup has the role's metadata; frameworks trap 20: a "
+      {"with the gang label an instance's PodGroup has the role's metadata; a "
        "role without spec",
        R"(
 apiVersion: mindcluster.huawei.com/v1
