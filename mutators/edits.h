@@ -19,7 +19,7 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Something that a mutator looked at and left alone, and why; shown by `explain`.
+// Something that a mutator considered but left unchanged, and why; shown by `explain`.
 struct Withheld {
   std::string mutator;
   std::string path;

@@ -105,13 +105,15 @@ bool HadMetadata(const MutationContext& context, const PodGroupView& group, std:
 
 GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
                     std::string_view default_value, const Edits& edits) {
-  const std::vector<LabelOccurrence> carried = context.view.GroupLabels(group, key);
+  const std::vector<LabelOccurrence> occurrences = context.view.GroupLabels(group, key);
   std::optional<std::string_view> sibling = PendingInGroup(context.view, group, key, edits);
-  for (const LabelOccurrence& place : carried) {
+  for (const LabelOccurrence& place : occurrences) {
     const auto value = json::AsString(place.value);
-    if (!value) return {"", "the label stands at " + place.path + " with another type than string"};
+    if (!value) return {"", "the label at " + place.path + " is not a string"};
     if (sibling && !EqualIgnoreCase(*sibling, *value)) {
-      return {"", "the PodGroup already carries different values; which one is meant is not known"};
+      return {
+          "",
+          "the PodGroup already carries different values, and it is unknown which one is intended"};
     }
     sibling = sibling ? sibling : value;
   }
@@ -144,7 +146,7 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
   const WorkloadView& view = context.view;
   const std::string reason = value.from_sibling
                                  ? "the rest of the PodGroup (or the runtime) has this value, and "
-                                   "values that differ switch the feature off"
+                                   "different values would switch the feature off"
                                  : std::string(label.reason);
   if (CopiesMetadata(group)) {
     const bool present = json::Find(group.labels->value, label.key) != nullptr;
@@ -237,7 +239,7 @@ void PodRescheduling(const MutationContext& context, Edits& edits) {
         if (!HasIndependentPods(c.view, group)) return;
         InjectGroup(c, group,
                     {schemas::kPodRescheduling, c.config.profile(c.view.framework).pod_rescheduling,
-                     "without it one faulty pod takes all pods of its PodGroup down"},
+                     "without it one faulty pod takes down all pods of its PodGroup"},
                     e);
       },
       edits);
@@ -250,7 +252,7 @@ void FaultRetryTimes(const MutationContext& context, Edits& edits) {
         InjectGroup(
             c, group,
             {schemas::kFaultRetryTimes, c.config.profile(c.view.framework).fault_retry_times,
-             "without it a pod that fails by itself is never rescheduled"},
+             "without it a pod that fails on its own is never rescheduled"},
             e);
       },
       edits);

@@ -19,7 +19,7 @@ using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 // Kubernetes' int32: the plugin converts to it, and pods of one group never come near.
-constexpr int64_t kLargestGang = 2147483647;
+constexpr int64_t kMaxGang = 2147483647;
 
 struct GangSize {
   int64_t pods = 0;
@@ -43,11 +43,11 @@ bool ForcesOtherMode(const WorkloadView& view, const PodTemplateView& pod) {
 
 GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& pod) {
   if (ForcesOtherMode(context.view, pod))
-    return {0, "ome.io/deploymentMode asks for another shape than a Deployment"};
+    return {0, "ome.io/deploymentMode asks for something other than a Deployment"};
   if (pod.Annotation(schemas::kOmeAutoscalerClass) == "external") {
     return {0, "with an external autoscaler the Deployment starts with one pod"};
   }
-  if (!pod.pods) return {0, "minReplicas is no integer"};
+  if (!pod.pods) return {0, "minReplicas is not an integer"};
   if (*pod.pods == 0) return {0, "minReplicas 0 scales to zero"};
   if (!context.config.gang_repair && schemas::RolloutBlocked(context.view, pod, *pod.pods)) {
     return {0, "a rolling update could not proceed with it, and gangRepair is off"};
@@ -95,10 +95,12 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
   for (const auto& place : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
     const auto value = json::AsString(place.value);
     if (!value) {
-      return {"", "the annotation stands at " + place.path + " with another type than string"};
+      return {"", "the annotation at " + place.path + " is not a string"};
     }
     if (carried && carried != value) {
-      return {"", "the PodGroup already carries different values; which one is meant is not known"};
+      return {
+          "",
+          "the PodGroup already carries different values, and it is unknown which one is intended"};
     }
     carried = value;
   }
@@ -108,7 +110,7 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
     if (old == nullptr) continue;
     const auto value = json::FindString(old->annotations.value, schemas::kMinAvailable);
     const int64_t size = value ? ParseGoInt(*value).value_or(0) : 0;
-    if (size >= 1 && size <= kLargestGang) return {std::string(*value), ""};
+    if (size >= 1 && size <= kMaxGang) return {std::string(*value), ""};
   }
   return {};
 }
@@ -121,9 +123,9 @@ void Inject(const MutationContext& context, const PodGroupView& group, GangSize 
         return IsGated(context, edits, context.view.templates[index]);
       })) {
     size.why_not =
-        "its instances are let in one by one, and a gang of all of them would wait for ever";
+        "its instances are started one by one, so a gang of all of them would wait forever";
   }
-  if (size.why_not.empty() && (size.pods < 1 || size.pods > kLargestGang)) {
+  if (size.why_not.empty() && (size.pods < 1 || size.pods > kMaxGang)) {
     size.why_not = "the number of pods is out of range";
   }
   if (!frozen.value.empty() || !frozen.why_not.empty()) size.why_not = frozen.why_not;

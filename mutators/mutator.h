@@ -41,11 +41,10 @@ std::span<const Mutator> Mutators();
 // namespaces, and on operations other than CREATE and UPDATE.
 Edits Mutate(const MutationContext& context);
 
-// --- what mutators share
-// -------------------------------------------------------------------------------------------
+// --- what mutators share ---
 
 // True when this template is one that mindgate injects: it requests NPUs, or the object is opted in
-// and it is no router.
+// and it is not a router.
 bool IsInjected(const MutationContext& context, const schemas::PodTemplateView& pod);
 
 // True when the request may change this template: on CREATE always, when there is one; on UPDATE

@@ -14,7 +14,7 @@ void RuntimeLabels(const MutationContext& context, Edits& edits) {
   const schemas::WorkloadView& view = context.view;
   if (!schemas::kOmeRuntimes.Has(view.kind)) return;
   constexpr std::string_view kReason =
-      "it stands on the runtime's own metadata, which OME hands to no pod";
+      "it is on the runtime's own metadata, which OME does not pass to any pod";
   constexpr std::string_view kNotUnderstood =
       "the value on the runtime's own metadata has no effect";
   for (const schemas::PodTemplateView& pod : view.templates) {

@@ -22,7 +22,7 @@ std::string WhyOpen(const PodTemplateView& pod) {
     }
   }
   if (json::Find(*pod.pod_spec.value, "nodeName") != nullptr) {
-    return "spec.nodeName is set: the API server takes no gates then";
+    return "spec.nodeName is set, and the API server then refuses scheduling gates";
   }
   return "";
 }

@@ -65,8 +65,8 @@ void OfJob(const MutationContext& context, Edits& edits) {
       continue;
     }
     edits.Set(pod.pod_spec, kKey, named,
-              "another replica spec names the scheduler, so ascend-operator fills in none here and "
-              "these pods fall to the default scheduler");
+              "another replica spec names the scheduler, so ascend-operator sets none here and the "
+              "default scheduler would place these pods");
   }
 }
 

@@ -49,7 +49,8 @@ Requested WholeCardOf(const std::vector<schemas::NpuRequest>& npus) {
         return {{}, "a virtual NPU is mounted by the device plugin; the variable must be absent"};
       case NpuResource::kWholeCard:
         if (!requested.resource.empty()) {
-          return {{}, "the container requests two NPU products, and the variable can name one"};
+          return {{},
+                  "the container requests two NPU products, and the variable can name only one"};
         }
         requested.resource = npu.resource;
     }

@@ -44,7 +44,7 @@ TEST(FaultScheduling, EveryKind) {
   ExpectMutationsBy("fault-scheduling", EveryKind(want));
 }
 
-// mindcluster trap 36: LWS and PodSets must not set pod-rescheduling; Deployments and podGroupSize
+// LWS and PodSets must not set pod-rescheduling; Deployments and podGroupSize
 // 1 must.
 TEST(PodRescheduling, EveryKind) {
   std::map<Kind, std::vector<std::string>> want;
@@ -101,13 +101,13 @@ TEST(FaultRetryTimes, MindieJobsRetryOn) {
            "{limits: {huawei.com/Ascend910: 8}}}]}}}}}}";
   };
   ExpectMutationsBy("fault-retry-times",
-                    {{"mindcluster trap 21: both jobID and app make it a MindIE job",
+                    {{"both jobID and app make it a MindIE job",
                       job("jobID: a, app: b"),
                       {Set("/metadata/labels", "fault-retry-times", "100000000")}},
-                     {"mindcluster trap 21: whatever they hold",
+                     {"both jobID and app, whatever they hold",
                       job("jobID: '', app: ''"),
                       {Set("/metadata/labels", "fault-retry-times", "100000000")}},
-                     {"mindcluster trap 21: one of them does not", job("jobID: a"), {}},
+                     {"one of them does not", job("jobID: a"), {}},
                      {"set by the user", job("jobID: a, app: b, fault-retry-times: '10000'"), {}}});
 }
 
@@ -126,7 +126,7 @@ TEST(FaultLabels, WhatTheUserSetStays) {
   }
   ExpectMutationsBy(
       "fault-scheduling",
-      {{"frameworks trap 4: a label that is no string is not ours to repair",
+      {{"a label that is not a string is not ours to repair",
         DeploymentWith("fault-scheduling: 3"),
         {}},
        {"null counts as missing",
@@ -194,28 +194,26 @@ TEST(FaultScheduling, OneValueForAPodGroup) {
   };
   const std::string roles = "/spec/template/spec/roles/";
   const std::string differ =
-      ": the PodGroup already carries different values; which one is meant is not known";
+      ": the PodGroup already carries different values, and it is unknown which one is intended";
   ExpectMutationsBy(
       "fault-scheduling",
       {
           {"a role takes the value of its sibling",
            storm("", "fault-scheduling: grace"),
            {Set(roles + "0/template/metadata/labels", "fault-scheduling", "grace")}},
-          {"frameworks trap 10: a role with podGroupSize has PodGroups of its own",
+          {"a role with podGroupSize has PodGroups of its own",
            storm("", "fault-scheduling: grace", "2"),
            {Set(roles + "0/template/metadata/labels", "fault-scheduling", "force")}},
           {"a sibling that switches it off switches the group off",
            storm("", "fault-scheduling: 'off'"),
            {}},
-          {"frameworks trap 2: metadata and task differ: no third value",
+          {"metadata and task differ: no third value",
            vcjob("fault-scheduling: grace", "fault-scheduling: force"),
            {}},
-          {"frameworks trap 2: a task alone: metadata takes its value",
+          {"a task alone: metadata takes its value",
            vcjob("", "fault-scheduling: grace"),
            {Set("/metadata/labels", "fault-scheduling", "grace")}},
-          {"frameworks trap 2: metadata alone reaches the PodGroup",
-           vcjob("fault-scheduling: grace", ""),
-           {}},
+          {"metadata alone reaches the PodGroup", vcjob("fault-scheduling: grace", ""), {}},
           {"a task switches it off", vcjob("", "fault-scheduling: 'off'"), {}},
           {"an LWS leader takes the worker's",
            lws("", "fault-scheduling: grace"),
@@ -234,15 +232,15 @@ TEST(FaultScheduling, OneValueForAPodGroup) {
           {"without a gang they reach the workload only",
            instance("fault-scheduling: external-force", ""),
            {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling", "force")}},
-          {"frameworks trap 4: a sibling's value of another type",
+          {"a sibling's value of another type",
            storm("", "fault-scheduling: 3"),
            {},
            "",
            {},
            "",
            {},
-           {{roles + "0/template/metadata/labels/fault-scheduling: the label stands at " + roles +
-             "1/template/metadata/labels/fault-scheduling with another type than string"}}},
+           {{roles + "0/template/metadata/labels/fault-scheduling: the label at " + roles +
+             "1/template/metadata/labels/fault-scheduling is not a string"}}},
           {"three tasks, two values, one without",
            "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, spec: {tasks: [{name: a, template: "
            "{metadata: {labels: "
@@ -277,7 +275,7 @@ TEST(PodRescheduling, Shapes) {
                "}, routerConfig: {runner: {name: r}}}}",
            {Set("/spec/decoderConfig/labels", "pod-rescheduling", "on"),
             Set("/spec/engineConfig/labels", "pod-rescheduling", "on")}},
-          {"mindcluster trap 36: AIBrix role with podGroupSize 2 gets none, its sibling with 1 "
+          {"AIBrix role with podGroupSize 2 gets none, its sibling with 1 "
            "does",
            "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: ["
            "{name: p, podGroupSize: 2, replicas: 1, template: {spec: {containers: [{resources: "

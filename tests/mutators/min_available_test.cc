@@ -152,7 +152,7 @@ TEST(MinAvailable, InferenceServiceTable) {
 TEST(MinAvailable, OmeDeploymentMode) {
   const std::string engine = "/spec/engine/annotations";
   const std::string other =
-      engine + kWay + "ome.io/deploymentMode asks for another shape than a Deployment";
+      engine + kWay + "ome.io/deploymentMode asks for something other than a Deployment";
   const auto on_engine = [](const std::string& mode) {
     return Engine("minReplicas: 2, annotations: {ome.io/deploymentMode: " + mode + "}");
   };
@@ -198,17 +198,17 @@ TEST(MinAvailable, OmeDeploymentMode) {
 
 TEST(MinAvailable, NeverOnRuntimes) {
   Expect({
-      {"frameworks trap 9: a runtime is shared by services with different minReplicas",
+      {"a runtime is shared by services with different minReplicas",
        "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: "
        "{engineConfig: {minReplicas: 2, " +
            std::string(kRunner) + "}, decoderConfig: {minReplicas: 3, " + kRunner + "}}}",
        {}},
-      {"frameworks trap 9: the same, namespaced",
+      {"the same, namespaced",
        "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, metadata: {name: rt}, spec: "
        "{engineConfig: {minReplicas: 2, " +
            std::string(kRunner) + "}}}",
        {}},
-      {"frameworks trap 5: an LWS that waits for its leader gets none",
+      {"an LWS that waits for its leader gets none",
        "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: {startupPolicy: "
        "LeaderReady, leaderWorkerTemplate: "
        "{size: 4, workerTemplate: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: "
@@ -235,20 +235,20 @@ TEST(MinAvailable, AibrixTable) {
     return "/spec/template/spec/roles/" + std::to_string(i) + "/template/metadata/annotations";
   };
   Expect({
-      {"frameworks trap 10: equal over the roles that share the PodGroup; spec.replicas does not "
+      {"equal over the roles that share the PodGroup; spec.replicas does not "
        "multiply",
        Storm(Role("name: prefill, replicas: 2") + ", " +
              Role("name: decode, replicas: 3, podGroupSize: 1")),
        {K(role(0), "5"), K(role(1), "5")}},
-      {"frameworks trap 10: a routing role without NPUs is not counted and not touched",
+      {"a routing role without NPUs is not counted and not touched",
        Storm(Role("name: routing, replicas: 4", "", "cpu: 1") + ", " +
              Role("name: prefill, replicas: 2")),
        {K(role(1), "2")}},
-      {"frameworks trap 10: not even when it names volcano",
+      {"not even when it names volcano",
        Storm(Role("name: routing, replicas: 4", "", "cpu: 1", "schedulerName: volcano, ") + ", " +
              Role("name: prefill, replicas: 2")),
        {K(role(1), "2")}},
-      {"frameworks trap 10: podGroupSize makes groups of its own",
+      {"podGroupSize makes groups of its own",
        Storm(Role("name: prefill, replicas: 2, podGroupSize: 4") + ", " +
              Role("name: decode, replicas: 3") + ", " + Role("name: other, replicas: 1")),
        {K(role(0), "4"), K(role(1), "4"), K(role(2), "4")}},
@@ -315,7 +315,8 @@ TEST(MinAvailable, AibrixTable) {
        "",
        {},
        {{role(2) + kWay +
-         "the PodGroup already carries different values; which one is meant is not known"}}},
+         "the PodGroup already carries different values, and it is unknown which one is "
+         "intended"}}},
       {"a sibling's value of another type",
        Storm(Role("name: a, replicas: 2", "huawei.com/schedule_minAvailable: 5") + ", " +
              Role("name: b, replicas: 3")),
@@ -324,8 +325,8 @@ TEST(MinAvailable, AibrixTable) {
        {},
        "",
        {},
-       {{role(1) + kWay + "the annotation stands at " + role(0) +
-         "/huawei.com~1schedule_minAvailable with another type than string"}}},
+       {{role(1) + kWay + "the annotation at " + role(0) +
+         "/huawei.com~1schedule_minAvailable is not a string"}}},
   });
 }
 

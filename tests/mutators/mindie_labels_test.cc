@@ -45,22 +45,20 @@ TEST(MindieLabels, Table) {
                "Master: {template: {metadata: {labels: {app: other, jobID: mindie-1}}, spec: "
                "{containers: [{name: ascend}]}}}"),
            {}},
-          {"frameworks trap 4: template labels with non-string values",
+          {"template labels with non-string values",
            Job(service,
                "Master: {template: {metadata: {labels: {app: 3, jobID: true}}, spec: {containers: "
                "[{name: ascend}]}}}"),
            {}},
-          {"frameworks trap 4: template labels that are no map",
+          {"template labels that are no map",
            Job(service,
                "Master: {template: {metadata: {labels: text}, spec: {containers: [{name: "
                "ascend}]}}}"),
            {}},
-          {"frameworks trap 4: job labels with non-string values are not copied",
+          {"job labels with non-string values are not copied",
            Job("jobID: 1, app: true", "Master: {" + npu + "}"),
            {}},
-          {"mindcluster trap 21: a training job has no jobID and app",
-           Job("app: x", "Master: {" + npu + "}"),
-           {}},
+          {"a training job has no jobID and app", Job("app: x", "Master: {" + npu + "}"), {}},
           {"other kinds are no MindIE jobs",
            "{apiVersion: apps/v1, kind: Deployment, metadata: {labels: {" + service +
                "}}, spec: {template: {spec: {containers: [{name: a}]}}}}",

@@ -91,11 +91,10 @@ TEST(Opting, WhatAnOptedInServiceGets) {
   std::vector<std::string> with_scheduler = labels;
   with_scheduler.push_back("/spec/engine/schedulerName = \"volcano\"  (scheduler-name)");
   ExpectMutations({
-      {"frameworks trap 6: no runner, leader or worker is created", service("minReplicas: 2"),
-       labels},
-      {"frameworks trap 6: the scheduler goes into a pod spec that is there",
+      {"no runner, leader or worker is created", service("minReplicas: 2"), labels},
+      {"the scheduler goes into a pod spec that is there",
        service("minReplicas: 2, runner: {name: e}"), with_scheduler},
-      {"frameworks trap 6: leader and worker that are there but empty stay so",
+      {"leader and worker that are there but empty stay so",
        service("minReplicas: 2, leader: {}, worker: {}"),
        {labels.begin() + 1, labels.end()}},
   });
@@ -134,8 +133,7 @@ TEST(Opting, ChildrenOfInjectedControllers) {
     const std::string version =
         (info.group.empty() ? "" : std::string(info.group) + "/") + std::string(info.version);
     for (Kind child : KindsWithTemplates()) {
-      SCOPED_TRACE("frameworks trap 12: " + std::string(KindName(child)) + " of a " +
-                   std::string(info.name));
+      SCOPED_TRACE(std::string(KindName(child)) + " of a " + std::string(info.name));
       const Json object = Workload(child, {NpuContainer()});
       std::string why;
       EXPECT_FALSE(
@@ -195,7 +193,7 @@ TEST(Opting, LookAlikes) {
   for (const char* api_version :
        {"serving.kserve.io/v1beta1", "serving.kserve.io/v1alpha1", "v1", "", "ome.io.example/v1"}) {
     for (const char* kind : {"InferenceService", "ServingRuntime", "ClusterServingRuntime"}) {
-      SCOPED_TRACE("frameworks trap 19: " + std::string(api_version) + " " + kind);
+      SCOPED_TRACE(std::string(api_version) + " " + kind);
       Json object = Workload(Kind::kClusterServingRuntime, {NpuContainer()});
       object["apiVersion"] = api_version;
       object["kind"] = kind;

@@ -45,7 +45,7 @@ TEST(RuntimeLabels, Table) {
           {"other labels and annotations are not ours",
            Runtime("app: x", "huawei.com/schedule_policy: chip8-node8", both),
            {}},
-          {"a value that is no string is not copied",
+          {"a value that is not a string is not copied",
            Runtime("fault-retry-times: 3", "sp-block: 16", both),
            {}},
           {"values that nothing understands are not copied to where they would be refused",

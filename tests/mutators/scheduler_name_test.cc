@@ -75,7 +75,7 @@ TEST(SchedulerName, DefaultScheduler) {
   std::vector<MutationCase> cases;
   for (const auto& [kind, want] : rows) {
     cases.push_back(
-        {"frameworks trap 1: default-scheduler on a " + std::string(KindName(kind)),
+        {"default-scheduler on a " + std::string(KindName(kind)),
          Workload(kind, {NpuContainer(), {{"schedulerName", "default-scheduler"}}}).dump(), want});
   }
   Expect(std::move(cases));
@@ -108,7 +108,7 @@ metadata: {name: train}
        {},
        "",
        NamedScheduler("volcano-npu")},
-      {"frameworks trap 3: AscendJob with schedulerName in one replica spec only",
+      {"AscendJob with schedulerName in one replica spec only",
        ascend_job + R"(
 spec:
   replicaSpecs:
@@ -119,7 +119,7 @@ spec:
 )",
        {R"(/spec/replicaSpecs/Worker/template/spec/schedulerName = "volcano")",
         R"(/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 3: also when the other one requests no NPUs",
+      {"also when the other one requests no NPUs",
        ascend_job + R"(
 spec:
   schedulerName: volcano
@@ -130,7 +130,7 @@ spec:
       template: {spec: {schedulerName: volcano, containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}
 )",
        {R"(/spec/replicaSpecs/Scheduler/template/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 3: also in a job that is opted in",
+      {"also in a job that is opted in",
        R"(
 apiVersion: mindxdl.gitee.com/v1
 kind: AscendJob
@@ -142,7 +142,7 @@ spec:
     Worker: {template: {spec: {containers: [{name: ascend}]}}}
 )",
        {R"(/spec/replicaSpecs/Worker/template/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 3: the others follow the name that one replica spec gives",
+      {"the others follow the name that one replica spec gives",
        ascend_job + R"(
 spec:
   replicaSpecs:
@@ -188,7 +188,7 @@ spec:
   - {name: b, template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}
 )",
        {R"(/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 5: LWS without leaderTemplate stays without it",
+      {"LWS without leaderTemplate stays without it",
        R"(
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
@@ -209,7 +209,7 @@ spec:
 )",
        {R"(/spec/leaderWorkerTemplate/leaderTemplate/spec/schedulerName = "volcano")",
         R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
-      {"frameworks trap 8: OME MultiNode: leader and worker, not only the component",
+      {"OME MultiNode: leader and worker, not only the component",
        R"(
 apiVersion: ome.io/v1beta1
 kind: ClusterServingRuntime
@@ -221,7 +221,7 @@ spec:
 )",
        {R"(/spec/engineConfig/leader/schedulerName = "volcano")",
         R"(/spec/engineConfig/worker/schedulerName = "volcano")"}},
-      {"frameworks trap 8: without a leader the component's own fields make the leader",
+      {"without a leader the component's own fields make the leader",
        R"(
 apiVersion: ome.io/v1beta1
 kind: ServingRuntime
@@ -232,7 +232,7 @@ spec:
 )",
        {R"(/spec/decoderConfig/schedulerName = "volcano")",
         R"(/spec/decoderConfig/worker/schedulerName = "volcano")"}},
-      {"frameworks trap 10: an AIBrix routing role without NPUs stays with its scheduler",
+      {"an AIBrix routing role without NPUs stays with its scheduler",
        R"(
 apiVersion: orchestration.aibrix.ai/v1alpha1
 kind: StormService

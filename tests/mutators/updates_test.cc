@@ -31,7 +31,7 @@ TEST(Updates, FrozenTemplatesAreNeverTouched) {
   for (Kind kind : KindsWithTemplates()) {
     if (!schemas::InfoOf(kind).template_frozen) continue;
     frozen.push_back(kind);
-    SCOPED_TRACE("frameworks trap 14: " + NameOf(kind));
+    SCOPED_TRACE(NameOf(kind));
     const Json stored = WithNpus(kind);
     Json changed = stored;
     changed["metadata"]["labels"]["x"] = "y";
@@ -217,11 +217,11 @@ TEST(Updates, StormServiceScaling) {
            "\"  (min-available)";
   };
   ExpectMutations({
-      {"frameworks trap 11: only a role's replicas change: byte-identical templates",
+      {"only a role's replicas change: byte-identical templates",
        Storm("1", "5", k2),
        {},
        Storm("1", "1", k2)},
-      {"frameworks trap 11: also when the stored templates were never injected",
+      {"also when the stored templates were never injected",
        Storm("1", "5", path),
        {},
        Storm("1", "1", path)},
@@ -331,11 +331,10 @@ TEST(Updates, OtherRequestsAreIgnored) {
     std::string because;
   };
   const std::vector<Row> rows = {
-      {"frameworks trap 14: status", Operation::kUpdate, "status", false, "subresource status"},
-      {"frameworks trap 14: scale", Operation::kUpdate, "scale", false, "subresource scale"},
-      {"frameworks trap 14: eviction", Operation::kCreate, "eviction", false,
-       "subresource eviction"},
-      {"frameworks trap 14: a finalizer is removed", Operation::kUpdate, "", true, "being deleted"},
+      {"status", Operation::kUpdate, "status", false, "subresource status"},
+      {"scale", Operation::kUpdate, "scale", false, "subresource scale"},
+      {"eviction", Operation::kCreate, "eviction", false, "subresource eviction"},
+      {"a finalizer is removed", Operation::kUpdate, "", true, "being deleted"},
       {"DELETE", Operation::kDelete, "", false, "operation DELETE"},
       {"CONNECT", Operation::kConnect, "", false, "operation CONNECT"},
   };

@@ -62,7 +62,7 @@ TEST(VisibleDevices, Resource) {
       {"Ascend310",
        with("{limits: {huawei.com/Ascend310: 1}}"),
        {Env(path, "huawei.com/Ascend310")}},
-      {"frameworks trap 18: huawei.com/npu selects its own annotation",
+      {"huawei.com/npu selects its own annotation",
        with("{limits: {huawei.com/npu: 8}}"),
        {Env(path, "huawei.com/npu")}},
       {"a static virtual NPU gets none",
@@ -108,7 +108,7 @@ TEST(VisibleDevices, Resource) {
        "",
        {},
        {{"/spec/template/spec/containers/0/env: the container requests two NPU products, and the "
-         "variable can name one"}}},
+         "variable can name only one"}}},
       {"one of two products requested with zero",
        with("{limits: {huawei.com/Ascend910: 8, huawei.com/Ascend310P: 0}}"),
        {Env(path)}},
@@ -120,7 +120,7 @@ TEST(VisibleDevices, Containers) {
   const std::string npu = "resources: {limits: {huawei.com/Ascend910: 8}}";
   const std::string containers = "/spec/template/spec/containers/";
   Expect({
-      {"frameworks trap 17: a sidecar at index 0 requests no NPUs",
+      {"a sidecar at index 0 requests no NPUs",
        DeploymentWith("{containers: [{name: aibrix-runtime}, {name: engine, " + npu +
                       "}, {name: mesh}]}"),
        {Env(containers + "1")}},
@@ -224,7 +224,7 @@ TEST(VisibleDevices, OmeRuntimeAndService) {
   const std::string npu = "resources: {limits: {huawei.com/Ascend910: 8}}";
   const std::string by_runtime = "/env: the runtime sets the variable for this container";
   Expect({
-      {"frameworks trap 7: the runtime sets it with `value`, the service gets no `valueFrom` twin",
+      {"the runtime sets it with `value`, the service gets no `valueFrom` twin",
        service("{runner: {name: e, " + npu + "}}"),
        {},
        "",
@@ -233,7 +233,7 @@ TEST(VisibleDevices, OmeRuntimeAndService) {
        "",
        {},
        {{"/spec/engine/runner" + by_runtime}}},
-      {"frameworks trap 7: also in a service that leaves the NPUs to the runtime",
+      {"also in a service that leaves the NPUs to the runtime",
        service("{runner: {name: e}}"),
        {},
        "",
@@ -244,7 +244,7 @@ TEST(VisibleDevices, OmeRuntimeAndService) {
        {Env("/spec/engine/runner")},
        "",
        runtime("{runner: {name: e, " + npu + "}}")},
-      {"frameworks trap 6: a service without a runner never gains one",
+      {"a service without a runner never gains one",
        service("{minReplicas: 1}"),
        {},
        "",
