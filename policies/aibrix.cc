@@ -138,7 +138,7 @@ void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
       if (name == kVolcanoStrategy && !CountsNpus(json::Find(value, "minResources"))) continue;
       findings.Violate(json::Child(strategy.path, name),
                        "MindCluster supports NPU roles only without a schedulingStrategy: gang "
-                       "size and fault labels are not kept in line with this PodGroup",
+                       "size and fault labels are not kept in sync with this PodGroup",
                        "remove the schedulingStrategy and keep schedulerName: volcano");
     }
   }
@@ -154,7 +154,7 @@ void CheckStrategyTwice(const RuleContext& context, Findings& findings) {
                      role.title +
                          " and the RoleSet both have a schedulingStrategy: two PodGroups claim the "
                          "same pods",
-                     "keep one of the two, for NPUs none");
+                     "keep at most one of the two; for NPU roles remove both");
   }
 }
 
@@ -235,8 +235,8 @@ constexpr Rule kAibrixRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = kAibrixWithRoles,
      .summary = "A StormService with NPUs and each of its roles say how many replicas they have.",
-     .why = "The comments of the API speak of a default, but the code has none: a missing count is "
-            "0, and some releases dereference it and take the controller down with every "
+     .why = "The API's comments mention a default, but the code has none: a missing count is 0, "
+            "and some releases dereference it, which crashes the controller and with it every "
             "StormService of the cluster.",
      .fix = "Write replicas at spec and in every role.",
      .source = "aibrix: pkg/controller/roleset/{utils,sync}.go, "
@@ -248,9 +248,9 @@ constexpr Rule kAibrixRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAibrixKinds,
      .summary = "A volcanoSchedulingStrategy over NPU roles names their NPUs in minResources.",
-     .why = "Volcano's NPU plugin looks at nothing but minResources of the PodGroup to tell an NPU "
-            "job from another. AIBrix copies the field as it stands, empty by default: the group "
-            "then gets no chips assigned, and no fault is ever handled.",
+     .why = "Volcano's NPU plugin recognises an NPU job only by minResources of its PodGroup. "
+            "AIBrix copies the field unchanged, empty by default: the group then gets no chips "
+            "assigned, and no fault is ever handled.",
      .fix = "Remove the strategy. MindCluster supports AIBrix only without it.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go; aibrix: "
                "pkg/controller/roleset/sync.go (syncPodGroup)",
@@ -261,9 +261,9 @@ constexpr Rule kAibrixRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAibrixKinds,
      .summary = "NPU roles have no schedulingStrategy.",
-     .why = "With a strategy AIBrix makes the PodGroup, or another scheduler's, and its size no "
-            "longer follows huawei.com/schedule_minAvailable. MindCluster's documents exclude it; "
-            "a group with the right minResources may work all the same, hence a warning.",
+     .why = "With a strategy AIBrix creates the PodGroup, or the one of another scheduler, and its "
+            "size no longer follows huawei.com/schedule_minAvailable. MindCluster's documents "
+            "exclude it; a group with the right minResources may still work, hence a warning.",
      .fix = "Remove schedulingStrategy and let Volcano make the PodGroups.",
      .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
                "01_deploying_vllm_inference_job.md",
@@ -273,9 +273,9 @@ constexpr Rule kAibrixRules[] = {
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = kAibrixWithRoles,
-     .summary = "schedulingStrategy stands at the RoleSet or at its roles, not at both.",
+     .summary = "schedulingStrategy is set on the RoleSet or on its roles, not on both.",
      .why = "AIBrix makes one PodGroup for the RoleSet and one for each PodSet, and the pods can "
-            "belong to one of them only; the other waits for members for ever.",
+            "belong to only one of them; the other waits for members forever.",
      .fix = "Keep one of the two.",
      .source = "aibrix: api/orchestration/v1alpha1/roleset_types.go; newer releases refuse it, "
                "older ones do not, hence a warning",
@@ -286,8 +286,9 @@ constexpr Rule kAibrixRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = {Kind::kStormService},
      .summary = "A StormService with NPUs has one replica.",
-     .why = "Each replica is a RoleSet of its own with PodGroups of its own. MindCluster's "
-            "documents allow one only, and what a fault in one of several leads to is not defined.",
+     .why =
+         "Each replica is a RoleSet of its own with PodGroups of its own. MindCluster's documents "
+         "allow only one, and do not define what happens after a fault in one of several.",
      .fix = "Write replicas: 1 and scale the roles.",
      .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
                "01_deploying_vllm_inference_job.md",
@@ -312,11 +313,11 @@ constexpr Rule kAibrixRules[] = {
      .summary = "A role without NPUs does not share the PodGroup of NPU roles.",
      .why = "All roles with podGroupSize 1 that name Volcano share one PodGroup, and Volcano takes "
             "its resources from whichever pod it sees first. If that is a routing pod, the whole "
-            "group counts as one without NPUs until it is made anew.",
+            "group counts as a group without NPUs until it is recreated.",
      .fix = "Leave schedulerName out of roles without NPUs.",
      .source = "volcano: pkg/controllers/podgroup/pg_controller_handler.go; mind-cluster: "
-               "component/ascend-for-volcano/plugin/job.go. It goes well when an NPU pod comes "
-               "first, hence a warning",
+               "component/ascend-for-volcano/plugin/job.go. It works when an NPU pod comes first, "
+               "hence a warning",
      .check = CheckCpuRole},
     {.id = "MG127",
      .name = "aibrix-pod-group-size",

@@ -21,7 +21,7 @@ constexpr Rule kAscendJobRules[] = {
         schemas::kOnlyAscendJob,
         "An AscendJob lists at least one replica type, and none of them is null.",
         "The operator fails a job without spec.replicaSpecs, or with a null replica type, and "
-        "never looks at it again. An empty map passes its check for MindSpore only, and then the "
+        "never reconciles it again. An empty map passes its check for MindSpore only, and then the "
         "job has no pods.",
         "List the leader of the framework (Master, Scheduler or Chief) with 1 replica and the "
         "other pods under Worker.",
@@ -62,8 +62,8 @@ constexpr Rule kAscendJobRules[] = {
         Mode::kEnforce,
         schemas::kOnlyAscendJob,
         "A leader has exactly one replica, and Worker has 0 to 20000.",
-        "The operator fails the job otherwise. The documents speak of several replicas of a MindIE "
-        "controller or coordinator; in code the leader is one and every further replica is a "
+        "The operator fails the job otherwise. The documents mention several replicas of a MindIE "
+        "controller or coordinator; in the code there is one leader and every further replica is a "
         "Worker.",
         "Write replicas: 1 for Master, Scheduler or Chief and put the rest under Worker.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
@@ -114,9 +114,9 @@ constexpr Rule kAscendJobRules[] = {
         Severity::kInfo,
         Mode::kAudit,
         schemas::kOnlyAscendJob,
-        "Nobody relies on successPolicy.",
+        "The job does not rely on successPolicy.",
         "The documents give \"\" and AllWorkers different meanings, but no code reads the value "
-        "after it was checked: a job succeeds once no pod is active and at least one succeeded.",
+        "after checking it: a job succeeds once no pod is active and at least one succeeded.",
         "Remove successPolicy.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/job.go, against the documents "
         "of AscendJob. Recorded only, because every sample of the vendor sets AllWorkers.",
@@ -129,7 +129,8 @@ constexpr Rule kAscendJobRules[] = {
         Mode::kEnforce,
         schemas::kOnlyAscendJob,
         "The label scaleout-type, where set, is ROCE or UBOE in any case.",
-        "The operator fails a job with another value, and for this check alone without an Event.",
+        "The operator fails a job with any other value, and this is the only check that does so "
+        "without an Event.",
         "Write ROCE or UBOE, or remove the label.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
         ascendjob::CheckScaleOutType,
@@ -142,8 +143,8 @@ constexpr Rule kAscendJobRules[] = {
         schemas::kOnlyAscendJob,
         "A schedulingPolicy names its queue.",
         "With gang scheduling on, which is the default, the operator looks up the queue of any "
-        "schedulingPolicy that is there. The documents promise the default queue when none is "
-        "named, but nothing fills it in: the look-up of an empty name fails and so does the job.",
+        "schedulingPolicy that is set. The documents promise the default queue when none is named, "
+        "but nothing fills it in: looking up an empty name fails, and so does the job.",
         "Write queue: default beside minAvailable.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go, against "
         "the documents of AscendJob; the code decides.",
@@ -157,8 +158,8 @@ constexpr Rule kAscendJobRules[] = {
         schemas::kOnlyAscendJob,
         "The queue of a schedulingPolicy exists.",
         "When the operator cannot read the Queue as it reconciles the new job, it fails the job, "
-        "and making the Queue later does not bring the job back.",
-        "Create the Queue before the job, or use the queue default, which Volcano makes itself.",
+        "and creating the Queue later does not bring the job back.",
+        "Create the Queue before the job, or use the queue default, which Volcano creates itself.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go. A "
         "warning, because the Queue may be created between admission and reconciliation.",
         ascendjob::CheckQueueExists,
@@ -171,8 +172,8 @@ constexpr Rule kAscendJobRules[] = {
         schemas::kOnlyAscendJob,
         "minAvailable is not negative and not more than all replicas together.",
         "Volcano starts the pods of a PodGroup only when minMember of them fit. A job that has "
-        "fewer pods than that waits for ever, and a negative number makes the API server refuse "
-        "the PodGroup.",
+        "fewer pods than that waits forever, and a negative number makes the API server refuse the "
+        "PodGroup.",
         "Write the sum of the replicas of all types, or remove minAvailable, which means the same.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/job.go; volcano: "
         "scheduling.volcano.sh PodGroup spec.minMember",
@@ -186,10 +187,10 @@ constexpr Rule kAscendJobRules[] = {
         schemas::kOnlyAscendJob,
         "minAvailable is at least 1.",
         "With 0 there is no gang: pods start one by one, and those that came first hold their "
-        "chips while the rest waits for others that do the same.",
+        "chips while they wait for pods that other such jobs keep waiting.",
         "Write the sum of the replicas of all types.",
         "volcano: scheduling.volcano.sh PodGroup spec.minMember. A warning, because jobs of "
-        "independent pods work so.",
+        "independent pods work this way.",
         ascendjob::CheckGang,
     },
     {
@@ -201,7 +202,7 @@ constexpr Rule kAscendJobRules[] = {
         "backoffLimit, where set, is at least 1.",
         "The operator fails a job after backoffLimit rounds of new pods, but takes 0 and negative "
         "numbers for no limit. In Kubernetes' own Job 0 means no retry at all. The count is kept "
-        "in memory and begins anew with the operator.",
+        "in memory and starts again when the operator restarts.",
         "Write how many rounds of new pods are allowed, such as 3, or remove backoffLimit.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go. A "
         "warning, because the job runs.",
@@ -229,7 +230,7 @@ constexpr Rule kAscendJobRules[] = {
         schemas::kOnlyAscendJob,
         "A pod template's restartPolicy agrees with that of its replica type.",
         "The operator overwrites the template's value with the one beside replicas, or with Never "
-        "when there is none. What the template says does not happen when a container fails.",
+        "when there is none. The template's value has no effect when a container fails.",
         "Write restartPolicy beside replicas and remove it from the template.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/pod.go",
         ascendjob::CheckTemplateRestartPolicy,
@@ -244,7 +245,7 @@ constexpr Rule kAscendJobRules[] = {
         "The operator fills in Volcano only when no replica type names a scheduler; otherwise "
         "types without a name go to Kubernetes' default scheduler. Volcano then waits for gang "
         "members that it never sees, and after a fault it replaces only its own pods.",
-        "Name the scheduler once, in spec.schedulerName, or alike in every template.",
+        "Name the scheduler once, in spec.schedulerName, or the same one in every template.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/pod.go and utils.go. A "
         "warning, because a small minAvailable lets such a job start.",
         ascendjob::CheckSchedulerNames,
@@ -269,9 +270,9 @@ constexpr Rule kAscendJobRules[] = {
         Mode::kWarn,
         schemas::kOnlyAscendJob,
         "What the PodGroup copied from a job does not change afterwards.",
-        "The operator makes the PodGroup once and never updates it. The scheduler goes on with "
-        "the old labels, annotations, queue and gang size, also when it handles a fault, while "
-        "the job shows the new ones.",
+        "The operator makes the PodGroup once and never updates it. The scheduler keeps using the "
+        "old labels, annotations, queue and gang size, even for a fault, while the job shows the "
+        "new ones.",
         "Delete the job and create it again, or change the PodGroup as well.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/job.go",
         ascendjob::CheckFrozenFields,
@@ -285,14 +286,14 @@ constexpr Rule kAscendJobRules[] = {
         "With fault-scheduling grace, terminationGracePeriodSeconds is more than 0 and at most "
         "the scheduler's grace-over-time.",
         "The scheduler evicts the pods with their own grace period and kills what is left after "
-        "grace-over-time, counted from the detection of the fault (900 s unless configured; "
-        "values outside 2 to 3600 silently mean 900). A longer period never gets its time, and "
-        "with 0 there is no grace.",
+        "grace-over-time, counted from the detection of the fault (900 s unless configured; values "
+        "outside 2 to 3600 silently mean 900). A longer period is cut short, and with 0 there is "
+        "no grace period.",
         "Write a period in which the process can save its state and that is not above "
         "grace-over-time.",
-        "mind-cluster: component/ascend-for-volcano/internal/rescheduling. The documents "
-        "want less than grace-over-time, for AscendJobs; the plugin does the same with every kind, "
-        "and a period equal to it gets its time.",
+        "mind-cluster: component/ascend-for-volcano/internal/rescheduling. The documents want less "
+        "than grace-over-time, for AscendJobs; the plugin does the same with every kind, and a "
+        "period equal to it is not cut short.",
         ascendjob::CheckGracePeriod,
     },
 };

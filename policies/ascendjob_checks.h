@@ -7,8 +7,7 @@
 
 #include "policies/rule.h"
 
-// The checks behind AscendJobRules, by what they look at. Only policies/ascendjob.cc puts them into
-// rules.
+// The checks behind AscendJobRules, by subject. Only policies/ascendjob.cc puts them into rules.
 namespace mindgate::policies::ascendjob {
 
 // --- what the checks share -----------------------------------------------------------------------
@@ -25,7 +24,7 @@ std::span<const FrameworkTypes> Frameworks();
 // Of the label `framework`; null pointer when it is missing or unknown.
 const FrameworkTypes* FrameworkOf(const schemas::WorkloadView& view);
 
-// spec.replicaSpecs; null pointer when it is missing or no map.
+// spec.replicaSpecs; null pointer when it is missing or not a map.
 const json::Json* ReplicaSpecs(const schemas::WorkloadView& view);
 // spec.runPolicy.schedulingPolicy, of any type; null pointer when it is missing.
 const json::Json* SchedulingPolicy(const schemas::WorkloadView& view);
@@ -34,12 +33,11 @@ const json::Json* ReplicaSpecOf(const schemas::WorkloadView& view,
                                 const schemas::PodTemplateView& pod);
 std::string_view ReplicaSpecPath(const schemas::PodTemplateView& pod);
 
-// Pods of all replica types; nothing when a count is missing its meaning (wrong type, negative) or
-// there are no types.
+// Pods of all replica types; nothing when a count is invalid (wrong type, negative) or there are no
+// types.
 std::optional<int64_t> TotalReplicas(const schemas::WorkloadView& view);
 
-// --- replica specs (ascendjob_replicas.cc)
-// ---------------------------------------------------------
+// --- replica specs (ascendjob_replicas.cc) ---
 
 void CheckReplicaSpecs(const RuleContext& context, Findings& findings);
 void CheckFramework(const RuleContext& context, Findings& findings);
@@ -48,8 +46,7 @@ void CheckReplicas(const RuleContext& context, Findings& findings);
 void CheckLeader(const RuleContext& context, Findings& findings);
 void CheckContainer(const RuleContext& context, Findings& findings);
 
-// --- how the job runs (ascendjob_run.cc)
-// -----------------------------------------------------------
+// --- how the job runs (ascendjob_run.cc) ---
 
 void CheckSuccessPolicy(const RuleContext& context, Findings& findings);
 void CheckSuccessPolicyEffect(const RuleContext& context, Findings& findings);
@@ -63,8 +60,7 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings);
 void CheckTemplateRestartPolicy(const RuleContext& context, Findings& findings);
 void CheckSchedulerNames(const RuleContext& context, Findings& findings);
 
-// --- the job among others and over time (ascendjob_life.cc)
-// ----------------------------------------
+// --- the job among others and over time (ascendjob_life.cc) ---
 
 void CheckNameShadowed(const RuleContext& context, Findings& findings);
 void CheckFrozenFields(const RuleContext& context, Findings& findings);

@@ -75,9 +75,9 @@ void CompareMember(std::string_view what, std::string_view key, const Json* befo
 std::optional<std::string_view> FaultScheduling(const WorkloadView& view,
                                                 const schemas::PodGroupView& group) {
   std::optional<std::string_view> agreed;
-  for (const schemas::LabelOccurrence& carried :
+  for (const schemas::LabelOccurrence& occurrence :
        view.GroupLabels(group, schemas::kFaultScheduling)) {
-    const auto value = json::AsString(carried.value);
+    const auto value = json::AsString(occurrence.value);
     if (!value || (agreed && *agreed != *value)) return std::nullopt;
     agreed = value;
   }
@@ -100,7 +100,7 @@ void CheckNameShadowed(const RuleContext& context, Findings& findings) {
     if (found.object == nullptr) continue;
     findings.Violate("/metadata/name",
                      "a " + std::string(shadow.kind) + " is named " + Quote(context.view.name) +
-                         " too, so the operator never looks at this AscendJob",
+                         " too, so the operator never reconciles this AscendJob",
                      "give the AscendJob another name");
   }
 }
@@ -164,7 +164,7 @@ void CheckGracePeriod(const RuleContext& context, Findings& findings) {
       findings.Violate(path,
                        "terminationGracePeriodSeconds is " + shown + ", more than the " +
                            std::to_string(timeout) +
-                           " seconds after which fault-scheduling grace kills the pods",
+                           " seconds after which fault-scheduling: grace kills the pods",
                        fix);
     }
   }

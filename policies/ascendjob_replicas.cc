@@ -23,7 +23,7 @@ constexpr std::array<FrameworkTypes, 3> kFrameworks = {{
 constexpr std::array<std::string_view, 3> kFrameworkNames = {"mindspore", "pytorch", "tensorflow"};
 
 constexpr int64_t kMaxReplicas = 20000;  // ascendjob_validate.go, maxReplicas
-constexpr std::string_view kFails = ", so the operator fails the job for good";
+constexpr std::string_view kFails = ", so the operator fails the job permanently";
 
 // The leader type that a person meant by `type`, in any case; empty when none.
 std::string_view LeaderNamed(std::string_view type) {
@@ -65,7 +65,7 @@ void CheckStandaloneMindSpore(const WorkloadView& view, Findings& findings) {
     findings.Violate(Child(kReplicaSpecsPath, "Scheduler"),
                      "replica type Scheduler is missing, but Worker requests " +
                          Count(chips, "chip") + (replicas == 1 ? " in " : " in each of ") +
-                         Count(replicas, "pod") + " and only 1 chip runs without it" +
+                         Count(replicas, "pod") + " and only a job with 1 chip runs without it" +
                          std::string(kFails),
                      "add replica type Scheduler with 1 replica, or request 1 chip in 1 Worker");
   }
@@ -218,7 +218,7 @@ void CheckReplicaTypes(const RuleContext& context, Findings& findings) {
                          (types ? " of " + std::string(types->framework) : "") +
                          std::string(kFails),
                      near ? "write " + std::string(*near) + " (did you mean that?)"
-                          : "write " + OneOf(allowed) + ", spelled exactly so");
+                          : "write " + OneOf(allowed) + ", spelled exactly like this");
   }
 }
 

@@ -21,7 +21,7 @@ constexpr std::string_view kDefaultQueue = "default";  // Volcano creates it whe
 constexpr std::array<std::string_view, 4> kRestartPolicies = {"Always", "OnFailure", "Never",
                                                               "ExitCode"};
 
-// What the operator writes into the pods of a replica type; nothing when the field is no string.
+// What the operator writes into the pods of a replica type; nothing when the field is not a string.
 std::optional<std::string_view> EffectiveRestartPolicy(const Json* replica_spec) {
   const Json* own = json::Find(replica_spec, "restartPolicy");
   if (own == nullptr) return "Never";
@@ -39,7 +39,7 @@ void CheckSuccessPolicy(const RuleContext& context, Findings& findings) {
   findings.Violate(
       "/spec/successPolicy",
       "successPolicy " + Quote(*policy) +
-          " is neither \"\" nor \"AllWorkers\", so the operator fails the job for good",
+          " is neither \"\" nor \"AllWorkers\", so the operator fails the job permanently",
       "remove successPolicy, or write AllWorkers");
 }
 
@@ -49,8 +49,7 @@ void CheckSuccessPolicyEffect(const RuleContext& context, Findings& findings) {
   if (policy != kAllWorkers) return;
   findings.Violate(
       "/spec/successPolicy",
-      "successPolicy AllWorkers has no effect: the operator checks the value and never "
-      "uses it",
+      "successPolicy AllWorkers has no effect: the operator checks the value but never uses it",
       "remove successPolicy; it changes nothing");
 }
 
@@ -86,7 +85,7 @@ void CheckQueueExists(const RuleContext& context, Findings& findings) {
   findings.Violate(
       Child(kSchedulingPath, "queue"),
       "Queue " + Quote(queue) +
-          " does not exist; unless it is made first, the operator fails the job for good",
+          " does not exist; unless it is created first, the operator fails the job permanently",
       "create the Queue first, or write queue: default");
 }
 
@@ -116,7 +115,7 @@ void CheckGang(const RuleContext& context, Findings& findings) {
   const auto total = TotalReplicas(context.view);
   findings.Violate(
       Child(kSchedulingPath, "minAvailable"),
-      "minAvailable is 0, so the pods are no gang and each starts on its own",
+      "minAvailable is 0, so the pods are not a gang and each starts on its own",
       total ? "write minAvailable: " + std::to_string(*total) + ", the sum of all replicas"
             : "write the sum of all replicas");
 }
@@ -127,8 +126,8 @@ void CheckBackoffLimit(const RuleContext& context, Findings& findings) {
   if (!limit || *limit > 0) return;
   findings.Violate("/spec/runPolicy/backoffLimit",
                    "backoffLimit " + std::to_string(*limit) +
-                       " means no limit, not none: the pods are made anew for ever",
-                   "write how often the pods may be made anew, such as 3, or remove it");
+                       " means unlimited, not zero: failed pods are recreated forever",
+                   "write how often failed pods may be recreated, such as 3, or remove it");
 }
 
 void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
@@ -142,7 +141,7 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
     const auto near = NearestOf(*policy, kRestartPolicies);
     findings.Violate(Child(ReplicaSpecPath(pod), "restartPolicy"),
                      "restartPolicy " + Quote(*policy) + " of " + pod.name +
-                         " is none that pods can have, so the API server refuses them",
+                         " is not one that pods can have, so the API server refuses them",
                      near ? "write restartPolicy: " + std::string(*near)
                           : "write restartPolicy: Never (or OnFailure, Always, ExitCode)");
   }
@@ -178,7 +177,7 @@ void CheckSchedulerNames(const RuleContext& context, Findings& findings) {
     if (name == wanted) continue;
     findings.Violate(Child(pod.pod_spec.path, "schedulerName"),
                      "pods of " + pod.name + " go to scheduler " + Quote(name) + " and those of " +
-                         named->name + " to " + Quote(wanted) + ", so they are no gang",
+                         named->name + " to " + Quote(wanted) + ", so they are not a gang",
                      "write schedulerName: " + std::string(wanted) +
                          " in every replica type, or only in spec.schedulerName");
   }

@@ -45,7 +45,7 @@ void CheckNpuPolicy(const RuleContext& context, Findings& findings) {
 }
 
 std::string FallbackOf(const HandlerChoice& choice) {
-  if (!choice.certain) return "goes by sp-block and accelerator-type instead";
+  if (!choice.certain) return "uses sp-block and accelerator-type instead";
   if (!choice.handler) return "finds no handler at all";
   return choice.by == HandlerChoice::By::kDefault
              ? "falls back to Atlas 800 rules (1, 2, 4 or 8 chips)"
@@ -64,14 +64,14 @@ void CheckKnownPolicy(const RuleContext& context, Findings& findings) {
     const auto nearest = NearestOf(*text, schemas::KnownSchedulePolicies());
     findings.Violate(
         policy.entry.Path(),
-        Quote(*text) + " is no schedule policy: the plugin " +
-            (chips ? FallbackOf(chips->choice) : "goes by sp-block and accelerator-type instead"),
+        Quote(*text) + " is not a schedule policy: the plugin " +
+            (chips ? FallbackOf(chips->choice) : "uses sp-block and accelerator-type instead"),
         nearest ? "did you mean " + Quote(*nearest) + "?"
                 : "write one of " + Join(schemas::KnownSchedulePolicies(), ", "));
   }
 }
 
-// Trap 45.
+// The documents list chip4-node8 for Atlas 800 servers, whose handler it is not.
 void CheckChip4Node8(const RuleContext& context, Findings& findings) {
   const auto wanted = [&](const PodGroupView& group) {
     return HasPolicy(context, group, "chip4-node8");
@@ -83,7 +83,7 @@ void CheckChip4Node8(const RuleContext& context, Findings& findings) {
         "chip4-node8 is the policy of Atlas 350 cards: on Ascend910 it does not pick chips by the "
         "rings of Atlas 800 servers",
         "leave huawei.com/schedule_policy out for Atlas 800 training servers (the plugin's "
-        "default), or write the policy of the servers that are meant");
+        "default), or write the policy of the intended servers");
   });
 }
 
@@ -110,7 +110,7 @@ void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
     findings.Violate(
         type.first.Path(),
         "accelerator-type " + Quote(value) +
-            " has no handler and no schedule_policy stands in for it: the job stays Pending",
+            " has no handler and there is no schedule_policy instead: the job stays Pending",
         nearest ? "did you mean " + Quote(*nearest) + "?"
                 : "write the annotation huawei.com/schedule_policy of these servers, or "
                   "declare the type under accelerators in mindgate.yaml");
@@ -120,7 +120,7 @@ void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
 constexpr std::array<std::string_view, 4> kDecidingAnnotations = {
     schemas::kSchedulePolicy, schemas::kSpBlock, schemas::kRaBlock, schemas::kAffinityConfig};
 
-// Trap 32.
+// Templates of one PodGroup that choose different handlers.
 void CheckAgreement(const RuleContext& context, Findings& findings) {
   const auto wanted = [](const PodGroupView& group) { return group.templates.size() > 1; };
   ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips&) {
@@ -130,7 +130,7 @@ void CheckAgreement(const RuleContext& context, Findings& findings) {
       findings.Violate(annotation.entry.Path(),
                        std::string(key) +
                            " differs within one PodGroup: the plugin reads it from one arbitrary "
-                           "pod, so each scheduling round may decide otherwise",
+                           "pod, so the result may change from one scheduling round to the next",
                        group.annotations
                            ? "write it once, on the metadata of the object"
                            : "write the same value on every pod template of " + group.name);
@@ -152,10 +152,9 @@ const Rule kChipPolicyRules[] = {
     {"MG086", "unknown-schedule-policy", Severity::kError, schemas::Mode::kWarn,
      schemas::kWorkloads,
      "The annotation huawei.com/schedule_policy names a policy that the plugin knows.",
-     "An unknown value is not rejected: the plugin acts as if the annotation were absent and goes "
-     "by sp-block, then by the nodeSelector "
-     "accelerator-type, then by the rules of Atlas 800 servers. Chips are then counted and grouped "
-     "for other hardware than was meant.",
+     "An unknown value is not rejected: the plugin acts as if the annotation were absent and uses "
+     "sp-block, then the nodeSelector accelerator-type, then the rules of Atlas 800 servers. Chips "
+     "are then counted and grouped for hardware other than the intended one.",
      "Write one of the known policies, or declare the site's own under accelerators in "
      "mindgate.yaml.",
      "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go (get910CardHandlerName). "
@@ -165,9 +164,8 @@ const Rule kChipPolicyRules[] = {
     {"MG087", "chip4-node8-on-ascend910", Severity::kWarning, schemas::Mode::kWarn,
      schemas::kWorkloads, "The policy chip4-node8 is used for Atlas 350 cards.",
      "Some documents list chip4-node8 for Atlas 800 servers too. The plugin's handler of that name "
-     "places cards in groups of four of the 350 "
-     "family whatever the resource, and accepts any number up to 8, where Atlas 800 servers work "
-     "with 1, 2, 4 or 8.",
+     "places cards in groups of four of the 350 family for every resource, and accepts any number "
+     "up to 8, where Atlas 800 servers work with 1, 2, 4 or 8.",
      "Leave the annotation out for Atlas 800 training servers.",
      "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and policy/chip4nodex "
      "against the documents. Older releases map the "
@@ -189,11 +187,11 @@ const Rule kChipPolicyRules[] = {
     {"MG089", "policy-disagreement", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
      "All pod templates of a PodGroup carry the same schedule_policy, sp-block, ra-block and "
      "affinity-config, or its own metadata does.",
-     "What the PodGroup does not say itself, the plugin takes from one arbitrary pod. When "
-     "templates differ, or only some of them carry the "
-     "annotation, the job is judged by another policy from one scheduling round to the next.",
-     "Write the annotation once where the PodGroup copies it from (AscendJob and Volcano Job "
-     "metadata), else equally on every template.",
+     "What the PodGroup does not specify, the plugin takes from one arbitrary pod. When templates "
+     "differ, or only some of them carry the annotation, the job is judged by another policy from "
+     "one scheduling round to the next.",
+     "Write the annotation once where the PodGroup copies it from (the metadata of an AscendJob or "
+     "Volcano Job), otherwise identically on every template.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go (getJobAnnotationFromJobInfo). A "
      "round may happen to succeed: "
      "therefore a warning.",

@@ -135,7 +135,7 @@ void CheckChipCount(const RuleContext& context, Findings& findings) {
           "A2, chip2-node16 on Atlas A3), or " +
           fix;
     } else if (pod.choice().by == By::kPolicy) {
-      fix += ", or write the huawei.com/schedule_policy of the servers that are meant";
+      fix += ", or write the huawei.com/schedule_policy of the intended servers";
     }
     findings.Violate(pod.Path(),
                      pod.Subject() + " refused: " + internal::HowChosen(pod.choice()) + " takes " +
@@ -276,15 +276,15 @@ std::string QuantityProblem(const NpuRequest& npu, bool fragment) {
   };
   for (const json::Json* value : {npu.request, npu.limit}) {
     if (value != nullptr && !whole(value)) {
-      return "is no whole number of chips, and Kubernetes refuses the pods";
+      return "is not a whole number of chips, so Kubernetes refuses the pods";
     }
   }
   if (npu.request == nullptr) return "";
   if (npu.limit == nullptr) {
-    return fragment ? "" : "is requested without a limit, and Kubernetes refuses the pods";
+    return fragment ? "" : "is requested without a limit, so Kubernetes refuses the pods";
   }
   if (schemas::WholeQuantity(npu.request) == schemas::WholeQuantity(npu.limit)) return "";
-  return "is requested and limited differently, and Kubernetes refuses the pods";
+  return "has different request and limit, so Kubernetes refuses the pods";
 }
 
 void CheckRequestsEqualLimits(const RuleContext& context, Findings& findings) {
@@ -306,26 +306,21 @@ const Rule kChipRules[] = {
     {"MG080", "chip-count", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "A pod asks for a number of chips that the chosen schedule policy accepts.",
      "The NPU plugin of volcano-scheduler rejects the whole job when one of its pods asks for "
-     "another number: the "
-     "pods stay Pending, and the only trace is a condition on the PodGroup. Which numbers pass "
-     "depends on "
-     "the annotation huawei.com/schedule_policy, else on the annotation sp-block, else on the "
-     "nodeSelector "
-     "accelerator-type; without any of them the plugin assumes Atlas 800 training servers, which "
-     "take 1, 2, 4 or 8.",
-     "Request a number that the policy takes, or name the policy of the servers that are meant.",
+     "another number: the pods stay Pending, and the only trace is a condition on the PodGroup. "
+     "Which numbers pass depends on the annotation huawei.com/schedule_policy, otherwise on the "
+     "annotation sp-block, otherwise on the nodeSelector accelerator-type; without any of them the "
+     "plugin assumes Atlas 800 training servers, which take 1, 2, 4 or 8.",
+     "Request a number that the policy accepts, or name the policy of the intended servers.",
      "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and the ValidNPUJob "
-     "functions below it. Only what "
-     "this code rejects is enforced; where documents ask for more, see chip-count-documented.",
+     "functions below it. Only what this code rejects is enforced; where documents ask for more, "
+     "see chip-count-documented.",
      CheckChipCount},
     {"MG081", "chip-count-documented", Severity::kWarning, schemas::Mode::kWarn,
      schemas::kWorkloads, "A pod asks for a number of chips that the documents offer.",
-     "The plugin's checks are wider than its documents: it lets a server of two cards be asked for "
-     "eight chips, and "
-     "chip2-node8 for sixteen, which no such node has, so that the pods stay Pending. Inference "
-     "services of "
-     "OME and AIBrix are documented for whole machines only: 8 chips on Atlas A2, 16 on Atlas A3; "
-     "a part of a machine is scheduled, but nobody tests its fault handling.",
+     "The plugin accepts more than its documents offer: eight chips on a server with two cards, "
+     "and sixteen for chip2-node8. No such node has that many, so the pods stay Pending. Inference "
+     "services of OME and AIBrix are documented for whole machines only: 8 chips on Atlas A2, 16 "
+     "on Atlas A3; part of a machine is scheduled, but its fault handling is not tested.",
      "Request a documented number of chips.",
      "mind-cluster: docs/zh/scheduling (affinity scheduling, SGLang and vLLM best practice) "
      "against "
@@ -336,11 +331,10 @@ const Rule kChipRules[] = {
     {"MG082", "zero-chip-pods", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "Under A3, super-pod and multi-level policies every pod of a PodGroup with several NPU pods "
      "asks for chips, or is marked as an exception.",
-     "These policies look at all pods of the PodGroup, and one pod without chips makes the plugin "
-     "reject the whole job. Exceptions are pods "
-     "whose volcano.sh/task-spec is scheduler (the operator writes it for the replica type "
-     "Scheduler, Volcano for a task of that "
-     "name) and pods annotated huawei.com/skip-ascend-plugin: enabled.",
+     "These policies check all pods of the PodGroup, and one pod without chips makes the plugin "
+     "reject the whole job. Exceptions are pods whose volcano.sh/task-spec is scheduler (the "
+     "operator writes it for the replica type Scheduler, Volcano for a task of that name) and pods "
+     "annotated huawei.com/skip-ascend-plugin: enabled.",
      "Write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on the pod template without "
      "chips, or keep it out of the "
      "PodGroup.",
@@ -350,10 +344,9 @@ const Rule kChipRules[] = {
      CheckZeroChipPods},
     {"MG083", "mixed-npu-products", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
      "All pods of a PodGroup ask for one NPU resource.",
-     "The plugin takes the first huawei.com resource that it meets in an unordered map as the "
-     "resource of the pod and of the job, "
-     "so that with two of them the policy changes from one scheduling round to the next, and the "
-     "other chips are never chosen.",
+     "The plugin takes the first huawei.com resource that it finds in an unordered map as the "
+     "resource of the pod and of the job. With two of them the policy changes from one scheduling "
+     "round to the next, and the other chips are never chosen.",
      "Request one NPU resource per PodGroup; run different products as separate workloads.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go (GetVCJobReqNPUTypeFromJobInfo). "
      "Nothing rejects it, and a round "
@@ -362,8 +355,8 @@ const Rule kChipRules[] = {
     {"MG084", "request-limit-mismatch", Severity::kError, schemas::Mode::kEnforce,
      schemas::kWorkloads, "Requests and limits of huawei.com resources are equal whole numbers.",
      "Chips are extended resources, which cannot be overcommitted or divided. The API server "
-     "refuses every pod that says otherwise; inside a custom "
-     "resource nobody notices until its controller tries to create the pods.",
+     "refuses every pod that says otherwise; inside a custom resource the mistake goes unnoticed "
+     "until its controller tries to create the pods.",
      "Write the same whole number under limits and requests, or leave requests out.",
      "Kubernetes documentation: Extended resources; kubernetes: pkg/apis/core/validation "
      "(ValidateResourceRequirements).",

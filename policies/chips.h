@@ -20,7 +20,7 @@ std::span<const Rule> VirtualNpuRules();     // virtual_npu.cc: MG106..MG109
 std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts);
 
 // Calls visit(group, chips) for each PodGroup whose pods ask for whole cards and are placed by
-// Volcano. What a controller made that is judged itself is left alone. Groups for which
+// Volcano. Objects made by a controller whose own object is checked are left out. Groups for which
 // wanted(group) is false are passed over before anything is counted: most rules look at one
 // annotation that few jobs have.
 template <typename Wanted, typename Visit>

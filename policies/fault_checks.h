@@ -26,7 +26,7 @@ void CheckRecoverPolicyAlone(const RuleContext& context, Findings& findings);
 void CheckExternalScheduling(const RuleContext& context, Findings& findings);
 void CheckRedundantPodRescheduling(const RuleContext& context, Findings& findings);
 
-// fault_placement.cc: settings that nobody reads where they stand.
+// fault_placement.cc: settings in places where nothing reads them.
 void CheckSchedulerOwned(const RuleContext& context, Findings& findings);
 void CheckMisspelledKeys(const RuleContext& context, Findings& findings);
 void CheckUnreachable(const RuleContext& context, Findings& findings);

@@ -18,17 +18,17 @@ constexpr Rule kFaultLabelRules[] = {
     {"MG050", "fault-scheduling-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label fault-scheduling is force, grace, external-force, external-grace or off, in "
      "exactly this spelling.",
-     "Any other value is worse than off. The scheduler still notices the fault, takes the job into "
+     "Any other value is worse than off. The scheduler still notices the fault, adds the job to "
      "its cache of faulty jobs, fails to restart it in every session and, while the entry lasts "
      "(20 minutes by default), sees no other fault of the same job.",
      "Write fault-scheduling: \"force\" to delete faulty pods at once, or \"grace\" to let them "
-     "end by themselves first.",
+     "terminate on their own first.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/{type,job}.go; the "
      "comparison is case-sensitive.",
      CheckFaultSchedulingValue},
     {"MG051", "pod-rescheduling-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label pod-rescheduling is \"on\" or \"off\", quoted.",
-     "Everything but exactly on counts as off, so one broken card takes down all pods of the "
+     "Anything other than exactly on counts as off, so one broken card takes down all pods of the "
      "PodGroup instead of one. An unquoted on is a boolean in YAML and often arrives here as "
      "\"true\" or \"True\".",
      "Write pod-rescheduling: \"on\" with the quotes, or remove the label.",
@@ -38,7 +38,7 @@ constexpr Rule kFaultLabelRules[] = {
     {"MG052", "sub-healthy-strategy-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label subHealthyStrategy is ignore, graceExit, forceExit or hotSwitch.",
      "Any other value counts as ignore: pods stay on a card or node that reports itself "
-     "sub-healthy, until the fault becomes a hard one in the middle of work.",
+     "sub-healthy until the fault becomes a hard failure in the middle of the work.",
      "Write one of the four values. Without the label the strategy is ignore.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. Some tables of the "
      "documents leave hotSwitch out or name another default; the code knows all four and falls "
@@ -46,11 +46,11 @@ constexpr Rule kFaultLabelRules[] = {
      CheckSubHealthyStrategyValue},
     {"MG053", "fault-retry-times-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label fault-retry-times is a whole number of at least 0, quoted.",
-     "A text that is no number counts as 0: pods that fail by themselves are never rescheduled. A "
-     "negative number makes the scheduler notice failed pods and refuse to restart them. On an "
-     "AscendJob a bad value can keep the operator from starting the job at all.",
+     "A value that is not a number counts as 0: pods that fail on their own are never rescheduled. "
+     "A negative number makes the scheduler notice failed pods and refuse to restart them. On an "
+     "AscendJob an invalid value can keep the operator from starting the job at all.",
      "Write digits in quotes, such as fault-retry-times: \"3\". There is no upper limit in the "
-     "code; the documents' inference samples use 100000000.",
+     "code; the inference samples in the documents use 100000000.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go and "
      "component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go (strconv.Atoi). The "
      "documents say 0 to 100, their own samples exceed it, the code does not check it: the range "
@@ -62,32 +62,32 @@ constexpr Rule kFaultLabelRules[] = {
      "deletes the pods of the whole job.",
      "Write process-recover-enable: \"on\" with the quotes, or remove the label.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. ClusterD itself "
-     "writes \"pause\" when a recovery failed, so that value passes.",
+     "writes \"pause\" after a failed recovery, so that value is accepted.",
      CheckProcessRecoverValue},
     {"MG055", "retry-restart-policy", Severity::kWarning, Mode::kWarn, kChooseRestartPolicy,
      "Pods that count fault-retry-times have restartPolicy Never.",
      "The retry budget is spent on pods that failed. With Always or OnFailure the kubelet restarts "
-     "the container in place, on the same cards and with the same damaged state, and the exit code "
-     "that it keeps marks the pod as failed for as long as it lives: the next look at it deletes a "
-     "pod that may be healthy by then.",
+     "the container in place, on the same cards and with the same damaged state, and the recorded "
+     "exit code marks the pod as failed for as long as it lives: the next check deletes a pod that "
+     "may be healthy by then.",
      "Write restartPolicy: \"Never\": in spec.replicaSpecs of an AscendJob, in the pod template "
      "elsewhere.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling (pod-failed reads "
-     "lastState.terminated), docs of resumable training and inference. Upstream samples exist with "
+     "lastState.terminated), docs of resumable training and inference. Some upstream samples use "
      "Always, and they do run: hence a warning. An AscendJob's template value is overwritten by "
-     "replicaSpecs.*.restartPolicy (component/ascend-operator/pkg/controllers/v1/pod.go), so that "
-     "one is judged. Deployments, StatefulSets, LeaderWorkerSets and OME cannot choose.",
+     "replicaSpecs.*.restartPolicy (component/ascend-operator/pkg/controllers/v1/pod.go), so the "
+     "rule checks that one. Deployments, StatefulSets, LeaderWorkerSets and OME cannot choose.",
      CheckRetryRestartPolicy},
     {"MG056", "fault-labels-need-fault-scheduling", Severity::kWarning, Mode::kWarn,
      kWorkloads - schemas::kOmeRuntimes,
      "Pods with fault-retry-times, pod-rescheduling or subHealthyStrategy carry fault-scheduling "
      "too.",
-     "The scheduler leaves a job without fault-scheduling alone, whatever its other labels say. It "
-     "hangs or stays short of pods after a fault. The other way round, fault-scheduling alone "
-     "covers broken cards and nodes, but not pods that fail by themselves: that needs "
+     "The scheduler ignores faults of a job without fault-scheduling, whatever its other labels "
+     "say. The job hangs or stays short of pods after a fault. Conversely, fault-scheduling alone "
+     "covers broken cards and nodes, but not pods that fail on their own: that needs "
      "fault-retry-times.",
-     "Add the label fault-scheduling: \"force\" or \"grace\" beside the others, or remove them. "
-     "fault-scheduling: \"off\" says that it is meant.",
+     "Add the label fault-scheduling: \"force\" or \"grace\" beside the others, or remove them. If "
+     "rescheduling should be off, write fault-scheduling: \"off\".",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go. mindgate "
      "injects the label by default; this finding means that injection is off here.",
      CheckNeedsFaultScheduling},
@@ -96,8 +96,8 @@ constexpr Rule kFaultLabelRules[] = {
      "label.",
      "The scheduler merges the labels of a PodGroup and all its pods. Values that differ are "
      "joined with a bar (\"grace|force\"), and the joined text matches nothing: rescheduling is "
-     "off, retries are 0, without a word in any log of the job. Values that differ only in case "
-     "count as one, and a missing label conflicts with nothing.",
+     "off and retries are 0, and no log of the job says so. Values that differ only in case count "
+     "as one, and a missing label conflicts with nothing.",
      "Write one value, in one place or in all of them.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobLabelFromVcJob. An "
      "AscendJob's and a Volcano Job's metadata become labels of the PodGroup.",
@@ -107,14 +107,14 @@ constexpr Rule kFaultLabelRules[] = {
      "pod-rescheduling is not set on LeaderWorkerSets and on AIBrix roles with a podGroupSize "
      "above 1.",
      "Their pods form one instance. A LeaderWorkerSet recreates the whole group as soon as one pod "
-     "goes, and the ranks of a PodSet cannot go on without the missing one, while the scheduler, "
-     "told to move a single pod, first tries just that, for up to twelve sessions, before it "
-     "widens the scope.",
+     "goes, and the ranks of a PodSet cannot continue without the missing one. The scheduler, told "
+     "to move a single pod, tries exactly that for up to twelve sessions before it widens the "
+     "scope.",
      "Remove the label there. Set it on Deployments and on roles with podGroupSize 1, whose pods "
      "are independent.",
      "mind-cluster: docs of SGLang and vLLM best practice, "
      "component/ascend-for-volcano/internal/rescheduling. lws: restartPolicy "
-     "RecreateGroupOnPodRestart. OME's LeaderWorkerSets are left out: there the scheduler assumes "
+     "RecreateGroupOnPodRestart. OME's LeaderWorkerSets are exempt: there the scheduler assumes "
      "the pod limit whatever the label says, and MindCluster's own tool sets it.",
      CheckPodReschedulingPlacement},
     {"MG059", "recover-policy-value", Severity::kWarning, Mode::kWarn, kWorkloads,
@@ -127,18 +127,18 @@ constexpr Rule kFaultLabelRules[] = {
      "The documents list pod,job and job as values; the code compares with pod only.",
      CheckRecoverPolicyValue},
     {"MG060", "recover-policy-without-pod-rescheduling", Severity::kInfo, Mode::kAudit, kWorkloads,
-     "huawei.com/recover_policy_path stands beside pod-rescheduling: \"on\".",
+     "huawei.com/recover_policy_path is used together with pod-rescheduling: \"on\".",
      "The code limits deletion to the faulty pod by the annotation alone, but it decides by "
      "pod-rescheduling when that deletion counts as finished, so recovery may wait for pods that "
-     "were never meant to go.",
+     "were never meant to be deleted.",
      "Add the label pod-rescheduling: \"on\".",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go; the documents name "
      "both together. Recorded only: single-pod deletion works either way.",
      CheckRecoverPolicyAlone},
     {"MG061", "wait-reschedule-timeout", Severity::kWarning, Mode::kWarn, kWorkloads,
      "The annotation wait-reschedule-timeout is a whole number of seconds from 30 to 270.",
-     "ClusterD replaces any other value by 270 s, without a word, so a process recovery waits "
-     "longer for its rescheduled pod than was asked for.",
+     "ClusterD silently replaces any other value with 270 s, so a process recovery waits longer "
+     "for its rescheduled pod than requested.",
      "Write a number from 30 to 270 in quotes.",
      "mind-cluster: component/clusterd/pkg/application/recover/controller.go.",
      CheckWaitRescheduleTimeout},
@@ -146,34 +146,34 @@ constexpr Rule kFaultLabelRules[] = {
      "huawei.com/schedule.filter.faultCode and .faultLevel are lists of FAULT or FAULT:SECONDS, "
      "with 0 to 86400 seconds.",
      "ClusterD cannot read the entry, so the fault is not held back: a short disturbance that the "
-     "application survives by itself restarts the job.",
+     "application would survive restarts the job.",
      "Separate entries by commas and the seconds by a colon: \"8C1F8608:60,80E01801\". Without "
-     "seconds 60 is meant.",
+     "seconds the default is 60.",
      "mind-cluster: component/clusterd, filters of a job's faults; full-width commas and colons "
      "are accepted there and here.",
      CheckFaultFilters},
     {"MG063", "recover-strategy", Severity::kWarning, Mode::kWarn, schemas::kOnlyAscendJob,
      "The annotation recover-strategy of an AscendJob is a comma-separated list of retry, recover, "
      "recover-in-place, elastic-training, dump and exit.",
-     "Entries that the operator does not know set none of the variables that switch the recovery "
-     "on inside the training process, so a fault costs a whole restart.",
+     "Entries that the operator does not know set none of the variables that switch recovery on "
+     "inside the training process, so every fault costs a full restart.",
      "Correct the entry, or remove it.",
      "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go.", CheckRecoverStrategy},
     {"MG064", "external-fault-scheduling", Severity::kWarning, Mode::kWarn,
      kWorkloads - schemas::kInferOperatorKinds,
      "external-force and external-grace are used only for what infer-operator runs.",
      "With these values the scheduler deletes nothing: it only marks the faulty pod with "
-     "huawei.com/pod-status and leaves the rest to infer-operator, which looks at no other kind. "
+     "huawei.com/pod-status and leaves the rest to infer-operator, which handles no other kind. "
      "The pod stays on its broken card.",
      "Write force or grace.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go and "
-     "component/infer-operator/pkg/controller/rescheduling. A controller of your own may act on "
-     "the mark: hence a warning.",
+     "component/infer-operator/pkg/controller/rescheduling. Your own controller may act on the "
+     "mark: hence a warning.",
      CheckExternalScheduling},
     {"MG065", "tor-affinity-value", Severity::kWarning, Mode::kWarn, kWorkloads,
      "The label tor-affinity is large-model-schema, normal-schema or null.",
-     "With another value the scheduler applies no switch affinity: the job spreads over more "
-     "switches than its collective communication can bear.",
+     "With another value the scheduler applies no switch affinity: the job may spread over more "
+     "switches than its collective communication can tolerate.",
      "Write one of the three values in quotes; \"null\" switches the affinity off.",
      "mind-cluster: component/ascend-for-volcano, switch affinity (nslb); documents of basic "
      "scheduling.",
@@ -182,31 +182,32 @@ constexpr Rule kFaultLabelRules[] = {
      "A pod template carries none of the annotations that the scheduler, the device plugin or an "
      "operator write on running pods.",
      "They say which chips a pod holds, which rank it has and whether it is being moved. A value "
-     "given beforehand is overwritten at best; at worst a container starts on chips that belong to "
+     "set beforehand is overwritten at best; at worst a container starts on chips that belong to "
      "another pod, or rescheduling compares the pod with the wrong cards and misses the fault.",
      "Remove the annotation. To pass the chosen chips on, read the annotation with a fieldRef "
      "instead of setting it.",
      "mind-cluster: component/ascend-for-volcano, component/ascend-device-plugin, "
      "component/ascend-operator. volcano: pkg/controllers/podgroup/pg_controller.go for "
-     "scheduling.k8s.io/group-name, which a template may set on purpose to join a PodGroup of your "
-     "own: hence a warning.",
+     "scheduling.k8s.io/group-name, which a template may set on purpose to join your own PodGroup: "
+     "hence a warning.",
      CheckSchedulerOwned},
     {"MG067", "misspelled-key", Severity::kWarning, Mode::kWarn, kWorkloads,
-     "Labels and annotations that look like those of fault handling are spelled like them, and are "
-     "labels or annotations as they should be.",
-     "Nobody complains about an unknown label. The setting is simply off, and that shows only when "
-     "a card breaks.",
+     "Labels and annotations that resemble those of fault handling are spelled correctly, and "
+     "labels are not written as annotations or the other way round.",
+     "Nothing rejects an unknown label. The setting is simply off, and that shows only when a card "
+     "breaks.",
      "Write the key as the finding says.",
      "mind-cluster: component/ascend-common/api/consts.go. mindcluster-deploy's own sample writes "
      "subHeathyStrategy (k8s-deploy-tool/config/stormservice-config.yaml). Only keys with a strong "
      "resemblance are reported, and only on objects that concern NPUs.",
      CheckMisspelledKeys},
     {"MG068", "unreachable-fault-settings", Severity::kWarning, Mode::kWarn, kWorkloads,
-     "Fault labels and scheduling annotations stand where they reach the pods or their PodGroup.",
-     "Kubernetes hands the metadata of a Deployment, StatefulSet, Job, LeaderWorkerSet, "
-     "StormService or OME runtime to no pod, and Volcano makes the PodGroup without it. The "
-     "settings are there for all to read, and the scheduler sees none of them.",
-     "Move them to the pod template; for OME to labels and annotations of engineConfig and "
+     "Fault labels and scheduling annotations are written where they reach the pods or their "
+     "PodGroup.",
+     "Kubernetes does not copy the metadata of a Deployment, StatefulSet, Job, LeaderWorkerSet, "
+     "StormService or OME runtime to any pod, and Volcano makes the PodGroup without it. The "
+     "settings are in the manifest, but the scheduler sees none of them.",
+     "Move them to the pod template; for OME, to labels and annotations of engineConfig and "
      "decoderConfig.",
      "volcano: pkg/controllers/podgroup/pg_controller_handler.go copies volcano.sh annotations "
      "only. ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. aibrix: "
@@ -215,10 +216,9 @@ constexpr Rule kFaultLabelRules[] = {
      "metadata.",
      CheckUnreachable},
     {"MG069", "redundant-pod-rescheduling", Severity::kInfo, Mode::kAudit, schemas::kOnlyAscendJob,
-     "MindIE controllers and coordinators need no pod-rescheduling.",
+     "MindIE controllers and coordinators do not need pod-rescheduling.",
      "The scheduler limits them to pod level by their app label and never escalates, whatever "
-     "other labels say. The documents describe a fallback to the whole job that the code does not "
-     "have.",
+     "other labels say. The documents describe a fallback to the whole job, but the code has none.",
      "Remove the label, or keep it as a note.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go, setReScheduleLimit. "
      "Recorded only: the label is harmless.",

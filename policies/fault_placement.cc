@@ -20,8 +20,7 @@ using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-// --- annotations that components write
-// ------------------------------------------------------------------------------
+// --- annotations that components write ---
 
 constexpr std::array<std::string_view, 16> kSchedulerOwned = {
     "huawei.com/AscendReal",
@@ -44,15 +43,15 @@ constexpr std::array<std::string_view, 16> kSchedulerOwned = {
 
 std::string EffectOf(std::string_view key) {
   if (key == schemas::kPodGroupAnnotation) {
-    return " is written by the controller that makes the PodGroup: with it Volcano makes none for "
-           "these pods, and they wait for the one it names";
+    return " is written by the controller that creates the PodGroup: with it Volcano creates none "
+           "for these pods, and they wait for the PodGroup that it names";
   }
   if (schemas::ClassifyResource(key) != schemas::NpuResource::kOther) {
     return " is where the scheduler writes the chips it chose: until then containers would see "
-           "chips that are not theirs";
+           "chips of other pods";
   }
-  return " is written by MindCluster while the pod runs: a value given beforehand is overwritten "
-         "or misleads rescheduling and rank tables";
+  return " is written by MindCluster while the pod runs: a value set beforehand is overwritten, or "
+         "misleads rescheduling and rank tables";
 }
 
 void CheckOwnedIn(const Place& annotations, Findings& findings) {
@@ -74,8 +73,7 @@ void CheckOwnedIn(const Place& annotations, Findings& findings) {
   }
 }
 
-// --- keys that only resemble one
-// -------------------------------------------------------------------------------------
+// --- keys that only resemble one ---
 
 enum class Where { kLabel, kAnnotation };
 
@@ -188,8 +186,7 @@ void CheckKeysOf(const Place& map, Where where, size_t& budget, Findings& findin
   }
 }
 
-// --- metadata that reaches neither pods nor PodGroup
-// ----------------------------------------------------------------
+// --- metadata that reaches neither pods nor PodGroup ---
 
 constexpr std::array<std::string_view, 5> kFaultLabels = {
     schemas::kFaultScheduling, schemas::kPodRescheduling, schemas::kFaultRetryTimes,
@@ -318,12 +315,13 @@ void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
   for (std::string_view key : keys) {
     const Json* value = json::Find(map.value, key);
     if (value == nullptr) continue;
-    findings.Violate(
-        json::Child(map.path, key),
-        std::string(key) + " reaches no pod from here" + Elsewhere(view, where, key, *value) +
-            ": " + json::FieldPath(*view.object, map.path) + " of " +
-            std::string(schemas::KindName(view.kind)) + " go to neither pods nor PodGroup",
-        "move it to " + std::string(LivePlaceOf(view.kind, where)));
+    findings.Violate(json::Child(map.path, key),
+                     std::string(key) + " does not reach any pod from here" +
+                         Elsewhere(view, where, key, *value) + ": " +
+                         json::FieldPath(*view.object, map.path) + " of " +
+                         std::string(schemas::KindName(view.kind)) +
+                         " are not copied to pods or their PodGroup",
+                     "move it to " + std::string(LivePlaceOf(view.kind, where)));
   }
 }
 
@@ -333,8 +331,8 @@ void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
   for (const PodTemplateView& pod : view.templates) {
     if (json::Find(pod.labels.value, schemas::kFaultRetryTimes) == nullptr) continue;
     findings.Violate(json::Child(pod.labels.path, schemas::kFaultRetryTimes),
-                     "fault-retry-times stands on the pod template only: ascend-operator reads it "
-                     "on the AscendJob and fails the job at the first failed pod",
+                     "fault-retry-times is only on the pod template: ascend-operator reads it on "
+                     "the AscendJob and fails the job at the first failed pod",
                      "write fault-retry-times in metadata.labels of the AscendJob");
   }
 }

@@ -78,19 +78,21 @@ std::string WithAsciiPunctuation(std::string_view text) {
 // What is wrong with one "code[:seconds]"; empty when nothing.
 std::string FaultOfFilter(std::string_view entry) {
   const auto parts = Split(entry, ':');
-  if (Trim(parts[0]).empty()) return "it names no fault";
+  if (Trim(parts[0]).empty()) return "it does not name a fault";
   if (parts.size() == 1) return "";
   if (parts.size() > 2) return "it has more than one colon";
   const auto seconds = ParseGoInt(Trim(parts[1]));
   if (seconds && *seconds >= 0 && *seconds <= kMaxFilterSeconds) return "";
-  return Quote(Trim(parts[1])) + " is no number of seconds from 0 to 86400";
+  return Quote(Trim(parts[1])) + " is not a number of seconds from 0 to 86400";
 }
 
 }  // namespace
 
 void CheckFaultSchedulingValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, schemas::kFaultScheduling, kFaultSchedulingValues,
-              "which no scheduler knows: on a fault the job hangs in its fault cache", findings);
+  CheckValues(
+      context, schemas::kFaultScheduling, kFaultSchedulingValues,
+      "which the scheduler does not know: after a fault the job is stuck in its fault cache",
+      findings);
 }
 
 void CheckPodReschedulingValue(const RuleContext& context, Findings& findings) {
@@ -110,7 +112,7 @@ void CheckProcessRecoverValue(const RuleContext& context, Findings& findings) {
 
 void CheckTorAffinityValue(const RuleContext& context, Findings& findings) {
   CheckValues(context, kTorAffinity, kTorAffinities,
-              "which no scheduler knows: switch affinity does not apply", findings);
+              "which the scheduler does not know: switch affinity does not apply", findings);
 }
 
 void CheckFaultRetryTimesValue(const RuleContext& context, Findings& findings) {
@@ -120,7 +122,7 @@ void CheckFaultRetryTimesValue(const RuleContext& context, Findings& findings) {
     if (times && *times >= 0) continue;
     std::string message = "fault-retry-times is " + Quote(entry.value);
     if (times) {
-      message += ": with a negative budget failed pods are noticed and never restarted";
+      message += ": with a negative budget failed pods are noticed but never restarted";
     } else {
       message += ", not a whole number, and counts as 0: failed pods are never restarted";
       if (ascend_job) message += "; the operator may not start the AscendJob at all";
@@ -137,7 +139,7 @@ void CheckRecoverPolicyValue(const RuleContext& context, Findings& findings) {
     findings.Violate(
         entry.path,
         "huawei.com/recover_policy_path is " + Quote(entry.value) +
-            ", which does nothing: only \"pod\" keeps a fault from taking the whole group",
+            ", which has no effect: only \"pod\" keeps a fault from taking down the whole group",
         R"(write huawei.com/recover_policy_path: "pod", or remove the annotation)");
   }
 }
@@ -179,7 +181,8 @@ void CheckRecoverStrategy(const RuleContext& context, Findings& findings) {
       strategy = Trim(strategy);
       if (Contains(kRecoverStrategies, strategy)) continue;
       findings.Violate(entry.path,
-                       "recover-strategy names " + Quote(strategy) + ", which no operator knows" +
+                       "recover-strategy names " + Quote(strategy) +
+                           ", which the operator does not know" +
                            DidYouMean(strategy, kRecoverStrategies),
                        "write a comma-separated list of " + OneOf(kRecoverStrategies));
     }

@@ -1,7 +1,8 @@
 #include "policies/infer_operator.h"
 
-// The operator has no admission: it validates when it reconciles, writes an error to its log (for
-// an InstanceSet an event as well) and makes nothing. These rules say the same at once.
+// The operator has no admission webhook: it validates when it reconciles, writes an error to its
+// log (for an InstanceSet also an Event) and creates nothing. These rules report the same mistakes
+// at once.
 namespace mindgate::policies {
 namespace {
 
@@ -28,7 +29,7 @@ constexpr Rule kInferOperatorRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = kSet,
      .summary = "An InferServiceSet makes 1 to 64 InferServices.",
-     .why = "Outside that range the operator's validation fails and is retried for ever, and "
+     .why = "Outside that range the operator's validation fails and is retried forever, and "
             "nothing of the set is created or changed. 0 does not stop a set.",
      .fix = "Write replicas from 1 to 64; delete the set to stop it.",
      .source = kSetSource,
@@ -49,7 +50,7 @@ constexpr Rule kInferOperatorRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = kInferWithRoles,
-     .summary = "Each role has a name of its own that is a DNS label.",
+     .summary = "Each role has a unique name that is a DNS label.",
      .why = "The name becomes part of InstanceSets, Services and labels. One bad name fails the "
             "validation of the whole InferService, and none of its roles is created.",
      .fix = "Use lower-case letters, digits and '-', at most 63 characters.",
@@ -74,8 +75,8 @@ constexpr Rule kInferOperatorRules[] = {
      .kinds = kInferWithRoles,
      .summary = "With strategy Priority each role's priority is 1 to 32.",
      .why = "The documents say 1 to 32, the operator's validation accepts 256. 33 is its internal "
-            "mark for \"all roles are ready\": a role of 33 or more never has its turn, without an "
-            "error anywhere.",
+            "mark for \"all roles are ready\": a role of 33 or more never starts, and no error is "
+            "reported.",
      .fix = "Write 1 for the role that starts first, up to 32; left out counts as 32.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/schedule/"
                "priority_scheduling.go (AllReadyPriority); the documents and the validation "
@@ -87,8 +88,8 @@ constexpr Rule kInferOperatorRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = kAll,
      .summary = "The workload of a role is a Deployment or a StatefulSet of apps/v1.",
-     .why = "The operator has handlers for these two only. For anything else it writes an event "
-            "and makes nothing.",
+     .why = "The operator has handlers for these two only. For anything else it writes an Event "
+            "and creates nothing.",
      .fix = "Write workload: {apiVersion: apps/v1, kind: Deployment} or StatefulSet.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
                "workload_reconciler.go",
@@ -113,7 +114,7 @@ constexpr Rule kInferOperatorRules[] = {
      .kinds = kAll,
      .summary = "Each role says how many instances it has, 0 or more.",
      .why = "Neither CRD nor operator fill in a default. The InstanceSet's validation fails with "
-            "an event and is not even retried.",
+            "an Event and is not even retried.",
      .fix = "Write replicas beside the role's name; spec.replicas counts pods of one instance.",
      .source = kInstanceSource,
      .check = infer::CheckRoleReplicas},
@@ -136,7 +137,7 @@ constexpr Rule kInferOperatorRules[] = {
      .kinds = kInstanceSet,
      .summary = "An InstanceSet carries the labels of its service and of its role.",
      .why = "The operator names workloads after infer.huawei.com/inferservice-name and "
-            "infer.huawei.com/instanceset-name. Without them it writes an event and does nothing.",
+            "infer.huawei.com/instanceset-name. Without them it writes an Event and does nothing.",
      .fix = "Let an InferService make InstanceSets, or add both labels.",
      .source = kInstanceSource,
      .check = infer::CheckInstanceSetLabels},
@@ -170,9 +171,10 @@ constexpr Rule kInferOperatorRules[] = {
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = kAll,
-     .summary = "NodePorts, replicas counted in, stay within the cluster's range.",
+     .summary = "NodePorts, including those of all replicas, stay within the cluster's range.",
      .why = "InferService i of a set uses nodePort + i. Ports outside the API server's "
-            "service-node-port-range are refused, for the last replicas only after the first run.",
+            "service-node-port-range are refused, and for the last replicas only after the first "
+            "ones run.",
      .fix = "Choose nodePorts that leave room for all replicas below 32768.",
      .source = "Kubernetes documentation, Service type NodePort. The range is a flag of the API "
                "server, hence a warning",
@@ -182,10 +184,10 @@ constexpr Rule kInferOperatorRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = {Kind::kInferService, Kind::kInstanceSet},
-     .summary = "An InferService of its own with a NodePort service has a name that ends in a "
-                "number.",
+     .summary =
+         "A standalone InferService with a NodePort service has a name that ends in a number.",
      .why = "The operator takes what follows the last '-' of the name as the index that it adds to "
-            "nodePorts. When that is no number, reconciling fails and no instance is made.",
+            "nodePorts. If that is not a number, reconciling fails and no instance is created.",
      .fix = "Name it like chat-0, or use an InferServiceSet.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/v1/"
                "instanceset_controller.go (handleConflictNodePort)",
@@ -221,8 +223,8 @@ constexpr Rule kInferOperatorRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = kAll,
      .summary = "scalingPolicy.type is HPA.",
-     .why = "Released versions make a HorizontalPodAutoscaler for HPA and know nothing else: with "
-            "another type nothing scales and the status stays not ready.",
+     .why = "Released versions create a HorizontalPodAutoscaler for HPA and know no other type: "
+            "with another one nothing scales and the status stays not ready.",
      .fix = "Write type: HPA, or remove scalingPolicy.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/scaling/scaling_manager.go; "
                "development versions add types, hence a warning",
@@ -240,8 +242,8 @@ constexpr Rule kInferOperatorRules[] = {
             "fault-retry-times lasts.",
      .fix = "Write fault-scheduling: \"external-force\" and fault-retry-times in the labels of the "
             "pod template.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force works as "
-               "well, hence only recorded",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force also "
+               "works, hence only recorded",
      .check = infer::CheckFaultScheduling},
     {.id = "MG158",
      .name = "infer-derived-names",

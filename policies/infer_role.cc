@@ -105,7 +105,7 @@ std::vector<NodePort> NodePorts(const RuleContext& context) {
   std::vector<NodePort> ports;
   ForEachNodePort(context, [&](const Json&, std::string path, const Json& port) {
     const auto number = json::AsInt(json::Find(port, "nodePort"));
-    // Outside these bounds it is no port number, and Kubernetes says so.
+    // Outside these bounds it is not a port number, and Kubernetes says so.
     if (!number || *number < 1 || *number > 65535) return;
     ports.push_back({std::string(json::FindString(port, "protocol").value_or("TCP")), *number,
                      std::move(path)});
@@ -126,8 +126,7 @@ void CheckWorkloadKind(const RuleContext& context, Findings& findings) {
         role.path + "/workload",
         "the workload of " + role.title + " is " +
             Quote(std::string(version.value_or("")) + " " + std::string(kind.value_or(""))) +
-            ": infer-operator knows Deployment and StatefulSet of apps/v1 only and "
-            "makes nothing",
+            ": infer-operator knows Deployment and StatefulSet of apps/v1 only and creates nothing",
         "write workload: {apiVersion: apps/v1, kind: StatefulSet}");
   }
 }
@@ -138,7 +137,7 @@ void CheckWorkloadSpec(const RuleContext& context, Findings& findings) {
     if (spec != nullptr && !spec->is_object()) continue;
     if (spec == nullptr) {
       findings.Violate(role.path + "/spec",
-                       role.title + " has no spec: infer-operator has no workload to make",
+                       role.title + " has no spec: infer-operator cannot create a workload",
                        "write the spec of a Deployment or StatefulSet, with selector and template");
       continue;
     }
@@ -161,12 +160,12 @@ void CheckRoleReplicas(const RuleContext& context, Findings& findings) {
     if (raw == nullptr) {
       findings.Violate(
           role.path + "/replicas",
-          role.title + " has no replicas: infer-operator refuses it and makes no instance",
+          role.title + " has no replicas: infer-operator refuses it and creates no instance",
           "write replicas: 1, or the number of instances");
     } else if (replicas && *replicas < 0) {
       findings.Violate(role.path + "/replicas",
                        "replicas of " + role.title + " is " + std::to_string(*replicas) +
-                           ": infer-operator refuses it and makes no instance",
+                           ": infer-operator refuses it and creates no instance",
                        "write replicas: 0 or more");
     }
   }
@@ -191,8 +190,7 @@ void CheckWorkloadReplicas(const RuleContext& context, Findings& findings) {
     if (!json::IsObject(spec) || json::Find(*spec, "replicas") != nullptr) continue;
     findings.Violate(role.path + "/spec/replicas",
                      "the workload of " + role.title + " has no replicas: infer-operator cannot " +
-                         (gang ? "size the gang" : "make the StatefulSet") +
-                         " and retries for ever",
+                         (gang ? "size the gang" : "make the StatefulSet") + " and retries forever",
                      "write the number of pods of one instance, for example replicas: 1");
   }
 }
@@ -209,7 +207,7 @@ void CheckGangOrder(const RuleContext& context, Findings& findings) {
     }
     findings.Violate(role.path + "/spec/podManagementPolicy",
                      "the gang of " + role.title + " needs all " + std::to_string(*pods) +
-                         " pods at once, but an ordered StatefulSet makes the second only when "
+                         " pods at once, but an ordered StatefulSet creates the second only when "
                          "the first is ready: none starts",
                      "write podManagementPolicy: Parallel");
   }
@@ -297,7 +295,7 @@ void CheckNodePortRange(const RuleContext& context, Findings& findings) {
     findings.Violate(
         port.path,
         "the service uses nodePorts " + std::to_string(port.port) + " to " + std::to_string(last) +
-            ", outside of Kubernetes' default 30000 to 32767",
+            ", outside Kubernetes' default range 30000 to 32767",
         "write a nodePort from 30000 to " + std::to_string(kLastNodePort - services + 1));
   }
 }
@@ -312,8 +310,8 @@ void CheckNodePortName(const RuleContext& context, Findings& findings) {
   findings.Violate(
       instance_set ? json::Child("/metadata/labels", kServiceNameLabel) : "/metadata/name",
       Quote(name) +
-          " does not end in a number, which infer-operator adds to each nodePort: it "
-          "makes no instance",
+          " does not end in a number, which infer-operator adds to each nodePort: it creates no "
+          "instance",
       "name it like " + Quote(std::string(name) + "-0") + ", or use an InferServiceSet");
 }
 

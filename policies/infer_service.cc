@@ -68,7 +68,7 @@ void CheckSetReplicas(const RuleContext& context, Findings& findings) {
   if (!replicas || (*replicas >= 1 && *replicas <= kMaxServices)) return;
   findings.Violate("/spec/replicas",
                    "replicas is " + std::to_string(*replicas) +
-                       ", infer-operator accepts 1 to 64: it makes no InferService at all",
+                       ", but infer-operator accepts 1 to 64: it creates no InferService at all",
                    "write replicas: 1 to 64; delete the InferServiceSet to stop it");
 }
 
@@ -77,7 +77,7 @@ void CheckRoleCount(const RuleContext& context, Findings& findings) {
   if (!json::IsArray(roles) || roles->size() <= kMaxRoles) return;
   findings.Violate(ServicePath(context) + "/roles",
                    std::to_string(roles->size()) +
-                       " roles, infer-operator accepts at most 32: none of them is made",
+                       " roles, but infer-operator accepts at most 32: it creates none of them",
                    "split the service into several");
 }
 
@@ -89,17 +89,17 @@ void CheckRoleNames(const RuleContext& context, Findings& findings) {
     const std::string_view name = json::AsString(raw).value_or("");
     const std::string path = role.path + "/name";
     if (name.empty()) {
-      findings.Violate(path, "a role has no name: infer-operator makes none of the roles",
+      findings.Violate(path, "a role has no name: infer-operator creates none of the roles",
                        "write a name, for example `name: prefill`");
     } else if (!IsDns1123Label(name)) {
-      findings.Violate(
-          path,
-          "role name " + Quote(name) + " is no DNS label: infer-operator makes none of the roles",
-          "use at most 63 lower-case letters, digits and '-', such as `prefill-0`");
+      findings.Violate(path,
+                       "role name " + Quote(name) +
+                           " is not a DNS label: infer-operator creates none of the roles",
+                       "use at most 63 lower-case letters, digits and '-', such as `prefill-0`");
     } else if (!seen.insert(name).second) {
       findings.Violate(
-          path, "two roles are named " + Quote(name) + ": infer-operator makes none of the roles",
-          "give each role a name of its own");
+          path, "two roles are named " + Quote(name) + ": infer-operator creates none of the roles",
+          "give each role a unique name");
     }
   }
 }
@@ -120,10 +120,10 @@ void CheckStrategy(const RuleContext& context, Findings& findings) {
 
 void CheckStrategySequential(const RuleContext& context, Findings& findings) {
   if (StrategyOf(context) != "Sequential") return;
-  findings.Violate(ServicePath(context) + "/schedulingStrategy/type",
-                   "scheduling strategy Sequential is of early releases only: others start no "
-                   "instance",
-                   "write Parallel, or leave schedulingStrategy out");
+  findings.Violate(
+      ServicePath(context) + "/schedulingStrategy/type",
+      "scheduling strategy Sequential exists only in early releases: others start no instance",
+      "write Parallel, or leave schedulingStrategy out");
 }
 
 void CheckPriority(const RuleContext& context, Findings& findings) {
@@ -135,7 +135,7 @@ void CheckPriority(const RuleContext& context, Findings& findings) {
     findings.Violate(role.path + "/priority",
                      "priority " + std::to_string(*priority) + " of " + role.title +
                          (accepted ? " is accepted but never scheduled: the operator stops at 32"
-                                   : " is refused by infer-operator, which makes no role at all"),
+                                   : " is refused by infer-operator, which creates no role at all"),
                      "write a priority from 1 (first) to 32");
   }
 }
@@ -172,7 +172,7 @@ void CheckDerivedNames(const RuleContext& context, Findings& findings) {
       findings.Violate(
           context.view.kind == Kind::kInstanceSet ? "/metadata/labels" : role.path + "/name",
           "the " + std::string(what) + " of " + role.title + " would have a name of " +
-              std::to_string(derived.size()) + " characters, at most " + std::to_string(most) +
+              std::to_string(derived.size()) + " characters, but at most " + std::to_string(most) +
               " work: " + Quote(derived),
           "shorten the names of service and role by " + std::to_string(derived.size() - most) +
               " characters");

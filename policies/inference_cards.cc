@@ -110,18 +110,15 @@ const Rule kInferenceCardRules[] = {
      "For Ascend310P the labels npu-310-strategy (chip, card), duo and distributed (true, false) "
      "have known values.",
      "An unknown value is not rejected: the plugin falls back to its plain handler, which knows "
-     "nothing of cards, of Atlas 300I Duo or of "
-     "distributed inference.",
+     "nothing about cards, Atlas 300I Duo or distributed inference.",
      "Write chip or card, and true or false in quotes.",
      "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go (get310PCardHandlerName). "
-     "The job is scheduled all the same: "
-     "therefore a warning.",
+     "The job is still scheduled: therefore a warning.",
      Check310PLabels},
     {"MG099", "duo-distributed", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "A job labelled duo: true and distributed: true has one NPU pod.",
      "Distributed inference on Atlas 300I Duo means several cards of one server in one pod. The "
-     "plugin rejects such a job with more pods, "
-     "replicas of a Deployment included.",
+     "plugin rejects such a job if it has more pods, including replicas of a Deployment.",
      "Write distributed: \"false\" for independent replicas, or one workload per pod.",
      "mind-cluster: component/ascend-for-volcano/internal/npu/ascend310p (ValidNPUJob of "
      "chip310px2 and card310px2).",

@@ -98,7 +98,7 @@ void CheckValue(const RuleContext& context, Findings& findings) {
     const auto number = ParseGoInt(entry.value);
     const std::string is = std::string(kKey) + " is " + Quote(entry.value);
     const std::string effect =
-        !number       ? ", no whole number: the scheduler refuses the job and no pod starts"
+        !number       ? ", not a whole number: the scheduler refuses the job and no pod starts"
         : *number < 1 ? ", below 1: the scheduler counts the NPUs of the job wrongly"
                       : ", more pods than Kubernetes can count: the gang never fills";
     findings.Violate(entry.path, is + effect,
@@ -181,8 +181,8 @@ void CheckInRuntime(const RuleContext& context, Findings& findings) {
     if (!seen || IsMultiNode(GroupOf(view, pod))) continue;
     findings.Violate(seen->path,
                      KIs(seen->k) +
-                         " in a runtime, for every service that uses it: one with fewer replicas "
-                         "never starts, one with more starts in parts",
+                         " in a runtime, and so in every service that uses it: one with fewer "
+                         "replicas never starts, one with more starts in parts",
                      "move it to engine and decoder of each InferenceService, equal to their "
                      "minReplicas (mindgate adds it there)");
   }
@@ -194,8 +194,8 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
     if (group.min_member && *group.min_member != 1) continue;
     // What stands on the PodGroup wins over its pods, so they cannot differ.
     if (group.annotations && json::Find(group.annotations->value, kKey) != nullptr) continue;
-    const std::vector<LabelOccurrence> carried = view.GroupAnnotations(group, kKey);
-    const auto found = FindDisagreement(carried, [](std::string_view a, std::string_view b) {
+    const std::vector<LabelOccurrence> occurrences = view.GroupAnnotations(group, kKey);
+    const auto found = FindDisagreement(occurrences, [](std::string_view a, std::string_view b) {
       return ParseGoInt(a) == ParseGoInt(b);
     });
     if (!found) continue;
@@ -203,7 +203,7 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
                      std::string(kKey) + " is " + Quote(found->other_text) + " here and " +
                          Quote(found->first_text) + " at " +
                          json::FieldPath(*view.object, found->first->path) +
-                         ": the scheduler takes either by chance, anew in each session",
+                         ": the scheduler picks one of them at random in each session",
                      "write the same number for all pods of " + group.name);
   }
 }
@@ -269,7 +269,7 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
         view.kind == Kind::kInferenceService ? "minReplicas" : "replicas";
     findings.Violate(found->seen.path,
                      KIs(found->seen.k) + " but " + std::string(count) + " make " +
-                         Pods(found->pods) + ": none starts until somebody adds the rest",
+                         Pods(found->pods) + ": none starts until the rest are added",
                      "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) +
                          "\", or raise " + std::string(count));
   }
@@ -290,7 +290,7 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
                           (assumed ? "OME's default of maxSurge " : "maxSurge ") +
                           std::to_string(update->max_surge) + " and maxUnavailable " +
                           std::to_string(update->max_unavailable) + " both stay below it";
-    if (context.config.gang_repair) message += "; the watcher's gangRepair gets it going";
+    if (context.config.gang_repair) message += "; the watcher's gangRepair unblocks it";
     const std::string strategy =
         schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
     findings.Violate(seen->path, std::move(message),
@@ -308,7 +308,7 @@ void CheckGroupMinMember(const RuleContext& context, Findings& findings) {
     findings.Violate(json::Child(pod.annotations.path, kKey),
                      "group-min-member without " + std::string(kKey) +
                          " makes the scheduler multiply the NPUs twice: the job waits for many "
-                         "times the cards that it needs",
+                         "times the cards it needs",
                      "add huawei.com/schedule_minAvailable: " + Quote(*text) +
                          " to spec.template.metadata.annotations, or remove " +
                          std::string(schemas::kGroupMinMember));
@@ -334,19 +334,20 @@ constexpr Rule kMinAvailableRules[] = {
     {"MG070", "min-available-value", Severity::kError, Mode::kEnforce, schemas::kWorkloads,
      "The annotation huawei.com/schedule_minAvailable is a whole number from 1 to 2147483647, "
      "quoted.",
-     "The scheduler rejects a job whose value is no number as an invalid argument, so its pods "
-     "stay pending for ever. With 0 or less it computes that the job needs no NPUs at all. An "
-     "empty value is what a template leaves behind when its input was missing.",
+     "The scheduler rejects a job whose value is not a number as an invalid argument, so its pods "
+     "stay Pending forever. With 0 or less it computes that the job needs no NPUs at all. An empty "
+     "value is what a template leaves behind when its input was missing.",
      "Write digits in quotes, such as huawei.com/schedule_minAvailable: \"2\".",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, validJobFn (strconv.Atoi, so "
      "\"+3\" is read and \" 2\" is not).",
      CheckValue},
     {"MG071", "min-available-deadlock", Severity::kError, Mode::kEnforce,
      schemas::kInferOperatorKinds | KindSet{Kind::kStatefulSet, Kind::kLeaderWorkerSet},
-     "A gang larger than one pod is only asked for where all its pods can exist at once.",
-     "A StatefulSet with podManagementPolicy OrderedReady, its default, makes one pod after the "
-     "other, each when the one before is ready. A LeaderWorkerSet with LeaderReady makes workers "
-     "when the leader is ready. In both the first pod waits for a gang that cannot form, for ever.",
+     "A gang larger than one pod is requested only where all its pods can exist at once.",
+     "A StatefulSet with podManagementPolicy OrderedReady, its default, creates one pod after the "
+     "other, each when the previous one is ready. A LeaderWorkerSet with LeaderReady creates "
+     "workers when the leader is ready. In both cases the first pod waits forever for a gang that "
+     "cannot form.",
      "Use podManagementPolicy Parallel or startupPolicy LeaderCreated, or drop the annotation.",
      "Kubernetes: StatefulSet pod management policies. lws: "
      "pkg/schedulerprovider/volcano_provider.go (minMember 1 with LeaderReady). mind-cluster: docs "
@@ -354,7 +355,7 @@ constexpr Rule kMinAvailableRules[] = {
      "fails with and without LWS gang scheduling, which its manifest does not show.",
      CheckDeadlock},
     {"MG072", "min-available-no-effect", Severity::kWarning, Mode::kWarn, schemas::kWorkloads,
-     "huawei.com/schedule_minAvailable stands only where the scheduler uses it: on groups whose "
+     "huawei.com/schedule_minAvailable is set only where the scheduler uses it: on groups whose "
      "PodGroup has minMember 1.",
      "The annotation counts only while minMember is 1. On a Volcano Job, an AscendJob or a gang of "
      "infer-operator the kind's own minAvailable decides, and ClusterD, which takes the larger of "
@@ -367,9 +368,9 @@ constexpr Rule kMinAvailableRules[] = {
      CheckNoEffect},
     {"MG073", "min-available-in-runtime", Severity::kWarning, Mode::kWarn, schemas::kOmeRuntimes,
      "A ServingRuntime or ClusterServingRuntime carries no huawei.com/schedule_minAvailable.",
-     "A runtime serves many services, each with its own minReplicas. The value is right for one of "
-     "them by luck: services with fewer replicas never start, those with more lose the "
-     "all-or-nothing start they were promised.",
+     "A runtime serves many services, each with its own minReplicas. The value fits at most some "
+     "of them: services with fewer replicas never start, those with more lose their all-or-nothing "
+     "start.",
      "Put it on spec.engine and spec.decoder of the InferenceService, equal to minReplicas. "
      "mindgate adds it there.",
      "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. MindCluster's SGLang "
@@ -378,13 +379,13 @@ constexpr Rule kMinAvailableRules[] = {
      CheckInRuntime},
     {"MG074", "min-available-differs", Severity::kWarning, Mode::kWarn, schemas::kWorkloads,
      "All pods of one PodGroup carry the same huawei.com/schedule_minAvailable.",
-     "The scheduler takes the value from one arbitrary pod of the group, another one in each "
-     "session. The gang is now this large, now that: pods start without their partners, or wait "
-     "although everybody is there.",
+     "The scheduler takes the value from one arbitrary pod of the group, a different one in each "
+     "session. The gang size keeps changing: pods start without their partners, or wait although "
+     "all of them exist.",
      "Write the same number everywhere: for AIBrix the sum of the replicas of all roles that share "
      "the PodGroup.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobAnnotationFromJobInfo "
-     "(iteration over a Go map). A session with the smaller value does place the pods: hence a "
+     "(iteration over a Go map). A session with the smaller value does place the pods, hence a "
      "warning.",
      CheckDiffers},
     {"MG075", "min-available-never-fills", Severity::kError, Mode::kEnforce,
@@ -401,30 +402,30 @@ constexpr Rule kMinAvailableRules[] = {
          schemas::kAibrixKinds,
      "huawei.com/schedule_minAvailable is not larger than the replicas asked for.",
      "No pod is bound until the gang is complete. An autoscaler that waits for load never sees "
-     "any, and after a scale-down below the number a pod that died is not replaced.",
-     "Write at most the number of replicas, for OME minReplicas.",
-     "mind-cluster: component/ascend-for-volcano/plugin/job.go. Somebody may still raise the "
-     "replicas: hence a warning.",
+     "any, and after a scale-down below this number a failed pod is not replaced.",
+     "Write at most the number of replicas; for OME, minReplicas.",
+     "mind-cluster: component/ascend-for-volcano/plugin/job.go. The replicas may still be raised "
+     "later, hence a warning.",
      CheckExceedsReplicas},
     {"MG077", "min-available-blocks-rollout", Severity::kWarning, Mode::kWarn,
      KindSet{Kind::kDeployment, Kind::kInferenceService},
      "A rolling update can bring up as many new pods at once as the gang needs.",
-     "Every change of the template makes a new ReplicaSet with a PodGroup of its own. Its first "
-     "pods wait until the gang is complete, the deployment controller makes no more until they are "
-     "ready, and the update hangs, a fix for a running fault included.",
+     "Every template change creates a new ReplicaSet with its own PodGroup. Its first pods wait "
+     "until the gang is complete, the deployment controller creates no more until they are ready, "
+     "and the update hangs, even if it would fix a current fault.",
      "Use strategy Recreate, or maxSurge 100%, or a gang of 1; or let mindgate's watcher repair "
      "such gangs (gangRepair, on by default).",
      "volcano issue 4739. ome: "
      "pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go "
-     "(default maxSurge 1, maxUnavailable 0). MindCluster's documents require the annotation for "
-     "OME in Deployment mode all the same, so it is injected and this is a warning.",
+     "(default maxSurge 1, maxUnavailable 0). MindCluster's documents nevertheless require the "
+     "annotation for OME in Deployment mode, so it is injected and this is a warning.",
      CheckRollout},
     {"MG078", "group-min-member-alone", Severity::kWarning, Mode::kWarn, KindSet{Kind::kDeployment},
      "A Deployment with scheduling.volcano.sh/group-min-member also carries "
      "huawei.com/schedule_minAvailable in its template.",
-     "Volcano then asks for the resources of that many pods, and the NPU plugin, which finds no "
-     "annotation, multiplies them by the replicas once more: the job waits for far more cards than "
-     "it uses.",
+     "With group-min-member Volcano asks for the resources of that many pods. Without the "
+     "annotation the NPU plugin multiplies them by the replicas once more: the job waits for far "
+     "more cards than it uses.",
      "Add the annotation with the same number, or remove group-min-member.",
      "volcano: pkg/controllers/podgroup/pg_controller_handler.go (1.12 and later; earlier versions "
      "ignore group-min-member, hence a warning). mind-cluster: "
@@ -433,12 +434,12 @@ constexpr Rule kMinAvailableRules[] = {
     {"MG079", "min-available-external-autoscaler", Severity::kWarning, Mode::kWarn,
      KindSet{Kind::kInferenceService},
      "A component with ome.io/autoscalerClass external has no gang larger than 1.",
-     "OME makes its Deployment with one replica and leaves the rest to somebody else. The one pod "
-     "waits for the gang, is never ready and shows no load, so an autoscaler that goes by load "
+     "OME creates its Deployment with one replica and leaves scaling to an external autoscaler. "
+     "The one pod waits for the gang, is never ready and shows no load, so a load-based autoscaler "
      "adds nothing.",
      "Remove huawei.com/schedule_minAvailable from the component, or let OME scale it.",
      "ome: pkg/controller/v1beta1/inferenceservice/reconcilers (Deployment without replicas, HPA "
-     "deleted for external). Somebody may scale it by hand: hence a warning.",
+     "deleted for external). It may be scaled by hand, hence a warning.",
      CheckExternalAutoscaler},
 };
 

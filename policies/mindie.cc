@@ -24,7 +24,7 @@ constexpr Rule kMindieRules[] = {
         "of the variables of a training job. Rescheduling and ClusterD compare the value: with "
         "another one a controller or coordinator is deleted with its whole gang after a fault, "
         "and is missing from the global rank table.",
-        "Write one of the three values, or remove the label from a job that is no MindIE job.",
+        "Write one of the three values, or remove the label from a job that is not a MindIE job.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go, "
         "component/ascend-for-volcano/internal/rescheduling, component/clusterd. The documents' "
         "own sample says mindeie-ms-server. A warning, because app is a common label.",
@@ -39,7 +39,7 @@ constexpr Rule kMindieRules[] = {
         "Pod templates of a MindIE job carry the job's jobID and app.",
         "ClusterD finds controller and coordinator by the labels of their pods. The scheduler "
         "joins the labels of a PodGroup and its pods; two values of one key become a value that "
-        "nothing knows.",
+        "nothing recognises.",
         "Write the job's own values in metadata.labels of every template.",
         "mind-cluster: component/clusterd/pkg/domain/epranktable, "
         "component/ascend-for-volcano/plugin/job.go. A warning, because MindIE's deploy script can "
@@ -68,7 +68,7 @@ constexpr Rule kMindieRules[] = {
         "The rank table of a MindIE server carries grt-group/deploy-server or "
         "grt-server/deploy-server.",
         "ClusterD gives up on the whole service when one of its rank tables has neither label: it "
-        "tries three times and then forgets until something changes.",
+        "tries three times and then waits until something changes.",
         "Write one of the two labels on the ConfigMap of every server job.",
         "mind-cluster: component/clusterd/pkg/domain/epranktable. A warning, because the "
         "documents and the vendor's samples lack the label, and MindIE's deploy script can make "
@@ -86,7 +86,7 @@ constexpr Rule kMindieRules[] = {
         "ClusterD collects the tables of a service by jobID and watches those with "
         "mx-consumer-cim. Without them the instance is missing from the global rank table, or a "
         "change after a fault goes unseen.",
-        "Write the three labels as on the job.",
+        "Write the same three labels as on the job.",
         "mind-cluster: component/clusterd/pkg/domain/epranktable; documents of MindIE Motor. A "
         "warning, because MindIE's deploy script can make the global rank table without ClusterD. "
         "No code of the current release reads ring-controller.atlas on a ConfigMap.",
@@ -114,9 +114,10 @@ constexpr Rule kMindieRules[] = {
         Severity::kWarning,
         Mode::kWarn,
         schemas::kOnlyAscendJob,
-        "A MindIE server job N finds ConfigMap rings-config-N with its jobID in its namespace.",
+        "For a MindIE server job N there is a ConfigMap rings-config-N with its jobID in its "
+        "namespace.",
         "The operator fills the table only if it is there when the job starts; it never creates it "
-        "and does not look again. ClusterD then leaves the instance out of the global rank table.",
+        "and does not check again. ClusterD then leaves the instance out of the global rank table.",
         "Create the ConfigMap before the job.",
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go; documents of "
         "MindIE Motor. A warning, because MindIE can run on a table from elsewhere.",

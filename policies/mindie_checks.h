@@ -2,20 +2,18 @@
 
 #include "policies/rule.h"
 
-// The checks behind MindieRules, by the object they look at. Only policies/mindie.cc puts them into
+// The checks behind MindieRules, by the object they check. Only policies/mindie.cc puts them into
 // rules.
 namespace mindgate::policies::mindie {
 
-// --- AscendJobs of a MindIE service (mindie_jobs.cc)
-// ---------------------------------------------------
+// --- AscendJobs of a MindIE service (mindie_jobs.cc) ---
 
 void CheckApp(const RuleContext& context, Findings& findings);
 void CheckTemplateLabels(const RuleContext& context, Findings& findings);
 void CheckIdentity(const RuleContext& context, Findings& findings);
 void CheckRankTableExists(const RuleContext& context, Findings& findings);
 
-// --- rank-table ConfigMaps (rank_tables.cc)
-// ------------------------------------------------------------
+// --- rank-table ConfigMaps (rank_tables.cc) ---
 
 void CheckBothDeployServers(const RuleContext& context, Findings& findings);
 void CheckDeployServer(const RuleContext& context, Findings& findings);

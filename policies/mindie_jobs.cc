@@ -39,17 +39,15 @@ void CheckApp(const RuleContext& context, Findings& findings) {
   const auto near = NearestOf(*app, kApps);
   // Without jobID the label is just somebody's `app`, unless it is a slip of the pen.
   if (!near && !Has(view, schemas::kJobId)) return;
-  findings.Violate(
-      LabelPath(view, schemas::kApp),
-      near ? "app " + Quote(*app) + " is not known to MindCluster (did you mean " + Quote(*near) +
-                 "?), so the job is no part of the service"
-           : "app " + Quote(*app) +
-                 " beside jobID makes this a MindIE job of no known role, without RANK and "
-                 "MASTER_ADDR",
-      near ? "write app: " + std::string(*near)
-           : "write app: " + OneOf(kApps) +
-                 ", or remove app or jobID from a job that is no MindIE "
-                 "job");
+  findings.Violate(LabelPath(view, schemas::kApp),
+                   near ? "app " + Quote(*app) + " is not known to MindCluster (did you mean " +
+                              Quote(*near) + "?), so the job is not part of the service"
+                        : "app " + Quote(*app) +
+                              " together with jobID makes this a MindIE job of unknown role, "
+                              "without RANK and MASTER_ADDR",
+                   near ? "write app: " + std::string(*near)
+                        : "write app: " + OneOf(kApps) +
+                              ", or remove app or jobID from a job that is not a MindIE job");
 }
 
 void CheckTemplateLabels(const RuleContext& context, Findings& findings) {
@@ -73,7 +71,7 @@ void CheckTemplateLabels(const RuleContext& context, Findings& findings) {
                                   : std::string(key) + " " + Quote(*json::AsString(written))) +
               " while the job has " + Quote(*wanted) +
               (found_by_pods ? ", so ClusterD does not find them"
-                             : ", and labels that differ join to a value that nothing knows"),
+                             : ", and different values are joined to one that nothing recognises"),
           "write " + std::string(key) + ": " + std::string(*wanted));
     }
   }

@@ -152,7 +152,7 @@ void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
     if (!nearest) continue;
     findings.Violate(SelectorPath(pod, "accelerator-type"),
                      "accelerator-type " + Quote(*type) +
-                         " is no name that MindCluster documents: no node may carry it",
+                         " is not a name that MindCluster documents: possibly no node carries it",
                      "did you mean " + Quote(*nearest) + "?");
   }
 }
@@ -340,7 +340,7 @@ void CheckScheduler(const RuleContext& context, Findings& findings) {
 
 const Rule kNodeRules[] = {
     {"MG100", "node-selector-misplaced-field", Severity::kError, schemas::Mode::kEnforce,
-     schemas::kWorkloads, "nodeSelector holds node labels only, no fields of the pod spec.",
+     schemas::kWorkloads, "nodeSelector holds only node labels, no fields of the pod spec.",
      "A field that is indented below nodeSelector becomes a node label that the pod insists on. No "
      "node carries it, so the pod never starts; and the field, "
      "such as schedulerName, has no effect. Every schema accepts it.",
@@ -351,23 +351,22 @@ const Rule kNodeRules[] = {
      CheckMisplacedFields},
     {"MG101", "host-arch", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
      "A nodeSelector host-arch is huawei-arm or huawei-x86.",
-     "People label nodes with host-arch while installing MindCluster, with one of these two "
-     "values. A pod that selects another finds no node. The selector is "
-     "optional: newer documents no longer ask for it.",
+     "Nodes are labelled with host-arch by hand while MindCluster is installed, with one of these "
+     "two values. A pod that selects another finds no node. The selector is optional: newer "
+     "documents no longer ask for it.",
      "Write huawei-arm or huawei-x86, or leave it out.",
      "mind-cluster: docs/zh/scheduling. Not read by any component, and a site may label its nodes "
-     "otherwise: therefore a warning.",
+     "differently: therefore a warning.",
      CheckHostArch},
     {"MG102", "accelerator-selector", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
      "The nodeSelectors accelerator and accelerator-type have values that MindCluster's nodes "
      "carry, and fit the requested resource.",
      "Ascend Device Plugin labels its node with accelerator after the product. A pod that selects "
-     "a near miss, or another product than it requests, finds no "
-     "node and stays Pending.",
+     "a misspelt label, or another product than it requests, finds no node and stays Pending.",
      "Write the label of the nodes, or leave the selector out: the requested resource already "
      "chooses the nodes.",
-     "mind-cluster: component/ascend-device-plugin (node labels). A site may add labels of its "
-     "own: therefore a warning.",
+     "mind-cluster: component/ascend-device-plugin (node labels). A site may add its own labels: "
+     "therefore a warning.",
      CheckAcceleratorSelectors},
     {"MG103", "visible-devices", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
      "ASCEND_VISIBLE_DEVICES reads the annotation of the resource that the container requests; it "
@@ -383,9 +382,9 @@ const Rule kNodeRules[] = {
      CheckVisibleDevices},
     {"MG104", "env-value-and-source", Severity::kError, schemas::Mode::kEnforce,
      schemas::kWorkloads, "A variable of an NPU container has value or valueFrom, not both.",
-     "Kubernetes refuses a pod whose variable has both. Inside a custom resource nobody notices "
-     "until its controller tries to create the pods. OME merges the variables of a "
-     "service and its runtime by name, so that each half may look right.",
+     "Kubernetes refuses a pod whose variable has both. Inside a custom resource this goes "
+     "unnoticed until its controller tries to create the pods. OME merges the variables of a "
+     "service and its runtime by name, so each half may look right on its own.",
      "Keep one of the two.",
      "kubernetes: pkg/apis/core/validation (ValidateEnv); ome: "
      "pkg/controller/v1beta1/inferenceservice/utils/merging.go.",
@@ -393,8 +392,8 @@ const Rule kNodeRules[] = {
     {"MG105", "scheduler-not-volcano", Severity::kWarning, schemas::Mode::kWarn,
      schemas::kWorkloads, "Pods that ask for NPUs are placed by Volcano.",
      "Gangs, chip topology, super pods and rescheduling after faults all live in Volcano's NPU "
-     "plugin. Another scheduler counts chips and nothing else: after a fault "
-     "nobody moves the pods.",
+     "plugin. Another scheduler counts chips and nothing else: after a fault nothing moves the "
+     "pods.",
      "Write schedulerName: volcano, or leave it out for mindgate to fill in.",
      "mind-cluster: component/ascend-for-volcano. Device plugin and runtime work with other "
      "schedulers: therefore a warning.",

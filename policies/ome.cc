@@ -75,7 +75,7 @@ void CheckDecoderWithoutEngine(const RuleContext& context, Findings& findings) {
       ServiceComponent(context, "predictor") != nullptr) {
     return;
   }
-  findings.Violate("/spec/engine", "spec.decoder stands without spec.engine, which OME refuses",
+  findings.Violate("/spec/engine", "spec.decoder is set without spec.engine, which OME refuses",
                    "add spec.engine, at least `engine: {minReplicas: 1}`");
 }
 
@@ -195,8 +195,8 @@ void CheckServerless(const RuleContext& context, Findings& findings) {
         json::AsInt(json::Find(component.value, "minReplicas")) == 0) {
       findings.Violate(json::Child(component.path, "minReplicas"),
                        "minReplicas 0 lets the " + name +
-                           " go away and come back through Knative or an autoscaler, where neither "
-                           "gangs nor fault rescheduling are defined for NPUs",
+                           " scale to zero through Knative or an autoscaler, where neither gangs "
+                           "nor fault rescheduling are defined for NPUs",
                        "write minReplicas: 1 or more");
     }
     const auto mode =
@@ -267,7 +267,7 @@ constexpr Rule kOmeRules[] = {
      .kinds = kService,
      .summary = "An InferenceService that has a decoder also has an engine.",
      .why = "OME's own admission refuses a decoder without an engine, and its controller cannot "
-            "reconcile such a service. Offline nobody else says so before the apply.",
+            "reconcile such a service. Offline, nothing else reports it before the apply.",
      .fix = "Add spec.engine.",
      .source = "ome: pkg/webhook/admission/isvc/inference_service_validation.go "
                "(validateEngineDecoderConfiguration)",
@@ -292,9 +292,9 @@ constexpr Rule kOmeRules[] = {
      .kinds = kService,
      .summary = "A service with engine and decoder names the router that its runtime defines.",
      .why = "The router pairs prefill with decode instances and is the entry of the service. OME "
-            "leaves it out, without a word, when the InferenceService does not name it; the "
-            "instances then run and nobody can reach them as one service.",
-     .fix = "Add spec.router. With a router of your own elsewhere, switch the rule off for the "
+            "silently leaves it out when the InferenceService does not name it; the instances then "
+            "run but cannot be reached as one service.",
+     .fix = "Add spec.router. If you run your own router elsewhere, switch the rule off for the "
             "namespace.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (MergeRouterSpec)",
      .check = CheckRouterNamed},
@@ -305,9 +305,9 @@ constexpr Rule kOmeRules[] = {
      .kinds = schemas::kOmeKinds,
      .summary = "A component is either one pod or a leader with workers, and service and runtime "
                 "agree on which.",
-     .why = "As soon as a leader is there, in the service or in the runtime, OME makes a "
-            "LeaderWorkerSet and no longer looks at the component's own runner, containers and "
-            "schedulerName: image, NPU count and scheduler written there are lost.",
+     .why = "As soon as the service or the runtime has a leader, OME creates a LeaderWorkerSet and "
+            "ignores the component's own runner, containers and schedulerName: image, NPU count "
+            "and scheduler written there are lost.",
      .fix = "Write runner and schedulerName once, in the shape that the runtime has.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/deployment.go and "
                "components/engine.go; the vendor's deploy tool does not compare the two either",
@@ -318,9 +318,9 @@ constexpr Rule kOmeRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = kService,
      .summary = "A runner in an InferenceService repeats the name of its runtime's runner.",
-     .why = "OME serialises a missing name as an empty one, and the merge puts it over the "
-            "runtime's. Kubernetes refuses the Deployment with its nameless container, and no "
-            "instance appears. The message stands only in OME's log.",
+     .why = "OME serialises a missing name as an empty one, and the merge overwrites the runtime's "
+            "name with it. Kubernetes refuses the Deployment with its nameless container, and no "
+            "instance appears. The message is only in OME's log.",
      .fix = "Write the runtime's runner name under runner.name.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (mergeSpec). The CRD "
                "does not require the name here, so a later OME may keep the runtime's; hence a "
@@ -346,24 +346,23 @@ constexpr Rule kOmeRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = kService,
      .summary = "A component with a worker says how many worker pods an instance has.",
-     .why =
-         "OME counts a missing worker.size as 0 and makes groups of one leader. The engine waits "
-         "for ranks that nobody starts, and its gang looks complete.",
-     .fix = "Write worker.size in the service or in its runtime: pods of an instance less one.",
-     .source = "ome: pkg/controller/v1beta1/inferenceservice/components/engine.go. A leader alone "
-               "may be meant, hence a warning",
+     .why = "OME counts a missing worker.size as 0 and makes groups of one leader. The engine "
+            "waits for ranks that are never started, although its gang looks complete.",
+     .fix =
+         "Write worker.size in the service or in its runtime: the pods of an instance minus one.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/components/engine.go. A single leader "
+               "may be intended, hence a warning",
      .check = CheckWorkerSize},
     {.id = "MG117",
      .name = "ome-legacy-runtime-fields",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kOmeRuntimes,
-     .summary = "Scheduler and workers of a runtime stand in its components.",
-     .why =
-         "schedulerName and workers directly under spec belong to an older shape of the runtime. "
-         "OME still accepts them and renders neither: the pods go to the default scheduler, and "
-         "no worker is made.",
-     .fix = "Write them in spec.engineConfig and spec.decoderConfig, with several nodes in leader "
+     .summary = "Scheduler and workers of a runtime are set in its components.",
+     .why = "schedulerName and workers directly under spec belong to an older shape of the "
+            "runtime. OME still accepts them but uses neither: the pods go to the default "
+            "scheduler, and no worker is made.",
+     .fix = "Write them in spec.engineConfig and spec.decoderConfig; for several nodes, in leader "
             "and worker.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (only resources and "
                "nodeSelector of the old shape are read)",
@@ -376,7 +375,7 @@ constexpr Rule kOmeRules[] = {
      .summary = "The queue of NPU components is named where Volcano reads it.",
      .why = "ome.io/volcano-queue only becomes a label of the pods. Volcano and the "
             "LeaderWorkerSet controller read the annotation scheduling.volcano.sh/queue-name; "
-            "without it everything lands in the default queue and its quota.",
+            "without it everything goes to the default queue and its quota.",
      .fix = "Write scheduling.volcano.sh/queue-name under annotations of engine and decoder.",
      .source = "ome: pkg/controller/v1beta1/inferenceservice/components/base.go; volcano: "
                "pkg/controllers/podgroup/pg_controller_handler.go",
@@ -386,10 +385,10 @@ constexpr Rule kOmeRules[] = {
      .severity = Severity::kInfo,
      .default_mode = Mode::kAudit,
      .kinds = schemas::kOmeRuntimes,
-     .summary = "Replica counts stand in the InferenceService.",
+     .summary = "Replica counts are set in the InferenceService.",
      .why = "OME's defaulter writes minReplicas 1 into every component of an InferenceService that "
-            "has none, and the service's value wins over the runtime's. A count in the runtime "
-            "looks as if it meant something.",
+            "has none, and the service's value wins over the runtime's. A count in the runtime has "
+            "no effect.",
      .fix = "Write minReplicas in the InferenceService.",
      .source =
          "ome: pkg/webhook/admission/isvc/inference_service_defaults.go; harmless, and common "

@@ -115,11 +115,12 @@ std::string SeenLabelPath(const WorkloadView& view, const PodTemplateView& pod,
   return LabelPath(view, pod, key);
 }
 
-std::optional<Disagreement> FindDisagreement(const std::vector<schemas::LabelOccurrence>& carried,
-                                             bool (*same)(std::string_view, std::string_view)) {
+std::optional<Disagreement> FindDisagreement(
+    const std::vector<schemas::LabelOccurrence>& occurrences,
+    bool (*same)(std::string_view, std::string_view)) {
   const schemas::LabelOccurrence* first = nullptr;
   std::string_view first_text;
-  for (const schemas::LabelOccurrence& place : carried) {
+  for (const schemas::LabelOccurrence& place : occurrences) {
     const auto text = json::AsString(place.value);
     if (!text || place.in_runtime) continue;
     if (first == nullptr) {

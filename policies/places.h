@@ -6,7 +6,7 @@
 
 #include "schemas/workload.h"
 
-// Where the labels and annotations stand that reach pods or PodGroups, for rules that judge them
+// The places of labels and annotations that reach pods or PodGroups, for rules that check them
 // wherever they are.
 namespace mindgate::policies {
 
@@ -52,10 +52,11 @@ struct Disagreement {
   std::string_view other_text;
 };
 
-// The first place whose text is not the `same` as that of the first place with text. What stands in
-// a runtime is left out: a service overrules it.
-std::optional<Disagreement> FindDisagreement(const std::vector<schemas::LabelOccurrence>& carried,
-                                             bool (*same)(std::string_view, std::string_view));
+// The first place whose text is not the `same` as that of the first place with text. Entries in a
+// runtime are left out: a service overrides them.
+std::optional<Disagreement> FindDisagreement(
+    const std::vector<schemas::LabelOccurrence>& occurrences,
+    bool (*same)(std::string_view, std::string_view));
 
 // An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a
 // whole.

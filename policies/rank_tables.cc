@@ -90,9 +90,10 @@ void CheckRankTableContent(const RuleContext& context, Findings& findings) {
                      fix);
   } else if (table->fault) {
     findings.Violate(path,
-                     "hccl.json is no JSON object (line " + std::to_string(table->fault->at.line) +
-                         ", column " + std::to_string(table->fault->at.column) + ": " +
-                         table->fault->message + "), so pods that read it early fail",
+                     "hccl.json is not a JSON object (line " +
+                         std::to_string(table->fault->at.line) + ", column " +
+                         std::to_string(table->fault->at.column) + ": " + table->fault->message +
+                         "), so pods that read it early fail",
                      fix);
   } else if (table->content->is_string() && table->status != schemas::kRankTableInitializing &&
              !(IsStored(context) && table->status == schemas::kRankTableCompleted)) {

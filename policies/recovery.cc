@@ -54,8 +54,8 @@ constexpr std::array<JoinedLabel, 5> kJoinedLabels = {{
 
 void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const JoinedLabel& label,
                      Findings& findings) {
-  const std::vector<LabelOccurrence> carried = view.GroupLabels(group, label.key);
-  const auto found = FindDisagreement(carried, EqualIgnoreCase);
+  const std::vector<LabelOccurrence> occurrences = view.GroupLabels(group, label.key);
+  const auto found = FindDisagreement(occurrences, EqualIgnoreCase);
   if (!found) return;
   const std::string joined = std::string(found->first_text) + "|" + std::string(found->other_text);
   findings.Violate(
@@ -117,13 +117,13 @@ void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
       if (inert) continue;
       if (may_be_in_runtime) {
         findings.Skip(
-            "needs the runtime of the service, which is not known here: "
-            "fault-scheduling may stand there");
+            "needs the runtime of the service, which is not known here: fault-scheduling may be "
+            "set there");
         return;
       }
       findings.Violate(SeenLabelPath(view, pod, key),
                        std::string(key) +
-                           " does nothing without fault-scheduling: the pods are not rescheduled, "
+                           " has no effect without fault-scheduling: the pods are rescheduled "
                            "neither when they fail nor when a card breaks",
                        R"(add the label fault-scheduling: "force" (or "grace") beside it)");
     }
@@ -148,11 +148,11 @@ void CheckPodReschedulingPlacement(const RuleContext& context, Findings& finding
     std::string message;
     if (owner == PodGroupOwner::kLeaderWorkerSetGroup && view.kind == Kind::kLeaderWorkerSet) {
       message =
-          "pod-rescheduling does not suit a LeaderWorkerSet: it recreates the whole group when one "
-          "pod goes, while the scheduler waits for that pod alone";
+          "pod-rescheduling does not fit a LeaderWorkerSet: it recreates the whole group when one "
+          "pod is deleted, while the scheduler waits for that pod alone";
     } else if (owner == PodGroupOwner::kPodSet) {
       message =
-          "pod-rescheduling does not suit a podGroupSize above 1: its pods are one instance and "
+          "pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and "
           "only work again when all of them restart";
     } else {
       continue;
@@ -169,11 +169,10 @@ void CheckRecoverPolicyAlone(const RuleContext& context, Findings& findings) {
     if (!pod.RequestsNpus()) continue;
     if (SeenAnnotation(view, pod, schemas::kRecoverPolicyPath) != "pod") continue;
     if (SeenLabel(view, pod, schemas::kPodRescheduling) == "on") continue;
-    findings.Violate(
-        SeenLabelPath(view, pod, schemas::kPodRescheduling),
-        "huawei.com/recover_policy_path: \"pod\" stands without pod-rescheduling: \"on\", which "
-        "the documents ask for beside it",
-        R"(add the label pod-rescheduling: "on")");
+    findings.Violate(SeenLabelPath(view, pod, schemas::kPodRescheduling),
+                     "huawei.com/recover_policy_path: \"pod\" is set without pod-rescheduling: "
+                     "\"on\", which the documents require with it",
+                     R"(add the label pod-rescheduling: "on")");
   }
 }
 
@@ -183,11 +182,11 @@ void CheckExternalScheduling(const RuleContext& context, Findings& findings) {
   for (const TextEntry& entry : ReachingLabels(context.view, schemas::kFaultScheduling)) {
     if (entry.value != "external-force" && entry.value != "external-grace") continue;
     const std::string plain(entry.value.substr(std::string_view("external-").size()));
-    findings.Violate(entry.path,
-                     "fault-scheduling is " + Quote(entry.value) +
-                         ", but only infer-operator acts on it: a faulty pod here is marked and "
-                         "never deleted",
-                     "write fault-scheduling: " + Quote(plain));
+    findings.Violate(
+        entry.path,
+        "fault-scheduling is " + Quote(entry.value) +
+            ", but only infer-operator acts on it: a faulty pod here is marked but never deleted",
+        "write fault-scheduling: " + Quote(plain));
   }
 }
 

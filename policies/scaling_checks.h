@@ -2,12 +2,11 @@
 
 #include "policies/rule.h"
 
-// The checks behind ScalingRules, by the object they look at. Only policies/scaling.cc puts them
-// into rules.
+// The checks behind ScalingRules, by the object they check. Only policies/scaling.cc puts them into
+// rules.
 namespace mindgate::policies::scaling {
 
-// --- AscendJobs under a rule (scaling_jobs.cc)
-// -------------------------------------------------------
+// --- AscendJobs under a rule (scaling_jobs.cc) ---
 
 void CheckLabels(const RuleContext& context, Findings& findings);
 void CheckRuleExists(const RuleContext& context, Findings& findings);
@@ -15,8 +14,7 @@ void CheckGroup(const RuleContext& context, Findings& findings);
 void CheckServerCount(const RuleContext& context, Findings& findings);
 void CheckPlacement(const RuleContext& context, Findings& findings);
 
-// --- ConfigMaps with a rule (scaling_configmap.cc)
-// -----------------------------------------------------
+// --- ConfigMaps with a rule (scaling_configmap.cc) ---
 
 void CheckReadable(const RuleContext& context, Findings& findings);
 void CheckWorkable(const RuleContext& context, Findings& findings);

@@ -55,11 +55,11 @@ void CheckGroupOf(const WorkloadView& view, const ScalingRule& rule, std::string
     } else if (!names.empty()) {
       fix = "write " + OneOf(names) + ", or " + fix;
     }
-    findings.Violate(path,
-                     "group " + Quote(group) +
-                         " is in no tier of the scaling rule; asking for its pods crashes the "
-                         "operator",
-                     fix);
+    findings.Violate(
+        path,
+        "group " + Quote(group) +
+            " is in no tier of the scaling rule; asking for its pods crashes the operator",
+        fix);
     return;
   }
   if (const auto tier = rule.TierWithout(group)) {
@@ -80,8 +80,7 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
   if (json::AsString(rule) == "") {
     findings.Violate(
         LabelPath(view, schemas::kScalingRule),
-        "label mind-cluster/scaling-rule is empty, yet it counts as set: the job waits "
-        "for ever",
+        "label mind-cluster/scaling-rule is empty, yet it counts as set: the job waits forever",
         "write the name of the rule's ConfigMap, or remove the label");
   }
   struct Needed {
@@ -95,15 +94,15 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
     const Json* value = json::Find(view.labels.value, needed.key);
     const std::string label = "label " + std::string(needed.key);
     if (value == nullptr) {
-      findings.Violate(LabelPath(view, needed.key),
-                       label +
-                           " is missing beside a scaling rule, so the operator fails the job "
-                           "for good",
-                       std::string(needed.fix));
+      findings.Violate(
+          LabelPath(view, needed.key),
+          label + " is missing beside a scaling rule, so the operator fails the job permanently",
+          std::string(needed.fix));
     } else if (json::AsString(value) == "") {
-      findings.Violate(LabelPath(view, needed.key),
-                       label + " is empty beside a scaling rule, so the job is counted with no one",
-                       std::string(needed.fix));
+      findings.Violate(
+          LabelPath(view, needed.key),
+          label + " is empty beside a scaling rule, so the job is not counted with the service",
+          std::string(needed.fix));
     }
   }
 }

@@ -90,7 +90,7 @@ void CheckInjectLabel(const RuleContext& context, Findings& findings) {
       findings.Violate(
           json::Child(view.labels.path, schemas::kInject),
           std::string(schemas::kInject) + " is " + Quote(*value) +
-              ", which counts as absent: only \"enabled\" and \"disabled\" do something" +
+              ", which counts as absent: only \"enabled\" and \"disabled\" have an effect" +
               (nearest ? ", did you mean " + Quote(*nearest) + "?" : ""),
           R"(write mindgate.io/inject: "enabled" to inject without a visible NPU request, "disabled" to inject nothing)");
     }
@@ -98,7 +98,7 @@ void CheckInjectLabel(const RuleContext& context, Findings& findings) {
   if (json::Find(view.annotations.value, schemas::kInject) != nullptr) {
     findings.Violate(json::Child(view.annotations.path, schemas::kInject),
                      std::string(schemas::kInject) +
-                         " is an annotation here and does nothing: mindgate reads the label",
+                         " is an annotation here and has no effect: mindgate reads the label",
                      "move it to metadata.labels");
   }
 }
@@ -107,11 +107,11 @@ constexpr Rule kStructureRules[] = {
     {"MG001", "wrong-type", Severity::kError, Mode::kEnforce,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "Every member has the type that its API gives it; label and annotation values are strings.",
-     "Kubernetes refuses the object with a message that names a Go type and no line. Where a kind "
+     "Kubernetes refuses the object with a message that names a Go type but no line. Where a kind "
      "keeps its templates untyped (AscendJob metadata, infer-operator roles) the object is stored, "
-     "and its controller then fails to decode it: no pod is ever made, or a label such as "
+     "and its controller then fails to decode it: no pod is ever created, or a label such as "
      "pod-rescheduling: on silently becomes the text \"true\", which matches nothing.",
-     "Quote label and annotation values, above all numbers and on, off, yes, no, true and false. "
+     "Quote label and annotation values, especially numbers and on, off, yes, no, true and false. "
      "Write counts without quotes.",
      "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural schemas. "
      "mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on "
@@ -120,12 +120,12 @@ constexpr Rule kStructureRules[] = {
     {"MG002", "inject-label", Severity::kWarning, Mode::kWarn,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "The label mindgate.io/inject is \"enabled\" or \"disabled\".",
-     "Any other value counts as absent. Somebody who meant to switch injection off still gets it, "
-     "or a service whose NPUs cannot be seen in its own manifest stays without fault labels and is "
-     "not rescheduled when a card dies.",
+     "Any other value counts as absent. Injection that was meant to be off stays on, or a service "
+     "whose NPUs cannot be seen in its own manifest gets no fault labels and is not rescheduled "
+     "when a card fails.",
      "Write mindgate.io/inject: \"enabled\" or \"disabled\" in metadata.labels of the object, or "
      "remove the label.",
-     "mindgate: the label is its own.", CheckInjectLabel},
+     "mindgate: this is its own label.", CheckInjectLabel},
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
   const int64_t node = chips.choice.handler->node_chips;
   const auto name = [&] { return "sp-block " + std::to_string(block); };
   if (node >= 1 && block >= node && block % node != 0) {
-    return Problem{name() + " is no multiple of the " + Chips(node) + " of a node",
+    return Problem{name() + " is not a multiple of the " + Chips(node) + " of a node",
                    "write a multiple of " + std::to_string(node)};
   }
   if (NodesOf(block, node) > super_pod_size) {
@@ -103,10 +103,11 @@ void CheckSpBlock(const RuleContext& context, Findings& findings) {
         if (!text) return;
         const auto block = PositiveBlock(annotation.entry);
         if (!block) {
-          findings.Violate(annotation.entry.Path(),
-                           "sp-block " + Quote(*text) + " is no positive number of chips" +
-                               std::string(kStaysPending),
-                           "write the chips of one logical super pod, as a string of digits");
+          findings.Violate(
+              annotation.entry.Path(),
+              "sp-block " + Quote(*text) + " is not a positive number of chips" +
+                  std::string(kStaysPending),
+              "write the number of chips of one logical super pod, as a quoted number");
           return;
         }
         if (!chips.choice.certain || !annotation.agreed) return;
@@ -139,7 +140,7 @@ void CheckDocumentedSpBlock(const RuleContext& context, Findings& findings) {
           findings.Violate(entry.Path(),
                            "sp-block " + std::to_string(*block) + " is less than the " +
                                Chips(node) +
-                               " of a node; releases differ on whether several pods may have that",
+                               " of a node; only some releases accept that for several pods",
                            "write a multiple of " + std::to_string(node));
         }
       });
@@ -170,22 +171,22 @@ void CheckSpFit(const RuleContext& context, const PodGroupView& group, const Gro
                 const Entry& fit, Findings& findings) {
   if (!chips.choice.handler->sp_fit) {
     findings.Violate(fit.Path(),
-                     "sp-fit does nothing under " + HowChosen(chips.choice) +
+                     "sp-fit has no effect under " + HowChosen(chips.choice) +
                          ": only A3 super-pod policies read it",
                      SuperPodFix(chips));
   } else if (chips.choice.certain && !IsMindieJob(context, group)) {
     findings.Violate(fit.Path(),
-                     "sp-fit does nothing here: the plugin reads it for MindIE jobs only",
-                     "leave it out, or label the job with app and jobID when it is a MindIE job");
+                     "sp-fit has no effect here: the plugin reads it for MindIE jobs only",
+                     "leave it out, or label the job with app and jobID if it is a MindIE job");
   } else if (fit.Text() && fit.Text() != "idlest") {
     findings.Violate(
         fit.Path(),
-        "sp-fit " + Quote(*fit.Text()) + " does nothing: only idlest changes the choice",
+        "sp-fit " + Quote(*fit.Text()) + " has no effect: only idlest changes the choice",
         "write sp-fit: \"idlest\", or leave it out");
   }
 }
 
-// Trap 47.
+// sp-block beside a policy that does not read it.
 void CheckUnusedSpBlock(const RuleContext& context, Findings& findings) {
   const auto wanted = [&](const PodGroupView& group) {
     return HasAnnotation(context, group, schemas::kSpBlock) ||
@@ -196,8 +197,8 @@ void CheckUnusedSpBlock(const RuleContext& context, Findings& findings) {
     const Entry block = AnnotationOf(context, group, schemas::kSpBlock);
     if (block && !chips.choice.handler->super_pod) {
       findings.Violate(block.Path(),
-                       "sp-block does nothing under " + HowChosen(chips.choice) +
-                           ", which is no super-pod policy: pods may be spread over super pods",
+                       "sp-block has no effect under " + HowChosen(chips.choice) +
+                           ", which is not a super-pod policy: pods may be spread over super pods",
                        SuperPodFix(chips));
     }
     const Entry fit = AnnotationOf(context, group, schemas::kSpFit);
@@ -212,13 +213,13 @@ std::optional<Problem> ProblemOfRack(const GroupChips& chips, int64_t rack, int6
   const int64_t block_nodes = NodesOf(block, node);
   if (rack_nodes > block_nodes || block_nodes % rack_nodes != 0) {
     return Problem{name() + " does not divide sp-block " + std::to_string(block),
-                   "write a ra-block that divides sp-block"};
+                   "write an ra-block that divides sp-block"};
   }
   if (chips.npu_pods && *chips.npu_pods % rack_nodes != 0) {
     return Problem{name() + " is " + std::to_string(rack_nodes) +
                        " nodes, which does not divide the job's " +
                        std::to_string(*chips.npu_pods) + " NPU pods",
-                   "write a ra-block whose nodes divide the number of pods"};
+                   "write an ra-block whose number of nodes divides the number of pods"};
   }
   return std::nullopt;
 }
@@ -235,7 +236,7 @@ void CheckRaBlock(const RuleContext& context, Findings& findings) {
         const auto rack = ParseGoInt(*text);
         if (!rack || *rack < 1 || *rack > kRackChips || (*rack & (*rack - 1)) != 0) {
           findings.Violate(annotation.entry.Path(),
-                           "ra-block " + Quote(*text) + " is none of 1, 2, 4, 8, 16, 32 and 64" +
+                           "ra-block " + Quote(*text) + " is not one of 1, 2, 4, 8, 16, 32 and 64" +
                                std::string(kStaysPending),
                            "write a power of two from 1 to 64, or leave it out for 8");
           return;
@@ -251,7 +252,6 @@ void CheckRaBlock(const RuleContext& context, Findings& findings) {
       });
 }
 
-// Trap 48 among them.
 void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
   const auto wanted = [&](const PodGroupView& group) {
     return HasAnnotation(context, group, kTpBlock) ||
@@ -261,7 +261,7 @@ void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
   ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
     if (const Entry old = AnnotationOf(context, group, kTpBlock)) {
       findings.Violate(old.Path(),
-                       "tp-block is not read any more: the annotation is called ra-block",
+                       "tp-block is no longer read: the annotation is now called ra-block",
                        "write ra-block instead");
     }
     if (!IsSettled(chips)) return;
@@ -269,14 +269,14 @@ void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
     const Entry rack = AnnotationOf(context, group, schemas::kRaBlock);
     if (rack && !handler.rack_block) {
       findings.Violate(rack.Path(),
-                       "ra-block does nothing under " + HowChosen(chips.choice) +
+                       "ra-block has no effect under " + HowChosen(chips.choice) +
                            ": only chip8-node8-ra64-sp reads it",
                        "leave it out, or write huawei.com/schedule_policy: chip8-node8-ra64-sp");
     }
     const Entry levels = AnnotationOf(context, group, schemas::kAffinityConfig);
     if (levels && !handler.multilevel) {
       findings.Violate(levels.Path(),
-                       "huawei.com/affinity-config does nothing under " + HowChosen(chips.choice) +
+                       "huawei.com/affinity-config has no effect under " + HowChosen(chips.choice) +
                            ": only the policy multilevel reads it",
                        "leave it out, or write huawei.com/schedule_policy: multilevel");
     }
@@ -292,12 +292,12 @@ std::optional<Problem> ProblemOfLevels(std::string_view text, std::optional<int6
   for (std::string_view pair : Split(text, ',')) {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos || pair.find('=', equals + 1) != std::string_view::npos) {
-      return Problem{Quote(pair) + " in huawei.com/affinity-config is no pair level=number",
+      return Problem{Quote(pair) + " in huawei.com/affinity-config is not a pair level=number",
                      std::string(kLevelFix)};
     }
     const auto value = ParseGoInt(pair.substr(equals + 1));
     if (!value || *value < 1) {
-      return Problem{Quote(pair) + " in huawei.com/affinity-config has no positive number",
+      return Problem{Quote(pair) + " in huawei.com/affinity-config does not have a positive number",
                      std::string(kLevelFix)};
     }
     levels[pair.substr(0, equals)] = *value;
@@ -309,7 +309,7 @@ std::optional<Problem> ProblemOfLevels(std::string_view text, std::optional<int6
     const auto level = levels.find(name);
     if (level == levels.end()) {
       return Problem{
-          "huawei.com/affinity-config lacks " + name + ": levels must run from level1 on",
+          "huawei.com/affinity-config lacks " + name + ": levels must start at level1 without gaps",
           std::string(kLevelFix)};
     }
     if (upper && *upper % level->second != 0) {
@@ -368,13 +368,13 @@ void CheckSuperPodAffinity(const RuleContext& context, Findings& findings) {
 const Rule kSuperPodRules[] = {
     {"MG090", "sp-block", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "Under a super-pod policy sp-block is a positive multiple of the chips of a node that divides "
-     "the chips of the job and "
-     "fits into a super pod; for a single pod it is that pod's chips.",
+     "the chips of the job and fits into a super pod; for a single pod it is that pod's number of "
+     "chips.",
      "sp-block is the size of one logical super pod in chips. The plugin rejects a job whose "
-     "sp-block it cannot lay out, and the pods stay "
-     "Pending. When sp-block is missing it takes all chips of the job.",
-     "Write the chips of one prefill or decode instance, or of one training block, as a string of "
-     "digits.",
+     "sp-block it cannot lay out, and the pods stay Pending. If sp-block is missing, it takes all "
+     "chips of the job.",
+     "Write the number of chips of one prefill or decode instance, or of one training block, as a "
+     "quoted number.",
      "mind-cluster: "
      "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go "
      "(checkSpBlock, "
@@ -394,10 +394,10 @@ const Rule kSuperPodRules[] = {
      "Volcano fills minResources: therefore a warning.",
      CheckDocumentedSpBlock},
     {"MG092", "sp-block-unused", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
-     "sp-block and sp-fit stand beside a super-pod policy.",
-     "schedule_policy decides before sp-block. With a policy that is no super-pod policy the job "
-     "is placed without regard to super pods, its fault handling "
-     "does not know logical super pods either, and both annotations do nothing.",
+     "sp-block and sp-fit are used together with a super-pod policy.",
+     "schedule_policy decides before sp-block. With a policy that is not a super-pod policy the "
+     "job is placed without regard to super pods, its fault handling does not know logical super "
+     "pods either, and both annotations have no effect.",
      "Write the super-pod policy of the servers (chip2-node16-sp, chip2-node8-sp, chip8-node8-sp, "
      "chip8-node8-ra64-sp), or leave the "
      "annotations out.",
@@ -409,18 +409,18 @@ const Rule kSuperPodRules[] = {
      "Under chip8-node8-ra64-sp, ra-block is a power of two from 1 to 64 that divides sp-block and "
      "the job.",
      "ra-block is the number of chips that must share a rack. The plugin rejects a job with any "
-     "other value; also 0, which some documents offer.",
+     "other value, including 0, which some documents offer.",
      "Write 8, 16, 32 or 64, or leave it out for 8.",
      "mind-cluster: component/ascend-for-volcano/internal/npu/policy/chip8node8ra64sp/job.go "
      "(checkTpBlockNum, calculateTpBlockAndCheck).",
      CheckRaBlock},
     {"MG094", "topology-annotation-unused", Severity::kWarning, schemas::Mode::kWarn,
      schemas::kWorkloads,
-     "ra-block and huawei.com/affinity-config stand beside the policy that reads them, and the old "
-     "name tp-block is not used.",
+     "ra-block and huawei.com/affinity-config are used together with the policy that reads them, "
+     "and the old name tp-block is not used.",
      "Each of these annotations is read by one policy: ra-block by chip8-node8-ra64-sp, "
-     "affinity-config by multilevel. Elsewhere they do nothing, and the "
-     "pods are spread more widely than was meant.",
+     "affinity-config by multilevel. Under other policies they have no effect, and the pods are "
+     "spread more widely than intended.",
      "Write the policy that reads the annotation, or leave the annotation out.",
      "mind-cluster: component/ascend-for-volcano/plugin/type.go and internal/npu/factory.go. Older "
      "releases read tp-block: therefore a warning.",
@@ -430,8 +430,8 @@ const Rule kSuperPodRules[] = {
      "positive numbers, each dividing the next "
      "and the highest dividing the number of NPU pods.",
      "The plugin builds its tree of network units from this list. A bad pair, a gap between levels "
-     "or a remainder makes it reject the job; a zero makes it "
-     "divide by zero, which stops the scheduler for everybody.",
+     "or a remainder makes it reject the job; a zero makes it divide by zero, which crashes the "
+     "scheduler for everyone.",
      "Write pods per unit without spaces, such as level1=2,level2=4.",
      "mind-cluster: component/ascend-for-volcano/common/util (GetTaskTreeLevels), plugin/job.go "
      "(affinity blocks).",
@@ -439,13 +439,12 @@ const Rule kSuperPodRules[] = {
     {"MG096", "super-pod-affinity", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
      "The label super-pod-affinity is soft or hard, and the same on all pods of a PodGroup.",
      "Only the exact word soft lets a job be spread over super pods. Everything else means hard, "
-     "also no label at all, and values that differ "
-     "between pods: the job then waits for a super pod with enough free nodes.",
+     "including no label at all and values that differ between pods: the job then waits for a "
+     "super pod with enough free nodes.",
      "Write soft or hard.",
      "mind-cluster: "
      "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go "
-     "(selectSuperPodForJob). The job runs all the "
-     "same: therefore a warning.",
+     "(selectSuperPodForJob). The job still runs: therefore a warning.",
      CheckSuperPodAffinity},
 };
 

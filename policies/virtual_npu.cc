@@ -76,7 +76,7 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
       }
       if (!npu.count || IsCoreCount(label.Text().value_or(""), *npu.count)) return;
       findings.Violate(npu.path,
-                       std::to_string(*npu.count) + " cores are no slice of " +
+                       std::to_string(*npu.count) + " cores are not a slice of " +
                            std::string(*label.Text()) + ": the job is refused and stays Pending",
                        *label.Text() == "ascend-310P" ? "write 1, 2, 4 or a multiple of 8"
                                                       : "write 2, 4, 8, 16 or whole chips");
@@ -178,7 +178,7 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
           findings.Violate(
               npu.path,
               std::string(npu.resource) +
-                  " is no slice that can be cut: no node offers it and the pods stay Pending",
+                  " is not an available slice: no node offers it and the pods stay Pending",
               "write a slice of 2, 3, 4, 5, 6, 8, 10, 12 or 16 cores of Ascend910, or of "
               "1, 2 or 4 of Ascend310P");
         }
@@ -200,8 +200,8 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
 const Rule kVirtualNpuRules[] = {
     {"MG106", "static-vnpu", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
      "A pod asks for at most one static virtual NPU.",
-     "The scheduler keeps a job with two or more static virtual NPUs in a pod Pending for ever.",
-     "Request one slice, of a larger size when one is too small.",
+     "The scheduler keeps a job with two or more static virtual NPUs in a pod Pending forever.",
+     "Request one slice; if it is too small, a larger one.",
      "mind-cluster: component/ascend-for-volcano/plugin/job.go (validVirtualDevJob).",
      CheckStaticVnpu},
     {"MG107", "npu-core", Severity::kError, schemas::Mode::kEnforce, schemas::kWorkloads,
@@ -227,11 +227,11 @@ const Rule kVirtualNpuRules[] = {
      CheckSoftShare},
     {"MG109", "unknown-npu-resource", Severity::kWarning, schemas::Mode::kWarn, schemas::kWorkloads,
      "Resources named huawei.com/... are ones that Ascend Device Plugin offers.",
-     "A misspelt resource is valid to Kubernetes; no node offers it, and the pod stays Pending "
-     "without a word about the name.",
+     "A misspelt resource is valid to Kubernetes; no node offers it, and the pod stays Pending, "
+     "and no message mentions the name.",
      "Write huawei.com/Ascend910, Ascend310P, Ascend310, npu, npu-core, or the name of a slice.",
      "mind-cluster: component/ascend-common/api. Other device plugins may use the same prefix: "
-     "therefore a warning, for near misses only.",
+     "therefore a warning, and only for near misses.",
      CheckResourceNames},
 };
 

@@ -58,7 +58,7 @@ std::vector<Task> TasksOf(const JobPlace& job) {
   return tasks;
 }
 
-// Pods of a task; nothing when `replicas` is no integer. Absent is 0, as in Go.
+// Pods of a task; nothing when `replicas` is not an integer. Absent is 0, as in Go.
 std::optional<int64_t> ReplicasOf(const Task& task) {
   const Json* replicas = json::Find(*task.value, "replicas");
   return replicas == nullptr ? std::optional<int64_t>(0) : json::AsInt(replicas);
@@ -112,12 +112,12 @@ void CheckMinAvailable(const RuleContext& context, Findings& findings) {
   const Json* least = json::Find(job.spec, "minAvailable");
   if (job.spec == nullptr || (least != nullptr && json::AsInt(least) != 0)) return;
   const int64_t total = TotalReplicas(TasksOf(job)).value_or(1);
-  findings.Violate(job.path + "/minAvailable",
-                   std::string(least == nullptr ? "minAvailable is missing" : "minAvailable is 0") +
-                       ": the job is no gang, and its pods take NPUs one by one while the others "
-                       "wait",
-                   "write minAvailable: " + std::to_string(std::max<int64_t>(total, 1)) +
-                       " for one gang, or 1 for independent pods");
+  findings.Violate(
+      job.path + "/minAvailable",
+      std::string(least == nullptr ? "minAvailable is missing" : "minAvailable is 0") +
+          ": the job is not a gang, and its pods take NPUs one by one while the others wait",
+      "write minAvailable: " + std::to_string(std::max<int64_t>(total, 1)) +
+          " for one gang, or 1 for independent pods");
 }
 
 void CheckTaskNames(const RuleContext& context, Findings& findings) {
@@ -131,15 +131,16 @@ void CheckTaskNames(const RuleContext& context, Findings& findings) {
     if (name.empty()) {
       findings.Violate(task.path + "/name",
                        task.title +
-                           " has no name: without Volcano's admission its pods have none "
-                           "to be told apart by" +
+                           " has no name: without Volcano's admission its pods have no name that "
+                           "tells them apart" +
                            (again ? ", and two such tasks share their pods' names" : ""),
                        "write a name, for example `name: worker`");
     } else if (again) {
-      findings.Violate(task.path + "/name",
-                       "another task is named " + Quote(name) +
-                           " too: both make pods of the same names, and the second gets none",
-                       "write another name");
+      findings.Violate(
+          task.path + "/name",
+          "another task is named " + Quote(name) +
+              " too: both create pods with the same names, and the second task gets none",
+          "write another name");
     }
   }
 }
@@ -169,11 +170,11 @@ bool KeepsTheJob(std::optional<std::string_view> action) {
 void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   const auto& groups = context.view.pod_groups;
   if (groups.empty()) return;
-  const auto any = [](const std::vector<schemas::LabelOccurrence>& carried,
+  const auto any = [](const std::vector<schemas::LabelOccurrence>& occurrences,
                       std::string_view value) {
-    return std::any_of(carried.begin(), carried.end(), [&](const schemas::LabelOccurrence& each) {
-      return json::AsString(each.value) == value;
-    });
+    return std::any_of(
+        occurrences.begin(), occurrences.end(),
+        [&](const schemas::LabelOccurrence& each) { return json::AsString(each.value) == value; });
   };
   const bool label = any(context.view.GroupLabels(groups.front(), schemas::kPodRescheduling), "on");
   if (!label &&
@@ -232,12 +233,13 @@ void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
       // Pods with NPUs under another scheduler are what scheduler-not-volcano reports.
       const bool reported = pod.RequestsNpus() && !by_volcano(pod);
       if (reported || (!scheduler.empty() && by_volcano(pod))) continue;
-      findings.Violate(
-          json::Child(pod.pod_spec.path, "schedulerName"),
-          "scheduler " + Quote(scheduler.empty() ? schemas::kDefaultScheduler : scheduler) +
-              " places the " + pod.name +
-              ", Volcano the rest of its gang, which waits for pods that Volcano does not see",
-          "write schedulerName: " + context.config.scheduler);
+      findings.Violate(json::Child(pod.pod_spec.path, "schedulerName"),
+                       "scheduler " +
+                           Quote(scheduler.empty() ? schemas::kDefaultScheduler : scheduler) +
+                           " places the " + pod.name +
+                           ", but Volcano places the rest of its gang, which waits for pods that "
+                           "Volcano does not see",
+                       "write schedulerName: " + context.config.scheduler);
     }
   }
 }
@@ -250,13 +252,13 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
   const Json* size = json::Find(group, "size");
   if (!context.view.RequestsNpus() || size == nullptr || json::AsInt(size).value_or(1) <= 1) return;
   if (context.view.pod_groups.empty()) return;
-  const auto carried =
+  const auto occurrences =
       context.view.GroupLabels(context.view.pod_groups.front(), schemas::kFaultScheduling);
-  const bool on =
-      std::any_of(carried.begin(), carried.end(), [](const schemas::LabelOccurrence& label) {
-        const auto value = json::AsString(label.value);
-        return value && *value != "off";
-      });
+  const bool on = std::any_of(occurrences.begin(), occurrences.end(),
+                              [](const schemas::LabelOccurrence& label) {
+                                const auto value = json::AsString(label.value);
+                                return value && *value != "off";
+                              });
   if (!on) return;
   findings.Violate("/spec/leaderWorkerTemplate/restartPolicy",
                    "restartPolicy " + std::string(*policy) +
@@ -272,9 +274,9 @@ constexpr Rule kVolcanoRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kVolcanoJobs,
      .summary = "minAvailable of a vcjob, and of each task, is at most the number of its pods.",
-     .why = "The gang waits for more pods than the job ever makes. Volcano's own admission refuses "
-            "such a job, but MindCluster ships Volcano without it: there the job stays Pending for "
-            "ever. The rule holds with and without NPUs.",
+     .why = "The gang waits for more pods than the job ever creates. Volcano's own admission "
+            "refuses such a job, but MindCluster ships Volcano without it: there the job stays "
+            "Pending forever. The rule applies with and without NPUs.",
      .fix = "Write minAvailable no larger than the sum of the tasks' replicas.",
      .source = "volcano: pkg/webhooks/admission/jobs/validate/admit_job.go",
      .check = CheckGangSize},
@@ -298,8 +300,8 @@ constexpr Rule kVolcanoRules[] = {
      .kinds = schemas::kVolcanoJobs,
      .summary = "A vcjob with NPUs says how many pods make its gang.",
      .why = "Without Volcano's admission a missing minAvailable is 0: pods bind one by one, two "
-            "jobs can hold half of each other's cards, and after a fault the job counts as "
-            "complete with pods missing, so recovery is not widened.",
+            "jobs can each hold half of the cards that the other needs, and after a fault the job "
+            "counts as complete although pods are missing, so recovery is not widened.",
      .fix = "Write minAvailable: all pods for a distributed job, 1 for independent replicas.",
      .source = "volcano: pkg/controllers/job/job_controller_actions.go; Volcano's admission, where "
                "it runs, fills in the sum, hence a warning",
@@ -309,7 +311,7 @@ constexpr Rule kVolcanoRules[] = {
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kVolcanoJobs,
-     .summary = "Each task of a vcjob with NPUs has a name of its own.",
+     .summary = "Each task of a vcjob with NPUs has a unique name.",
      .why = "Pods are named job-task-index. Volcano's admission makes up missing names and refuses "
             "repeated ones; without it pods of two tasks collide, and policies and rank tables "
             "cannot tell the tasks apart.",
@@ -341,7 +343,7 @@ constexpr Rule kVolcanoRules[] = {
             "StatefulSets, and ClusterD reports those. A batch/v1 Job gets nothing but generic "
             "scheduling: distributed training has no rank table, and retries after a fault are the "
             "Job controller's.",
-     .fix = "Use an AscendJob or a vcjob. For a single pod that needs no rank table a Job works, "
+     .fix = "Use an AscendJob or a vcjob. A Job works for a single pod that needs no rank table, "
             "hence a warning.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1",
      .check = CheckBatchJob},

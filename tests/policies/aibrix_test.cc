@@ -65,11 +65,11 @@ TEST(AibrixReplicas, Table) {
            {"spec.roles[0].replicas: role 0 has no replicas: AIBrix counts them as 0 and makes no "
             "pods, or its controller crashes"}},
           {"GPUs", Storm("", "roles: [" + GpuRole("prefill", "") + "]"), {}},
-          {"frameworks trap 20: template.spec is null",
+          {"template.spec is null",
            "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {labels: "
            "{mindgate.io/inject: enabled}}, spec: {template: {spec: null}}}",
            {service}},
-          {"frameworks trap 20: role without template", RoleSet("roles: [{name: a}, null, 3]"), {}},
+          {"role without template", RoleSet("roles: [{name: a}, null, 3]"), {}},
       });
 }
 
@@ -113,7 +113,7 @@ TEST(AibrixVolcanoStrategy, Table) {
 TEST(AibrixSchedulingStrategy, Table) {
   const std::string says =
       "MindCluster supports NPU roles only without a schedulingStrategy: gang size and fault "
-      "labels are not kept in line with this PodGroup";
+      "labels are not kept in sync with this PodGroup";
   ExpectFindings(
       "MG122",
       {
@@ -200,7 +200,7 @@ TEST(AibrixCpuRoleInGroup, Table) {
   ExpectFindings(
       "MG126",
       {
-          {"frameworks trap 10: a routing role under Volcano shares the PodGroup",
+          {"a routing role under Volcano shares the PodGroup",
            Storm("", "roles: [" + NpuRole("prefill", "podGroupSize: 1") + ", " + router + "]"),
            {"spec.template.spec.roles[1].template.spec.schedulerName: role \"routing\" has no NPUs "
             "but joins the PodGroup of the NPU roles: when Volcano sees it first, the whole group "

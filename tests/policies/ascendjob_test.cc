@@ -16,7 +16,7 @@ std::string Worker(int chips, int replicas) {
          std::to_string(chips) + "}}}]}}}";
 }
 
-const std::string kFails = ", so the operator fails the job for good";
+const std::string kFails = ", so the operator fails the job permanently";
 
 TEST(AscendJobReplicaSpecs, Table) {
   ExpectFindings(
@@ -28,10 +28,10 @@ TEST(AscendJobReplicaSpecs, Table) {
                    {"missing",
                     AscendJob("framework: pytorch", "schedulerName: volcano"),
                     {"spec.replicaSpecs: replicaSpecs is missing" + kFails}},
-                   {"trap 17: an empty map, which passes upstream for mindspore",
+                   {"an empty map, which passes upstream for mindspore",
                     AscendJob("framework: mindspore", Specs("")),
                     {"spec.replicaSpecs: replicaSpecs is empty, so the job makes no pods"}},
-                   {"trap 17: an empty map",
+                   {"an empty map",
                     AscendJob("framework: pytorch", Specs("")),
                     {"spec.replicaSpecs: replicaSpecs is empty, so the job makes no pods"}},
                    {"null types",
@@ -74,7 +74,7 @@ TEST(AscendJobReplicaTypes, Table) {
       {
           {"mindspore", AscendJob("framework: mindspore", Specs("Scheduler: {}, Worker: {}")), {}},
           {"tensorflow", AscendJob("framework: tensorflow", Specs("Chief: {}, Worker: {}")), {}},
-          {"trap 16: type names are case-sensitive",
+          {"type names are case-sensitive",
            AscendJob("framework: pytorch", Specs("master: {}, worker: {}")),
            {"spec.replicaSpecs.master: replica type \"master\" is not \"Master\" or \"Worker\" of "
             "pytorch" +
@@ -104,7 +104,7 @@ TEST(AscendJobReplicas, Table) {
            AscendJob("", Specs("Master: {}, Worker: {replicas: 20000}")),
            {}},
           {"no workers", AscendJob("", Specs("Master: {replicas: 1}, Worker: {replicas: 0}")), {}},
-          {"trap 16: a leader has exactly one replica",
+          {"a leader has exactly one replica",
            AscendJob(
                "", Specs("Chief: {replicas: 0}, Master: {replicas: 2}, Scheduler: {replicas: -1}")),
            {"spec.replicaSpecs.Chief.replicas: replicas of Chief is 0, but a leader has exactly 1" +
@@ -158,24 +158,23 @@ TEST(AscendJobLeader, Table) {
           {"mindspore with Scheduler",
            AscendJob("framework: mindspore", Specs("Scheduler: {}, " + Worker(16, 2))),
            {}},
-          {"trap 17: mindspore without Scheduler runs on one chip",
+          {"mindspore without Scheduler runs on one chip",
            AscendJob("framework: mindspore", Specs(Worker(1, 1))),
            {}},
-          {"trap 17: or on none",
-           AscendJob("framework: mindspore", Specs("Worker: {replicas: 4}")),
-           {}},
-          {"trap 17: but not on two",
+          {"or on none", AscendJob("framework: mindspore", Specs("Worker: {replicas: 4}")), {}},
+          {"but not on two",
            AscendJob("framework: mindspore", Specs(Worker(2, 1))),
-           {kScheduler + "2 chips in 1 pod and only 1 chip runs without it" + kFails}},
-          {"trap 17: nor on one in each of two pods",
+           {kScheduler + "2 chips in 1 pod and only a job with 1 chip runs without it" + kFails}},
+          {"nor on one in each of two pods",
            AscendJob("framework: mindspore", Specs(Worker(1, 2))),
-           {kScheduler + "1 chip in each of 2 pods and only 1 chip runs without it" + kFails}},
-          {"trap 17: limits do not count, the operator reads requests",
+           {kScheduler + "1 chip in each of 2 pods and only a job with 1 chip runs without it" +
+            kFails}},
+          {"limits do not count, the operator reads requests",
            AscendJob("framework: mindspore",
                      Specs("Worker: {template: {spec: {containers: [{name: ascend, image: i, "
                            "resources: {limits: {huawei.com/Ascend910: 8}}}]}}}")),
            {}},
-          {"trap 17: nor do other containers",
+          {"nor do other containers",
            AscendJob("framework: mindspore",
                      Specs("Worker: {template: {spec: {containers: [{name: side, image: i, "
                            "resources: {requests: {huawei.com/Ascend910: 8}}}]}}}")),
@@ -258,10 +257,10 @@ TEST(AscendJobSuccessPolicyEffect, Table) {
   ExpectFindings("MG017", {
                               {"absent", PytorchJob(), {}},
                               {"empty", PytorchJob("successPolicy: ''"), {}},
-                              {"trap 14: successPolicy has no effect",
+                              {"successPolicy has no effect",
                                PytorchJob("successPolicy: AllWorkers"),
                                {"spec.successPolicy: successPolicy AllWorkers has no effect: the "
-                                "operator checks the value and never uses it"}},
+                                "operator checks the value but never uses it"}},
                           });
 }
 
@@ -290,34 +289,32 @@ TEST(AscendJobQueueSet, Table) {
       "for "
       "a queue without a name and fails the job";
   ExpectFindings(
-      "MG019", {
-                   {"no schedulingPolicy", PytorchJob("runPolicy: {}"), {}},
-                   {"null schedulingPolicy", PytorchJob("runPolicy: {schedulingPolicy: null}"), {}},
-                   {"a queue", PytorchJob("runPolicy: {schedulingPolicy: {queue: default}}"), {}},
-                   {"trap 15: schedulingPolicy without queue",
-                    PytorchJob("runPolicy: {schedulingPolicy: {minAvailable: 2}}"),
-                    {kMissing}},
-                   {"trap 15: an empty schedulingPolicy",
-                    PytorchJob("runPolicy: {schedulingPolicy: {}}"),
-                    {kMissing}},
-                   {"trap 15: an empty queue",
-                    PytorchJob("runPolicy: {schedulingPolicy: {queue: ''}}"),
-                    {kMissing}},
-                   {"no string: wrong-type tells",
-                    PytorchJob("runPolicy: {schedulingPolicy: {queue: 1}}"),
-                    {}},
-               });
+      "MG019",
+      {
+          {"no schedulingPolicy", PytorchJob("runPolicy: {}"), {}},
+          {"null schedulingPolicy", PytorchJob("runPolicy: {schedulingPolicy: null}"), {}},
+          {"a queue", PytorchJob("runPolicy: {schedulingPolicy: {queue: default}}"), {}},
+          {"schedulingPolicy without queue",
+           PytorchJob("runPolicy: {schedulingPolicy: {minAvailable: 2}}"),
+           {kMissing}},
+          {"an empty schedulingPolicy",
+           PytorchJob("runPolicy: {schedulingPolicy: {}}"),
+           {kMissing}},
+          {"an empty queue", PytorchJob("runPolicy: {schedulingPolicy: {queue: ''}}"), {kMissing}},
+          {"no string: wrong-type tells",
+           PytorchJob("runPolicy: {schedulingPolicy: {queue: 1}}"),
+           {}},
+      });
 }
 
 TEST(AscendJobQueueExists, Table) {
   const std::string job = PytorchJob("runPolicy: {schedulingPolicy: {queue: q}}");
   const std::string queue =
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}}";
-  RuleCase absent{
-      "absent",
-      job,
-      {"spec.runPolicy.schedulingPolicy.queue: Queue \"q\" does not exist; unless it is "
-       "made first, the operator fails the job for good"}};
+  RuleCase absent{"absent",
+                  job,
+                  {"spec.runPolicy.schedulingPolicy.queue: Queue \"q\" does not exist; unless it "
+                   "is created first, the operator fails the job permanently"}};
   absent.know_cluster = true;
   RuleCase present{"present", job, {}};
   present.others = {queue};
@@ -366,8 +363,7 @@ TEST(AscendJobGang, Table) {
                      {"0",
                       PytorchJob("runPolicy: {schedulingPolicy: {minAvailable: 0}}"),
                       {"spec.runPolicy.schedulingPolicy.minAvailable: minAvailable is 0, so the "
-                       "pods are no gang "
-                       "and each starts on its own"}},
+                       "pods are not a gang and each starts on its own"}},
                  });
 }
 
@@ -375,16 +371,14 @@ TEST(AscendJobBackoffLimit, Table) {
   ExpectFindings("MG023", {
                               {"absent", PytorchJob("runPolicy: {}"), {}},
                               {"3, as documented", PytorchJob("runPolicy: {backoffLimit: 3}"), {}},
-                              {"trap 18: 0 is unlimited",
+                              {"0 is unlimited",
                                PytorchJob("runPolicy: {backoffLimit: 0}"),
-                               {"spec.runPolicy.backoffLimit: backoffLimit 0 means no limit, not "
-                                "none: the pods are made "
-                                "anew for ever"}},
-                              {"trap 18: negative is unlimited",
+                               {"spec.runPolicy.backoffLimit: backoffLimit 0 means unlimited, not "
+                                "zero: failed pods are recreated forever"}},
+                              {"negative is unlimited",
                                PytorchJob("runPolicy: {backoffLimit: -1}"),
-                               {"spec.runPolicy.backoffLimit: backoffLimit -1 means no limit, not "
-                                "none: the pods are made "
-                                "anew for ever"}},
+                               {"spec.runPolicy.backoffLimit: backoffLimit -1 means unlimited, not "
+                                "zero: failed pods are recreated forever"}},
                           });
 }
 
@@ -399,9 +393,8 @@ TEST(AscendJobRestartPolicy, Table) {
            {}},
           {"another",
            AscendJob("", Specs("Master: {restartPolicy: never}")),
-           {"spec.replicaSpecs.Master.restartPolicy: restartPolicy \"never\" of Master is none "
-            "that "
-            "pods can have, so the API server refuses them"}},
+           {"spec.replicaSpecs.Master.restartPolicy: restartPolicy \"never\" of Master is not one "
+            "that pods can have, so the API server refuses them"}},
       });
 }
 
@@ -418,12 +411,12 @@ TEST(AscendJobTemplateRestartPolicy, Table) {
           {"both agree", with("restartPolicy: Always, ", "Always"), {}},
           {"Never is the default", with("", "Never"), {}},
           {"ExitCode makes pods with Never", with("restartPolicy: ExitCode, ", "Never"), {}},
-          {"trap 20: the template's value is overwritten by the default",
+          {"the template's value is overwritten by the default",
            with("", "Always"),
            {kField + "the template's restartPolicy \"Always\" is overwritten with \"Never\", which "
                      "Master has "
                      "beside its replicas"}},
-          {"trap 20: and by the replica type's",
+          {"and by the replica type's",
            with("restartPolicy: OnFailure, ", "Never"),
            {kField + "the template's restartPolicy \"Never\" is overwritten with \"OnFailure\", "
                      "which Master "
@@ -447,15 +440,14 @@ TEST(AscendJobSchedulerNames, Table) {
           {"only the job names one", with("", "", ", schedulerName: volcano"), {}},
           {"all the same", with("schedulerName: volcano", "schedulerName: volcano"), {}},
           {"all another", with("schedulerName: mine", "schedulerName: mine"), {}},
-          {"frameworks trap 3: one names it and one does not, whatever the job says",
+          {"one names it and one does not, whatever the job says",
            with("schedulerName: volcano", "", ", schedulerName: volcano"),
-           {kWorker +
-            "to scheduler \"default-scheduler\" and those of Master to \"volcano\", so they are no "
-            "gang"}},
-          {"frameworks trap 3: two different names",
+           {kWorker + "to scheduler \"default-scheduler\" and those of Master to \"volcano\", so "
+                      "they are not a gang"}},
+          {"two different names",
            with("schedulerName: mine", "schedulerName: volcano"),
            {"spec.replicaSpecs.Master.template.spec.schedulerName: pods of Master go to scheduler "
-            "\"mine\" and those of Worker to \"volcano\", so they are no gang"}},
+            "\"mine\" and those of Worker to \"volcano\", so they are not a gang"}},
       });
 }
 
@@ -467,15 +459,16 @@ TEST(AscendJobNameShadowed, Table) {
   };
   std::vector<RuleCase> cases = {
       {"alone", PytorchJob(), {}},
-      {"trap 22: a Deployment",
+      {"a Deployment",
        PytorchJob(),
-       {"metadata.name: a Deployment is named \"j\" too, so the operator never looks at this "
+       {"metadata.name: a Deployment is named \"j\" too, so the operator never reconciles this "
         "AscendJob"}},
-      {"trap 22: a StatefulSet and a vcjob",
+      {"a StatefulSet and a vcjob",
        PytorchJob(),
-       {"metadata.name: a StatefulSet is named \"j\" too, so the operator never looks at this "
+       {"metadata.name: a StatefulSet is named \"j\" too, so the operator never reconciles this "
         "AscendJob",
-        "metadata.name: a Job is named \"j\" too, so the operator never looks at this AscendJob"}},
+        "metadata.name: a Job is named \"j\" too, so the operator never reconciles this "
+        "AscendJob"}},
       {"a batch Job hides nothing, nor does another namespace", PytorchJob(), {}},
       {"unknown: skipped", PytorchJob(), {}},
       {"on update nothing can be changed to help", PytorchJob(), {}, PytorchJob()},
@@ -502,7 +495,7 @@ TEST(AscendJobFrozenFields, Table) {
   ExpectFindings(
       "MG028",
       {
-          {"trap 23: labels, annotations, queue and gang size stay as they were",
+          {"labels, annotations, queue and gang size stay as they were",
            job("fault-scheduling: force, app: x", "sp-block: '16'", "queue: b, minAvailable: 1"),
            {"metadata.labels[fault-scheduling]: label fault-scheduling changes from \"grace\" to "
             "\"force\"" +
@@ -514,7 +507,7 @@ TEST(AscendJobFrozenFields, Table) {
                 kKeeps,
             "spec.runPolicy.schedulingPolicy.queue: queue changes from \"a\" to \"b\"" + kKeeps},
            job("fault-scheduling: grace, app: x, jobID: a", "", "queue: a, minAvailable: 2")},
-          {"trap 23: replicas",
+          {"replicas",
            AscendJob("", Specs("Worker: {replicas: 3}")),
            {"spec.replicaSpecs.Worker.replicas: replicas of Worker changes from nothing to 3" +
             kKeeps},
@@ -553,13 +546,13 @@ TEST(GracePeriod, Table) {
       "MG029",
       {
           {"unset: 30 seconds", job("fault-scheduling: grace", ""), {}},
-          {"trap 29: as long as the scheduler waits",
+          {"as long as the scheduler waits",
            job("fault-scheduling: grace", "terminationGracePeriodSeconds: 900, "),
            {}},
-          {"trap 29: longer than the scheduler waits",
+          {"longer than the scheduler waits",
            job("fault-scheduling: grace", "terminationGracePeriodSeconds: 901, "),
            {kPath + "terminationGracePeriodSeconds is 901, more than the 900 seconds after which "
-                    "fault-scheduling grace kills the pods"}},
+                    "fault-scheduling: grace kills the pods"}},
           {"no grace at all",
            job("fault-scheduling: grace", "terminationGracePeriodSeconds: 0, "),
            {kPath + "terminationGracePeriodSeconds is 0, so pods are killed at once although "
@@ -590,8 +583,7 @@ spec:
       containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 8}}}]
 )",
            {"spec.template.spec.terminationGracePeriodSeconds: terminationGracePeriodSeconds is "
-            "1000, "
-            "more than the 900 seconds after which fault-scheduling grace kills the pods"}},
+            "1000, more than the 900 seconds after which fault-scheduling: grace kills the pods"}},
       });
 }
 

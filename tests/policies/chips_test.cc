@@ -50,10 +50,10 @@ TEST(ChipCount, Table) {
            refused("3", "accelerator-type module", "1, 2, 4 or 8")},
           {"half takes no 3", WithPolicy("chip4-node4", "3"),
            refused("3", "schedule_policy chip4-node4", "1, 2 or 4")},
-          {"trap 45: card takes up to 8", WithPolicy("chip1-node2", "8"), {}},
+          {"card takes up to 8", WithPolicy("chip1-node2", "8"), {}},
           {"card takes no 9", Deployment({.chips = "9", .selector = kType + "card-910b-2"}),
            refused("9", "accelerator-type card", "1 to 8")},
-          {"trap 45: A2 takes any 1..8", WithPolicy("chip8-node8", "5"), {}},
+          {"A2 takes any 1..8", WithPolicy("chip8-node8", "5"), {}},
           {"A2 takes no 16", WithPolicy("chip8-node8", "16"),
            refused("16", "schedule_policy chip8-node8", "1 to 8")},
           {"Box16 takes 12", WithPolicy("chip8-node16", "12"), {}},
@@ -66,7 +66,7 @@ TEST(ChipCount, Table) {
           {"A3 takes parts of nodes from several pods", WithPolicy("chip2-node16", "8", 2), {}},
           {"A3 takes no odd count", WithPolicy("module-a3-16", "3"),
            refused("3", "schedule_policy module-a3-16", "1, 2, 4, 6, 8, 10, 12, 14 or 16")},
-          {"trap 45: chip2-node8 still takes 16", WithPolicy("chip2-node8", "16"), {}},
+          {"chip2-node8 still takes 16", WithPolicy("chip2-node8", "16"), {}},
           {"an A3 super pod takes 8 from a single pod", WithPolicy("chip2-node16-sp", "8"), {}},
           {"an A3 super pod takes whole nodes from several", WithPolicy("chip2-node16-sp", "8", 2),
            refused("8", "schedule_policy chip2-node16-sp", "16 from each of several pods")},
@@ -78,7 +78,7 @@ TEST(ChipCount, Table) {
           {"850 super pod takes 8 from several", WithPolicy("chip8-node8-sp", "8", 4), {}},
           {"multilevel does not count", WithPolicy("multilevel", "5", 2), {}},
           {"soft share does not count", WithPolicy("chip1-softShareDev", "100"), {}},
-          {"frameworks trap 18: huawei.com/npu is judged by its policy",
+          {"huawei.com/npu is judged by its policy",
            Deployment({.chips = "9",
                        .resource = "huawei.com/npu",
                        .annotations = kPolicy + "chip1-node8"}),
@@ -98,7 +98,7 @@ TEST(ChipCount, Table) {
            {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P]: 17 chips "
             "per pod "
             "are refused: Atlas 300I Duo by chip takes 1 to 16; the pods stay Pending"}},
-          {"frameworks trap 17: the container that requests, not index 0",
+          {"the container that requests, not index 0",
            R"(
 apiVersion: apps/v1
 kind: Deployment
@@ -177,12 +177,12 @@ TEST(ChipCountDocumented, Table) {
   ExpectFindings(
       "MG081",
       {
-          {"trap 45: card with 8",
+          {"card with 8",
            WithPolicy("chip1-node2", "8"),
            {kDeploymentChips + "8 chips per pod are accepted, but schedule_policy chip1-node2 is "
                                "documented for 1 or 2 only"}},
           {"card with 2", WithPolicy("chip1-node2", "2"), {}},
-          {"trap 45: chip2-node8 with 16",
+          {"chip2-node8 with 16",
            WithPolicy("chip2-node8", "16"),
            {kDeploymentChips + "16 chips per pod are accepted, but schedule_policy chip2-node8 is "
                                "documented for 1, 2, 4, 6 or 8 only"}},
@@ -334,31 +334,28 @@ TEST(RequestLimitMismatch, Table) {
           {"limits alone", pod("{limits: {huawei.com/Ascend910: 8}}"), {}},
           {"different",
            pod("{requests: {huawei.com/Ascend910: 4}, limits: {huawei.com/Ascend910: 8}}"),
-           {field + "huawei.com/Ascend910 is requested and limited differently, and Kubernetes "
-                    "refuses the pods"}},
+           {field + "huawei.com/Ascend910 has different request and limit, so Kubernetes refuses "
+                    "the pods"}},
           {"requests alone",
            pod("{requests: {huawei.com/Ascend910: 4}}"),
            {field +
-            "huawei.com/Ascend910 is requested without a limit, and Kubernetes refuses the pods"}},
+            "huawei.com/Ascend910 is requested without a limit, so Kubernetes refuses the pods"}},
           {"a fraction",
            pod("{limits: {huawei.com/Ascend910: 0.5}}"),
-           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is no "
-            "whole "
-            "number of chips, and Kubernetes refuses the pods"}},
+           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is "
+            "not a whole number of chips, so Kubernetes refuses the pods"}},
           {"negative",
            pod("{limits: {huawei.com/Ascend910: -1}}"),
-           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is no "
-            "whole "
-            "number of chips, and Kubernetes refuses the pods"}},
+           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is "
+            "not a whole number of chips, so Kubernetes refuses the pods"}},
           {"no number at all",
            pod("{requests: {huawei.com/Ascend910: [8]}, limits: {huawei.com/Ascend910: [8]}}"),
            {field +
-            "huawei.com/Ascend910 is no whole number of chips, and Kubernetes refuses the pods"}},
+            "huawei.com/Ascend910 is not a whole number of chips, so Kubernetes refuses the pods"}},
           {"other huawei.com resources follow the same rule",
            pod("{requests: {huawei.com/rdma: 1}}"),
            {"spec.containers[0].resources.requests[huawei.com/rdma]: huawei.com/rdma is requested "
-            "without a "
-            "limit, and Kubernetes refuses the pods"}},
+            "without a limit, so Kubernetes refuses the pods"}},
           {"CPU may be overcommitted", pod("{requests: {cpu: 500m}, limits: {cpu: 1}}"), {}},
           {"OME merges the runtime's limits below the service's requests",
            R"(
@@ -409,22 +406,21 @@ TEST(UnknownSchedulePolicy, Table) {
   ExpectFindings(
       "MG086",
       {
-          {"trap 46: falls back to the default",
+          {"falls back to the default",
            WithPolicy("chip8node8", "8"),
-           {field +
-            "\"chip8node8\" is no schedule policy: the plugin falls back to Atlas 800 rules (1, 2, "
-            "4 or 8 chips)"}},
-          {"trap 46: falls back to sp-block",
+           {field + "\"chip8node8\" is not a schedule policy: the plugin falls back to Atlas 800 "
+                    "rules (1, 2, 4 or 8 chips)"}},
+          {"falls back to sp-block",
            Deployment({.annotations = kPolicy + "superpod, sp-block: \"16\""}),
-           {field + "\"superpod\" is no schedule policy: the plugin falls back to sp-block for A3 "
-                    "super pods"}},
-          {"trap 46: falls back to the type",
+           {field + "\"superpod\" is not a schedule policy: the plugin falls back to sp-block for "
+                    "A3 super pods"}},
+          {"falls back to the type",
            Deployment({.annotations = kPolicy + "A2", .selector = kType + "module-910b-8"}),
-           {field + "\"A2\" is no schedule policy: the plugin falls back to accelerator-type "
+           {field + "\"A2\" is not a schedule policy: the plugin falls back to accelerator-type "
                     "module-910b-8"}},
           {"nothing to fall back to",
            Deployment({.annotations = kPolicy + "A2", .selector = kType + "A2"}),
-           {field + "\"A2\" is no schedule policy: the plugin finds no handler at all"}},
+           {field + "\"A2\" is not a schedule policy: the plugin finds no handler at all"}},
           {"where chips are not named",
            R"(
 apiVersion: ome.io/v1beta1
@@ -432,9 +428,8 @@ kind: InferenceService
 metadata: {name: i}
 spec: {engine: {annotations: {huawei.com/schedule_policy: chip2-nod16}}}
 )",
-           {"spec.engine.annotations[huawei.com/schedule_policy]: \"chip2-nod16\" is no schedule "
-            "policy: the "
-            "plugin goes by sp-block and accelerator-type instead"}},
+           {"spec.engine.annotations[huawei.com/schedule_policy]: \"chip2-nod16\" is not a "
+            "schedule policy: the plugin uses sp-block and accelerator-type instead"}},
           {"Ascend310 goes by labels",
            Deployment({.resource = "huawei.com/Ascend310", .annotations = kPolicy + "any"}),
            {}},
@@ -447,7 +442,7 @@ TEST(Chip4Node8OnAscend910, Table) {
   ExpectFindings(
       "MG087",
       {
-          {"trap 45",
+          {"the policy of another server on Ascend910",
            WithPolicy("chip4-node8", "8"),
            {"spec.template.metadata.annotations[huawei.com/schedule_policy]: chip4-node8 is the "
             "policy of "
@@ -463,7 +458,7 @@ TEST(Chip4Node8OnAscend910, Table) {
 TEST(AcceleratorType, Table) {
   const std::string field = "spec.template.spec.nodeSelector[accelerator-type]: ";
   const std::string none =
-      " has no handler and no schedule_policy stands in for it: the job stays Pending";
+      " has no handler and there is no schedule_policy instead: the job stays Pending";
   const auto tasks = [](std::string_view annotations, std::string_view a, std::string_view b) {
     return VolcanoJob(annotations, {.selector = kType + std::string(a)},
                       {.selector = kType + std::string(b)});
@@ -474,21 +469,21 @@ TEST(AcceleratorType, Table) {
           {"unknown",
            Deployment({.selector = kType + "module-910b"}),
            {field + "accelerator-type \"module-910b\"" + none}},
-          {"trap 49: absent is fine", Deployment({}), {}},
+          {"absent is fine", Deployment({}), {}},
           {"a policy stands in",
            Deployment({.annotations = kPolicy + "chip8-node8", .selector = kType + "ours"}),
            {}},
           {"so does sp-block",
            Deployment({.annotations = "sp-block: \"8\"", .selector = kType + "ours"}),
            {}},
-          {"trap 32: different types in one PodGroup",
+          {"different types in one PodGroup",
            tasks("", "half", "module"),
            {"spec.tasks[1].template.spec.nodeSelector[accelerator-type]: accelerator-type differs "
             "within one "
             "PodGroup: the plugin joins it to \"half|module\", has no handler for that, and the "
             "job stays "
             "Pending"}},
-          {"trap 32: ignoring case", tasks("", "half", "Half"), {}},
+          {"ignoring case", tasks("", "half", "Half"), {}},
           {"types do not matter beside a policy",
            tasks(kPolicy + "chip4-node4", "half", "module"),
            {}},
@@ -506,17 +501,17 @@ TEST(PolicyDisagreement, Table) {
   const NpuPod b{.annotations = kPolicy + "chip2-node16"};
   const auto differs = [](std::string_view key) {
     return std::string(key) +
-           " differs within one PodGroup: the plugin reads it from one arbitrary pod, so each "
-           "scheduling round may decide otherwise";
+           " differs within one PodGroup: the plugin reads it from one arbitrary pod, so the "
+           "result may change from one scheduling round to the next";
   };
   const std::string field = ".template.metadata.annotations[huawei.com/schedule_policy]: ";
   ExpectFindings(
       "MG089",
       {
-          {"trap 32: two roles, two policies",
+          {"two roles, two policies",
            StormService(a, b),
            {"spec.template.spec.roles[0]" + field + differs("huawei.com/schedule_policy")}},
-          {"trap 32: only one role has it",
+          {"only one role has it",
            StormService({}, b),
            {"spec.template.spec.roles[1]" + field + differs("huawei.com/schedule_policy")}},
           {"sp-block",

@@ -18,8 +18,7 @@ using schemas::Mode;
 using testing::Yaml;
 using Result = RuleTrace::Result;
 
-// --- the catalogue
-// ---------------------------------------------------------------------------------------------------
+// --- the catalogue ---
 
 bool IsKebabCase(std::string_view name) {
   if (name.empty() || name.front() == '-' || name.back() == '-') return false;
@@ -113,8 +112,7 @@ TEST(Catalogue, IsSearchedByIdAndName) {
   EXPECT_EQ(FindRule(""), nullptr);
 }
 
-// --- judging
-// ---------------------------------------------------------------------------------------------------------
+// --- judging ---
 
 void Violate(const RuleContext&, Findings& findings) {
   findings.Violate("/metadata/labels/a~1b", "it is wrong", "write it right");

@@ -44,15 +44,15 @@ const std::string kTemplateAnnotations = "spec.template.metadata.annotations";
 
 TEST(FaultSchedulingValue, Table) {
   const std::string effect =
-      ", which no scheduler knows: on a fault the job hangs in its fault cache";
+      ", which the scheduler does not know: after a fault the job is stuck in its fault cache";
   ExpectFindings(
       "MG050",
       {
-          {"trap 24: matching is exact",
+          {"matching is exact",
            Deployment("fault-scheduling: Force"),
            {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"Force\"" + effect +
             ", did you mean \"force\"?"}},
-          {"trap 24: an empty value is unknown too",
+          {"an empty value is unknown too",
            Deployment("fault-scheduling: ''"),
            {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"\"" + effect}},
           {"on the metadata that an AscendJob's PodGroup copies",
@@ -96,12 +96,12 @@ TEST(SubHealthyStrategyValue, Table) {
   ExpectFindings(
       "MG052",
       {
-          {"trap 31: unknown counts as ignore",
+          {"unknown counts as ignore",
            Deployment("subHealthyStrategy: forceexit"),
            {kTemplateLabels +
             ".subHealthyStrategy: subHealthyStrategy is \"forceexit\", which counts as ignore: "
             "pods stay on a sub-healthy card, did you mean \"forceExit\"?"}},
-          {"trap 31: hotSwitch is missing in some tables of the documents",
+          {"hotSwitch is missing in some tables of the documents",
            Deployment("subHealthyStrategy: hotSwitch"),
            {}},
           {"graceExit", Deployment("subHealthyStrategy: graceExit"), {}},
@@ -123,8 +123,8 @@ TEST(FaultRetryTimesValue, Table) {
            {at + "\" 3\"" + no_number}},
           {"negative",
            Deployment("fault-retry-times: '-1'"),
-           {at + "\"-1\": with a negative budget failed pods are noticed and never restarted"}},
-          {"trap 19: an AscendJob may not even start",
+           {at + "\"-1\": with a negative budget failed pods are noticed but never restarted"}},
+          {"an AscendJob may not even start",
            AscendJob("labels: {fault-retry-times: 3x}"),
            {"metadata.labels[fault-retry-times]: fault-retry-times is \"3x\"" + no_number +
             "; the operator may not start the AscendJob at all"}},
@@ -161,7 +161,7 @@ TEST(ConflictingFaultLabels, Table) {
   ExpectFindings(
       "MG057",
       {
-          {"frameworks trap 2: a Volcano Job and its task",
+          {"a Volcano Job and its task",
            vcjob("fault-scheduling: grace", "fault-scheduling: force"),
            {"spec.tasks[0].template.metadata.labels[fault-scheduling]: fault-scheduling is "
             "\"force\" here and \"grace\" at metadata.labels[fault-scheduling]: the scheduler "
@@ -214,43 +214,41 @@ TEST(ConflictingFaultLabels, Table) {
 }
 
 TEST(ExternalFaultScheduling, Table) {
-  ExpectFindings(
-      "MG064",
-      {
-          {"a Deployment",
-           Deployment("fault-scheduling: external-force"),
-           {kTemplateLabels +
-            "[fault-scheduling]: fault-scheduling is \"external-force\", but only infer-operator "
-            "acts on it: a faulty pod here is marked and never deleted"}},
-          {"a Deployment that infer-operator made",
-           Deployment("fault-scheduling: external-force", "",
-                      "ownerReferences: [{apiVersion: mindcluster.huawei.com/v1, kind: "
-                      "InstanceSet, name: i, controller: true}]"),
-           {}},
-          {"force", Deployment("fault-scheduling: force"), {}},
-      });
+  ExpectFindings("MG064",
+                 {
+                     {"a Deployment",
+                      Deployment("fault-scheduling: external-force"),
+                      {kTemplateLabels +
+                       "[fault-scheduling]: fault-scheduling is \"external-force\", but only "
+                       "infer-operator acts on it: a faulty pod here is marked but never deleted"}},
+                     {"a Deployment that infer-operator made",
+                      Deployment("fault-scheduling: external-force", "",
+                                 "ownerReferences: [{apiVersion: mindcluster.huawei.com/v1, kind: "
+                                 "InstanceSet, name: i, controller: true}]"),
+                      {}},
+                     {"force", Deployment("fault-scheduling: force"), {}},
+                 });
 }
 
 TEST(TorAffinityValue, Table) {
   ExpectFindings(
-      "MG065",
-      {
-          {"near miss",
-           Deployment("tor-affinity: normal-scheme"),
-           {kTemplateLabels +
-            "[tor-affinity]: tor-affinity is \"normal-scheme\", which no scheduler knows: switch "
-            "affinity does not apply, did you mean \"normal-schema\"?"}},
-          {"the word null", Deployment("tor-affinity: 'null'"), {}},
-          {"normal-schema", Deployment("tor-affinity: normal-schema"), {}},
-      });
+      "MG065", {
+                   {"near miss",
+                    Deployment("tor-affinity: normal-scheme"),
+                    {kTemplateLabels +
+                     "[tor-affinity]: tor-affinity is \"normal-scheme\", which the scheduler does "
+                     "not know: switch affinity does not apply, did you mean \"normal-schema\"?"}},
+                   {"the word null", Deployment("tor-affinity: 'null'"), {}},
+                   {"normal-schema", Deployment("tor-affinity: normal-schema"), {}},
+               });
 }
 
 TEST(SchedulerOwnedAnnotations, Table) {
   const std::string chips =
-      " is where the scheduler writes the chips it chose: until then containers would see chips "
-      "that are not theirs";
+      " is where the scheduler writes the chips it chose: until then containers would see chips of "
+      "other pods";
   const std::string running =
-      " is written by MindCluster while the pod runs: a value given beforehand is overwritten or "
+      " is written by MindCluster while the pod runs: a value set beforehand is overwritten, or "
       "misleads rescheduling and rank tables";
   const std::string pod_start =
       "{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: "
@@ -286,8 +284,8 @@ TEST(SchedulerOwnedAnnotations, Table) {
            Deployment("", "scheduling.k8s.io/group-name: mine"),
            {kTemplateAnnotations +
             "[scheduling.k8s.io/group-name]: scheduling.k8s.io/group-name is written by the "
-            "controller that makes the PodGroup: with it Volcano makes none for these pods, and "
-            "they wait for the one it names"}},
+            "controller that creates the PodGroup: with it Volcano creates none for these pods, "
+            "and they wait for the PodGroup that it names"}},
           {"a pod that a person creates",
            pod_start + "}}",
            {"metadata.annotations[huawei.com/Ascend910]: huawei.com/Ascend910" + chips}},
@@ -366,8 +364,8 @@ TEST(MisspelledKey, Table) {
 TEST(UnreachableFaultSettings, Table) {
   const auto dead = [](const std::string& field, const std::string& key, const std::string& map,
                        const std::string& kind, const std::string& more = "") {
-    return field + ": " + key + " reaches no pod from here" + more + ": " + map + " of " + kind +
-           " go to neither pods nor PodGroup";
+    return field + ": " + key + " does not reach any pod from here" + more + ": " + map + " of " +
+           kind + " are not copied to pods or their PodGroup";
   };
   const std::string both = "labels: {fault-scheduling: force}, annotations: {sp-block: '16'}";
   const auto dead_metadata = [&](const std::string& kind) {
@@ -442,7 +440,7 @@ TEST(UnreachableFaultSettings, Table) {
           {"an AscendJob's retries are read on the job",
            AscendJob("", "labels: {fault-retry-times: '3', fault-scheduling: force}"),
            {"spec.replicaSpecs.Worker.template.metadata.labels[fault-retry-times]: "
-            "fault-retry-times stands on the pod template only: ascend-operator reads it on the "
+            "fault-retry-times is only on the pod template: ascend-operator reads it on the "
             "AscendJob and fails the job at the first failed pod"}},
           {"an AscendJob's metadata reaches the PodGroup", AscendJob(both), {}},
           {"a Volcano Job's too",

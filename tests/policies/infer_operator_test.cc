@@ -38,7 +38,8 @@ std::string Workload(const std::string& fields, const std::string& labels = "a: 
 }
 
 TEST(InferSetReplicas, Table) {
-  const std::string says = ", infer-operator accepts 1 to 64: it makes no InferService at all";
+  const std::string says =
+      ", but infer-operator accepts 1 to 64: it creates no InferService at all";
   ExpectFindings("MG140",
                  {
                      {"0", Set("replicas: 0", ""), {"spec.replicas: replicas is 0" + says}},
@@ -52,19 +53,18 @@ TEST(InferSetReplicas, Table) {
 TEST(InferRoleCount, Table) {
   std::string roles;
   for (int i = 0; i < 32; ++i) roles += "{name: r" + std::to_string(i) + "}, ";
-  ExpectFindings(
-      "MG141",
-      {
-          {"33 roles of a set",
-           Set("", Roles(roles + "{name: last}")),
-           {"spec.template.roles: 33 roles, infer-operator accepts at most 32: none of them is "
-            "made"}},
-          {"33 roles of a service",
-           Service(Roles(roles + "{name: last}")),
-           {"spec.roles: 33 roles, infer-operator accepts at most 32: none of them is made"}},
-          {"32 roles", Service(Roles(roles)), {}},
-          {"roles of the wrong type", Service("roles: {}"), {}},
-      });
+  ExpectFindings("MG141", {
+                              {"33 roles of a set",
+                               Set("", Roles(roles + "{name: last}")),
+                               {"spec.template.roles: 33 roles, but infer-operator accepts at most "
+                                "32: it creates none of them"}},
+                              {"33 roles of a service",
+                               Service(Roles(roles + "{name: last}")),
+                               {"spec.roles: 33 roles, but infer-operator accepts at most 32: it "
+                                "creates none of them"}},
+                              {"32 roles", Service(Roles(roles)), {}},
+                              {"roles of the wrong type", Service("roles: {}"), {}},
+                          });
 }
 
 TEST(InferRoleName, Table) {
@@ -73,15 +73,15 @@ TEST(InferRoleName, Table) {
       {
           {"missing, no label, twice",
            Set("", Roles("{replicas: 1}, {name: Prefill_0}, {name: decode}, {name: decode}")),
-           {"spec.template.roles[0].name: a role has no name: infer-operator makes none of the "
+           {"spec.template.roles[0].name: a role has no name: infer-operator creates none of the "
             "roles",
-            "spec.template.roles[1].name: role name \"Prefill_0\" is no DNS label: infer-operator "
-            "makes none of the roles",
-            "spec.template.roles[3].name: two roles are named \"decode\": infer-operator makes "
+            "spec.template.roles[1].name: role name \"Prefill_0\" is not a DNS label: "
+            "infer-operator creates none of the roles",
+            "spec.template.roles[3].name: two roles are named \"decode\": infer-operator creates "
             "none of the roles"}},
           {"good", Service(Roles("{name: prefill}, {name: decode-1}")), {}},
           {"a number is MG001's", Service(Roles("{name: 1}")), {}},
-          {"frameworks trap 20: roles that are no objects", Service(Roles("null, 3, []")), {}},
+          {"roles that are no objects", Service(Roles("null, 3, []")), {}},
       });
 }
 
@@ -102,14 +102,14 @@ TEST(InferSchedulingStrategy, Table) {
           {"absent", Service("schedulingStrategy: {}"), {}},
           {"early releases knew Sequential", Service("schedulingStrategy: {type: Sequential}"), {}},
       });
-  ExpectFindings(
-      "MG159", {
-                   {"Sequential",
-                    Set("", "schedulingStrategy: {type: Sequential}"),
-                    {"spec.template.schedulingStrategy.type: scheduling strategy Sequential is of "
-                     "early releases only: others start no instance"}},
-                   {"Parallel", Service("schedulingStrategy: {type: Parallel}"), {}},
-               });
+  ExpectFindings("MG159",
+                 {
+                     {"Sequential",
+                      Set("", "schedulingStrategy: {type: Sequential}"),
+                      {"spec.template.schedulingStrategy.type: scheduling strategy Sequential "
+                       "exists only in early releases: others start no instance"}},
+                     {"Parallel", Service("schedulingStrategy: {type: Parallel}"), {}},
+                 });
 }
 
 TEST(InferPriority, Table) {
@@ -120,23 +120,22 @@ TEST(InferPriority, Table) {
   ExpectFindings(
       "MG144",
       {
-          {"trap 50: accepted, never scheduled",
+          {"accepted, never scheduled",
            with("Priority", "33"),
            {"spec.roles[0].priority: priority 33 of role \"p\" is accepted but never scheduled: "
             "the operator stops at 32"}},
-          {"trap 50: the last accepted",
+          {"the last accepted",
            with("Priority", "256"),
            {"spec.roles[0].priority: priority 256 of role \"p\" is accepted but never scheduled: "
             "the operator stops at 32"}},
           {"refused, too large",
            with("Priority", "257"),
            {"spec.roles[0].priority: priority 257 of role \"p\" is refused by infer-operator, "
-            "which "
-            "makes no role at all"}},
+            "which creates no role at all"}},
           {"refused, too small",
            with("Priority", "0"),
            {"spec.roles[0].priority: priority 0 of role \"p\" is refused by infer-operator, which "
-            "makes no role at all"}},
+            "creates no role at all"}},
           {"first", with("Priority", "1"), {}},
           {"last", with("Priority", "32"), {}},
           {"other strategies do not look", with("Parallel", "33"), {}},
@@ -146,7 +145,7 @@ TEST(InferPriority, Table) {
 
 TEST(InferWorkloadKind, Table) {
   const std::string says =
-      ": infer-operator knows Deployment and StatefulSet of apps/v1 only and makes nothing";
+      ": infer-operator knows Deployment and StatefulSet of apps/v1 only and creates nothing";
   ExpectFindings(
       "MG145",
       {
@@ -172,9 +171,9 @@ TEST(InferWorkloadSpec, Table) {
   ExpectFindings(
       "MG146",
       {
-          {"frameworks trap 20: role without spec",
+          {"role without spec",
            Service(Roles("{name: p}")),
-           {"spec.roles[0].spec: role \"p\" has no spec: infer-operator has no workload to make"}},
+           {"spec.roles[0].spec: role \"p\" has no spec: infer-operator cannot create a workload"}},
           {"no template",
            InstanceSet("", "spec: {selector: {matchLabels: {a: b}}}"),
            {"spec.spec.template: the workload of the InstanceSet has no pod template: Kubernetes "
@@ -206,26 +205,22 @@ TEST(InferWorkloadSpec, Table) {
 }
 
 TEST(InferRoleReplicas, Table) {
-  ExpectFindings(
-      "MG147",
-      {
-          {"missing in a role",
-           Set("", Roles("{name: p}")),
-           {"spec.template.roles[0].replicas: role \"p\" has no replicas: infer-operator refuses "
-            "it "
-            "and makes no instance"}},
-          {"missing in an InstanceSet",
-           InstanceSet("", "name: p"),
-           {"spec.replicas: the InstanceSet has no replicas: infer-operator refuses it and makes "
-            "no "
-            "instance"}},
-          {"negative",
-           Service(Roles("{name: p, replicas: -1}")),
-           {"spec.roles[0].replicas: replicas of role \"p\" is -1: infer-operator refuses it and "
-            "makes no instance"}},
-          {"0", Service(Roles("{name: p, replicas: 0}")), {}},
-          {"text is MG001's", Service(Roles("{name: p, replicas: '-1'}")), {}},
-      });
+  ExpectFindings("MG147", {
+                              {"missing in a role",
+                               Set("", Roles("{name: p}")),
+                               {"spec.template.roles[0].replicas: role \"p\" has no replicas: "
+                                "infer-operator refuses it and creates no instance"}},
+                              {"missing in an InstanceSet",
+                               InstanceSet("", "name: p"),
+                               {"spec.replicas: the InstanceSet has no replicas: infer-operator "
+                                "refuses it and creates no instance"}},
+                              {"negative",
+                               Service(Roles("{name: p, replicas: -1}")),
+                               {"spec.roles[0].replicas: replicas of role \"p\" is -1: "
+                                "infer-operator refuses it and creates no instance"}},
+                              {"0", Service(Roles("{name: p, replicas: 0}")), {}},
+                              {"text is MG001's", Service(Roles("{name: p, replicas: '-1'}")), {}},
+                          });
   ExpectFindings("MG148",
                  {
                      {"257",
@@ -315,25 +310,24 @@ TEST(InferNodePortRange, Table) {
                Roles("{name: p, " + NodePorts("{port: 80, nodePort: " + port + "}") + "}"));
   };
   const std::string path = "spec.template.roles[0].services[0].spec.ports[0].nodePort: ";
-  ExpectFindings(
-      "MG152",
-      {
-          {"the last replica leaves the range",
-           with("3", "32766"),
-           {path + "the service uses nodePorts 32766 to 32768, outside of Kubernetes' default "
-                   "30000 to 32767"}},
-          {"below",
-           with("1", "8080"),
-           {path + "the service uses nodePorts 8080 to 8080, outside of Kubernetes' default 30000 "
-                   "to 32767"}},
-          {"just inside", with("2", "32766"), {}},
-      });
+  ExpectFindings("MG152", {
+                              {"the last replica leaves the range",
+                               with("3", "32766"),
+                               {path + "the service uses nodePorts 32766 to 32768, outside "
+                                       "Kubernetes' default range 30000 to 32767"}},
+                              {"below",
+                               with("1", "8080"),
+                               {path + "the service uses nodePorts 8080 to 8080, outside "
+                                       "Kubernetes' default range 30000 to 32767"}},
+                              {"just inside", with("2", "32766"), {}},
+                          });
 }
 
 TEST(InferNodePortName, Table) {
   const std::string roles = Roles("{name: p, " + NodePorts("{port: 80, nodePort: 30000}") + "}");
   const std::string says =
-      " does not end in a number, which infer-operator adds to each nodePort: it makes no instance";
+      " does not end in a number, which infer-operator adds to each nodePort: it creates no "
+      "instance";
   ExpectFindings("MG153",
                  {
                      {"a plain name", Service(roles, "chat"), {"metadata.name: \"chat\"" + says}},
@@ -357,16 +351,16 @@ TEST(InferWorkloadReplicas, Table) {
           {"gang",
            Service(Roles("{name: p, " + gang + kDeployment + ", " + Workload("") + "}")),
            {"spec.roles[0].spec.replicas: the workload of role \"p\" has no replicas: "
-            "infer-operator cannot size the gang and retries for ever"}},
+            "infer-operator cannot size the gang and retries forever"}},
           {"StatefulSet",
            Service(Roles("{name: p, " + std::string(kStatefulSet) + ", " + Workload("") + "}")),
            {"spec.roles[0].spec.replicas: the workload of role \"p\" has no replicas: "
-            "infer-operator cannot make the StatefulSet and retries for ever"}},
+            "infer-operator cannot make the StatefulSet and retries forever"}},
           {"an InstanceSet is a gang by its own label",
            InstanceSet("infer.huawei.com/gang-schedule: 'true'",
                        std::string(kDeployment) + ", " + Workload("")),
            {"spec.spec.replicas: the workload of the InstanceSet has no replicas: infer-operator "
-            "cannot size the gang and retries for ever"}},
+            "cannot size the gang and retries forever"}},
           {"a Deployment alone",
            Service(Roles("{name: p, " + std::string(kDeployment) + ", " + Workload("") + "}")),
            {}},
@@ -383,31 +377,30 @@ TEST(InferGangOrder, Table) {
                          "'}}, " + kind + ", " + Workload(spec) + "}"));
   };
   ExpectFindings(
-      "MG155",
-      {
-          {"ordered gang",
-           role("true", kStatefulSet, "replicas: 2"),
-           {"spec.roles[0].spec.podManagementPolicy: the gang of role \"p\" needs all 2 pods at "
-            "once, but an ordered StatefulSet makes the second only when the first is ready: none "
-            "starts"}},
-          {"written out",
-           role("true", kStatefulSet, "replicas: 4, podManagementPolicy: OrderedReady"),
-           {"spec.roles[0].spec.podManagementPolicy: the gang of role \"p\" needs all 4 pods at "
-            "once, but an ordered StatefulSet makes the second only when the first is ready: none "
-            "starts"}},
-          {"parallel",
-           role("true", kStatefulSet, "replicas: 2, podManagementPolicy: Parallel"),
-           {}},
-          {"one pod", role("true", kStatefulSet, "replicas: 1"), {}},
-          {"Deployments have no order", role("true", kDeployment, "replicas: 2"), {}},
-          {"no gang", role("false", kStatefulSet, "replicas: 2"), {}},
-          {"another scheduler knows no gang",
-           Service(
-               Roles("{name: p, metadata: {labels: {infer.huawei.com/gang-schedule: 'true'}}, " +
-                     std::string(kStatefulSet) +
-                     ", spec: {replicas: 2, template: {spec: {schedulerName: other}}}}")),
-           {}},
-      });
+      "MG155", {
+                   {"ordered gang",
+                    role("true", kStatefulSet, "replicas: 2"),
+                    {"spec.roles[0].spec.podManagementPolicy: the gang of role \"p\" needs all 2 "
+                     "pods at once, but an ordered StatefulSet creates the second only when the "
+                     "first is ready: none starts"}},
+                   {"written out",
+                    role("true", kStatefulSet, "replicas: 4, podManagementPolicy: OrderedReady"),
+                    {"spec.roles[0].spec.podManagementPolicy: the gang of role \"p\" needs all 4 "
+                     "pods at once, but an ordered StatefulSet creates the second only when the "
+                     "first is ready: none starts"}},
+                   {"parallel",
+                    role("true", kStatefulSet, "replicas: 2, podManagementPolicy: Parallel"),
+                    {}},
+                   {"one pod", role("true", kStatefulSet, "replicas: 1"), {}},
+                   {"Deployments have no order", role("true", kDeployment, "replicas: 2"), {}},
+                   {"no gang", role("false", kStatefulSet, "replicas: 2"), {}},
+                   {"another scheduler knows no gang",
+                    Service(Roles(
+                        "{name: p, metadata: {labels: {infer.huawei.com/gang-schedule: 'true'}}, " +
+                        std::string(kStatefulSet) +
+                        ", spec: {replicas: 2, template: {spec: {schedulerName: other}}}}")),
+                    {}},
+               });
 }
 
 TEST(InferScalingPolicy, Table) {
@@ -463,7 +456,7 @@ TEST(InferDerivedNames, Table) {
           {"StatefulSet of 53 characters",
            Service(Roles("{name: prefill123, " + std::string(kStatefulSet) + "}"), name),
            {"spec.roles[0].name: the StatefulSet of role \"prefill123\" would have a name of 53 "
-            "characters, at most 52 work: \"" +
+            "characters, but at most 52 work: \"" +
             name + "-prefill123-0\""}},
           {"52 characters",
            Service(Roles("{name: prefill12, " + std::string(kStatefulSet) + "}"), name),
@@ -471,12 +464,12 @@ TEST(InferDerivedNames, Table) {
           {"a set adds its index",
            Set("", Roles("{name: prefill12, " + std::string(kStatefulSet) + "}"), name),
            {"spec.template.roles[0].name: the StatefulSet of role \"prefill12\" would have a name "
-            "of 54 characters, at most 52 work: \"" +
+            "of 54 characters, but at most 52 work: \"" +
             name + "-0-prefill12-0\""}},
           {"the Service of a Deployment",
            Service(Roles("{name: prefill123456, " + std::string(kDeployment) + "}"), name),
            {"spec.roles[0].name: the Service of role \"prefill123456\" would have a name of 64 "
-            "characters, at most 63 work: \"service-" +
+            "characters, but at most 63 work: \"service-" +
             name + "-prefill123456-0\""}},
           {"a Deployment with Services of its own",
            Service(Roles("{name: prefill123456, services: [{name: web}], " +
@@ -488,7 +481,7 @@ TEST(InferDerivedNames, Table) {
                            ", infer.huawei.com/instanceset-name: prefill123",
                        kStatefulSet),
            {"metadata.labels: the StatefulSet of the InstanceSet would have a name of 53 "
-            "characters, at most 52 work: \"" +
+            "characters, but at most 52 work: \"" +
             name + "-prefill123-0\""}},
           {"a generated name is not known",
            "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {generateName: " +

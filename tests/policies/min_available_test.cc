@@ -68,16 +68,16 @@ TEST(MinAvailableValue, Table) {
                                     k + "\"" + effect};
   };
   const std::string no_number =
-      ", no whole number: the scheduler refuses the job and no pod starts";
+      ", not a whole number: the scheduler refuses the job and no pod starts";
   const std::string too_small = ", below 1: the scheduler counts the NPUs of the job wrongly";
   ExpectFindings(
       "MG070",
       {
-          {"frameworks trap 16: 0", Native("Deployment", "", "0"), finding("0", too_small)},
-          {"frameworks trap 16: -1", Native("Deployment", "", "-1"), finding("-1", too_small)},
-          {"frameworks trap 16: abc", Native("Deployment", "", "abc"), finding("abc", no_number)},
-          {"frameworks trap 16: a space", Native("Deployment", "", " 2"), finding(" 2", no_number)},
-          {"frameworks trap 16: beyond int32", Native("Deployment", "", "2147483648"),
+          {"0", Native("Deployment", "", "0"), finding("0", too_small)},
+          {"-1", Native("Deployment", "", "-1"), finding("-1", too_small)},
+          {"abc", Native("Deployment", "", "abc"), finding("abc", no_number)},
+          {"a space", Native("Deployment", "", " 2"), finding(" 2", no_number)},
+          {"beyond int32", Native("Deployment", "", "2147483648"),
            finding("2147483648", ", more pods than Kubernetes can count: the gang never fills")},
           {"3.0", Native("Deployment", "", "3.0"), finding("3.0", no_number)},
           {"deploy tool D11: what a missing min_replicas leaves behind",
@@ -150,7 +150,7 @@ TEST(MinAvailableNoEffect, Table) {
   ExpectFindings(
       "MG072",
       {
-          {"trap 33: a Volcano Job with a gang of its own",
+          {"a Volcano Job with a gang of its own",
            VolcanoJob("minAvailable: 4, ", "2"),
            {"spec.tasks[0].template.metadata.annotations" + kAt + kName + ignored("2", "4")}},
           {"a Volcano Job with minAvailable 1", VolcanoJob("minAvailable: 1, ", "2"), {}},
@@ -176,11 +176,11 @@ TEST(MinAvailableInRuntime, Table) {
   ExpectFindings(
       "MG073",
       {
-          {"frameworks trap 9: shared by services of different sizes",
+          {"shared by services of different sizes",
            Runtime(K("2") + ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
            {"spec.engineConfig.annotations" + kAt + kName +
-            " is 2 in a runtime, for every service that uses it: one with fewer replicas never "
-            "starts, one with more starts in parts"}},
+            " is 2 in a runtime, and so in every service that uses it: one with fewer replicas "
+            "never starts, one with more starts in parts"}},
           {"several nodes: ignored, which another rule says",
            Runtime(K("2") + ", leader: {runner: {name: m, resources: {limits: "
                             "{huawei.com/Ascend910: 8}}}}"),
@@ -192,11 +192,11 @@ TEST(MinAvailableInRuntime, Table) {
 }
 
 TEST(MinAvailableDiffers, Table) {
-  const std::string effect = ": the scheduler takes either by chance, anew in each session";
+  const std::string effect = ": the scheduler picks one of them at random in each session";
   ExpectFindings(
       "MG074",
       {
-          {"trap 32: roles that share a PodGroup",
+          {"roles that share a PodGroup",
            Roles("replicas: 1", "1", "replicas: 2", "2"),
            {"spec.roles[1].template.metadata.annotations" + kAt + kName +
             " is \"2\" here and \"1\" at "
@@ -272,7 +272,7 @@ TEST(MinAvailableNeverFills, Table) {
 TEST(MinAvailableExceedsReplicas, Table) {
   const auto few = [](const std::string& k, const std::string& count, const std::string& pods) {
     return " is " + k + " but " + count + " make " + pods +
-           ": none starts until somebody adds the rest";
+           ": none starts until the rest are added";
   };
   ExpectFindings(
       "MG076",
@@ -308,7 +308,7 @@ TEST(MinAvailableExceedsReplicas, Table) {
 TEST(MinAvailableBlocksRollout, Table) {
   const auto hangs = [](const std::string& k, const std::string& limits) {
     return " is " + k + ": every rolling update would hang, as " + limits +
-           " both stay below it; the watcher's gangRepair gets it going";
+           " both stay below it; the watcher's gangRepair unblocks it";
   };
   const std::string at = "spec.template.metadata.annotations" + kAt + kName;
   ExpectFindings(
@@ -375,7 +375,7 @@ TEST(GroupMinMemberAlone, Table) {
            Native("Deployment", "replicas: 2, ", "", metadata),
            {"spec.template.metadata.annotations" + kAt +
             "group-min-member without huawei.com/schedule_minAvailable makes the scheduler "
-            "multiply the NPUs twice: the job waits for many times the cards that it needs"}},
+            "multiply the NPUs twice: the job waits for many times the cards it needs"}},
           {"with K", Native("Deployment", "replicas: 2, ", "2", metadata), {}},
           {"1 multiplies nothing",
            Native("Deployment", "replicas: 2, ", "",

@@ -20,29 +20,27 @@ const std::string kLabels =
     "grt-group/deploy-server: '1'";
 
 TEST(MindieApp, Table) {
-  ExpectFindings("MG040",
-                 {
-                     {"the three", Job("jobID: s, app: mindie-ms-server"), {}},
-                     {"controller", Job("jobID: s, app: mindie-ms-controller"), {}},
-                     {"coordinator", Job("jobID: s, app: mindie-ms-coordinator"), {}},
-                     {"a common label of a training job", Job("app: resnet50"), {}},
-                     {"the documents' own sample",
-                      Job("jobID: mindie-xxx, app: mindeie-ms-server"),
-                      {"metadata.labels.app: app \"mindeie-ms-server\" is not known to MindCluster "
-                       "(did you mean "
-                       "\"mindie-ms-server\"?), so the job is no part of the service"}},
-                     {"a near miss without jobID",
-                      Job("app: Mindie-MS-Controller"),
-                      {"metadata.labels.app: app \"Mindie-MS-Controller\" is not known to "
-                       "MindCluster (did you "
-                       "mean \"mindie-ms-controller\"?), so the job is no part of the service"}},
-                     {"trap 21: both labels make a MindIE job, whatever their values",
-                      Job("jobID: s, app: resnet50"),
-                      {"metadata.labels.app: app \"resnet50\" beside jobID makes this a MindIE job "
-                       "of no known "
-                       "role, without RANK and MASTER_ADDR"}},
-                     {"no string: wrong-type tells", Job("jobID: s, app: 1"), {}},
-                 });
+  ExpectFindings(
+      "MG040",
+      {
+          {"the three", Job("jobID: s, app: mindie-ms-server"), {}},
+          {"controller", Job("jobID: s, app: mindie-ms-controller"), {}},
+          {"coordinator", Job("jobID: s, app: mindie-ms-coordinator"), {}},
+          {"a common label of a training job", Job("app: resnet50"), {}},
+          {"the documents' own sample",
+           Job("jobID: mindie-xxx, app: mindeie-ms-server"),
+           {"metadata.labels.app: app \"mindeie-ms-server\" is not known to MindCluster (did you "
+            "mean \"mindie-ms-server\"?), so the job is not part of the service"}},
+          {"a near miss without jobID",
+           Job("app: Mindie-MS-Controller"),
+           {"metadata.labels.app: app \"Mindie-MS-Controller\" is not known to MindCluster (did "
+            "you mean \"mindie-ms-controller\"?), so the job is not part of the service"}},
+          {"both labels make a MindIE job, whatever their values",
+           Job("jobID: s, app: resnet50"),
+           {"metadata.labels.app: app \"resnet50\" together with jobID makes this a MindIE job of "
+            "unknown role, without RANK and MASTER_ADDR"}},
+          {"no string: wrong-type tells", Job("jobID: s, app: 1"), {}},
+      });
 }
 
 TEST(MindieTemplateLabels, Table) {
@@ -60,12 +58,11 @@ TEST(MindieTemplateLabels, Table) {
           {"a server's pods need none", job("jobID: s, app: mindie-ms-server", ""), {}},
           {"other values",
            job("jobID: s, app: mindie-ms-server", "jobID: t, app: mindie-ms-controller"),
-           {kPods +
-                "app: pods of Master carry app \"mindie-ms-controller\" while the job has "
-                "\"mindie-ms-server\", and labels that differ join to a value that nothing knows",
-            kPods +
-                "jobID: pods of Master carry jobID \"t\" while the job has \"s\", and labels that "
-                "differ join to a value that nothing knows"}},
+           {kPods + "app: pods of Master carry app \"mindie-ms-controller\" while the job has "
+                    "\"mindie-ms-server\", and different values are joined to one that nothing "
+                    "recognises",
+            kPods + "jobID: pods of Master carry jobID \"t\" while the job has \"s\", and "
+                    "different values are joined to one that nothing recognises"}},
           {"a controller is found by its pods",
            job("jobID: s, app: mindie-ms-controller", "app: x"),
            {kPods + "app: pods of Master carry app \"x\" while the job has "
@@ -87,7 +84,7 @@ TEST(RankTableBothDeployServers, Table) {
       {
           {"one", Table(kLabels), {}},
           {"none", Table("jobID: s"), {}},
-          {"trap 43: both",
+          {"both",
            Table(kLabels + ", grt-server/deploy-server: '1'"),
            {"metadata.labels[grt-server/deploy-server]: grt-server/deploy-server and "
             "grt-group/deploy-server are both set, so the whole service gets no rank table"}},
@@ -102,7 +99,7 @@ TEST(RankTableDeployServer, Table) {
                  {
                      {"grt-group", Table(kLabels), {}},
                      {"grt-server", Table("jobID: s, grt-server/deploy-server: '0'"), {}},
-                     {"trap 43: neither, as in the vendor's sample",
+                     {"neither, as in the vendor's sample",
                       Table("jobID: mindie-ms-test, ring-controller.atlas: ascend-910b, "
                             "mx-consumer-cim: 'true'"),
                       {kNeither}},
@@ -159,7 +156,7 @@ TEST(RankTableContent, Table) {
             "for the job's"}},
           {"the operator fills it", Table(kLabels, kCompleted), {}, Table(kLabels)},
           {"a stored one", Table(kLabels, kCompleted, "resourceVersion: '7', "), {}},
-          {"trap 38: complete is the job summary's word",
+          {"complete is the job summary's word",
            Table(kLabels, R"({"status":"complete"})"),
            {kHccl +
             "has status \"complete\" instead of \"initializing\", so its devices may be taken "
@@ -213,12 +210,12 @@ TEST(MindieIdentity, Table) {
           {"both", Job("jobID: s, app: mindie-ms-server"), {}},
           {"neither", Job(""), {}},
           {"jobID alone may be anything", Job("jobID: s"), {}},
-          {"trap 21: app alone makes no MindIE job",
+          {"app alone makes no MindIE job",
            Job("app: mindie-ms-coordinator"),
            {"metadata.labels.jobID: label jobID is missing beside app \"mindie-ms-coordinator\", "
             "so the "
             "operator treats this as a training job"}},
-          {"trap 21: nor does jobID alone, which a scaling rule shows to be meant",
+          {"nor does jobID alone, which a scaling rule shows to be meant",
            Job("jobID: s, mind-cluster/scaling-rule: r"),
            {"metadata.labels.app: label app is missing beside jobID, so the operator treats this "
             "as a "

@@ -75,7 +75,7 @@ TEST(HostArch, Table) {
       {
           {"arm", Deployment({.selector = "host-arch: huawei-arm"}), {}},
           {"x86", Deployment({.selector = "host-arch: huawei-x86"}), {}},
-          {"trap 49: not demanded", Deployment({}), {}},
+          {"not demanded", Deployment({}), {}},
           {"another name", Deployment({.selector = "host-arch: arm64"}), none("arm64")},
           {"near miss", Deployment({.selector = "host-arch: huawei_arm"}), none("huawei_arm")},
           {"as a pod label it selects nothing", Deployment({.labels = "host-arch: arm"}), {}},
@@ -99,7 +99,7 @@ TEST(AcceleratorSelector, Table) {
             ".accelerator: accelerator \"huawei-Ascend310P\" nodes have no huawei.com/Ascend910, "
             "which the pod asks for: it stays Pending"}},
           {"a site's own label", Deployment({.selector = "accelerator: pool-7"}), {}},
-          {"trap 49: nothing is demanded", Deployment({}), {}},
+          {"nothing is demanded", Deployment({}), {}},
           {"a type that only names hardware",
            Deployment({.annotations = "huawei.com/schedule_policy: chip1-node8",
                        .selector = "accelerator-type: 350-Atlas-8"}),
@@ -107,9 +107,8 @@ TEST(AcceleratorSelector, Table) {
           {"a type nobody writes",
            Deployment({.annotations = "huawei.com/schedule_policy: chip8-node8",
                        .selector = "accelerator-type: module_910b_8"}),
-           {kSelector +
-            "[accelerator-type]: accelerator-type \"module_910b_8\" is no name that MindCluster "
-            "documents: no node may carry it"}},
+           {kSelector + "[accelerator-type]: accelerator-type \"module_910b_8\" is not a name that "
+                        "MindCluster documents: possibly no node carries it"}},
       });
 }
 
@@ -130,7 +129,7 @@ TEST(VisibleDevices, Table) {
            Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: {fieldPath: "
                               "'metadata.annotations[\"huawei.com/Ascend910\"]'}}}"}),
            {}},
-          {"frameworks trap 18: another resource",
+          {"another resource",
            Deployment({.resource = "huawei.com/npu", .env = of_910}),
            {kEnv + ".valueFrom.fieldRef.fieldPath: ASCEND_VISIBLE_DEVICES reads "
                    "\"metadata.annotations['huawei.com/Ascend910']\", but the pod asks for "
@@ -164,7 +163,7 @@ TEST(VisibleDevices, Table) {
            {kEnv + ": ASCEND_VISIBLE_DEVICES must be absent for softly shared chips: it hides the "
                    "chips that "
                    "the device plugin mounts"}},
-          {"frameworks trap 17: a sidecar without chips may do as it likes",
+          {"a sidecar without chips may do as it likes",
            R"(
 apiVersion: v1
 kind: Pod
@@ -175,7 +174,7 @@ spec:
   - {name: a, resources: {limits: {huawei.com/Ascend910: 1}}}
 )",
            {}},
-          {.name = "frameworks trap 7: the runtime names the chips",
+          {.name = "the runtime names the chips",
            .object = R"(
 apiVersion: ome.io/v1beta1
 kind: InferenceService
@@ -211,15 +210,15 @@ TEST(EnvValueAndSource, Table) {
            Deployment({.env = "{name: A, value: \"\", " + source + "}"}),
            {}},
           {"one", Deployment({.env = "{name: A, value: x}, {name: B, " + source + "}"}), {}},
-          {.name = "frameworks trap 7: a value in the runtime",
+          {.name = "a value in the runtime",
            .object = service("{name: A, " + source + "}"),
            .want = {merged},
            .others = {ServingRuntime({.env = "{name: A, value: x}"})}},
-          {.name = "frameworks trap 7: a source in the runtime",
+          {.name = "a source in the runtime",
            .object = service("{name: A, value: x}"),
            .want = {merged},
            .others = {ServingRuntime({.env = "{name: A, " + source + "}"})}},
-          {.name = "frameworks trap 7: a runtime that is not known",
+          {.name = "a runtime that is not known",
            .object = service("{name: A, value: x}"),
            .want_skipped = true},
           {.name = "ASCEND_VISIBLE_DEVICES has a rule of its own",
@@ -251,7 +250,7 @@ TEST(SchedulerNotVolcano, Table) {
                      {"another",
                       Deployment({.scheduler = "my-scheduler"}),
                       {"spec.template.spec.schedulerName: " + placed("my-scheduler")}},
-                     {"frameworks trap 1: the default is filled in by injection",
+                     {"the default is filled in by injection",
                       Deployment({.scheduler = "default-scheduler"}),
                       {}},
                      {"unless that is off",
@@ -316,11 +315,12 @@ TEST(NpuCore, Table) {
           {"whole chips of 310P", with("16", "ring-controller.atlas: ascend-310P"), {}},
           {"no slice of 310P",
            with("3", "ring-controller.atlas: ascend-310P"),
-           {field + "3 cores are no slice of ascend-310P: the job is refused and stays Pending"}},
+           {field +
+            "3 cores are not a slice of ascend-310P: the job is refused and stays Pending"}},
           {"910", with("16", "ring-controller.atlas: ascend-910"), {}},
           {"no slice of 910",
            with("1", "ring-controller.atlas: ascend-910"),
-           {field + "1 cores are no slice of ascend-910: the job is refused and stays Pending"}},
+           {field + "1 cores are not a slice of ascend-910: the job is refused and stays Pending"}},
           {"slices of A2 depend on the chip", with("6", "ring-controller.atlas: ascend-910b"), {}},
           {"no label",
            with("4", ""),
@@ -394,11 +394,11 @@ TEST(UnknownNpuResource, Table) {
           {"a slice that does not",
            with("huawei.com/Ascend910-7c"),
            {field("huawei.com/Ascend910-7c") +
-            " is no slice that can be cut: no node offers it and the pods stay Pending"}},
+            " is not an available slice: no node offers it and the pods stay Pending"}},
           {"an Ascend310P slice that does not",
            with("huawei.com/Ascend310P-3c"),
            {field("huawei.com/Ascend310P-3c") +
-            " is no slice that can be cut: no node offers it and the pods stay Pending"}},
+            " is not an available slice: no node offers it and the pods stay Pending"}},
           {"known", with("huawei.com/npu"), {}},
       });
 }

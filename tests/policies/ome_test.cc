@@ -66,7 +66,7 @@ TEST(OmeDecoderWithoutEngine, Table) {
       "MG110", {
                    {"decoder alone",
                     Service("{model: {name: m}, decoder: {minReplicas: 1}}"),
-                    {"spec.engine: spec.decoder stands without spec.engine, which OME refuses"}},
+                    {"spec.engine: spec.decoder is set without spec.engine, which OME refuses"}},
                    {"both", Service("{engine: {}, decoder: {}}"), {}},
                    {"a predictor becomes the engine", Service("{predictor: {}, decoder: {}}"), {}},
                    {"engine alone", Service("{engine: {}}"), {}},
@@ -142,7 +142,7 @@ TEST(OmeComponentShape, Table) {
   ExpectFindings(
       "MG113",
       {
-          {"frameworks trap 8: runner and scheduler beside a leader in a runtime",
+          {"runner and scheduler beside a leader in a runtime",
            Runtime("{engineConfig: {schedulerName: volcano, " + runner + ", leader: {" + runner +
                    "}, worker: {" + runner + "}}}"),
            {"spec.engineConfig.runner: OME ignores runner beside a leader: the engine takes it "
@@ -194,7 +194,7 @@ TEST(OmeRunnerName, Table) {
   ExpectFindings(
       "MG114",
       {
-          {"frameworks trap 6: runner without name",
+          {"runner without name",
            Service("{runtime: {name: pd}, engine: {runner: {image: b}}}"),
            {"spec.engine.runner.name: the engine runner has no name: OME makes a container with an "
             "empty name, which Kubernetes refuses"},
@@ -219,9 +219,8 @@ TEST(OmeServerless, Table) {
       {
           {"scale to zero",
            Service("{engine: {minReplicas: 0, " + runner + "}, decoder: {minReplicas: 1}}"),
-           {"spec.engine.minReplicas: minReplicas 0 lets the engine go away and come back through "
-            "Knative or an autoscaler, where neither gangs nor fault rescheduling are defined for "
-            "NPUs"}},
+           {"spec.engine.minReplicas: minReplicas 0 lets the engine scale to zero through Knative "
+            "or an autoscaler, where neither gangs nor fault rescheduling are defined for NPUs"}},
           {"modes of the runtime",
            Runtime("{engineConfig: {annotations: {ome.io/deploymentMode: MultiNodeRayVLLM}, " +
                    runner + "}}"),
@@ -240,9 +239,8 @@ TEST(OmeServerless, Table) {
           {"opted in",
            "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: c, labels: "
            "{mindgate.io/inject: enabled}}, spec: {engine: {minReplicas: 0}}}",
-           {"spec.engine.minReplicas: minReplicas 0 lets the engine go away and come back through "
-            "Knative or an autoscaler, where neither gangs nor fault rescheduling are defined for "
-            "NPUs"}},
+           {"spec.engine.minReplicas: minReplicas 0 lets the engine scale to zero through Knative "
+            "or an autoscaler, where neither gangs nor fault rescheduling are defined for NPUs"}},
       });
 }
 

@@ -46,11 +46,11 @@ TEST(RetryRestartPolicy, Table) {
   ExpectFindings(
       "MG055",
       {
-          {"trap 20: an AscendJob's replica spec decides",
+          {"an AscendJob's replica spec decides",
            AscendJob(retries, "restartPolicy: OnFailure, "),
            {finding("spec.replicaSpecs.Worker.restartPolicy", "OnFailure")}},
-          {"trap 20: and its default is Never", AscendJob(retries), {}},
-          {"trap 20: a template's own is overwritten",
+          {"and its default is Never", AscendJob(retries), {}},
+          {"a template's own is overwritten",
            "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {" + retries +
                "}, spec: {replicaSpecs: {Worker: {template: {spec: {restartPolicy: Always, " +
                kNpus + "}}}}}}",
@@ -97,8 +97,8 @@ TEST(RetryRestartPolicy, Table) {
 
 TEST(FaultLabelsNeedFaultScheduling, Table) {
   const std::string effect =
-      " does nothing without fault-scheduling: the pods are not rescheduled, neither when they "
-      "fail nor when a card breaks";
+      " has no effect without fault-scheduling: the pods are rescheduled neither when they fail "
+      "nor when a card breaks";
   const std::string service =
       "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: i}, spec: {runtime: "
       "{name: r}, engine: {labels: {fault-retry-times: '3'}}, router: {labels: "
@@ -113,14 +113,14 @@ TEST(FaultLabelsNeedFaultScheduling, Table) {
   ExpectFindings(
       "MG056",
       {
-          {"trap 25: retries",
+          {"retries",
            Deployment("labels: {fault-retry-times: '3'}"),
            {"spec.template.metadata.labels[fault-retry-times]: fault-retry-times" + effect}},
           {"the other labels, on a job's metadata",
            AscendJob("labels: {pod-rescheduling: 'on', subHealthyStrategy: graceExit}"),
            {"metadata.labels[pod-rescheduling]: pod-rescheduling" + effect,
             "metadata.labels.subHealthyStrategy: subHealthyStrategy" + effect}},
-          {"trap 25: fault-scheduling alone is enough for hardware faults",
+          {"fault-scheduling alone is enough for hardware faults",
            Deployment("labels: {fault-scheduling: force}"),
            {}},
           {"off is a decision",
@@ -153,10 +153,10 @@ TEST(FaultLabelsNeedFaultScheduling, Table) {
 TEST(PodReschedulingPlacement, Table) {
   const std::string lws =
       "spec.leaderWorkerTemplate.workerTemplate.metadata.labels[pod-rescheduling]: "
-      "pod-rescheduling does not suit a LeaderWorkerSet: it recreates the whole group when one pod "
-      "goes, while the scheduler waits for that pod alone";
+      "pod-rescheduling does not fit a LeaderWorkerSet: it recreates the whole group when one pod "
+      "is deleted, while the scheduler waits for that pod alone";
   const std::string pod_set =
-      ": pod-rescheduling does not suit a podGroupSize above 1: its pods are one instance and only "
+      ": pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and only "
       "work again when all of them restart";
   const auto roles = [](const std::string& size) {
     return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, metadata: {name: r}, "
@@ -167,35 +167,35 @@ TEST(PodReschedulingPlacement, Table) {
   ExpectFindings(
       "MG058",
       {
-          {"trap 36: LWS", Lws("pod-rescheduling: 'on'"), {lws}},
-          {"trap 36: LWS, off", Lws("pod-rescheduling: 'off'"), {}},
+          {"LWS", Lws("pod-rescheduling: 'on'"), {lws}},
+          {"LWS, off", Lws("pod-rescheduling: 'off'"), {}},
           {"OME sets it on the LWS it makes",
            Lws("pod-rescheduling: 'on'",
                "ownerReferences: [{apiVersion: ome.io/v1beta1, kind: InferenceService, name: i, "
                "controller: true}]"),
            {}},
-          {"trap 36: PodSet",
+          {"PodSet",
            PodSet("labels: {pod-rescheduling: 'on'}"),
            {"spec.template.metadata.labels[pod-rescheduling]" + pod_set}},
-          {"trap 36: a role of two",
+          {"a role of two",
            roles("2"),
            {"spec.roles[0].template.metadata.labels[pod-rescheduling]" + pod_set}},
-          {"trap 36: a role of one must have it", roles("1"), {}},
+          {"a role of one must have it", roles("1"), {}},
       });
 }
 
 TEST(RecoverPolicyValue, Table) {
   const std::string effect =
-      ", which does nothing: only \"pod\" keeps a fault from taking the whole group";
+      ", which has no effect: only \"pod\" keeps a fault from taking down the whole group";
   ExpectFindings(
       "MG059",
       {
-          {"trap 33: pod,job",
+          {"pod,job",
            Deployment("annotations: {huawei.com/recover_policy_path: 'pod,job'}"),
            {"spec.template.metadata.annotations[huawei.com/recover_policy_path]: "
             "huawei.com/recover_policy_path is \"pod,job\"" +
             effect}},
-          {"trap 33: job, on an AscendJob",
+          {"job, on an AscendJob",
            AscendJob("annotations: {huawei.com/recover_policy_path: job}"),
            {"metadata.annotations[huawei.com/recover_policy_path]: huawei.com/recover_policy_path "
             "is \"job\"" +
@@ -207,8 +207,8 @@ TEST(RecoverPolicyValue, Table) {
 TEST(RecoverPolicyWithoutPodRescheduling, Table) {
   const std::string pod = "annotations: {huawei.com/recover_policy_path: pod}";
   const std::string effect =
-      ": huawei.com/recover_policy_path: \"pod\" stands without pod-rescheduling: \"on\", which "
-      "the documents ask for beside it";
+      ": huawei.com/recover_policy_path: \"pod\" is set without pod-rescheduling: \"on\", which "
+      "the documents require with it";
   ExpectFindings(
       "MG060",
       {
@@ -252,19 +252,21 @@ TEST(FaultFilters, Table) {
       {
           {"seconds out of range",
            job("8C1F8608:86401"),
-           {at + "\"8C1F8608:86401\" cannot be read: \"86401\" is no number of seconds from 0 to "
-                 "86400"}},
+           {at + "\"8C1F8608:86401\" cannot be read: \"86401\" is not a number of seconds from 0 "
+                 "to 86400"}},
           {"a unit, and an empty entry",
            job("8C1F8608:60s,,4C1F8608"),
-           {at + "\"8C1F8608:60s\" cannot be read: \"60s\" is no number of seconds from 0 to 86400",
-            at + "\"\" cannot be read: it names no fault"}},
+           {at + "\"8C1F8608:60s\" cannot be read: \"60s\" is not a number of seconds from 0 to "
+                 "86400",
+            at + "\"\" cannot be read: it does not name a fault"}},
           {"two colons",
            job("a:1:2"),
            {at + "\"a:1:2\" cannot be read: it has more than one colon"}},
           {"levels are checked as well",
            AscendJob("annotations: {huawei.com/schedule.filter.faultLevel: 'RestartRequest:x'}"),
            {"metadata.annotations[huawei.com/schedule.filter.faultLevel]: the filter "
-            "\"RestartRequest:x\" cannot be read: \"x\" is no number of seconds from 0 to 86400"}},
+            "\"RestartRequest:x\" cannot be read: \"x\" is not a number of seconds from 0 to "
+            "86400"}},
           {"as documented", job("8C1F8608:0,4C1F8608:86400, 80E01801"), {}},
           {"full-width punctuation is accepted", job("8C1F8608：60，4C1F8608"), {}},
           {"switch codes have commas of their own", job("[0x08520003,na,L2,na]:60"), {}},
@@ -280,8 +282,8 @@ TEST(RecoverStrategy, Table) {
       {
           {"near miss",
            job("retry,recovery"),
-           {"metadata.annotations[recover-strategy]: recover-strategy names \"recovery\", which no "
-            "operator knows, did you mean \"recover\"?"}},
+           {"metadata.annotations[recover-strategy]: recover-strategy names \"recovery\", which "
+            "the operator does not know, did you mean \"recover\"?"}},
           {"all six", job("retry,recover,recover-in-place,elastic-training,dump,exit"), {}},
           {"spaces", job("retry, recover"), {}},
       });
@@ -297,12 +299,11 @@ TEST(RedundantPodRescheduling, Table) {
         "\": the scheduler always deletes only its faulty pod"};
   };
   ExpectFindings(
-      "MG069",
-      {
-          {"trap 27: controller", job("mindie-ms-controller"), finding("mindie-ms-controller")},
-          {"trap 27: coordinator", job("mindie-ms-coordinator"), finding("mindie-ms-coordinator")},
-          {"a server can use it", job("mindie-ms-server"), {}},
-      });
+      "MG069", {
+                   {"controller", job("mindie-ms-controller"), finding("mindie-ms-controller")},
+                   {"coordinator", job("mindie-ms-coordinator"), finding("mindie-ms-coordinator")},
+                   {"a server can use it", job("mindie-ms-server"), {}},
+               });
 }
 
 }  // namespace

@@ -54,22 +54,22 @@ RuleCase Unknown(const std::string& object, const std::string& old_object = "") 
 
 TEST(ScalingLabels, Table) {
   const std::string kMissing =
-      " is missing beside a scaling rule, so the operator fails the job for good";
-  const std::string kEmpty = " is empty beside a scaling rule, so the job is counted with no one";
+      " is missing beside a scaling rule, so the operator fails the job permanently";
+  const std::string kEmpty =
+      " is empty beside a scaling rule, so the job is not counted with the service";
   ExpectFindings(
       "MG030",
       {
           {"no rule", PytorchJob(), {}},
           {"complete", Server(kInGroup0), {}},
-          {"trap 11: labels missing, which marks the job Failed for good",
+          {"labels missing, which marks the job Failed permanently",
            Server("mind-cluster/scaling-rule: r"),
            {"metadata.labels[mind-cluster/group-name]: label mind-cluster/group-name" + kMissing,
             "metadata.labels.jobID: label jobID" + kMissing}},
-          {"trap 11: empty values, which upstream takes",
+          {"empty values, which upstream takes",
            Server("mind-cluster/scaling-rule: '', mind-cluster/group-name: '', jobID: ''"),
            {"metadata.labels[mind-cluster/scaling-rule]: label mind-cluster/scaling-rule is empty, "
-            "yet "
-            "it counts as set: the job waits for ever",
+            "yet it counts as set: the job waits forever",
             "metadata.labels[mind-cluster/group-name]: label mind-cluster/group-name" + kEmpty,
             "metadata.labels.jobID: label jobID" + kEmpty}},
           {"no strings: wrong-type tells",
@@ -87,7 +87,7 @@ TEST(ScalingRuleExists, Table) {
           With("absent", Server(kInGroup0), {},
                {"metadata.labels[mind-cluster/scaling-rule]: ConfigMap \"r\" is not in the job's "
                 "namespace \"ns\", so no pods are created until it is"}),
-          With("trap 10: the ConfigMap is in another namespace", Server(kInGroup0),
+          With("the ConfigMap is in another namespace", Server(kInGroup0),
                {RuleMap(kRule, "mindie-service")},
                {"metadata.labels[mind-cluster/scaling-rule]: ConfigMap \"r\" is not in the job's "
                 "namespace \"ns\", so no pods are created until it is"}),
@@ -105,11 +105,10 @@ TEST(ScalingGroup, Table) {
       "MG032",
       {
           With("in every tier", in("group1"), {RuleMap(kRule)}, {}),
-          With("trap 11: in no tier", in("Group1"), {RuleMap(kRule)},
-               {kGroup +
-                "\"Group1\" is in no tier of the scaling rule; asking for its pods crashes the "
-                "operator"}),
-          With("trap 6: in the first tier only", in("x"),
+          With("in no tier", in("Group1"), {RuleMap(kRule)},
+               {kGroup + "\"Group1\" is in no tier of the scaling rule; asking for its pods "
+                         "crashes the operator"}),
+          With("in the first tier only", in("x"),
                {RuleMap(Tiers({Group("p", "1") + "," + Group("x", "1"), Group("p", "1")}))},
                {kGroup + "\"x\" is missing in tier 1 of the scaling rule; asking for its pods "
                          "there crashes the "
@@ -117,8 +116,7 @@ TEST(ScalingGroup, Table) {
           With("a rule without tiers", in("x"), {RuleMap("{}")},
                {kGroup + "\"x\" is in no tier of the scaling rule; asking for its pods crashes the "
                          "operator"}),
-          With("trap 7: an invalid rule blocks silently", in("group0"),
-               {RuleMap("{\n\"version\": 1}")},
+          With("an invalid rule blocks silently", in("group0"), {RuleMap("{\n\"version\": 1}")},
                {kRuleLabel +
                 "holds no valid scaling rule (line 2: version is a number instead of a string in "
                 "quotes, so the operator refuses the whole rule)"}),
@@ -136,7 +134,7 @@ TEST(ScalingServerCount, Table) {
       "MG033",
       {
           With("Master and Worker are two pods", Server(kInGroup0), {RuleMap(kRule)}, {}),
-          With("trap 8: server_num_per_group is compared with nothing upstream", Server(kInGroup0),
+          With("server_num_per_group is compared with nothing upstream", Server(kInGroup0),
                {RuleMap(Tiers({Group("group0", "1", "4") + "," + Group("group1", "1")}))},
                {"spec.replicaSpecs: the job has 2 pods, but group \"group0\" of the scaling rule "
                 "says 4 "
@@ -194,12 +192,13 @@ TEST(ScalingRuleReadable, Table) {
           {"a rank table",
            "{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-x}, data: {}}",
            {}},
-          {"trap 1: comments and bare numbers, with the place inside the text",
+          {"comments and bare numbers, with the place inside the text",
            RuleMap(
                "{\"version\": \"1.0\", # fixed\n"
                "\"elastic_scaling_list\": [{\"group_list\": [\n"
                "{\"group_name\": \"p\", \"group_num\": 2, \"server_num_per_group\": \"2\"}]}]}"),
-           {kData + "line 1, column 20: JSON allows no comments, and there are some on line 1" +
+           {kData +
+                "line 1, column 20: JSON does not allow comments, and there are some on line 1" +
                 kEnd,
             kData + "line 3, column 34: group_num is a number instead of a string in quotes" +
                 kEnd}},
@@ -209,7 +208,7 @@ TEST(ScalingRuleReadable, Table) {
            {kData +
             "elastic_scaling.json is of type object, but a ConfigMap holds text only, so the API "
             "server refuses it"}},
-          {"trap 2: the minimal shape first",
+          {"the minimal shape first",
            RuleMap(Tiers({Group("p", "1"), Group("p", "2")})),
            {kData + "line 3, column 46: group_num of \"p\" grows from 1 to 2" + kEnd}},
       });
@@ -233,11 +232,10 @@ TEST(ScalingRuleWorkable, Table) {
       "MG036",
       {
           {"every group in every tier", RuleMap(kRule), {}},
-          {"trap 6: a group that a tier leaves out",
+          {"a group that a tier leaves out",
            RuleMap(Tiers({Group("p", "1") + "," + Group("x", "1"), Group("p", "1")})),
-           {kData +
-            "line 3, column 2: group \"x\" is missing from this tier, and a job of it crashes the "
-            "operator when the service has shrunk to here"}},
+           {kData + "line 3, column 2: group \"x\" is missing from this tier; once the service has "
+                    "shrunk to it, a job of the group crashes the operator"}},
           {"no tiers",
            RuleMap("{}"),
            {kData +
@@ -246,8 +244,7 @@ TEST(ScalingRuleWorkable, Table) {
           {"a group twice",
            RuleMap(Tiers({Group("p", "1") + ",\n" + Group("p", "2")})),
            {kData + "line 3, column 1: group \"p\" is written twice in one group_list, and the "
-                    "last silently "
-                    "wins"}},
+                    "last one silently wins"}},
       });
 }
 
@@ -256,12 +253,11 @@ TEST(ScalingRuleDocumented, Table) {
       "MG037",
       {
           {"the documents' rule without its comments", RuleMap(kRule), {}},
-          {"trap 8: server_num_per_group may shrink, but should not",
+          {"server_num_per_group may shrink, but should not",
            RuleMap(Tiers({Group("p", "2", "4") + "," + Group("d", "1"),
                           Group("p", "1", "2") + "," + Group("d", "1")})),
-           {kData +
-            "line 3, column 73: server_num_per_group of \"p\" is 2 after 4; the documents want one "
-            "number in all tiers, the operator only forbids growth"}},
+           {kData + "line 3, column 73: server_num_per_group of \"p\" is 2 after 4; the documents "
+                    "require the same number in all tiers, the operator only forbids growth"}},
           {"M1: one group",
            RuleMap(Tiers({Group("p", "1")})),
            {kData +

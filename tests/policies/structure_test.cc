@@ -7,7 +7,7 @@ TEST(WrongType, LabelsAndAnnotations) {
   ExpectFindings(
       "MG001",
       {
-          {"trap 4 of the frameworks: AscendJob templates are untyped, so the API server lets this "
+          {"AscendJob templates are untyped, so the API server lets this "
            "through",
            R"(
 apiVersion: mindxdl.gitee.com/v1
@@ -109,29 +109,28 @@ TEST(InjectLabel, Table) {
   const auto deployment = [](const std::string& metadata) {
     return "{apiVersion: apps/v1, kind: Deployment, metadata: {" + metadata + "}}";
   };
-  ExpectFindings(
-      "MG002",
-      {
-          {"near miss",
-           deployment("labels: {mindgate.io/inject: disable}"),
-           {"metadata.labels[mindgate.io/inject]: mindgate.io/inject is \"disable\", which counts "
-            "as absent: only \"enabled\" and \"disabled\" do something, did you mean "
-            "\"disabled\"?"}},
-          {"another word",
-           deployment("labels: {mindgate.io/inject: 'true'}"),
-           {"metadata.labels[mindgate.io/inject]: mindgate.io/inject is \"true\", which counts as "
-            "absent: only \"enabled\" and \"disabled\" do something"}},
-          {"as an annotation",
-           deployment("annotations: {mindgate.io/inject: disabled}"),
-           {"metadata.annotations[mindgate.io/inject]: mindgate.io/inject is an annotation here "
-            "and does nothing: mindgate reads the label"}},
-          {"enabled", deployment("labels: {mindgate.io/inject: enabled}"), {}},
-          {"disabled", deployment("labels: {mindgate.io/inject: disabled}"), {}},
-          {"absent", deployment("labels: {app: a}"), {}},
-          {"not a string: the other rule's business",
-           deployment("labels: {mindgate.io/inject: true}"),
-           {}},
-      });
+  ExpectFindings("MG002",
+                 {
+                     {"near miss",
+                      deployment("labels: {mindgate.io/inject: disable}"),
+                      {"metadata.labels[mindgate.io/inject]: mindgate.io/inject is \"disable\", "
+                       "which counts as absent: only \"enabled\" and \"disabled\" have an effect, "
+                       "did you mean \"disabled\"?"}},
+                     {"another word",
+                      deployment("labels: {mindgate.io/inject: 'true'}"),
+                      {"metadata.labels[mindgate.io/inject]: mindgate.io/inject is \"true\", which "
+                       "counts as absent: only \"enabled\" and \"disabled\" have an effect"}},
+                     {"as an annotation",
+                      deployment("annotations: {mindgate.io/inject: disabled}"),
+                      {"metadata.annotations[mindgate.io/inject]: mindgate.io/inject is an "
+                       "annotation here and has no effect: mindgate reads the label"}},
+                     {"enabled", deployment("labels: {mindgate.io/inject: enabled}"), {}},
+                     {"disabled", deployment("labels: {mindgate.io/inject: disabled}"), {}},
+                     {"absent", deployment("labels: {app: a}"), {}},
+                     {"not a string: the other rule's business",
+                      deployment("labels: {mindgate.io/inject: true}"),
+                      {}},
+                 });
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ TEST(SpBlock, Table) {
           {"all chips of the job", SuperPod("32", 2), {}},
           {"one node of several", SuperPod("16", 4), {}},
           {"a positive sign, as Go reads it", SuperPod("+16", 1), {}},
-          {"no number", SuperPod("16Gi", 1), refused("\"16Gi\" is no positive number of chips")},
-          {"empty", SuperPod("", 1), refused("\"\" is no positive number of chips")},
-          {"zero", SuperPod("0", 1), refused("\"0\" is no positive number of chips")},
-          {"negative", SuperPod("-16", 1), refused("\"-16\" is no positive number of chips")},
+          {"no number", SuperPod("16Gi", 1), refused("\"16Gi\" is not a positive number of chips")},
+          {"empty", SuperPod("", 1), refused("\"\" is not a positive number of chips")},
+          {"zero", SuperPod("0", 1), refused("\"0\" is not a positive number of chips")},
+          {"negative", SuperPod("-16", 1), refused("\"-16\" is not a positive number of chips")},
           {"no multiple of a node", SuperPod("24", 3),
-           refused("24 is no multiple of the 16 chips of a node")},
+           refused("24 is not a multiple of the 16 chips of a node")},
           {"no multiple of a node of 8", SuperPod("12", 3, "8", "chip8-node8-sp"),
-           refused("12 is no multiple of the 8 chips of a node")},
+           refused("12 is not a multiple of the 8 chips of a node")},
           {"larger than a super pod", SuperPod("784", 49),
            refused("784 spans 49 nodes, more than the 48 of a super pod")},
           {"as large as a super pod", SuperPod("768", 48), {}},
@@ -51,7 +51,7 @@ TEST(SpBlock, Table) {
            refused("32 does not divide the 48 chips of the job")},
           {"sp-block alone chooses an A3 super pod",
            Deployment({.chips = "16", .annotations = "sp-block: \"24\""}),
-           refused("24 is no multiple of the 16 chips of a node")},
+           refused("24 is not a multiple of the 16 chips of a node")},
           {"an AscendJob with a Scheduler",
            AscendJob(kPolicy + "chip2-node16-sp, sp-block: \"32\"", "", "Scheduler", {.chips = ""},
                      {.chips = "16"}, 2),
@@ -78,7 +78,7 @@ TEST(SpBlock, Table) {
           {"a runtime does not know the pods",
            ServingRuntime({.chips = "16", .annotations = "sp-block: \"48\""}),
            {}},
-          {"trap 47: without a super-pod policy nothing reads it",
+          {"without a super-pod policy nothing reads it",
            SuperPod("5", 1, "16", "chip2-node16"),
            {}},
           {"missing means the whole job",
@@ -114,9 +114,8 @@ TEST(SpBlockDocumented, Table) {
           {"ReplicaSets are counted", Deployment(a3, 2), {}},
           {"less than a node",
            SuperPod("8", 2),
-           {kAnnotations +
-            "[sp-block]: sp-block 8 is less than the 16 chips of a node; releases differ on "
-            "whether several pods may have that"}},
+           {kAnnotations + "[sp-block]: sp-block 8 is less than the 16 chips of a node; only some "
+                           "releases accept that for several pods"}},
           {"less than a node in a single pod", SuperPod("8", 1, "8"), {}},
           {"what is refused is said once", SuperPod("24", 2), {}},
       });
@@ -124,8 +123,8 @@ TEST(SpBlockDocumented, Table) {
 
 TEST(SpBlockUnused, Table) {
   const auto nothing = [](std::string_view policy) {
-    return "sp-block does nothing under schedule_policy " + std::string(policy) +
-           ", which is no super-pod policy: pods may be spread over super pods";
+    return "sp-block has no effect under schedule_policy " + std::string(policy) +
+           ", which is not a super-pod policy: pods may be spread over super pods";
   };
   const std::string sp_fit = "[sp-fit]: sp-fit ";
   const NpuPod server{.chips = "16"};
@@ -136,7 +135,7 @@ TEST(SpBlockUnused, Table) {
   ExpectFindings(
       "MG092",
       {
-          {"trap 47: the documents' MindIE sample",
+          {"the documents' MindIE sample",
            mindie(kPolicy + "chip2-node16, sp-block: \"32\", sp-fit: idlest"),
            {"metadata.annotations[sp-block]: " + nothing("chip2-node16"),
             "metadata.annotations" + sp_fit +
@@ -148,7 +147,7 @@ TEST(SpBlockUnused, Table) {
           {"another word for sp-fit",
            mindie(kPolicy + "chip2-node16-sp, sp-fit: Idlest"),
            {"metadata.annotations" + sp_fit +
-            "\"Idlest\" does nothing: only idlest changes the choice"}},
+            "\"Idlest\" has no effect: only idlest changes the choice"}},
           {"sp-fit without MindIE",
            Deployment({.chips = "16", .annotations = kPolicy + "chip2-node16-sp, sp-fit: idlest"}),
            {kAnnotations + sp_fit + "does nothing here: the plugin reads it for MindIE jobs only"}},
@@ -157,13 +156,12 @@ TEST(SpBlockUnused, Table) {
            {kAnnotations + "[sp-block]: " + nothing("chip8-node8")}},
           {"Ascend310P has none either",
            Deployment({.resource = "huawei.com/Ascend310P", .annotations = "sp-block: \"8\""}),
-           {kAnnotations +
-            "[sp-block]: sp-block does nothing under Ascend310P, which is no super-pod "
-            "policy: pods may be spread over super pods"}},
+           {kAnnotations + "[sp-block]: sp-block has no effect under Ascend310P, which is not a "
+                           "super-pod policy: pods may be spread over super pods"}},
           {"without a policy sp-block chooses the handler itself",
            Deployment({.chips = "16", .annotations = "sp-block: \"16\""}),
            {}},
-          {"trap 46: so it does beside an unknown one", SuperPod("16", 1, "16", "nope"), {}},
+          {"so it does beside an unknown one", SuperPod("16", 1, "16", "nope"), {}},
           {"in a runtime",
            ServingRuntime(
                {.chips = "16", .annotations = kPolicy + "chip2-node16, sp-block: \"16\""}),
@@ -184,13 +182,13 @@ TEST(RaBlock, Table) {
     return std::vector<std::string>{kAnnotations + "[ra-block]: ra-block " + std::string(message) +
                                     kPending};
   };
-  const std::string no_power = " is none of 1, 2, 4, 8, 16, 32 and 64";
+  const std::string no_power = " is not one of 1, 2, 4, 8, 16, 32 and 64";
   ExpectFindings(
       "MG093",
       {
           {"a rack of two nodes", Racks("16", "32", 4), {}},
           {"less than a node", Racks("4", "", 3), {}},
-          {"trap 48: zero is invalid", Racks("0", "", 2), refused("\"0\"" + no_power)},
+          {"zero is invalid", Racks("0", "", 2), refused("\"0\"" + no_power)},
           {"no power of two", Racks("24", "", 3), refused("\"24\"" + no_power)},
           {"more than a rack", Racks("128", "", 16), refused("\"128\"" + no_power)},
           {"no number", Racks("x", "", 2), refused("\"x\"" + no_power)},
@@ -209,22 +207,20 @@ TEST(TopologyAnnotationUnused, Table) {
   ExpectFindings(
       "MG094",
       {
-          {"trap 48: tp-block is not read",
+          {"tp-block is not read",
            Deployment({.resource = "huawei.com/npu",
                        .annotations = kPolicy + "chip8-node8-ra64-sp, tp-block: \"8\""}),
            {kAnnotations +
-            "[tp-block]: tp-block is not read any more: the annotation is called ra-block"}},
+            "[tp-block]: tp-block is no longer read: the annotation is now called ra-block"}},
           {"ra-block elsewhere",
            Deployment({.annotations = kPolicy + "chip8-node8, ra-block: \"8\""}),
-           {kAnnotations +
-            "[ra-block]: ra-block does nothing under schedule_policy chip8-node8: only "
-            "chip8-node8-ra64-sp reads it"}},
+           {kAnnotations + "[ra-block]: ra-block has no effect under schedule_policy chip8-node8: "
+                           "only chip8-node8-ra64-sp reads it"}},
           {"affinity-config by default",
            Deployment({.annotations = "huawei.com/affinity-config: level1=2"}),
-           {kAnnotations +
-            "[huawei.com/affinity-config]: huawei.com/affinity-config does nothing under the "
-            "default policy "
-            "(no schedule_policy, no accelerator-type): only the policy multilevel reads it"}},
+           {kAnnotations + "[huawei.com/affinity-config]: huawei.com/affinity-config has no effect "
+                           "under the default policy (no schedule_policy, no accelerator-type): "
+                           "only the policy multilevel reads it"}},
           {"a runtime whose services may name the policy",
            ServingRuntime({.annotations = "huawei.com/affinity-config: level1=2"}),
            {}},
@@ -263,7 +259,8 @@ TEST(AffinityConfig, Table) {
           {"zero divides the scheduler by zero", job("level1=0"),
            refused("\"level1=0\"" + in + "has no positive number")},
           {"a gap", job("level1=2,level3=4"),
-           refused("huawei.com/affinity-config lacks level2: levels must run from level1 on")},
+           refused("huawei.com/affinity-config lacks level2: levels must start at level1 without "
+                   "gaps")},
           {"levels that do not divide", job("level1=3,level2=4"),
            refused("level1=3 does not divide level2 (4)")},
           {"more than the job", job("level1=16"),
@@ -284,11 +281,11 @@ TEST(SuperPodAffinity, Table) {
       {
           {"soft", with("soft"), {}},
           {"hard", with("hard"), {}},
-          {"trap 48: everything else is hard",
+          {"everything else is hard",
            with("Soft"),
            {"spec.template.metadata.labels[super-pod-affinity]: super-pod-affinity \"Soft\"" +
             hard}},
-          {"trap 32: different words",
+          {"different words",
            VolcanoJob("", {.labels = "super-pod-affinity: soft"},
                       {.labels = "super-pod-affinity: hard"}),
            {"spec.tasks[1].template.metadata.labels[super-pod-affinity]: super-pod-affinity "

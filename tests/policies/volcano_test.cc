@@ -76,7 +76,7 @@ TEST(VcjobMinAvailable, Table) {
   const std::string tasks =
       "tasks: [" + Task("a", "replicas: 1") + ", " + Task("b", "replicas: 3") + "]";
   const std::string says =
-      ": the job is no gang, and its pods take NPUs one by one while the others wait";
+      ": the job is not a gang, and its pods take NPUs one by one while the others wait";
   ExpectFindings(
       "MG132", {
                    {"missing", VcJob(tasks), {"spec.minAvailable: minAvailable is missing" + says}},
@@ -96,17 +96,14 @@ TEST(VcjobTaskName, Table) {
           {"two tasks without names",
            VcJob("tasks: [{replicas: 1, template: {" + std::string(kNpuSpec) +
                  "}}, {replicas: 1}]"),
-           {"spec.tasks[0].name: task 0 has no name: without Volcano's admission its pods have "
-            "none "
-            "to be told apart by",
-            "spec.tasks[1].name: task 1 has no name: without Volcano's admission its pods have "
-            "none "
-            "to be told apart by, and two such tasks share their pods' names"}},
+           {"spec.tasks[0].name: task 0 has no name: without Volcano's admission its pods have no "
+            "name that tells them apart",
+            "spec.tasks[1].name: task 1 has no name: without Volcano's admission its pods have no "
+            "name that tells them apart, and two such tasks share their pods' names"}},
           {"the same name twice",
            VcJob("tasks: [" + Task("a", "replicas: 1") + ", " + Task("a", "replicas: 1") + "]"),
-           {"spec.tasks[1].name: another task is named \"a\" too: both make pods of the same "
-            "names, "
-            "and the second gets none"}},
+           {"spec.tasks[1].name: another task is named \"a\" too: both create pods with the same "
+            "names, and the second task gets none"}},
           {"named", VcJob("tasks: [" + Task("a", "replicas: 1") + "]"), {}},
           {"a number is MG001's", VcJob("tasks: [" + Task("1", "replicas: 1") + "]"), {}},
           {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
@@ -173,7 +170,7 @@ TEST(BatchJobNpus, Table) {
   ExpectFindings(
       "MG135",
       {
-          {"trap 22: a Job of batch/v1",
+          {"a Job of batch/v1",
            "{apiVersion: batch/v1, kind: Job, spec: {" + pod_template + "}}",
            {"kind: no MindCluster component handles a batch Job: its NPUs get no rank table and no "
             "job summary, only scheduling"}},
@@ -206,26 +203,26 @@ TEST(GroupScheduler, Table) {
           {"the worker only",
            lws("", volcano),
            {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler "
-            "\"default-scheduler\" places the leader, Volcano the rest of its gang, which waits "
-            "for pods that Volcano does not see"}},
+            "\"default-scheduler\" places the leader, but Volcano places the rest of its gang, "
+            "which waits for pods that Volcano does not see"}},
           {"a leader of its own scheduler",
            lws("schedulerName: other, ", volcano),
            {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler \"other\" "
-            "places the leader, Volcano the rest of its gang, which waits for pods that Volcano "
-            "does not see"}},
+            "places the leader, but Volcano places the rest of its gang, which waits for pods that "
+            "Volcano does not see"}},
           {"both", lws(volcano, volcano), {}},
           {"neither", lws("", "schedulerName: default-scheduler, "), {}},
-          {"frameworks trap 5: without leader template",
+          {"without leader template",
            "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
            "{leaderWorkerTemplate: {workerTemplate: {" +
                std::string(kNpuSpec) + "}}}}",
            {}},
-          {"frameworks trap 8: an OME leader without scheduler",
+          {"an OME leader without scheduler",
            "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
                npus + "}, worker: {" + volcano + npus + "}}}}",
            {"spec.engineConfig.leader.schedulerName: scheduler \"default-scheduler\" places the "
-            "engine.leader, Volcano the rest of its gang, which waits for pods that Volcano does "
-            "not see"}},
+            "engine.leader, but Volcano places the rest of its gang, which waits for pods that "
+            "Volcano does not see"}},
           {"MG105 reports NPU pods of another scheduler",
            "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
                volcano + npus + "}, worker: {schedulerName: other, " + npus + "}}}}",
