@@ -66,7 +66,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
   if (request.object == nullptr) return Ignored("no object");
   const auto view = ViewOf(request.object, request);
-  if (!view) return Ignored("not a kind that mindgate looks at");
+  if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");
   const auto old_view =
       request.operation == Operation::kUpdate ? ViewOf(request.old_object, request) : std::nullopt;

@@ -28,7 +28,7 @@ struct Verdict {
   std::vector<policies::Finding> findings;
   std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMaxWarnings, each
                                       // at most kMaxWarning bytes
-  // After mutation; holds a value only when a patch was made, else the request's object stands
+  // After mutation; holds a value only when a patch was made, otherwise the request's object is
   // unchanged.
   std::shared_ptr<const json::Json> mutated;
   // With Options::explain only.

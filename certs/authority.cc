@@ -46,7 +46,7 @@ bool IsDnsName(std::string_view name) {
 
 using AddressPtr = std::unique_ptr<ASN1_OCTET_STRING, Deleter<ASN1_OCTET_STRING_free>>;
 
-// Null: it is no address.
+// Null: it is not an address.
 AddressPtr ParseAddress(const std::string& text) {
   AddressPtr address(a2i_IPADDRESS(text.c_str()));
   ERR_clear_error();
@@ -57,12 +57,12 @@ Result<void> CheckRequest(const LeafRequest& request) {
   for (const std::string& name : request.dns_names) {
     if (!IsDnsName(name)) {
       return Fail(ErrorCode::kInvalidArgument,
-                  Quote(name) + " is no DNS name: lower-case letters, digits, '-' and '.'");
+                  Quote(name) + " is not a DNS name: lower-case letters, digits, '-' and '.'");
     }
   }
   for (const std::string& address : request.ip_addresses) {
     if (ParseAddress(address) == nullptr) {
-      return Fail(ErrorCode::kInvalidArgument, Quote(address) + " is no IP address");
+      return Fail(ErrorCode::kInvalidArgument, Quote(address) + " is not an IP address");
     }
   }
   if (request.usage == LeafRequest::Usage::kServer && request.dns_names.empty() &&
@@ -71,13 +71,13 @@ Result<void> CheckRequest(const LeafRequest& request) {
                 "a serving certificate needs a DNS name or an IP address");
   }
   if (request.common_name.size() > kMaxCommonName) {
-    return Fail(ErrorCode::kInvalidArgument, Quote(request.common_name) +
-                                                 " is longer than 64 "
-                                                 "characters, the most "
-                                                 "for a common name");
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        Quote(request.common_name) + " is longer than 64 characters, the limit for a common name");
   }
   if (request.life <= std::chrono::seconds(0)) {
-    return Fail(ErrorCode::kInvalidArgument, "a certificate must be valid for some time");
+    return Fail(ErrorCode::kInvalidArgument,
+                "the validity of a certificate must be longer than 0 seconds");
   }
   return {};
 }
@@ -85,11 +85,11 @@ Result<void> CheckRequest(const LeafRequest& request) {
 Result<void> CheckAuthority(const Identity& authority, Time now) {
   if (authority.certificate == nullptr || authority.key == nullptr ||
       !IsKeyOf(authority.key.get(), authority.certificate.get())) {
-    return Fail(ErrorCode::kInvalidArgument, "the key is not that of the CA certificate");
+    return Fail(ErrorCode::kInvalidArgument, "the key does not belong to the CA certificate");
   }
   if (X509_check_ca(authority.certificate.get()) == 0) {
     return Fail(ErrorCode::kInvalidArgument,
-                "the certificate " + Title(authority.certificate.get()) + " is no CA");
+                "the certificate " + Title(authority.certificate.get()) + " is not a CA");
   }
   const Time end = NotAfter(authority.certificate.get());
   if (end <= now) {
@@ -121,7 +121,7 @@ bool Extend(X509* certificate, X509* issuer, int nid, const char* value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
-// An authority that others made may have no identifier to name.
+// An authority made by others may have no identifier.
 bool SetAuthorityKeyId(X509* certificate, X509* issuer) {
   return X509_get0_subject_key_id(issuer) == nullptr ||
          Extend(certificate, issuer, NID_authority_key_identifier, "keyid");
@@ -184,7 +184,7 @@ std::string CommonNameOf(const LeafRequest& request) {
 
 Result<Identity> CreateAuthority(Time now, std::chrono::seconds life) {
   if (life <= std::chrono::seconds(0)) {
-    return Fail(ErrorCode::kInvalidArgument, "a CA must be valid for some time");
+    return Fail(ErrorCode::kInvalidArgument, "the validity of a CA must be longer than 0 seconds");
   }
   Identity authority;
   const std::string name = "mindgate-ca@" + std::to_string(now.time_since_epoch().count());

@@ -42,8 +42,8 @@ struct LeafRequest {
   KeyKind key = KeyKind::kEcdsaP256;
 };
 
-// A new key and a certificate for it. Refused: names that are none, a server without names, an
-// authority that is no CA, has ended or is without its key.
+// A new key and a certificate for it. Refused: invalid names, a server without names, an authority
+// that is not a CA, has expired or lacks its key.
 Result<Identity> IssueLeaf(const Identity& authority, const LeafRequest& request);
 
 // "webhook", "webhook.ns", "webhook.ns.svc", "webhook.ns.svc.cluster.local": all names of a

@@ -54,7 +54,7 @@ void ReportNothing(std::string_view text, const std::string& what, const Reporte
 std::vector<CertificatePtr> ReadReported(std::string_view text, const Reporter& report) {
   auto certificates = ReadCertificates(text);
   if (!certificates) {
-    report(certificates.error().message(), "write the file again, whole");
+    report(certificates.error().message(), "write the whole file again");
     return {};
   }
   if (certificates->empty()) ReportNothing(text, "a certificate", report);
@@ -72,7 +72,7 @@ KeyPtr ReadKeyReported(std::string_view text, const Reporter& report) {
   return nullptr;
 }
 
-// Curves that Go, and so the API server, speaks. Ed25519 is no curve in this sense.
+// Curves that Go, and so the API server, speaks. Ed25519 is not a curve in this sense.
 bool IsKnownCurve(const std::string& key) {
   return !key.starts_with("ECDSA ") || key == "ECDSA P-256" || key == "ECDSA P-384" ||
          key == "ECDSA P-521";
@@ -83,7 +83,7 @@ void CheckKeyStrength(X509* certificate, const std::string& title, const Reporte
   const std::string name = KeyName(key);
   ERR_clear_error();
   if (key == nullptr || !IsKnownCurve(name)) {
-    report(title + " has a key of a kind that API servers do not know: " + name, kGoodKey);
+    report(title + " has a key type that API servers do not support: " + name, kGoodKey);
   } else if (EVP_PKEY_get_security_bits(key) < kSecurityBits) {
     report(title + " has a key that is too weak: " + name, kGoodKey);
   }
@@ -105,10 +105,10 @@ void CheckDates(X509* certificate, const std::string& title, Time now, const Rep
   const Time from = NotBefore(certificate);
   const Time until = NotAfter(certificate);
   if (now < from) {
-    report(title + " is not valid before " + FormatTime(from) + "; it is " + FormatTime(now),
+    report(title + " is not valid before " + FormatTime(from) + "; it is now " + FormatTime(now),
            "compare the clocks of this machine and of the one that issued it");
   } else if (now >= until) {  // as OpenSSL counts the last second
-    report(title + " expired at " + FormatTime(until) + "; it is " + FormatTime(now),
+    report(title + " expired at " + FormatTime(until) + "; it is now " + FormatTime(now),
            "issue a new one");
   }
 }
@@ -129,14 +129,14 @@ void CheckLinks(const std::vector<CertificatePtr>& chain, const Reporter& report
   }
   for (size_t i = 1; i < chain.size(); ++i) {
     if (X509_check_ca(chain[i].get()) != 0) continue;
-    report(Numbered(chain, i) + " signed the one before it but is no CA",
+    report(Numbered(chain, i) + " signed the one before it but is not a CA",
            "issue the chain again with a CA certificate (basicConstraints CA:TRUE)");
   }
 }
 
 void CheckPurpose(X509* leaf, const std::string& title, const Reporter& report) {
   if (X509_check_purpose(leaf, X509_PURPOSE_SSL_SERVER, 0) != 1) {
-    report(title + " is not for servers: its key usages leave out serverAuth or digitalSignature",
+    report(title + " is not for servers: its key usages lack serverAuth or digitalSignature",
            "issue it with extended key usage serverAuth");
   }
   ERR_clear_error();
@@ -182,7 +182,7 @@ void CheckTrust(const std::vector<CertificatePtr>& chain,
   // Go takes any certificate of the bundle for a root, an intermediate one too.
   X509_VERIFY_PARAM_set_flags(parameters, X509_V_FLAG_PARTIAL_CHAIN);
   if (X509_verify_cert(context.get()) != 1) {
-    report("none of its authorities vouches for the certificate in tls.crt: " +
+    report("none of its CAs vouches for the certificate in tls.crt: " +
                std::string(X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()))),
            "write the certificate of the CA that signed tls.crt into ca.crt and caBundle");
   }
@@ -224,12 +224,12 @@ Problems CheckNames(X509* leaf, const std::string& file, const std::vector<std::
   std::vector<std::string> held;
   for (const std::string& name : Describe(leaf).Names()) held.push_back(Quote(name));
   const Reporter report(file, problems);
-  report("the certificate " + Title(leaf) + " is not for " + Join(missing, ", ") +
-             (held.empty() ? "; it has no subject alternative names, and a common name does not "
-                             "count"
-                           : "; it is for " + Join(held, ", ")),
-         "issue it for the names by which clients call: the API server asks for "
-         "<service>.<namespace>.svc");
+  report(
+      "the certificate " + Title(leaf) + " is not for " + Join(missing, ", ") +
+          (held.empty() ? "; it has no subject alternative names, and a common name does not "
+                          "count"
+                        : "; it is for " + Join(held, ", ")),
+      "issue it for the names that clients use: the API server asks for <service>.<namespace>.svc");
   return problems;
 }
 
@@ -265,7 +265,7 @@ Problems CheckClientAuthority(std::string_view text, const std::string& file, Ti
     X509* authority = authorities[i].get();
     const std::string title = Numbered(authorities, i);
     if (X509_check_ca(authority) == 0) {
-      report(title + " is no CA: it cannot vouch for clients",
+      report(title + " is not a CA: it cannot vouch for clients",
              "write the certificate that signed the clients' certificates");
     }
     CheckKeyStrength(authority, title, report);

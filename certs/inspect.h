@@ -37,10 +37,10 @@ std::string Title(X509* certificate);
 Time NotBefore(X509* certificate);
 Time NotAfter(X509* certificate);
 
-// An IP address as Description spells it; what is none stays as it is.
+// An IP address as Description spells it; any other text stays unchanged.
 std::string NormalAddress(const std::string& text);
 
-// By name and by signature; dates and usages are not looked at.
+// By name and by signature; dates and usages are not checked.
 bool IsSignedBy(X509* certificate, X509* authority);
 
 bool IsKeyOf(EVP_PKEY* key, X509* certificate);

@@ -81,21 +81,21 @@ Result<std::vector<CertificatePtr>> ReadCertificates(std::string_view text) {
         return certificates;
       case Next::kDamaged:
         return Fail(ErrorCode::kInvalidArgument,
-                    "certificate " + number + " is cut off or is no PEM");
+                    "certificate " + number + " is cut off or is not PEM");
       case Next::kBlock:
         break;
     }
     if (!IsCertificate(block.Name())) continue;
     if (certificates.size() == kMaxCertificates) {
       return Fail(ErrorCode::kTooLarge, "there are more than " + std::to_string(kMaxCertificates) +
-                                            " certificates, the most that are read");
+                                            " certificates, which is the limit");
     }
     const unsigned char* at = block.data;
     CertificatePtr certificate(d2i_X509(nullptr, &at, block.size));
     if (certificate == nullptr || at != block.data + block.size) {
       ERR_clear_error();
       return Fail(ErrorCode::kInvalidArgument,
-                  "certificate " + number + " is PEM, but what it holds is no X.509 certificate");
+                  "certificate " + number + " is PEM, but does not hold an X.509 certificate");
     }
     certificates.push_back(std::move(certificate));
   }
@@ -110,7 +110,7 @@ Result<KeyPtr> ReadKey(std::string_view text) {
   if (text.find("BEGIN ENCRYPTED PRIVATE KEY") != std::string_view::npos ||
       text.find("Proc-Type: 4,ENCRYPTED") != std::string_view::npos) {
     return Fail(ErrorCode::kInvalidArgument,
-                "the private key is encrypted, and nobody is there to type its passphrase");
+                "the private key is encrypted, and there is no way to enter its passphrase");
   }
   if (text.find("PRIVATE KEY-----") != std::string_view::npos) {
     return Fail(ErrorCode::kInvalidArgument, "the private key is damaged or cut off");

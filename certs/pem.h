@@ -15,8 +15,8 @@ namespace mindgate::certs {
 inline constexpr size_t kMaxCertificates = 1000;
 
 // The certificates of a PEM text in its order; other blocks, such as a key in the same file, are
-// passed over. None at all is no error. A damaged block is: half of a chain must not pass for a
-// chain.
+// passed over. It is not an error when there are none. A damaged block is an error: half of a chain
+// must not pass for a chain.
 Result<std::vector<CertificatePtr>> ReadCertificates(std::string_view text);
 
 // The first private key of a PEM text, unencrypted.

@@ -21,9 +21,9 @@ struct TlsSources {
 };
 
 // Keeps what handshakes read up to date with files. The serving pair and the client CA are checked
-// and taken up each for itself: a broken client CA does not hold back a renewed pair. Only what
-// passed every check is taken up; else the last good one stays. There is no material before both
-// (or the one that is asked for) were good once.
+// and reloaded independently: a broken client CA does not hold back a renewed pair. Only what
+// passed every check is loaded; otherwise the last good one stays. There is no material until both
+// (or the one that is configured) were good once.
 //
 // Safe from many threads; connections are not touched.
 class TlsReloader {

@@ -64,14 +64,14 @@ std::string FaultOfServing(const State& state, const RotationPolicy& policy, Tim
   const Description leaf = Describe(state.chain.front().get());
   const Names wanted = NamesOf(policy.dns_names, policy.ip_addresses);
   if (NamesOf(leaf.dns_names, leaf.ip_addresses) == wanted) return "";
-  return "the names that it is for have changed";
+  return "the names that it must be valid for have changed";
 }
 
 // Why a new serving certificate is due; empty: it is not.
 std::string WhyRenew(const State& state, const RotationPolicy& policy, Time now) {
   std::string fault = FaultOfServing(state, policy, now);
   if (!fault.empty()) return fault;
-  if (policy.force_serving) return "asked for";
+  if (policy.force_serving) return "requested";
   if (IsServedBy(state, state.previous) && now >= PublishedAt(state, policy)) {
     return "clients have had the new CA since " +
            FormatTime(MadeAt(state.authority.certificate.get()));
@@ -83,7 +83,7 @@ std::string WhyRenew(const State& state, const RotationPolicy& policy, Time now)
 
 std::string WhyIntroduce(const State& state, const RotationPolicy& policy, Time now) {
   if (state.previous != nullptr) return "";  // one replacement at a time
-  if (policy.force_authority) return "asked for";
+  if (policy.force_authority) return "requested";
   const Time due = RenewAt(state.authority.certificate.get());
   if (now < due) return "";
   return "the CA reached two thirds of its life at " + FormatTime(due);
@@ -179,7 +179,7 @@ Result<State> ReadState(const Files& files) {
   if (authorities->size() > 2) {
     return Fail(ErrorCode::kInvalidArgument,
                 "ca.crt holds " + std::to_string(authorities->size()) +
-                    " certificates; a CA of mindgate and the one before it would be two");
+                    " certificates; mindgate writes at most two, its CA and the previous one");
   }
   if (!authorities->empty()) {
     if (Trim(TextOf(files, kAuthorityKeyFile)).empty()) {

@@ -39,7 +39,8 @@ struct State {
 };
 
 struct RotationPolicy {
-  // That the serving certificate must have, no more, no less; none at all: those that it has.
+  // Exactly the names that the serving certificate must have; when empty, it keeps those that it
+  // has.
   std::vector<std::string> dns_names;
   std::vector<std::string> ip_addresses;
   std::chrono::seconds authority_life = kAuthorityLife;

@@ -32,7 +32,7 @@ Result<std::shared_ptr<const TlsMaterial>> MakeTlsMaterial(std::string_view chai
   if (!private_key) return tl::unexpected(std::move(private_key).error());
   material->key = *std::move(private_key);
   if (!IsKeyOf(material->key.get(), material->chain.front().get())) {
-    return Fail(ErrorCode::kInvalidArgument, "the private key is not that of the certificate");
+    return Fail(ErrorCode::kInvalidArgument, "the private key does not belong to the certificate");
   }
   if (!client_ca.empty()) {
     const auto authorities = ReadSome(client_ca, "the client CA");
@@ -43,7 +43,7 @@ Result<std::shared_ptr<const TlsMaterial>> MakeTlsMaterial(std::string_view chai
     for (const CertificatePtr& authority : *authorities) {
       X509_STORE_add_cert(material->client_ca.get(), authority.get());
     }
-    ERR_clear_error();  // the same certificate twice is no fault
+    ERR_clear_error();  // the same certificate twice is not an error
   }
   return material;
 }

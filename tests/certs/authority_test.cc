@@ -105,23 +105,24 @@ TEST(IssueLeaf, RefusesWhatClientsWouldRefuse) {
       {"no name", [](LeafRequest& r) { r.dns_names.clear(); },
        "a serving certificate needs a DNS name or an IP address"},
       {"upper case", [](LeafRequest& r) { r.dns_names = {"Webhook.svc"}; },
-       "\"Webhook.svc\" is no DNS name: lower-case letters, digits, '-' and '.'"},
+       "\"Webhook.svc\" is not a DNS name: lower-case letters, digits, '-' and '.'"},
       {"empty label", [](LeafRequest& r) { r.dns_names = {"a..b"}; },
-       "\"a..b\" is no DNS name: lower-case letters, digits, '-' and '.'"},
+       "\"a..b\" is not a DNS name: lower-case letters, digits, '-' and '.'"},
       {"empty name", [](LeafRequest& r) { r.dns_names = {""}; },
-       "\"\" is no DNS name: lower-case letters, digits, '-' and '.'"},
+       "\"\" is not a DNS name: lower-case letters, digits, '-' and '.'"},
       {"another value smuggled in", [](LeafRequest& r) { r.dns_names = {"a,DNS:evil"}; },
-       "\"a,DNS:evil\" is no DNS name: lower-case letters, digits, '-' and '.'"},
+       "\"a,DNS:evil\" is not a DNS name: lower-case letters, digits, '-' and '.'"},
       {"a NUL", [](LeafRequest& r) { r.dns_names = {std::string("a\0b", 3)}; },
-       "\"a\\x00b\" is no DNS name: lower-case letters, digits, '-' and '.'"},
+       "\"a\\x00b\" is not a DNS name: lower-case letters, digits, '-' and '.'"},
       {"wildcard of a top-level domain", [](LeafRequest& r) { r.dns_names = {"*.svc"}; },
-       "\"*.svc\" is no DNS name: lower-case letters, digits, '-' and '.'"},
+       "\"*.svc\" is not a DNS name: lower-case letters, digits, '-' and '.'"},
       {"no address", [](LeafRequest& r) { r.ip_addresses = {"10.0.0.256"}; },
-       "\"10.0.0.256\" is no IP address"},
-      {"no time", [](LeafRequest& r) { r.life = 0s; }, "a certificate must be valid for some time"},
+       "\"10.0.0.256\" is not an IP address"},
+      {"no time", [](LeafRequest& r) { r.life = 0s; },
+       "the validity of a certificate must be longer than 0 seconds"},
       {"long common name", [](LeafRequest& r) { r.common_name = std::string(65, 'a'); },
        "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" is longer than 64 "
-       "characters, the most for a common name"},
+       "characters, the limit for a common name"},
   };
   const Identity authority = NewAuthority();
   for (const Refusal& refusal : refusals) {
@@ -143,13 +144,13 @@ TEST(IssueLeaf, RefusesAnAuthorityThatCannotSign) {
   const Identity authority = NewAuthority();
   const Identity leaf = NewLeaf(authority);
   EXPECT_EQ(IssueLeaf(leaf, request).error().message(),
-            "the certificate \"CN=webhook.mindgate-system.svc\" is no CA");
+            "the certificate \"CN=webhook.mindgate-system.svc\" is not a CA");
   Identity mixed = NewAuthority();
   mixed.key = NewAuthority().key;
   EXPECT_EQ(IssueLeaf(mixed, request).error().message(),
-            "the key is not that of the CA certificate");
+            "the key does not belong to the CA certificate");
   EXPECT_EQ(IssueLeaf(Identity(), request).error().message(),
-            "the key is not that of the CA certificate");
+            "the key does not belong to the CA certificate");
   request.now = kNow + std::chrono::days(4000);
   EXPECT_EQ(IssueLeaf(authority, request).error().message(),
             "the CA \"CN=mindgate-ca@1767225600\" expired at 2035-12-30T00:00:00Z");

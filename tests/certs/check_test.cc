@@ -116,7 +116,7 @@ TEST(CheckServing, RefusesFilesThatHoldNothingUsable) {
             "tls.crt: holds no certificate\ntls.key: holds no private key\n")
       << "exchanged";
   EXPECT_EQ(with(good.chain.substr(0, 200), good.key),
-            "tls.crt: certificate 1 is cut off or is no PEM\n");
+            "tls.crt: certificate 1 is cut off or is not PEM\n");
   EXPECT_EQ(with(good.chain, good.key.substr(0, 100)),
             "tls.key: the private key is damaged or cut off\n");
   EXPECT_EQ(Check({good.chain, good.key, "rubbish"}), "ca.crt: holds no certificate\n");
@@ -181,7 +181,7 @@ TEST(CheckServing, RefusesAnIssuerThatOnlyHasTheName) {
             "tls.crt: certificate 1 (\"CN=webhook.mindgate-system.svc\") was not signed by "
             "certificate 2 (\"CN=mindgate-ca@1767225600\")\n");
   EXPECT_EQ(Check(FilesOf(leaf, &namesake)),
-            "ca.crt: none of its authorities vouches for the certificate in tls.crt: unable to "
+            "ca.crt: none of its CAs vouches for the certificate in tls.crt: unable to "
             "get local issuer certificate\n");
 }
 
@@ -204,7 +204,7 @@ TEST(CheckServing, RefusesALinkThatIsNoAuthority) {
   below.extensions = {{NID_subject_alt_name, "DNS:webhook.mindgate-system.svc"}};
   const Identity leaf = NewOdd(&middle, std::move(below));
   EXPECT_EQ(Check({Pem(leaf) + Pem(middle), KeyPem(leaf), ""}),
-            "tls.crt: certificate 2 (\"CN=no ca\") signed the one before it but is no CA\n");
+            "tls.crt: certificate 2 (\"CN=no ca\") signed the one before it but is not a CA\n");
 }
 
 TEST(CheckServing, LooksAtTheDatesOfAll) {
@@ -231,7 +231,7 @@ TEST(CheckServing, AnExpiredAuthorityVouchesForNobody) {
   request.extensions = {{NID_subject_alt_name, "DNS:webhook.mindgate-system.svc"}};
   const Identity leaf = NewOdd(&authority, std::move(request));
   EXPECT_EQ(Check(FilesOf(leaf, &authority), kNow + 4000 * kDay),
-            "ca.crt: none of its authorities vouches for the certificate in tls.crt: certificate "
+            "ca.crt: none of its CAs vouches for the certificate in tls.crt: certificate "
             "has expired\n");
 }
 
@@ -271,7 +271,7 @@ TEST(CheckServing, RefusesACertificateForOtherUses) {
       NewLeaf(authority, [](LeafRequest& request) { request.usage = LeafRequest::Usage::kClient; });
   EXPECT_EQ(Check(FilesOf(client)),
             "tls.crt: certificate 1 (\"CN=webhook.mindgate-system.svc\") is not for servers: its "
-            "key usages leave out serverAuth or digitalSignature\n");
+            "key usages lack serverAuth or digitalSignature\n");
 }
 
 struct Weak {
@@ -295,10 +295,10 @@ TEST(CheckServing, RefusesKeysAndSignaturesThatClientsRefuse) {
       {"RSA 1024", [&] { return with_key(EVP_RSA_gen(1024)); },
        "tls.crt: certificate 1 (\"CN=odd\") has a key that is too weak: RSA 1024\n"},
       {"P-192", [&] { return with_key(EVP_EC_gen("P-192")); },
-       "tls.crt: certificate 1 (\"CN=odd\") has a key of a kind that API servers do not know: "
+       "tls.crt: certificate 1 (\"CN=odd\") has a key type that API servers do not support: "
        "ECDSA P-192\n"},
       {"secp256k1", [&] { return with_key(EVP_EC_gen("secp256k1")); },
-       "tls.crt: certificate 1 (\"CN=odd\") has a key of a kind that API servers do not know: "
+       "tls.crt: certificate 1 (\"CN=odd\") has a key type that API servers do not support: "
        "ECDSA secp256k1\n"},
       {"SHA-1", [&] { return with_digest(EVP_sha1()); },
        "tls.crt: certificate 1 (\"CN=odd\") is signed with SHA1, which API servers refuse\n"},
@@ -346,10 +346,11 @@ TEST(CheckClientAuthority, RefusesWhatCanVouchForNobody) {
   EXPECT_EQ(CheckClients(""), "clients.crt: is empty\n");
   EXPECT_EQ(CheckClients("rubbish"), "clients.crt: holds no certificate\n");
   EXPECT_EQ(CheckClients(Pem(authority).substr(0, 300)),
-            "clients.crt: certificate 1 is cut off or is no PEM\n");
-  EXPECT_EQ(CheckClients(Pem(authority) + Pem(NewLeaf(authority))),
-            "clients.crt: certificate 2 (\"CN=webhook.mindgate-system.svc\") is no CA: it cannot "
-            "vouch for clients\n");
+            "clients.crt: certificate 1 is cut off or is not PEM\n");
+  EXPECT_EQ(
+      CheckClients(Pem(authority) + Pem(NewLeaf(authority))),
+      "clients.crt: certificate 2 (\"CN=webhook.mindgate-system.svc\") is not a CA: it cannot "
+      "vouch for clients\n");
   OddRequest weak;
   weak.key.reset(EVP_RSA_gen(1024));
   weak.extensions = {{NID_basic_constraints, "critical,CA:TRUE"}};

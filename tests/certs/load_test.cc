@@ -37,11 +37,11 @@ TEST(ReadServingFiles, SaysWhatCannotBeRead) {
   };
   EXPECT_EQ(message(folder / "missing"),
             "the folder " + folder / "missing" + " cannot be opened: No such file or directory");
-  EXPECT_EQ(message(folder.path()), folder / "tls.crt" + ": there is no such file");
+  EXPECT_EQ(message(folder.path()), folder / "tls.crt" + ": no such file");
   folder.Write("tls.crt", "chain");
   EXPECT_EQ(message(folder / "tls.crt"),
             "the folder " + folder / "tls.crt" + " cannot be opened: Not a directory");
-  EXPECT_EQ(message(folder.path()), folder / "tls.key" + ": there is no such file");
+  EXPECT_EQ(message(folder.path()), folder / "tls.key" + ": no such file");
   folder.Write("tls.key", std::string(kLargestFile + 1, 'a'));
   EXPECT_EQ(message(folder.path()),
             folder / "tls.key" + ": is larger than 1048576 bytes, the most that is read");
@@ -89,7 +89,7 @@ TEST(LoadTlsMaterial, TellsAllProblemsOfAllFiles) {
   EXPECT_THAT(load(folder / "clients.crt"),
               ::testing::AllOf(HasSubstr("is not for \"other.svc\""),
                                HasSubstr(folder / "clients.crt" + ": is empty")));
-  EXPECT_EQ(load(folder / "none"), folder / "none" + ": there is no such file");
+  EXPECT_EQ(load(folder / "none"), folder / "none" + ": no such file");
 }
 
 TEST(ExpiryOf, IsTheFirstOfTheChainAndTheLastOfTheClientAuthorities) {

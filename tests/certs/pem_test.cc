@@ -44,15 +44,15 @@ TEST(ReadCertificates, RefusesHalfOfAChain) {
   EXPECT_EQ(CertificatesOf(whole.substr(0, second)), "1");
   // Not one cut within the second block may pass for a chain of one.
   for (size_t size = second + 30; size < whole.size() - 30; size += 7) {
-    EXPECT_EQ(CertificatesOf(whole.substr(0, size)), "certificate 2 is cut off or is no PEM");
+    EXPECT_EQ(CertificatesOf(whole.substr(0, size)), "certificate 2 is cut off or is not PEM");
   }
 }
 
 TEST(ReadCertificates, NamesABlockThatHoldsSomethingElse) {
   EXPECT_EQ(CertificatesOf("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"),
-            "certificate 1 is PEM, but what it holds is no X.509 certificate");
+            "certificate 1 is PEM, but does not hold an X.509 certificate");
   EXPECT_EQ(CertificatesOf("-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n"),
-            "certificate 1 is cut off or is no PEM");
+            "certificate 1 is cut off or is not PEM");
 }
 
 TEST(ReadCertificates, HasALimit) {
@@ -61,7 +61,7 @@ TEST(ReadCertificates, HasALimit) {
   for (size_t i = 0; i < kMaxCertificates; ++i) many += one;
   EXPECT_EQ(CertificatesOf(many), "1000");
   EXPECT_EQ(CertificatesOf(many + one),
-            "there are more than 1000 certificates, the most that are read");
+            "there are more than 1000 certificates, which is the limit");
 }
 
 TEST(ReadKey, ReadsWhatOthersWrite) {
@@ -98,7 +98,7 @@ TEST(ReadKey, RefusesAnEncryptedKey) {
   char* data = nullptr;
   const long size = BIO_get_mem_data(bio, &data);
   EXPECT_EQ(KeyOf({data, static_cast<size_t>(size)}),
-            "the private key is encrypted, and nobody is there to type its passphrase");
+            "the private key is encrypted, and there is no way to enter its passphrase");
   BIO_free(bio);
 }
 

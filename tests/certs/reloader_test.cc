@@ -87,7 +87,7 @@ TEST(TlsReloader, KeepsTheOldPairWhateverComes) {
       {"truncated", [](Server& s, const Identity&) { s.folder.Write("tls.crt", ""); },
        "tls.crt: is empty"},
       {"removed", [](Server& s, const Identity&) { std::filesystem::remove(s.folder / "tls.key"); },
-       "tls.key: there is no such file"},
+       "tls.key: no such file"},
       {"expired",
        [](Server& s, const Identity& a) {
          s.Write(NewLeaf(a, [](LeafRequest& request) {
@@ -153,7 +153,7 @@ TEST(TlsReloader, ServesNothingBeforePairAndClientAuthorityWereGood) {
   server.Write(NewLeaf(authority));
   EXPECT_FALSE(server.reloader.Reload());
   EXPECT_EQ(server.Served(), "") << "clients are to be verified";
-  EXPECT_THAT(server.reloader.client_ca_status().error, HasSubstr("there is no such file"));
+  EXPECT_THAT(server.reloader.client_ca_status().error, HasSubstr("no such file"));
   server.folder.Write("clients.crt", Pem(authority));
   EXPECT_TRUE(server.reloader.Reload());
   EXPECT_NE(server.Served(), "");

@@ -92,7 +92,7 @@ TEST(Rotation, ReplacesItsAuthorityInThreeSteps) {
   const std::string old_pair = rotated.files.at("tls.crt");
   const std::string old_authority = rotated.files.at("ca.crt");
   rotated.policy.force_authority = true;
-  EXPECT_THAT(rotated.At(kNow + kDay), ElementsAre("introduce CA: asked for"));
+  EXPECT_THAT(rotated.At(kNow + kDay), ElementsAre("introduce CA: requested"));
   EXPECT_THAT(rotated.At(kNow + kDay), IsEmpty()) << "one replacement at a time";
   rotated.policy.force_authority = false;
   EXPECT_EQ(rotated.Authorities(), 2u);
@@ -122,7 +122,7 @@ TEST(Rotation, AServingCertificateThatIsDueMeanwhileIsSignedByTheOldAuthority) {
   Rotated rotated;
   rotated.At(kNow);
   rotated.policy.force_authority = rotated.policy.force_serving = true;
-  EXPECT_THAT(rotated.At(kNow + kDay), ElementsAre("introduce CA: asked for", "renew: asked for"));
+  EXPECT_THAT(rotated.At(kNow + kDay), ElementsAre("introduce CA: requested", "renew: requested"));
   EXPECT_EQ(rotated.Issuer(), "CN=mindgate-ca@1767225600");
   rotated.policy.force_authority = rotated.policy.force_serving = false;
   rotated.At(kNow + kDay + 1h);
@@ -133,7 +133,8 @@ TEST(Rotation, NamesThatChangeNeedANewCertificate) {
   Rotated rotated;
   rotated.At(kNow);
   rotated.policy.ip_addresses = {"fd00:0::1"};
-  EXPECT_THAT(rotated.At(kNow), ElementsAre("renew: the names that it is for have changed"));
+  EXPECT_THAT(rotated.At(kNow),
+              ElementsAre("renew: the names that it must be valid for have changed"));
   rotated.policy.ip_addresses = {"fd00::1"};
   EXPECT_THAT(rotated.At(kNow), IsEmpty()) << "another spelling is no change";
   rotated.policy.ip_addresses.clear();
@@ -171,7 +172,7 @@ TEST(Rotation, RepairsAServingPairThatCannotServe) {
          files["tls.crt"] = other.files["tls.crt"];
          files["tls.key"] = other.files["tls.key"];
        },
-       {"renew: ca.crt: none of its authorities vouches for the certificate in tls.crt: unable to "
+       {"renew: ca.crt: none of its CAs vouches for the certificate in tls.crt: unable to "
         "get local issuer certificate (write the certificate of the CA that signed tls.crt into "
         "ca.crt and caBundle)"}},
   };
@@ -225,7 +226,7 @@ TEST(Rotation, LeavesAnAuthorityAloneThatIsNotItsOwn) {
        {"error: while reading ca.key: the private key is damaged or cut off"}},
       {"damaged bundle",
        [](Files& files) { files["ca.crt"].resize(200); },
-       {"error: while reading ca.crt: certificate 1 is cut off or is no PEM"}},
+       {"error: while reading ca.crt: certificate 1 is cut off or is not PEM"}},
       {"no PEM",
        [](Files& files) { files["ca.crt"] = "rubbish"; },
        {"error: ca.crt holds no certificate as PEM"}},
@@ -235,7 +236,8 @@ TEST(Rotation, LeavesAnAuthorityAloneThatIsNotItsOwn) {
         "(\"CN=mindgate-ca@1767225600\")"}},
       {"a bundle of many",
        [&](Files& files) { files["ca.crt"] += stranger + stranger; },
-       {"error: ca.crt holds 3 certificates; a CA of mindgate and the one before it would be two"}},
+       {"error: ca.crt holds 3 certificates; mindgate writes at most two, its CA and the previous "
+        "one"}},
   };
   for (const Damage& damage : table) {
     SCOPED_TRACE(damage.name);

@@ -41,14 +41,14 @@ TEST(MakeTlsMaterial, RefusesWhatNoHandshakeCanUse) {
   } cases[] = {
       {"nothing", "", "", "", "no certificate in the PEM text of the serving certificate"},
       {"half a chain", chain.substr(0, chain.size() - 100), KeyPem(leaf), "",
-       "while reading the serving certificate: certificate 2 is cut off or is no PEM"},
+       "while reading the serving certificate: certificate 2 is cut off or is not PEM"},
       {"no key", chain, "", "", "no private key in the PEM text"},
       {"another key", chain, KeyPem(authority), "",
-       "the private key is not that of the certificate"},
+       "the private key does not belong to the certificate"},
       {"no client CA", chain, KeyPem(leaf), "rubbish",
        "no certificate in the PEM text of the client CA"},
       {"half a client CA", chain, KeyPem(leaf), chain.substr(0, chain.size() - 100),
-       "while reading the client CA: certificate 2 is cut off or is no PEM"},
+       "while reading the client CA: certificate 2 is cut off or is not PEM"},
   };
   for (const auto& c : cases) EXPECT_EQ(Made(c.chain, c.key, c.client_ca), c.want) << c.name;
 }
