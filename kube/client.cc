@@ -99,9 +99,9 @@ Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, const std::st
     Warn(*answer);
     if (answer->status < 400) {
       if (answer->status >= 200 && answer->status < 300) return answer;
-      return Failed(Reason::kGarbage, Describe(call) + ": status " +
-                                          std::to_string(answer->status) +
-                                          ", which no API server answers; is `server` right?");
+      return Failed(Reason::kGarbage,
+                    Describe(call) + ": status " + std::to_string(answer->status) +
+                        ", which an API server never sends; check `server` in the kubeconfig");
     }
     const bool asked_to_wait =
         answer->retry_after && (answer->status == 429 || answer->status >= 500);
@@ -236,7 +236,8 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
         FaultOf(Describe(call), answer->status, answer->body, answer->retry_after));
   }
   if (lines.in_a_line()) {
-    return Failed(Reason::kUnreachable, Describe(call) + ": the watch ended within a line");
+    return Failed(Reason::kUnreachable,
+                  Describe(call) + ": the watch ended in the middle of a line");
   }
   return {};
 }
@@ -247,7 +248,7 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
   const Json* object = json::Find(event, "object");
   if (!type || !json::IsObject(object)) {
     return Fault{.reason = Reason::kGarbage,
-                 .message = Describe(call) + ": a line of the watch is no event"};
+                 .message = Describe(call) + ": a line of the watch is not an event"};
   }
   if (*type == "ERROR") {
     const auto code = json::AsInt(json::Find(object, "code")).value_or(500);
@@ -260,7 +261,7 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
                                            : std::nullopt;
   if (!known) {
     return Fault{.reason = Reason::kGarbage,
-                 .message = Describe(call) + ": an event of type " + Quote(*type)};
+                 .message = Describe(call) + ": unknown event type " + Quote(*type)};
   }
   consume({*known, std::move(event["object"])});
   return std::nullopt;

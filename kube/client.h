@@ -70,8 +70,8 @@ struct WatchOptions {
 };
 
 struct ClientOptions {
-  // A call that was answered 429, or 5xx with Retry-After, is made again so often. client-go's is
-  // 10 (rest/request.go, maxRetries).
+  // How often a call is retried that was answered 429, or 5xx with Retry-After. client-go's is 10
+  // (rest/request.go, maxRetries).
   int retries = 10;
   std::chrono::milliseconds timeout{30'000};  // of each try
   size_t event_bytes = 16 * 1024 * 1024;      // the longest line of a watch
@@ -80,8 +80,7 @@ struct ClientOptions {
 // Calls an API server, one at a time to a thread; safe from many. All objects are trees of JSON as
 // the server sent them. Every call ends with kStopped soon after `stop` is asked to.
 //
-// 429 and Retry-After: waited for and made again. What the transport could not deliver is not: the
-// call may have been carried out.
+// Retries 429 and Retry-After. Transport failures are not retried: the call may have been applied.
 class Client {
  public:
   // `transport` and `sleeper` must outlive it.
@@ -106,7 +105,8 @@ class Client {
                               const std::stop_token& stop = {});
 
   // Gives each event to `consume` until the server or `stop` ends the watch. A 410 within the
-  // stream is kExpired; half a line at the end is kUnreachable; a line that is no event, kGarbage.
+  // stream is kExpired; half a line at the end is kUnreachable; a line that is not an event,
+  // kGarbage.
   Answer<void> Watch(const Resource& resource, std::string_view ns, const WatchOptions& options,
                      const json::Projection* fields, const std::function<void(WatchEvent)>& consume,
                      const std::stop_token& stop);

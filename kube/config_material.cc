@@ -24,7 +24,7 @@ Material ReadMaterial(const ConfigNode& node, const MaterialKind& kind, Complain
     material.place = data.Place();
     auto text = certs::DecodeBase64(encoded);
     const std::string fault =
-        text ? kind.fault_of(*text) : "not base64, in which the PEM text must be written";
+        text ? kind.fault_of(*text) : "not base64: write the PEM text base64-encoded";
     if (fault.empty()) {
       material.text = *std::move(text);
     } else {

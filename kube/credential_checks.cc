@@ -31,7 +31,7 @@ std::string TokenFault(std::string_view token) {
   });
   if (bad == token.end()) return "";
   return "a space or a control character at byte " + std::to_string(bad - token.begin() + 1) +
-         ", which no token has";
+         ", which a token cannot contain";
 }
 
 }  // namespace mindgate::kube

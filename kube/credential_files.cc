@@ -12,8 +12,8 @@ namespace mindgate::kube {
 namespace {
 
 constexpr std::chrono::minutes kRereadAfter(1);
-constexpr size_t kLargestToken = 64 * 1024;  // servers refuse headers far below this
-constexpr size_t kLargestPem = 1024 * 1024;  // all certificates of the web are a quarter of it
+constexpr size_t kMaxToken = 64 * 1024;  // servers refuse headers far below this
+constexpr size_t kMaxPem = 1024 * 1024;  // all certificates of the web are a quarter of it
 
 Answer<std::string> Read(const std::string& path, size_t limit,
                          std::string (*fault_of)(std::string_view)) {
@@ -50,7 +50,7 @@ class Source final : public CredentialSource {
   }
 
  private:
-  // Takes up what is good; returns what is not.
+  // Loads what is good; returns the fault of what is not.
   Answer<void> Reread() {
     Answer<void> done;
     if (!files_.token_file.empty()) {
@@ -96,21 +96,19 @@ class Source final : public CredentialSource {
 }  // namespace
 
 Answer<std::string> ReadTokenFile(const std::string& path) {
-  const auto text = ReadNamedFile(path, kLargestToken);
+  const auto text = ReadNamedFile(path, kMaxToken);
   if (!text) return Failed(Reason::kCredentials, text.error().message());
   const std::string_view token = Trim(*text);
-  const std::string fault = token.empty() ? "is empty, and should hold a token" : TokenFault(token);
+  const std::string fault = token.empty() ? "is empty, but should hold a token" : TokenFault(token);
   if (!fault.empty()) return Failed(Reason::kCredentials, path + ": " + fault);
   return std::string(token);
 }
 
 Answer<std::string> ReadCertificatesFile(const std::string& path) {
-  return Read(path, kLargestPem, CertificatesFault);
+  return Read(path, kMaxPem, CertificatesFault);
 }
 
-Answer<std::string> ReadKeyFile(const std::string& path) {
-  return Read(path, kLargestPem, KeyFault);
-}
+Answer<std::string> ReadKeyFile(const std::string& path) { return Read(path, kMaxPem, KeyFault); }
 
 std::shared_ptr<CredentialSource> MakeCredentialSource(CredentialFiles files, const Clock& clock) {
   return std::make_shared<Source>(std::move(files), clock);

@@ -8,7 +8,7 @@
 
 namespace mindgate::kube {
 
-// Credentials that stand in a configuration or in files. Absolute paths; empty: there is none.
+// Credentials from a configuration or from files. Absolute paths; empty: there is none.
 struct CredentialFiles {
   Credential now{};  // as configured, or as it was in the files when they were first read
   std::string token_file{};
@@ -18,8 +18,8 @@ struct CredentialFiles {
 
 // Reads the files again after a minute, as client-go does (transport/token_source.go: half of the
 // time between kubelet's renewal of a token and its end), and after a refusal. What cannot be read
-// or is no credential leaves the last good one in place, as long as that is not refused. A
-// certificate and its key are taken up together. `clock` must outlive it.
+// or is not a credential leaves the last good one in place, as long as that is not refused. A
+// certificate and its key are loaded together. `clock` must outlive it.
 std::shared_ptr<CredentialSource> MakeCredentialSource(CredentialFiles files, const Clock& clock);
 
 // What such files hold, checked. The message begins with the path and shows nothing of the content.

@@ -17,9 +17,9 @@ namespace {
 using Instant = std::chrono::steady_clock::time_point;
 
 // An API server sends under 2 KB; what goes on beyond this is not one.
-constexpr size_t kLargestHead = 256 * 1024;
+constexpr size_t kMaxHead = 256 * 1024;
 // Of an error's body: a Status with its causes.
-constexpr size_t kLargestRefusal = 1024 * 1024;
+constexpr size_t kMaxErrorBody = 1024 * 1024;
 
 // A handle for one call at a time, with the connection that the last one left open.
 struct Lane {
@@ -75,7 +75,7 @@ size_t OnHeader(char* data, size_t size, size_t count, void* to) {
   auto& exchange = *static_cast<Exchange*>(to);
   const std::string_view line(data, size * count);
   exchange.head_bytes += line.size();
-  if (exchange.head_bytes > kLargestHead) {
+  if (exchange.head_bytes > kMaxHead) {
     exchange.head_too_large = true;
     return 0;
   }
@@ -115,7 +115,7 @@ size_t OnBody(char* data, size_t size, size_t count, void* to) {
     return 0;
   }
   const size_t limit = exchange.consume != nullptr || exchange.status() >= 400
-                           ? std::min(exchange.limit, kLargestRefusal)
+                           ? std::min(exchange.limit, kMaxErrorBody)
                            : exchange.limit;
   if (exchange.answer.body.size() + piece.size() > limit) {
     exchange.limit = limit;
@@ -343,8 +343,8 @@ class CurlTransport final : public Transport {
     }
     if (exchange.head_too_large) {
       return fault(Reason::kGarbage, "the head of the answer is larger than " +
-                                         std::to_string(kLargestHead) +
-                                         " bytes; what answers there is no API server");
+                                         std::to_string(kMaxHead) +
+                                         " bytes; this is not an API server");
     }
     switch (code) {
       case CURLE_OPERATION_TIMEDOUT:

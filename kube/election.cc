@@ -109,8 +109,8 @@ Answer<void> Elector::Update(Json spec, const std::stop_token& stop) {
 Answer<void> Elector::Observe(Answer<Json> lease) {
   if (!lease) return tl::unexpected(std::move(lease).error());
   if (!json::IsObject(&*lease)) {
-    return Failed(Reason::kGarbage,
-                  "the answer for Lease " + options_.ns + "/" + options_.name + " is no object");
+    return Failed(Reason::kGarbage, "the answer for Lease " + options_.ns + "/" + options_.name +
+                                        " is not an object");
   }
   const Json* before = SpecOf(lease_);
   const Json* after = SpecOf(*lease);

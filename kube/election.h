@@ -29,9 +29,9 @@ class Elector {
     std::chrono::seconds lease{60};
     // A holder that has not renewed for so long no longer leads.
     std::chrono::seconds renew_deadline{40};
-    // Between two looks at the Lease, and up to a fifth more, so that replicas do not come at once.
+    // Between two reads of the Lease, and up to a fifth more, so that replicas do not come at once.
     std::chrono::seconds retry{10};
-    // Why a look failed, for logs. Others that hold the Lease are no failure.
+    // Why a read failed, for logs. It is not a failure that another one holds the Lease.
     std::function<void(const Fault& fault)> failed{};
   };
 
@@ -40,14 +40,14 @@ class Elector {
   // outlive this. `seed` spreads the pauses.
   Elector(Client& client, Sleeper& sleeper, const Clock& clock, Options options, uint64_t seed);
 
-  // Takes the Lease when it is free and renews it, until `stop`; then it is given up, so that the
-  // next one need not wait. Losing it is no end: it is tried for again. `on_change` is called in
-  // this thread, the first time when it leads, and should return soon. It may tell the loss later
-  // than leading() does, by as long as a request may take.
+  // Takes the Lease when it is free and renews it, until `stop`; then it releases the Lease, so
+  // that the next one need not wait. After losing the Lease it tries for it again. `on_change` is
+  // called in this thread, the first time when it leads, and should return soon. It may tell the
+  // loss later than leading() does, by as long as a request may take.
   void Run(const std::stop_token& stop, const std::function<void(bool leading)>& on_change);
 
   // By the clock and not by what Run has got to: false as soon as the renewal is overdue. From any
-  // thread, for the last look before an action.
+  // thread, for the last check before an action.
   bool leading() const { return clock_.Now() < Clock::Instant(Clock::Instant::duration(until_)); }
 
  private:

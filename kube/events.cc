@@ -32,7 +32,7 @@ bool IsSubdomain(std::string_view name) {
   return std::ranges::all_of(Split(name, '.'), IsDns1123Label);
 }
 
-// "web-0.17c4a0b2e8d93f51". Names of some kinds, such as roles, are none that an Event may have.
+// "web-0.17c4a0b2e8d93f51". Names of some kinds, such as roles, are not valid names of Events.
 std::string NameFor(const ObjectReference& object, uint64_t number) {
   std::string name = IsSubdomain(object.name) ? object.name : ToLower(object.kind);
   name.resize(std::min(name.size(), kMaxName - kSuffix));
@@ -101,11 +101,11 @@ void Recorder::Record(EventRecord record) {
   changed_.notify_all();
 }
 
-bool Recorder::Flush(std::chrono::milliseconds longest) {
+bool Recorder::Flush(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
   const uint64_t ticket = ++flush_asked_;
   changed_.notify_all();
-  return changed_.wait_for(lock, longest, [&] { return flush_done_ >= ticket; });
+  return changed_.wait_for(lock, timeout, [&] { return flush_done_ >= ticket; });
 }
 
 Recorder::Counts Recorder::counts() const {
@@ -197,7 +197,7 @@ Answer<void> Recorder::Create(EventBook::Entry& entry) {
   if (entry.name.empty()) entry.name = NameFor(entry.record.regarding, random_());
   auto created = Nothing(client_.Create(resources::kEvents, NamespaceOf(entry.record),
                                         EventOf(entry), {}, cut_.get_token()));
-  // By nobody else than us, in a try whose answer was lost.
+  // By ourselves, in a try whose answer was lost.
   if (!created && created.error().reason == Reason::kAlreadyExists) return {};
   return created;
 }

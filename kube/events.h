@@ -47,7 +47,7 @@ class Recorder {
 
   // Waits until all that was recorded before is written or given up, counts of series too; false
   // when that takes longer.
-  bool Flush(std::chrono::milliseconds longest);
+  bool Flush(std::chrono::milliseconds timeout);
 
   struct Counts {
     uint64_t written = 0;  // Events created and series brought up to date

@@ -75,7 +75,7 @@ std::string FaultOf(const Credential& credential) {
     return "printed a bad clientKeyData: " + fault;
   }
   if (!IsPair(credential.certificate, credential.key)) {
-    return "printed a client key that is not that of the client certificate";
+    return "printed a client key that does not match the client certificate";
   }
   return "";
 }
@@ -91,18 +91,18 @@ std::optional<std::string> TextOf(const Json* status, std::string_view key) {
 // What the plugin printed; a fault is the rest of a sentence about it.
 tl::expected<Printed, std::string> Parse(const std::string& text, const std::string& api_version) {
   const auto fault = [](std::string what) { return tl::unexpected(std::move(what)); };
-  if (Trim(text).empty()) return fault("printed nothing, and should print an ExecCredential");
+  if (Trim(text).empty()) return fault("printed nothing, but should print an ExecCredential");
   const auto root = json::Decode(text);
   if (!root) {
     // Without what stands there: it may be part of a token.
-    return fault("printed what is no JSON, at line " + std::to_string(root.error().at.line) +
+    return fault("printed invalid JSON, at line " + std::to_string(root.error().at.line) +
                  ", column " + std::to_string(root.error().at.column));
   }
   const std::string_view kind = json::FindString(*root, "kind").value_or("");
   const std::string_view version = json::FindString(*root, "apiVersion").value_or("");
   if (kind != "ExecCredential" || version != api_version) {
     return fault("printed kind " + Quote(kind) + " of " + Quote(version) +
-                 ", and the configuration says ExecCredential of " + Quote(api_version));
+                 ", but the configuration says ExecCredential of " + Quote(api_version));
   }
   const Json* status = json::Find(*root, "status");
   if (!json::IsObject(status)) return fault("printed an ExecCredential without a status");
@@ -111,7 +111,7 @@ tl::expected<Printed, std::string> Parse(const std::string& text, const std::str
                                     {"clientCertificateData", &Credential::certificate},
                                     {"clientKeyData", &Credential::key}}) {
     const auto value = TextOf(status, key);
-    if (!value) return fault("printed a status." + std::string(key) + " that is no string");
+    if (!value) return fault("printed a status." + std::string(key) + " that is not a string");
     printed.credential.*member = *value;
   }
   if (const auto what = FaultOf(printed.credential); !what.empty()) return fault(what);
@@ -120,7 +120,7 @@ tl::expected<Printed, std::string> Parse(const std::string& text, const std::str
   printed.end = ParseTimestamp(end.value_or(""));
   if (!printed.end) {
     return fault(
-        "printed a status.expirationTimestamp that is no time such as 2026-12-31T12:00:00Z");
+        "printed a status.expirationTimestamp that is not a time such as 2026-12-31T12:00:00Z");
   }
   return printed;
 }
@@ -136,7 +136,7 @@ class ExecCredentials final : public CredentialSource {
     if (!ended_ || clock_.Now() - *ended_ >= kBetweenRuns) Renew();
     if (kept_ && !refused_ && (!fault_ || !IsDue({}))) return kept_->credential;
     if (fault_) return tl::unexpected(*fault_);
-    return Because("the server refuses what it has just printed", "");
+    return Because("the server refuses the credentials that it has just printed", "");
   }
 
   void Refused(const Credential& refused) override {

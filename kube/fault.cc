@@ -32,7 +32,7 @@ std::string_view Help(Reason reason) {
     case Reason::kUnauthorized:
       return "; the credentials are not accepted: renew them";
     case Reason::kForbidden:
-      return "; grant it by a Role or ClusterRole";
+      return "; grant it with a Role or ClusterRole";
     default:
       return "";
   }

@@ -11,7 +11,7 @@
 namespace mindgate::kube {
 namespace {
 
-constexpr size_t kLargestName = 1024;  // of a namespace: 63 and a line end
+constexpr size_t kMaxNamespaceFile = 1024;  // of a namespace: 63 and a line end
 
 }  // namespace
 
@@ -50,7 +50,7 @@ Answer<Access> InClusterAccess(const Clock& clock, const std::string& folder) {
   if (!complaints.empty()) return tl::unexpected(complaints.AsFault());
 
   // Without a namespace it is "default"; a projected volume need not have one.
-  if (const auto name = ReadNamedFile(folder + "/namespace", kLargestName);
+  if (const auto name = ReadNamedFile(folder + "/namespace", kMaxNamespaceFile);
       name && IsDns1123Label(Trim(*name))) {
     access.default_namespace = Trim(*name);
   }

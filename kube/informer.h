@@ -22,10 +22,10 @@ class Informer {
  public:
   struct Options {
     Selection selection;
-    // What to keep of an object, of which only the selection's fields are there; nothing: the
-    // object does not belong into the collection.
+    // What to keep of an object that holds only the selection's fields; nothing: the object does
+    // not belong in the collection.
     std::function<std::optional<T>(const Json& object)> project;
-    // After each change, in the thread of Run; null: it was not there, or is no more.
+    // After each change, in the thread of Run; null: it did not exist before, or no longer exists.
     std::function<void(const std::string& key, const T* before, const T* after)> changed{};
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
@@ -51,9 +51,9 @@ class Informer {
   }
   // Whether what is there is complete and, as far as one can know, new.
   bool current() const { return synced() && reflector_.following(); }
-  bool WaitSynced(std::chrono::milliseconds longest, const std::stop_token& stop = {}) const {
+  bool WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop = {}) const {
     std::unique_lock lock(mutex_);
-    return synced_changed_.wait_for(lock, stop, longest, [this] { return synced_; });
+    return synced_changed_.wait_for(lock, stop, timeout, [this] { return synced_; });
   }
 
   Reflector::Counts counts() const { return reflector_.counts(); }

@@ -36,7 +36,7 @@ class LineSplitter {
         more = consume(std::string_view(rest_));
         rest_.clear();
         // One large object must not be paid for until the watch ends.
-        if (rest_.capacity() > kLargestKept) rest_.shrink_to_fit();
+        if (rest_.capacity() > kMaxKept) rest_.shrink_to_fit();
       }
       if (!more) return false;
     }
@@ -47,7 +47,7 @@ class LineSplitter {
   bool in_a_line() const { return !rest_.empty(); }
 
  private:
-  static constexpr size_t kLargestKept = 256 * 1024;
+  static constexpr size_t kMaxKept = 256 * 1024;
 
   const size_t limit_;
   std::string rest_;

@@ -38,7 +38,7 @@ json::Projection WithIdentity(std::vector<json::Projection::Path> fields);
 class Reflector {
  public:
   struct Handler {
-    std::function<void()> list_started;        // what follows is the whole collection anew
+    std::function<void()> list_started;        // the whole collection follows again
     std::function<void(Json object)> listed;   // one object of it
     std::function<void()> list_done;           // that was all
     std::function<void(WatchEvent)> happened;  // a change; no bookmarks

@@ -46,7 +46,7 @@ ServerUrl ReadServerUrl(std::string_view text) {
   const auto odd = [](char c) { return c <= ' ' || c == 0x7f || c == '?' || c == '#'; };
   if (std::any_of(rest.begin(), rest.end(), odd) ||
       !IsHostAndPort(rest.substr(0, rest.find('/')))) {
-    return {"", Quote(text) + " is no URL of an API server", "write https://ADDRESS:PORT"};
+    return {"", Quote(text) + " is not the URL of an API server", "write https://ADDRESS:PORT"};
   }
   while (rest.ends_with('/')) rest.remove_suffix(1);
   return {scheme + std::string(rest), "", ""};

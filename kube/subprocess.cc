@@ -28,7 +28,7 @@ struct Pipe {
 Result<Pipe> MakePipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    return Fail(ErrorCode::kInvalidArgument, "no pipe can be made: " + SystemReason(errno));
+    return Fail(ErrorCode::kInvalidArgument, "cannot create a pipe: " + SystemReason(errno));
   }
   Pipe made{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -177,7 +177,7 @@ Result<Ended> RunProgram(const Program& program) {
   const int failure =
       ::posix_spawnp(&pid, program.command.c_str(), settings.actions(), settings.attributes(),
                      Pointers(words).data(), Pointers(variables).data());
-  if (failure == ENOENT) return Fail(ErrorCode::kNotFound, "there is no such program");
+  if (failure == ENOENT) return Fail(ErrorCode::kNotFound, "no such program");
   if (failure != 0) {
     return Fail(ErrorCode::kInvalidArgument, "cannot be started: " + SystemReason(failure));
   }

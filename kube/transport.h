@@ -58,9 +58,9 @@ struct TransportLimits {
   std::chrono::seconds stream_silence{150};
 };
 
-// Over libcurl, HTTP/1.1. `user_agent` as in "mindgate/0.1.0". A 401 makes it fetch the credentials
-// anew and send the call once more. libcurl itself sends a call again, whatever its method, when a
-// kept connection turns out to be closed before a byte of the answer came.
+// Over libcurl, HTTP/1.1. `user_agent` as in "mindgate/0.1.0". After a 401 it fetches the
+// credentials again and repeats the call once. libcurl itself sends a call again, whatever its
+// method, when a kept connection turns out to be closed before a byte of the answer came.
 std::unique_ptr<Transport> MakeTransport(Access access, const std::string& user_agent,
                                          const TransportLimits& limits = {});
 

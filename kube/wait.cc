@@ -16,8 +16,8 @@ bool RealSleeper::Sleep(std::chrono::milliseconds time, std::stop_token stop) {
 
 std::chrono::milliseconds Backoff::Next() {
   std::chrono::milliseconds wait = options_.first;
-  for (int i = 0; i < failures_ && wait < options_.longest; ++i) wait *= 2;
-  wait = std::min(wait, options_.longest);
+  for (int i = 0; i < failures_ && wait < options_.max_wait; ++i) wait *= 2;
+  wait = std::min(wait, options_.max_wait);
   ++failures_;
   std::uniform_int_distribution<int64_t> spread(wait.count() / 2, wait.count() * 3 / 2);
   return std::chrono::milliseconds(spread(random_));

@@ -20,13 +20,14 @@ class RealSleeper final : public Sleeper {
   bool Sleep(std::chrono::milliseconds time, std::stop_token stop) override;
 };
 
-// How long to wait before the next try: doubling from `first` to `longest`, each spread evenly over
-// half to one and a half times itself, so that many clients do not come back at once. One thread.
+// How long to wait before the next try: doubling from `first` to `max_wait`, each spread evenly
+// over half to one and a half times itself, so that many clients do not come back at once. One
+// thread.
 class Backoff {
  public:
   struct Options {
     std::chrono::milliseconds first{500};
-    std::chrono::milliseconds longest{30'000};
+    std::chrono::milliseconds max_wait{30'000};
   };
   explicit Backoff(uint64_t seed) : Backoff(Options{}, seed) {}
   Backoff(Options options, uint64_t seed) : options_(options), random_(seed) {}

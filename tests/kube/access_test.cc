@@ -93,7 +93,7 @@ TEST_F(SourceFixture, APodHasItsServiceAccountWhenNoFlagNamesAKubeconfig) {
       Variables{{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}, {"KUBERNETES_SERVICE_PORT", "443"}});
   // This machine is no pod: the folder of the service account is missing.
   const std::string want =
-      "Credentials: /var/run/secrets/kubernetes.io/serviceaccount/token: there is no such file";
+      "Credentials: /var/run/secrets/kubernetes.io/serviceaccount/token: no such file";
   EXPECT_EQ(Found().substr(0, want.size()), want);
   EXPECT_EQ(Found({.default_namespace = "ns"}).substr(0, want.size()), want);
   EXPECT_EQ(Found({.context = "prod"}), "Credentials: there is no file DIR/home/.kube/config");

@@ -48,8 +48,7 @@ struct Fixture {
   Client client;
 };
 
-// --- answers that are none
-// ------------------------------------------------------------------------
+// --- answers that are none ---
 
 TEST(ClientBadInput, AnswersOfWhatIsNoApiServer) {
   struct Case {
@@ -461,7 +460,7 @@ TEST(ClientBadInput, WithoutARole) {
   EXPECT_THAT(fault.message,
               AllOf(HasSubstr("GET "),
                     HasSubstr("User \"tester\" cannot get resource \"pods\" in API group \"\" in "
-                              "the namespace \"default\"; grant it by a Role or ClusterRole")));
+                              "the namespace \"default\"; grant it with a Role or ClusterRole")));
   EXPECT_FALSE(fault.transient());
   EXPECT_EQ(f.fake.Count(), 1u);
 }

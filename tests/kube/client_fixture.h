@@ -59,7 +59,7 @@ class FixedCredentials final : public CredentialSource {
   std::vector<std::string> refused_;
 };
 
-// Lets no time pass and remembers what was asked for.
+// Lets no time pass and remembers what was requested.
 class FakeSleeper final : public Sleeper {
  public:
   bool Sleep(std::chrono::milliseconds time, std::stop_token stop) override {

@@ -20,10 +20,10 @@ TEST(CredentialChecks, CertificatesAndTheirFaults) {
       {"", "no certificate in the PEM text"},
       {"hello", "no certificate in the PEM text"},
       {m.key, "no certificate in the PEM text"},
-      {cut, "certificate 1 is cut off or is no PEM"},
-      {m.ca + cut, "certificate 2 is cut off or is no PEM"},
+      {cut, "certificate 1 is cut off or is not PEM"},
+      {m.ca + cut, "certificate 2 is cut off or is not PEM"},
       {"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-       "certificate 1 is PEM, but what it holds is no X.509 certificate"},
+       "certificate 1 is PEM, but does not hold an X.509 certificate"},
   };
   for (const auto& [text, want] : cases) EXPECT_EQ(CertificatesFault(text), want) << text;
 }
@@ -37,7 +37,7 @@ TEST(CredentialChecks, KeysAndTheirFaults) {
       {m.certificate, "no private key in the PEM text"},
       {m.key.substr(0, m.key.size() / 2), "the private key is damaged or cut off"},
       {"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n",
-       "the private key is encrypted, and nobody is there to type its passphrase"},
+       "the private key is encrypted, and there is no way to enter its passphrase"},
   };
   for (const auto& [text, want] : cases) EXPECT_EQ(KeyFault(text), want) << text;
   EXPECT_TRUE(IsPair(m.certificate + m.ca, m.key));
@@ -50,9 +50,9 @@ TEST(CredentialChecks, ATokenMustFitIntoAHeader) {
   EXPECT_EQ(TokenFault("eyJhbGciOi.J9_-~+/=:"), "");
   EXPECT_EQ(TokenFault(""), "");
   EXPECT_EQ(TokenFault("abc\r\nHost: evil"),
-            "a space or a control character at byte 4, which no token has");
+            "a space or a control character at byte 4, which a token cannot contain");
   EXPECT_EQ(TokenFault(std::string("a\0b", 3)),
-            "a space or a control character at byte 2, which no token has");
+            "a space or a control character at byte 2, which a token cannot contain");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST_F(TokenFixture, StaysWhileItsFileCannotBeRead) {
 
   source->Refused({"first", "", ""});
   const std::string want = "Credentials: the server no longer accepts the credentials, and " +
-                           folder.path() + "/token: there is no such file";
+                           folder.path() + "/token: no such file";
   EXPECT_EQ(Show(source->Get()), want);
   EXPECT_EQ(Show(source->Get()), want) << "a refused token is not given again";
   folder.Write("token", "second");
@@ -129,12 +129,12 @@ TEST(CredentialFiles, WhatCannotBeUsedIsNamedWithoutItsContent) {
     return answer ? *answer : answer.error().message;
   };
   EXPECT_EQ(text(ReadTokenFile(at + "words")),
-            at + "words: a space or a control character at byte 7, which no token has");
-  EXPECT_EQ(text(ReadTokenFile(at + "empty")), at + "empty: is empty, and should hold a token");
+            at + "words: a space or a control character at byte 7, which a token cannot contain");
+  EXPECT_EQ(text(ReadTokenFile(at + "empty")), at + "empty: is empty, but should hold a token");
   EXPECT_EQ(text(ReadTokenFile(at + "large")),
             at + "large: is larger than 65536 bytes, the most that is read");
   EXPECT_EQ(text(ReadTokenFile(at + "folder")), at + "folder: is a folder, not a file");
-  EXPECT_EQ(text(ReadTokenFile(at + "gone")), at + "gone: there is no such file");
+  EXPECT_EQ(text(ReadTokenFile(at + "gone")), at + "gone: no such file");
   EXPECT_EQ(text(ReadTokenFile("/dev/zero")), "/dev/zero: is not a regular file");
   EXPECT_EQ(text(ReadCertificatesFile(at + "words")), at + "words: no certificate in the PEM text");
   EXPECT_EQ(text(ReadCertificatesFile(at + "larger")),

@@ -276,7 +276,7 @@ TEST_F(ElectionFixture, ARenewalCountsFromBeforeItWasSent) {
     };
   });
   steps.push_back([this] {
-    // 29 s for the answer, then a pause that ended at the deadline at the latest.
+    // 29 s for the answer, then a pause that expired at the deadline at the latest.
     EXPECT_EQ(pauses.back() <= seconds(11), true);
   });
   Run();
@@ -311,7 +311,7 @@ TEST_F(ElectionFixture, GarbageIsAFailureAndNotAnEnd) {
                       7};
   steps.push_back([&] { garbage = false; });
   odd_elector.Run(stop.get_token(), [this](bool leading) { Tell(leading ? "leads" : "not"); });
-  EXPECT_EQ(story, (Story{"the answer for Lease ns/watcher is no object", "leads", "not"}));
+  EXPECT_EQ(story, (Story{"the answer for Lease ns/watcher is not an object", "leads", "not"}));
 }
 
 TEST_F(ElectionFixture, NothingHappensAfterTheStop) {

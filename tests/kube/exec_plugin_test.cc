@@ -117,7 +117,8 @@ TEST_F(ExecFixture, AServerThatRefusesEverythingDoesNotRunItAgainAndAgain) {
   EXPECT_EQ(Show(source->Get()), "token=bad");
   for (int i = 0; i < 100; ++i) {
     source->Refused({"bad", "", ""});
-    EXPECT_EQ(Show(source->Get()), Blamed("the server refuses what it has just printed"));
+    EXPECT_EQ(Show(source->Get()),
+              Blamed("the server refuses the credentials that it has just printed"));
   }
   EXPECT_EQ(Runs(), 1);
   clock.Advance(std::chrono::seconds(5));
@@ -147,7 +148,7 @@ TEST_F(ExecFixture, AFailedRenewalMattersWhenTheOldOnesHaveEnded) {
   EXPECT_EQ(Show(source->Get()), "token=first");
   EXPECT_EQ(Runs(), 2) << "it was tried";
   clock.Advance(std::chrono::seconds(5));
-  EXPECT_EQ(Show(source->Get()), Blamed("printed nothing, and should print an ExecCredential"));
+  EXPECT_EQ(Show(source->Get()), Blamed("printed nothing, but should print an ExecCredential"));
 }
 
 TEST_F(ExecFixture, OursMayBeTheWrongClock) {
@@ -221,51 +222,52 @@ TEST_F(ExecFixture, AMissingCommandComesWithItsInstallHint) {
   ExecPlugin plugin = Plugin();
   plugin.command = "kubelogin-of-nobody";
   EXPECT_EQ(Show(MakeExecSource(plugin, clock)->Get()),
-            "Credentials: config:7:5: exec plugin \"kubelogin-of-nobody\": there is no such "
-            "program (install it, or write its full path in exec.command)");
+            "Credentials: config:7:5: exec plugin \"kubelogin-of-nobody\": no such program "
+            "(install it, or write its full path in exec.command)");
   plugin.install_hint = "\n  brew install kubelogin\033[0m\n";
   EXPECT_EQ(Show(MakeExecSource(plugin, clock)->Get()),
-            "Credentials: config:7:5: exec plugin \"kubelogin-of-nobody\": there is no such "
-            "program (brew install kubelogin\\x1b[0m)");
+            "Credentials: config:7:5: exec plugin \"kubelogin-of-nobody\": no such program (brew "
+            "install kubelogin\\x1b[0m)");
 }
 
 TEST_F(ExecFixture, RefusesWhatIsNoCredential) {
   const TestMaterial& m = Material();
   const std::string half = m.certificate.substr(0, m.certificate.size() / 2);
   const std::string cases[][2] = {
-      {"", "printed nothing, and should print an ExecCredential"},
-      {"{\"token\": \"secret", "printed what is no JSON, at line 1, column 11"},
-      {"secret", "printed what is no JSON, at line 1, column 1"},
+      {"", "printed nothing, but should print an ExecCredential"},
+      {"{\"token\": \"secret", "printed invalid JSON, at line 1, column 11"},
+      {"secret", "printed invalid JSON, at line 1, column 1"},
       {"[]",
-       "printed kind \"\" of \"\", and the configuration says ExecCredential of "
+       "printed kind \"\" of \"\", but the configuration says ExecCredential of "
        "\"client.authentication.k8s.io/v1\""},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1",
            "status":{"token":"secret"}})",
        "printed kind \"ExecCredential\" of \"client.authentication.k8s.io/v1beta1\", and the "
        "configuration says ExecCredential of \"client.authentication.k8s.io/v1\""},
       {R"({"kind":"Status","apiVersion":"v1"})",
-       "printed kind \"Status\" of \"v1\", and the configuration says ExecCredential of "
+       "printed kind \"Status\" of \"v1\", but the configuration says ExecCredential of "
        "\"client.authentication.k8s.io/v1\""},
       {ExecCredential(nullptr), "printed an ExecCredential without a status"},
       {ExecCredential("secret"), "printed an ExecCredential without a status"},
       {ExecCredential(json::object()),
        "printed neither a token nor a client certificate with its key"},
-      {ExecCredential({{"token", 5}}), "printed a status.token that is no string"},
+      {ExecCredential({{"token", 5}}), "printed a status.token that is not a string"},
       {ExecCredential({{"token", "sec\nret"}}),
-       "printed a bad token: a space or a control character at byte 4, which no token has"},
+       "printed a bad token: a space or a control character at byte 4, which a token cannot "
+       "contain"},
       {ExecCredential({{"clientKeyData", m.key}}), "printed a client key without its certificate"},
       {ExecCredential({{"clientCertificateData", m.certificate}, {"token", "secret"}}),
        "printed a client certificate without its key"},
       {ExecCredential({{"clientCertificateData", half}, {"clientKeyData", m.key}}),
-       "printed a bad clientCertificateData: certificate 1 is cut off or is no PEM"},
+       "printed a bad clientCertificateData: certificate 1 is cut off or is not PEM"},
       {ExecCredential({{"clientCertificateData", m.certificate}, {"clientKeyData", "secret"}}),
        "printed a bad clientKeyData: no private key in the PEM text"},
       {ExecCredential({{"clientCertificateData", m.certificate}, {"clientKeyData", m.other_key}}),
-       "printed a client key that is not that of the client certificate"},
+       "printed a client key that does not match the client certificate"},
       {ExecCredential({{"token", "secret"}, {"expirationTimestamp", "tomorrow"}}),
-       "printed a status.expirationTimestamp that is no time such as 2026-12-31T12:00:00Z"},
+       "printed a status.expirationTimestamp that is not a time such as 2026-12-31T12:00:00Z"},
       {ExecCredential({{"token", "secret"}, {"expirationTimestamp", 5}}),
-       "printed a status.expirationTimestamp that is no time such as 2026-12-31T12:00:00Z"},
+       "printed a status.expirationTimestamp that is not a time such as 2026-12-31T12:00:00Z"},
   };
   for (const auto& [answer, want] : cases) {
     EXPECT_EQ(FaultOfAnswer(answer), Blamed(want)) << answer;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::seconds kPatience(60);
 
 // The largest request body (k8s.io/apiserver: MaxRequestBodyBytes).
-constexpr size_t kLargestBody = 3 * 1024 * 1024;
+constexpr size_t kMaxBody = 3 * 1024 * 1024;
 
 HttpResponse Answered(int status, const Json& body) {
   HttpResponse response;
@@ -372,7 +372,7 @@ HttpResponse FakeApiServer::Carry(const HttpRequest& request) {
   const auto refused = route ? users_.Refused(request, &route->target, route->verb)
                              : users_.Refused(request, nullptr, "get");
   if (refused) return Answered(*refused);
-  if (request.body.size() > kLargestBody) {
+  if (request.body.size() > kMaxBody) {
     return Answered(StatusOf(413, "RequestEntityTooLarge",
                              "Request entity too large: limit is 3145728", Json::object()));
   }

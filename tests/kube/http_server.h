@@ -57,7 +57,7 @@ class HttpServer {
   struct Options {
     std::string certificate;  // PEM with its chain; empty: no TLS
     std::string key;
-    std::string client_ca = {};  // PEM; empty: client certificates are not asked for
+    std::string client_ca = {};  // PEM; empty: client certificates are not requested
   };
   using Handler = std::function<HttpResponse(const HttpRequest&)>;  // called from many threads
 

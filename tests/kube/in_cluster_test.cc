@@ -54,10 +54,10 @@ TEST(InCluster, AllThatIsMissingAtOnce) {
   const TempFolder folder;
   const std::string files =
       folder.path() +
-      "/token: there is no such file (the pod needs automountServiceAccountToken, or a projected "
+      "/token: no such file (the pod needs automountServiceAccountToken, or a projected "
       "volume there)\n" +
       folder.path() +
-      "/ca.crt: there is no such file (it comes with the token, or from the ConfigMap "
+      "/ca.crt: no such file (it comes with the token, or from the ConfigMap "
       "kube-root-ca.crt)";
   {
     const ChangedEnvironment elsewhere(Variables{{"KUBERNETES_SERVICE_HOST", "10.96.0.1"},
@@ -72,7 +72,7 @@ TEST(InCluster, AllThatIsMissingAtOnce) {
     const ChangedEnvironment pod(Service("10.96.0.1", "https"));
     EXPECT_EQ(Show(InClusterAccess(clock, folder.path())),
               "Credentials: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT: "
-              "\"https://10.96.0.1:https\" is no URL of an API server\n" +
+              "\"https://10.96.0.1:https\" is not the URL of an API server\n" +
                   files);
   }
   const ChangedEnvironment pod(Service("10.96.0.1", "443"));
@@ -81,7 +81,7 @@ TEST(InCluster, AllThatIsMissingAtOnce) {
   folder.Write("ca.crt", "none");
   EXPECT_EQ(Show(InClusterAccess(clock, folder.path())),
             "Credentials: " + folder.path() +
-                "/token: is empty, and should hold a token (the pod needs "
+                "/token: is empty, but should hold a token (the pod needs "
                 "automountServiceAccountToken, or a projected volume there)\n" +
                 folder.path() +
                 "/ca.crt: no certificate in the PEM text (it comes with the token, or from the "

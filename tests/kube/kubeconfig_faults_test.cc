@@ -156,12 +156,12 @@ TEST_F(FaultsFixture, OfAServerAndItsAuthority) {
        "f:2:70: clusters[0].cluster has both a certificate authority and "
        "insecure-skip-tls-verify, which ignores it (remove insecure-skip-tls-verify)"},
       {"server: 'https://a', certificate-authority: gone.crt",
-       "f:2:67: clusters[0].cluster.certificate-authority: DIR/gone.crt: there is no such file"},
+       "f:2:67: clusters[0].cluster.certificate-authority: DIR/gone.crt: no such file"},
       {"server: 'https://a', certificate-authority: f",
        "f:2:67: clusters[0].cluster.certificate-authority: f: no certificate in the PEM text"},
       {"server: 'https://a', certificate-authority-data: '%%%'",
-       "f:2:72: clusters[0].cluster.certificate-authority-data: not base64, in which the PEM text "
-       "must be written"},
+       "f:2:72: clusters[0].cluster.certificate-authority-data: not base64: write the PEM text "
+       "base64-encoded"},
       {"server: 'https://a', certificate-authority-data: c2VjcmV0",
        "f:2:72: clusters[0].cluster.certificate-authority-data: no certificate in the PEM text"},
       {"server: 'https://a', proxy-url: 'proxy:3128'",
@@ -186,11 +186,11 @@ TEST_F(FaultsFixture, OfAUser) {
        "quotes)"},
       {"token: 'secret '",
        "f:2:27: users[0].user.token: a space or a control character at "
-       "byte 7, which no token has"},
-      {"tokenFile: gone", "f:2:31: users[0].user.tokenFile: DIR/gone: there is no such file"},
+       "byte 7, which a token cannot contain"},
+      {"tokenFile: gone", "f:2:31: users[0].user.tokenFile: DIR/gone: no such file"},
       {"tokenFile: words",
        "f:2:31: users[0].user.tokenFile: DIR/words: a space or a control character at byte "
-       "7, which no token has"},
+       "7, which a token cannot contain"},
       {"username: me, password: secret",
        "f:2:30: users[0].user.username" + password + "\nf:2:44: users[0].user.password" + password},
       {"auth-provider: {name: gcp}",
@@ -210,12 +210,11 @@ TEST_F(FaultsFixture, OfAUser) {
       {"client-certificate: me.crt, client-key: other.key",
        "f:2:60: users[0].user: the key is not that of the client certificate"},
       {"client-certificate: gone, client-key: words",
-       "f:2:40: users[0].user.client-certificate: DIR/gone: there is no such file\n"
+       "f:2:40: users[0].user.client-certificate: DIR/gone: no such file\n"
        "f:2:58: users[0].user.client-key: DIR/words: no private key in the PEM text"},
       {"client-certificate-data: c2VjcmV0, client-key-data: secret",
-       "f:2:45: users[0].user.client-certificate-data: no certificate in the PEM text\n"
-       "f:2:72: users[0].user.client-key-data: not base64, in which the PEM text must be "
-       "written"},
+       "f:2:45: users[0].user.client-certificate-data: no certificate in the PEM text\nf:2:72: "
+       "users[0].user.client-key-data: not base64: write the PEM text base64-encoded"},
       {"exec: secret", "f:2:26: users[0].user.exec must be an object, not a string"},
   };
   for (const auto& [user, want] : cases) EXPECT_EQ(OfUser(user), want);

@@ -34,7 +34,7 @@ TEST(ServerUrl, FaultsSayWhatToWrite) {
         "https://fd00::1", "https://a b", "https://a?b", "https://a/#b"}) {
     EXPECT_EQ(ReadServerUrl(text).text, "");
     EXPECT_EQ(ReadServerUrl(text).fault,
-              "\"" + std::string(text) + "\" is no URL of an API server");
+              "\"" + std::string(text) + "\" is not the URL of an API server");
   }
 }
 

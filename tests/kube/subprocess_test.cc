@@ -45,7 +45,7 @@ TEST(Subprocess, ReturnsWhatItPrintedAndHowItEnded) {
 TEST(Subprocess, WhatCannotBeStarted) {
   const TempFolder folder;
   folder.Write("text", "hello");
-  EXPECT_EQ(Show(RunProgram({.command = "mindgate-no-such-program"})), "there is no such program");
+  EXPECT_EQ(Show(RunProgram({.command = "mindgate-no-such-program"})), "no such program");
   EXPECT_EQ(RunProgram({.command = folder / "gone"}).error().code(), ErrorCode::kNotFound);
   EXPECT_EQ(Show(RunProgram({.command = folder / "text"})), "cannot be started: Permission denied");
   ::chmod((folder / "text").c_str(), 0755);
