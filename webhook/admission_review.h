@@ -47,7 +47,7 @@ inline constexpr std::string_view kNotDecoded = "managedFields";
 tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
                                                  Time now);
 
-// The AdmissionReview that answers. `verdict` is not kError: that is no decision, and the API
+// The AdmissionReview that answers. `verdict` is not kError: that is not a decision, and the API
 // server's failurePolicy must see a failed call. `generation` is the configuration's.
 std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdict& verdict,
                          std::string_view generation);

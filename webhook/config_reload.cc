@@ -10,7 +10,7 @@ namespace mindgate::webhook {
 namespace {
 
 // A ConfigMap holds at most 1 MiB in all.
-constexpr size_t kLargestConfig = 1024 * 1024;
+constexpr size_t kMaxConfig = 1024 * 1024;
 
 Result<std::shared_ptr<const schemas::Config>> Make(const std::string& path,
                                                     const std::string& text) {
@@ -28,7 +28,7 @@ std::unique_ptr<ConfigReloader> MakeConfigReloader(const std::string& path, cons
                                                    Snapshot<schemas::Config>& target,
                                                    ConfigReloader::Report report) {
   return std::make_unique<ConfigReloader>(
-      clock, target, [path] { return ReadNamedFile(path, kLargestConfig); },
+      clock, target, [path] { return ReadNamedFile(path, kMaxConfig); },
       [path](const std::string& text) { return Make(path, text); }, std::move(report));
 }
 

@@ -227,7 +227,7 @@ void Framer::OnKnownHeader(std::string_view name, std::string_view value) {
   } else if (is("Connection")) {
     request_.close = request_.close || HasListItem(value, "close");
   } else if (is("traceparent")) {
-    // Two of them are no trace context (W3C: 3.2.2.5), and neither is a malformed one.
+    // Two of them are not a trace context (W3C: 3.2.2.5), and neither is a malformed one.
     request_.traceparent = ++traceparents_ == 1 && IsTraceparent(value) ? value : "";
   }
 }

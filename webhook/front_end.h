@@ -45,7 +45,7 @@ class FrontEnd {
   bool Empty() const;  // no connection is left
   // No connection is left and none will come: StopAccepting has done its work.
   bool Finished() const;
-  // Makes the loops look at the clock: for tests that move it.
+  // Makes the loops check the clock: for tests that move it.
   void Wake();
   // Ends the loops. Nothing may be sent to a Responder afterwards.
   void Stop();

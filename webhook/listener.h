@@ -28,7 +28,7 @@ class Listener {
   Accepted Accept();
 
   // After kNoDescriptor: takes the first that waits by a descriptor kept in reserve and closes it,
-  // so that it learns at once and does not keep the listener ready for ever.
+  // so that it learns at once and does not keep the listener ready forever.
   void RefuseOne();
 
   int fd() const { return socket_.get(); }

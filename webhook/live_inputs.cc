@@ -17,7 +17,7 @@ void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
         "no good one was ever loaded: not ready, and no review is answered, until there is one",
         {{"what", what}, {"error", status.error}});
   } else {
-    logger.Error("refused, the last good one stays in use",
+    logger.Error("refused; the last good one stays in use",
                  {{"what", what}, {"error", status.error}});
   }
 }

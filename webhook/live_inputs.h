@@ -17,14 +17,14 @@ namespace mindgate::webhook {
 
 // Where what a server reads comes from.
 struct LiveFiles {
-  std::string config_file;  // mindgate.yaml; empty: the defaults, for good
+  std::string config_file;  // mindgate.yaml; empty: the defaults, which never change
   certs::TlsSources tls;
 };
 
 // Configuration and certificates of a server, kept up to date with their files from a thread of its
-// own. Each is taken up for itself: what is bad is logged and counted, and the last good one stays.
-// A snapshot is null before its first good load, which may come later: a server that starts before
-// its Secret is there becomes ready when it is.
+// own. Each is reloaded independently: what is bad is logged and counted, and the last good one
+// stays. A snapshot is null before its first good load, which may come later: a server that starts
+// before its Secret is there becomes ready when it is.
 //
 // Safe from many threads.
 class LiveInputs {
@@ -38,7 +38,7 @@ class LiveInputs {
   const Snapshot<schemas::Config>& config() const { return config_; }
   const Snapshot<certs::TlsMaterial>& tls() const { return tls_; }
 
-  // Without a file the configuration counts as taken up once.
+  // Without a file the configuration counts as loaded once.
   ReloadStatus config_status() const;
   // Serving pair and client CA together: failures of both, the faults of both.
   ReloadStatus certificate_status() const;

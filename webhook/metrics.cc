@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 4> kFindingModes = {"enforce", "warn", "a
 const prometheus::Histogram::BucketBoundaries kBuckets = {
     0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30};
 
-// Kinds that mindgate looks at by name: two groups have a Job, and one label value serves both.
+// The kinds that mindgate handles, by name: two groups have a Job, and one label value serves both.
 const std::vector<std::string>& Kinds() {
   static const std::vector<std::string> kinds = [] {
     std::set<std::string> names = {"other"};
@@ -55,10 +55,10 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
                                            "Connections accepted.", MetricType::Counter);
   MetricFamily drops =
       MakeMetricFamily("mindgate_webhook_connection_drops_total",
-                       "Connections ended without having been asked to.", MetricType::Counter);
+                       "Connections that mindgate dropped, by reason.", MetricType::Counter);
   MetricFamily refusals =
-      MakeMetricFamily("mindgate_webhook_rejects_total", "Requests turned away without a decision.",
-                       MetricType::Counter);
+      MakeMetricFamily("mindgate_webhook_rejects_total",
+                       "Requests refused without a decision, by reason.", MetricType::Counter);
   for (const auto& [port, stats] : sources.ports) {
     for (size_t i = 0; i < kPhaseCount; ++i) {
       AddSeries(connections, {{"port", port}, {"state", std::string(kPhaseNames[i])}},
@@ -76,24 +76,26 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
     }
   }
   MetricFamily config =
-      MakeMetricFamily("mindgate_config_info", "The configuration in force.", MetricType::Gauge);
+      MakeMetricFamily("mindgate_config_info", "The configuration in use.", MetricType::Gauge);
   const std::string generation = sources.generation();
   AddSeries(config, {{"generation", generation}}, generation.empty() ? 0 : 1);
   return {std::move(connections),
           std::move(accepted),
           std::move(drops),
           std::move(refusals),
-          MakeGauge("mindgate_webhook_bytes_in_flight", "Bytes of requests and answers held.",
+          MakeGauge("mindgate_webhook_bytes_in_flight",
+                    "Bytes of requests and responses held in memory.",
                     static_cast<double>(sources.budget->used())),
-          MakeGauge("mindgate_webhook_queue_length", "Reviews that wait for a thread.",
+          MakeGauge("mindgate_webhook_queue_length", "Reviews waiting for a worker thread.",
                     static_cast<double>(sources.queue_length())),
-          MakeGauge("mindgate_webhook_queue_capacity", "Most reviews that may wait.",
+          MakeGauge("mindgate_webhook_queue_capacity",
+                    "Maximum number of reviews waiting for a worker thread.",
                     static_cast<double>(sources.queue_capacity)),
           MakeGauge("mindgate_certificate_expiry_timestamp_seconds",
-                    "When the serving certificate expires, 0 without one.",
+                    "Expiry of the serving certificate as a Unix timestamp, 0 without one.",
                     static_cast<double>(sources.certificate_expiry())),
           MakeCounter("mindgate_config_reload_failures_total",
-                      "Configurations that were refused; the last good one stays in force.",
+                      "Configurations that were refused; the last good one stays in use.",
                       sources.config_reload_failures()),
           MakeCounter("mindgate_certificate_reload_failures_total",
                       "Certificates that were refused; the last good ones stay in use.",
@@ -123,12 +125,12 @@ class Metrics::Impl {
                      .Register(registry)),
         bugs(prometheus::BuildCounter()
                  .Name("mindgate_webhook_bugs_total")
-                 .Help("Requests that met a bug and were answered with 500.")
+                 .Help("Requests answered with 500 because of an internal error.")
                  .Register(registry)
                  .Add({})) {
     auto& family = prometheus::BuildHistogram()
                        .Name("mindgate_webhook_stage_seconds")
-                       .Help("Time that the stages of a review took.")
+                       .Help("Time taken by each stage of a review.")
                        .Register(registry);
     for (size_t i = 0; i < kStageCount; ++i) {
       stages[i] = &family.Add({{"stage", std::string(kStages[i])}}, kBuckets);

@@ -46,7 +46,7 @@ class Metrics {
   // Prometheus text format.
   std::string Render() const;
 
-  // The most series that Render can ever have: all labels times each other.
+  // The maximum number of series that Render can produce: the product of all label values.
   static size_t MostSeries(size_t ports);
 
  private:

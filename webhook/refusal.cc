@@ -10,7 +10,7 @@ namespace {
 // repeats do not add to the pile; none while draining, where the repeat lands on another replica.
 constexpr std::array<RefusalInfo, kRefusalCount> kInfos = {{
     {400, "request_line", "malformed request line: want METHOD /path HTTP/1.1", ""},
-    {505, "version", "only HTTP/1.1 is spoken here", ""},
+    {505, "version", "only HTTP/1.1 is supported", ""},
     {405, "not_post", "method not allowed: send POST", "Allow: POST"},
     {405, "not_get", "method not allowed: send GET", "Allow: GET, HEAD"},
     {414, "target_too_long", "request target too long: at most 2048 bytes", ""},

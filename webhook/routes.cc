@@ -51,7 +51,7 @@ void ReviewHandler::OnBug(std::string_view what) {
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
   if (!others_.Admit()) return;
-  inputs_.logger.Error("bug while answering a request", {{"what", what}});
+  inputs_.logger.Error("internal error while answering a request", {{"what", what}});
 }
 
 HttpResponse ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view detail,
@@ -72,7 +72,7 @@ HttpResponse ReviewHandler::Bug(Hook hook, const Review& review, std::string_vie
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
   if (others_.Admit()) {
-    inputs_.logger.Error("bug while deciding a review",
+    inputs_.logger.Error("internal error while deciding a review",
                          {{"uid", ForLog(review.uid)}, {"path", PathOf(hook)}, {"what", what}});
   }
   return RefusalResponse(Refusal::kInternal, "uid " + Quote(review.uid));

@@ -133,11 +133,11 @@ class RuntimeLookup::Impl {
       if (last == fault.message) return;  // one line a fault, however long it lasts
       last = fault.message;
     }
-    // Without OME there is no such resource, and nothing is amiss.
+    // Without OME there is no such resource, which is fine.
     const bool absent = fault.reason == kube::Reason::kNotFound;
     logger_.Log(absent ? log::Level::kInfo : log::Level::kWarning,
                 absent ? "no such resource yet: runtimes are not looked up"
-                       : "runtimes cannot be followed now: decisions rest on what is known",
+                       : "runtimes cannot be watched now: decisions use what is already known",
                 {{"kind", resource.kind},
                  {"reason", kube::ReasonName(fault.reason)},
                  {"fault", fault.message},

@@ -230,7 +230,7 @@ Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
         continue;
       }
       if (draining) {
-        inputs.logger.Warning("told to stop a second time: ending at once");
+        inputs.logger.Warning("second stop signal, exiting immediately");
         exit_now(1);
         return 1;
       }

@@ -41,7 +41,7 @@ struct ServerOptions {
   // it used last, so that the older an idle connection is, the less likely does a request cross its
   // end, which the API server counts as a failed call.
   std::chrono::milliseconds min_idle_before_close{1'000};
-  // How long a server that is to end still serves: until every node has taken it out of the
+  // How long to keep serving after SIGTERM: until every node has removed this replica from the
   // Service's endpoints.
   std::chrono::milliseconds drain_delay{5'000};
   // When it ends even with connections open; under the 30 s of a Pod's default grace period.
@@ -62,9 +62,9 @@ struct ServerInputs {
   // How loading them went: a Reloader's status(), for /readyz?verbose and the metrics.
   std::function<ReloadStatus()> config_status = [] { return ReloadStatus(); };
   std::function<ReloadStatus()> certificate_status = [] { return ReloadStatus(); };
-  // Other objects of the cluster that decisions may look at, as they are known now; null: none.
+  // Other objects of the cluster that decisions may read, as they are known now; null: none.
   std::function<std::shared_ptr<const schemas::ObjectLookup>()> objects = [] { return nullptr; };
-  // How that stands, for /readyz?verbose; empty: nothing is looked up.
+  // The state of these lookups, for /readyz?verbose; empty: nothing is looked up.
   std::function<std::string()> objects_status = [] { return std::string(); };
 };
 
@@ -89,7 +89,7 @@ class Server {
   // 503 and `Retry-After: 0`. Over when no connection is left or drain_time has passed.
   bool DrainStep();
 
-  // Makes the loops look at the clock: for tests that move it.
+  // Makes the loops check the clock: for tests that move it.
   void Wake();
 
  private:

@@ -59,7 +59,7 @@ TEST(ConfigReloader, KeepsTheLastGoodAndShowsTheFault) {
   std::filesystem::remove(path);
   EXPECT_FALSE(reloader->Reload());
   EXPECT_EQ(config.Get(), good);
-  EXPECT_EQ(reloader->status().error, path + ": there is no such file");
+  EXPECT_EQ(reloader->status().error, path + ": no such file");
 
   folder.Write("mindgate.yaml", std::string(1024 * 1024 + 1, '#'));
   EXPECT_FALSE(reloader->Reload());

@@ -41,7 +41,7 @@ TEST(Server, DrainSequence) {
   gate.AwaitEntered(1);
   Client idle(fixture.server->port(), Client::Tls{});
   ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) == 1; }));
-  EXPECT_FALSE(fixture.server->DrainStep()) << "nobody asked for it";
+  EXPECT_FALSE(fixture.server->DrainStep()) << "nobody requested it";
 
   fixture.server->BeginDrain();
   EXPECT_EQ(StatusOf(fixture.Probe("/readyz")), 503);

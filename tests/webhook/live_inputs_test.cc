@@ -100,7 +100,7 @@ TEST(LiveInputs, EachKeepsItsLastGood) {
             "tls.key: holds no private key (write a private key as PEM (-----BEGIN ...)); " +
                 pod.clients.path() + "/ca.crt: is empty (write a certificate as PEM)");
   const std::string logged = pod.Logged();
-  EXPECT_THAT(logged, HasSubstr("refused, the last good one stays in use"));
+  EXPECT_THAT(logged, HasSubstr("refused; the last good one stays in use"));
   EXPECT_THAT(logged, HasSubstr("tls.key: holds no private key"));
   EXPECT_THAT(logged, HasSubstr("ca.crt: is empty"));
   EXPECT_THAT(logged, HasSubstr("mindgate.yaml:2:1"));

@@ -21,7 +21,7 @@ TEST(Refusal, EachHasItsExactAnswer) {
   const std::vector<Case> cases = {
       {Refusal::kRequestLine, "400 Bad Request", "",
        "malformed request line: want METHOD /path HTTP/1.1\n"},
-      {Refusal::kVersion, "505 HTTP Version Not Supported", "", "only HTTP/1.1 is spoken here\n"},
+      {Refusal::kVersion, "505 HTTP Version Not Supported", "", "only HTTP/1.1 is supported\n"},
       {Refusal::kNotPost, "405 Method Not Allowed", "Allow: POST",
        "method not allowed: send POST\n"},
       {Refusal::kNotGet, "405 Method Not Allowed", "Allow: GET, HEAD",
