@@ -6,13 +6,13 @@
 namespace mindgate::watcher {
 namespace {
 
-// How soon a field that somebody changed, or a Secret that was deleted, is put right. Three reads.
+// How soon a changed field or a deleted Secret is restored. Three reads.
 constexpr std::chrono::seconds kLookEvery(10);
 
 }  // namespace
 
 void CertificateLoop::Run(const std::function<bool()>& leading, const std::stop_token& stop) {
-  kube::Backoff backoff({.first = std::chrono::seconds(1), .longest = std::chrono::seconds(60)},
+  kube::Backoff backoff({.first = std::chrono::seconds(1), .max_wait = std::chrono::seconds(60)},
                         std::random_device()());
   while (!stop.stop_requested()) {
     std::chrono::milliseconds pause = std::chrono::seconds(1);
@@ -24,7 +24,7 @@ void CertificateLoop::Run(const std::function<bool()>& leading, const std::stop_
       if (next) {
         backoff.Reset();
       } else {
-        logger_.Error("certificates cannot be kept now",
+        logger_.Error("certificates cannot be managed now",
                       {{"reason", kube::ReasonName(next.error().reason)},
                        {"fault", next.error().message},
                        {"retry_ms", static_cast<int64_t>(pause.count())}});

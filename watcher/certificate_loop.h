@@ -10,8 +10,8 @@
 
 namespace mindgate::watcher {
 
-// Lets the certificate manager look again and again while this replica leads. One thread runs it,
-// others ask how it goes.
+// Runs the certificate manager periodically while this replica leads. One thread runs it, others
+// ask for its state.
 class CertificateLoop {
  public:
   // All must outlive it.

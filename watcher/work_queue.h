@@ -12,8 +12,9 @@
 
 namespace mindgate::watcher {
 
-// What is to be looked at: each key once however often it was added, and by one worker at a time; a
-// key that is added while it is worked on comes again afterwards. Safe from many threads.
+// Keys to reconcile: each is queued once however often it was added, and handled by one worker at a
+// time; a key that is added while it is being handled comes again afterwards. Safe from many
+// threads.
 template <typename Key>
 class WorkQueue {
  public:
@@ -26,7 +27,7 @@ class WorkQueue {
 
   void Add(const Key& key) { AddAt(key, std::chrono::steady_clock::now()); }
 
-  // Not before `due`. Of several times for one key the earliest counts.
+  // Not before `due`. If one key is added with several times, the earliest applies.
   void AddAt(const Key& key, Instant due) {
     const std::lock_guard lock(mutex_);
     const auto [at, fresh] = waiting_.try_emplace(key, due);
@@ -72,7 +73,7 @@ class WorkQueue {
  private:
   using Order = std::set<std::pair<Instant, Key>>;
 
-  // The earliest that nobody works on.
+  // The earliest that no worker is handling.
   typename Order::iterator Next() {
     auto next = order_.begin();
     while (next != order_.end() && working_.contains(next->second)) ++next;

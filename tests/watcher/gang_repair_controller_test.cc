@@ -280,7 +280,8 @@ TEST_F(GangRepairController, FollowsARolloutFromItsFirstPodToItsEnd) {
       std::string(kK) + " of PodGroup podgroup-uid-chat-2 (ReplicaSet chat-2)";
   const auto lowered = [&](const std::string& pods, const std::string& exist) {
     return "GangLowered: " + about + " set to " + pods + ": " + exist +
-           ", the gang needs 4, and no more come before they are available (replicas 4, maxSurge "
+           ", the gang needs 4, and no more are created until they are available (replicas 4, "
+           "maxSurge "
            "1, maxUnavailable 0)";
   };
   const std::set<std::string> events = Events("chat");

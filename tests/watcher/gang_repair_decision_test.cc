@@ -57,7 +57,7 @@ Deployment Done() {
 }
 
 constexpr const char* kTooFew =
-    ", the gang needs 4, and no more come before they are available (replicas 4, maxSurge 1, "
+    ", the gang needs 4, and no more are created until they are available (replicas 4, maxSurge 1, "
     "maxUnavailable 0)";
 
 Decision Lowered(const std::string& k, const std::string& marker, const std::string& exist) {
@@ -177,7 +177,8 @@ TEST(GangRepairDecision, FollowsThePodsOfARollout) {
          g.set.replicas = g.pods = 2;
        },
        {Act::kLower, "2", "2",
-        "2 pods exist, the gang needs 4, and no more come before they are available (replicas 2, "
+        "2 pods exist, the gang needs 4, and no more are created until they are available "
+        "(replicas 2, "
         "maxSurge 1, maxUnavailable 0)"}},
   };
   for (const Case& c : cases) {
@@ -192,21 +193,21 @@ TEST(GangRepairDecision, FollowsThePodsOfARollout) {
 TEST(GangRepairDecision, LeavesAloneWhatNeedsNoRepair) {
   const Case cases[] = {
       {"no PodGroup", [](Deployment&, Gang& g) { g.group.reset(); },
-       Nothing("its PodGroup is not there yet")},
+       Nothing("its PodGroup does not exist yet")},
       {"a change that the deployment controller has not seen",
        [](Deployment& d, Gang&) { d.generation = 3; },
        Nothing("the deployment controller has not seen the newest change yet")},
       {"nor numbered", [](Deployment& d, Gang&) { d.revision.reset(); },
        Nothing("the deployment controller has not seen the newest change yet")},
       {"an older ReplicaSet on its way out", [](Deployment& d, Gang&) { d.revision = 3; },
-       Nothing("its pods make way for a newer template")},
+       Nothing("its pods are being replaced by those of a newer template")},
       {"an older one of ours, on its way out",
        [](Deployment& d, Gang& g) {
          d.revision = 3;
          g.set.replicas = 0;
          g.group->k = g.group->marker = "1";
        },
-       Nothing("its pods make way for a newer template")},
+       Nothing("its pods are being replaced by those of a newer template")},
       {"an older one of ours, gone",
        [](Deployment& d, Gang& g) {
          d.revision = 3;
@@ -215,17 +216,17 @@ TEST(GangRepairDecision, LeavesAloneWhatNeedsNoRepair) {
        },
        Restored("the ReplicaSet has no pods left")},
       {"Recreate", [](Deployment& d, Gang&) { d.rolling.reset(); },
-       Nothing("with strategy Recreate all pods come at once")},
+       Nothing("with strategy Recreate all pods are created at once")},
       {"changed to Recreate",
        [](Deployment& d, Gang& g) {
          d.rolling.reset();
          g.group->k = g.group->marker = "1";
        },
-       Restored("with strategy Recreate all pods come at once")},
+       Restored("with strategy Recreate all pods are created at once")},
       {"minMember counts", [](Deployment&, Gang& g) { g.group->min_member = 4; },
-       Nothing("minMember is 4, which counts instead")},
+       Nothing("minMember is 4, which applies instead")},
       {"no minMember", [](Deployment&, Gang& g) { g.group->min_member = 0; },
-       Nothing("minMember is 0, which counts instead")},
+       Nothing("minMember is 0, which applies instead")},
       {"a new Deployment, whose pods come one after the other",
        [](Deployment& d, Gang& g) {
          d.all = d.updated = 1;

@@ -297,7 +297,7 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
   for (const auto& entry : watcher.controller.journal().entries()) told.insert(entry.what);
   EXPECT_EQ(told, (std::set<std::string>{"given up", "would be given up"}));
   ExpectTold(::testing::Contains(
-      ::testing::HasSubstr("; it waits, since 1 of all services were given up within a minute")));
+      ::testing::HasSubstr("; it waits, because giveUpsPerMinute (1) is reached")));
   cluster.clock.Advance(std::chrono::seconds(61));
   watcher.controller.EnqueueAll();
   EXPECT_TRUE(Eventually([&] { return gone() == 2; }));

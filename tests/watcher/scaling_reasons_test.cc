@@ -152,8 +152,8 @@ TEST(ScalingReasons, NoRule) {
   Instance nameless = Held("p-1");
   nameless.group = "";
   EXPECT_EQ(reason({RuleOf(kShapes), "", {Held("p-0"), nameless}}),
-            "p-1 belongs to the service and has no label mind-cluster/group-name, so its "
-            "instances cannot be counted");
+            "p-1 belongs to the service but has no label mind-cluster/group-name, so its instances "
+            "cannot be counted");
 }
 
 TEST(ScalingReasons, WhatIsGivenUp) {
@@ -165,18 +165,18 @@ TEST(ScalingReasons, WhatIsGivenUp) {
           {"one that runs",
            {Running("p-0"), Running("p-1"), Stuck("d-0", long_ago)},
            "p-1",
-           "give up: shape 3 of 3 needs d-0 of d, for which there is no room, and wants 1 of p, of "
-           "which 2 run"},
+           "give up: shape 3 of 3 needs d-0 of d but there is no room for it; it wants 1 of p, and "
+           "2 run"},
           {"one that starts",
            {Running("p-0"), Placed(Starting("p-1"), 1), Stuck("d-0", long_ago)},
            "p-1",
-           "give up: shape 3 of 3 needs d-0 of d, for which there is no room, and wants 1 of p, of "
-           "which 2 run or start"},
+           "give up: shape 3 of 3 needs d-0 of d but there is no room for it; it wants 1 of p, and "
+           "2 run or start"},
           {"of a group that the shape does not have",
            {Running("x-0"), Running("p-0"), Stuck("d-0", long_ago)},
            "x-0",
-           "give up: shape 3 of 3 needs d-0 of d, for which there is no room, and wants none of x, "
-           "of which 1 runs"},
+           "give up: shape 3 of 3 needs d-0 of d but there is no room for it; it wants none of x, "
+           "and 1 runs"},
       },
       options);
 }

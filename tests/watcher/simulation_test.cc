@@ -133,7 +133,7 @@ timeline:
 )",
        {"1:25: 65 is too large | write 64 or less",
         "1:49: 10001 is too large | write 10000 or less", "3:42: -5 is too small | write 0 or more",
-        "3:22: \"enforced\" is not known here: must be \"off\", \"observe\" or \"enforce\" | did "
+        "3:22: \"enforced\" is not allowed here: must be \"off\", \"observe\" or \"enforce\" | did "
         "you mean \"enforce\"?",
         "3:61: unknown key \"upstreamCount\" | did you mean \"upstreamCounts\"?",
         "2:9: \"text\" is missing | add text:", "4:12: \"jobID\" is missing | add jobID:",
@@ -157,7 +157,7 @@ timeline:
         "npu- and count: 3",
         "3:5: a node has either a name, or a prefix and a count | write name: npu-0, or prefix: "
         "npu- and count: 3",
-        "5:5: there is a node \"npu-1\" above | give each node a name of its own"}},
+        "5:5: there is a node \"npu-1\" above | give each node a unique name"}},
       {"too many nodes",
        "nodes: [{prefix: npu-, count: 9999, npus: 8}, {prefix: m, count: 2, npus: 8}]\n" + rules +
            services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
@@ -189,14 +189,14 @@ timeline:
       {"services with one jobID",
        nodes + rules + "services: [{jobID: chat, rule: rule}, {jobID: chat, rule: rule}]\n" +
            "timeline: [{at: 1m, breakNode: npu-0}]\n",
-       {"3:47: another service has the jobID \"chat\" | give each service a jobID of its own: "
-        "expect: names services by it"}},
+       {"3:47: another service has the jobID \"chat\" | give each service a unique jobID: expect: "
+        "names services by it"}},
       {"durations",
        nodes + rules + "options: {coolDown: 90, startTime: 2 minutes, reservation: 9000h}\n" +
            services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
        {"3:21: 90 has no unit | write 90s",
-        "3:60: \"9000h\" is no duration of at most a year | write 90s, 5m, 1h or 1m30s",
-        "3:36: \"2 minutes\" is no duration of at most a year | write 90s, 5m, 1h or 1m30s"}},
+        "3:60: \"9000h\" is not a duration of at most a year | write 90s, 5m, 1h or 1m30s",
+        "3:36: \"2 minutes\" is not a duration of at most a year | write 90s, 5m, 1h or 1m30s"}},
       {"the order and kind of entries",
        nodes + rules + services + R"(timeline:
   - {at: 2m, breakNode: npu-0}
@@ -207,7 +207,7 @@ timeline:
        {"6:10: 1m is before 2m of the entry above | write the entries in order of time",
         "7:5: the entry says when, but not what happens | write one of breakNode, repairNode, "
         "breakCard, repairCard, submit, delete, failInstance, setRule, deleteRule and expect",
-        "8:5: the entry says several things, whose order could not be told | write one of "
+        "8:5: the entry says several things, and their order would be unclear | write one of "
         "breakNode, repairNode, breakCard, repairCard, submit, delete, failInstance, setRule, "
         "deleteRule and expect"}},
       {"names that nothing has",
@@ -235,7 +235,7 @@ timeline:
   - {at: 4m, submit: {name: p0}}
   - {at: 5m, failInstance: p0}
 )",
-       {"5:29: there is an instance \"p0\" already | give each instance a name of its own: entries "
+       {"5:29: there is an instance \"p0\" already | give each instance a unique name: entries "
         "name instances without a service",
         "7:22: there is no instance \"p0\" at that time | submit it before"}},
       {"an expectation that cannot fail",
@@ -248,7 +248,7 @@ timeline:
         "held:, givenUp:, shape: or never:",
         "6:23: no group is named, so this cannot fail | write {group: count}, or [] for no "
         "instance at all",
-        "7:30: \"full\" is no shape | write a number, 1 for the fullest shape, or none"}},
+        "7:30: \"full\" is not a shape | write a number, 1 for the fullest shape, or none"}},
       {"which of several services",
        nodes + rules + "services: [{jobID: chat, rule: rule}, {jobID: code, rule: rule}]\n" +
            R"(timeline:
@@ -256,8 +256,8 @@ timeline:
   - {at: 1m, expect: {shape: 1}}
   - {at: 1m, expect: {service: codes, shape: none}}
 )",
-       {"5:14: there are several services, and this names none | add service: with a jobID",
-        "6:14: there are several services, and this names none | add service: with a jobID",
+       {"5:14: there are several services, but this entry names none | add service: with a jobID",
+        "6:14: there are several services, but this entry names none | add service: with a jobID",
         "7:32: no service has the jobID \"codes\" | did you mean \"code\"?"}},
   };
   for (const auto& c : cases) {
@@ -370,8 +370,8 @@ timeline:
         "5m granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "5m no room d0: 1 pod with 8 NPUs, and there is room for none",
         "5m shape chat: none of 2 runs",
-        "6m given up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and wants 1 of "
-        "g0, of which 2 run",
+        "6m given up p1: shape 2 of 2 needs d0 of g1 but there is no room for it; it wants 1 of "
+        "g0, and 2 run",
         "6m placed d0: on npu-2",
         "6m held p1: shape 2 of 2 wants 1 of g0, and 1 runs; shape 1 waits for g1 (0 of 1 run)",
         "6m30s running d0: all of its pods",
@@ -406,8 +406,8 @@ timeline:
         "2m granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "2m no room d0: 1 pod with 8 NPUs, and there is room for none",
         "2m shape chat: none of 2 runs",
-        "3m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and wants 1 "
-        "of g0, of which 2 run",
+        "3m would give up p1: shape 2 of 2 needs d0 of g1 but there is no room for it; it wants 1 "
+        "of g0, and 2 run",
         "5m expected line 11: running: p0, p1",
         "5m expected line 11: noRoom: d0",
         "5m expected line 11: givenUp: none"}},
@@ -469,15 +469,15 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
         "1m submitted x: no group, 1 pod with 8 NPUs",
-        "1m kept d0: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "1m kept d0: x belongs to the service but has no label mind-cluster/group-name, so its "
         "instances cannot be counted",
-        "1m kept p0: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "1m kept p0: x belongs to the service but has no label mind-cluster/group-name, so its "
         "instances cannot be counted",
-        "1m held x: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "1m held x: x belongs to the service but has no label mind-cluster/group-name, so its "
         "instances cannot be counted",
-        "1m shape chat: cannot be told: the instances are not counted",
+        "1m shape chat: unknown: the instances are not counted",
         "2m lost p0: its processes exit; its pod comes back behind the gate",
-        "2m held p0: x belongs to the service and has no label mind-cluster/group-name, so its "
+        "2m held p0: x belongs to the service but has no label mind-cluster/group-name, so its "
         "instances cannot be counted",
         "3m deleted x: its pods go with it",
         "3m granted p0: shape 1 of 2 wants 2 of g0, and 1 runs",
@@ -519,8 +519,8 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
         "5m shape chat: none of 2 runs",
         "6m repaired npu-1: it was not broken",
         "6m repaired npu-1: 0 NPUs; 8 of 8 work",
-        "6m would give up p1: shape 2 of 2 needs d0 of g1, for which there is no room, and wants 1 "
-        "of g0, of which 2 run"}},
+        "6m would give up p1: shape 2 of 2 needs d0 of g1 but there is no room for it; it wants 1 "
+        "of g0, and 2 run"}},
       {"all pods of an instance go with one",
        Two(R"(services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0, pods: 2},
             {name: p1, group: g0, pods: 2, npusPerPod: 4, at: 1s}, {name: d0, group: g1, npusPerPod: 1, at: 2s}]}]
@@ -575,19 +575,19 @@ timeline:
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
         "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
-        "2m rule rule: refused: line 1: this is no JSON: expected a key in double quotes, found "
+        "2m rule rule: refused: line 1: not valid JSON: expected a key in double quotes, found "
         "the end of the text, so the operator refuses the whole rule",
         "2m kept d0: the rule in ConfigMap rule is refused",
         "2m kept p0: the rule in ConfigMap rule is refused",
         "2m kept p1: the rule in ConfigMap rule is refused",
-        "2m shape chat: cannot be told: the rule in ConfigMap rule is refused",
+        "2m shape chat: unknown: the rule in ConfigMap rule is refused",
         "3m lost p0: its processes exit; its pod comes back behind the gate",
         "3m held p0: the rule in ConfigMap rule is refused",
         "4m rule rule: deleted",
         "4m kept d0: ConfigMap rule is not there",
         "4m held p0: ConfigMap rule is not there",
         "4m kept p1: ConfigMap rule is not there",
-        "4m shape chat: cannot be told: ConfigMap rule is not there",
+        "4m shape chat: unknown: ConfigMap rule is not there",
         "5m rule rule: 1 of g0",
         "5m kept d0: it runs",
         "5m held p0: the fullest shape runs, which wants 1 of g0",
@@ -648,8 +648,7 @@ TEST(Play, StopsAtItsLimits) {
       {{.events = 3}, {seconds(0), EventKind::kStopped, "", "", "there are more than 3 events"}},
       {{.rounds = 1},
        {seconds(0), EventKind::kStopped, "", "",
-        "the decision does not come to rest: in round 1 of this moment it still grants or gives "
-        "up"}},
+        "the decision does not settle: in round 1 at this time it still grants or gives up"}},
   };
   for (const auto& c : cases) {
     const Playback playback = Play(reading.scenarios.front(), c.limits);

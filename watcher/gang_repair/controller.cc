@@ -43,7 +43,7 @@ kube::EventRecord HappeningOf(const Deployment& deployment, const Gang& gang,
           .reason = lower ? "GangLowered" : "GangRestored",
           .action = lower ? "Lower" : "Restore",
           .note = (lower ? k + of + " set to " + decision.k
-                         : k + of + " removed, that of the pods counts again") +
+                         : k + of + " removed, so the value on the pods applies again") +
                   ": " + decision.reason};
 }
 
@@ -85,7 +85,7 @@ class Controller::Impl {
       if (may_act) {
         for (const std::string& uid : TakeDue()) {
           acted = !stop.stop_requested() && MayAct();
-          if (!acted) break;  // all are looked at when it may act again
+          if (!acted) break;  // all are reconciled when it may act again
           Reconcile(uid, stop);
         }
       }
@@ -223,8 +223,8 @@ class Controller::Impl {
           fault.reason == kube::Reason::kConflict || fault.reason == kube::Reason::kNotFound;
       ++(changed ? conflicts_ : failed_);
       logger_.Log(changed ? log::Level::kInfo : log::Level::kWarning,
-                  changed ? "the PodGroup has changed meanwhile: looking again"
-                          : "a PodGroup could not be repaired: trying again",
+                  changed ? "the PodGroup has changed in the meantime: deciding again"
+                          : "a PodGroup could not be repaired: will retry",
                   {{"namespace", group.ns},
                    {"pod_group", group.name},
                    {"deployment", deployment.name},
@@ -268,7 +268,7 @@ class Controller::Impl {
     }
     logger_.Log(absent ? log::Level::kInfo : log::Level::kWarning,
                 absent ? "no PodGroups in this cluster yet: there are no gangs to repair"
-                       : "gangs are not repaired now: what is there cannot be followed",
+                       : "gangs are not repaired now: the cluster cannot be watched",
                 {{"kind", resource.kind},
                  {"reason", kube::ReasonName(fault.reason)},
                  {"fault", fault.message},
@@ -284,7 +284,7 @@ class Controller::Impl {
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   State state_;                                // guarded by mutex_
-  State::Affected queue_;                      // Deployments to look at; guarded by mutex_
+  State::Affected queue_;                      // Deployments to reconcile; guarded by mutex_
   std::map<std::string, std::string> faults_;  // newest by kind; guarded by mutex_
   std::atomic<bool> groups_absent_ = false;
   std::atomic<uint64_t> lowered_ = 0;
@@ -296,7 +296,7 @@ class Controller::Impl {
   // These belong to the thread of Run, by the Deployment's uid.
   std::map<std::string, Retry> retries_;
   std::map<std::string, std::string>
-      said_;  // in Mode::kObserve: what it would do, as of the last look
+      said_;  // in Mode::kObserve: what it would do, as of the last decision
 
   kube::Informer<Deployment> deployments_;
   kube::Informer<ReplicaSet> sets_;

@@ -21,15 +21,15 @@ struct ControllerOptions {
   std::function<bool()> leading{};
   schemas::EnforcementMode mode =
       schemas::EnforcementMode::kEnforce;  // off follows nothing, observe writes nothing
-  // How often the controller looks whether it may act again, and at what is to be tried again.
+  // How often the controller checks whether it may act again, and what must be retried.
   std::chrono::milliseconds look{1000};
   uint64_t seed = 1;  // spreads pauses; another one for each replica
 };
 
 // Follows Deployments, ReplicaSets, PodGroups and Pods of all namespaces, and while a rolling
 // update cannot bring up as many pods as the gang of its new ReplicaSet needs, keeps K on the
-// PodGroup at the number of pods that exist (decision.h). A change is answered by looking anew at
-// the one Deployment that it is about.
+// PodGroup at the number of pods that exist (decision.h). A change leads to a new decision about
+// the one Deployment that it concerns.
 //
 // It acts only while it leads and every collection is current. What it writes names the PodGroup's
 // uid, so that no other object is met, and no resourceVersion: the scheduler writes PodGroups all
@@ -56,7 +56,7 @@ class Controller {
   struct Counts {
     uint64_t lowered = 0;    // values written to PodGroups
     uint64_t restored = 0;   // PodGroups given back
-    uint64_t conflicts = 0;  // a PodGroup was another or gone when it was to be written
+    uint64_t conflicts = 0;  // a PodGroup was replaced or gone when it was written
     uint64_t failed = 0;     // writes that failed otherwise; each is tried again
     uint64_t looks = 0;      // decisions about a Deployment
     uint64_t marked = 0;     // PodGroups that hold a value of ours at the moment

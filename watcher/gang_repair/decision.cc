@@ -14,7 +14,7 @@ namespace {
 // fewer than an annotation could hold.
 constexpr size_t kMaxValues = 32;
 
-// A marker's values, newest last. What is no number in it says nothing.
+// A marker's values, newest last. Anything else in it is ignored.
 std::vector<int64_t> ValuesOf(const std::optional<std::string>& marker) {
   std::vector<int64_t> values;
   if (!marker) return values;
@@ -60,13 +60,14 @@ class Round {
       return Nothing("the deployment controller has not seen the newest change yet");
     }
     if (set_.revision != *deployment_.revision) {
-      if (set_.replicas > 0 || pods_ > 0) return Nothing("its pods make way for a newer template");
+      if (set_.replicas > 0 || pods_ > 0)
+        return Nothing("its pods are being replaced by those of a newer template");
       return Restore("the ReplicaSet has no pods left");
     }
-    if (!deployment_.rolling) return Restore("with strategy Recreate all pods come at once");
+    if (!deployment_.rolling) return Restore("with strategy Recreate all pods are created at once");
     if (group_.min_member != 1) {
       return Restore("minMember is " + std::to_string(group_.min_member) +
-                     ", which counts instead");
+                     ", which applies instead");
     }
     if (IsComplete(deployment_)) return Restore("the rollout is done");
     // From here on it is the ReplicaSet or the update itself that brings the pods, unless neither
@@ -102,7 +103,7 @@ class Round {
     const auto& rolling = *deployment_.rolling;
     std::string reason =
         Count(pods_) + (pods_ == 1 ? " exists" : " exist") + ", the gang needs " +
-        std::to_string(set_.k) + ", and no more come before they are available (replicas " +
+        std::to_string(set_.k) + ", and no more are created until they are available (replicas " +
         std::to_string(deployment_.replicas) + ", maxSurge " + std::to_string(rolling.max_surge) +
         ", maxUnavailable " + std::to_string(rolling.max_unavailable) + ")";
     std::string value = std::to_string(k);
@@ -133,7 +134,7 @@ int64_t PodsBeforeTheFirstIsAvailable(const Deployment& deployment) {
 }
 
 Decision Decide(const Deployment& deployment, const Gang& gang) {
-  if (!gang.group) return {.reason = "its PodGroup is not there yet"};
+  if (!gang.group) return {.reason = "its PodGroup does not exist yet"};
   return Round(deployment, gang).Run();
 }
 

@@ -148,7 +148,7 @@ State::Affected State::Change(const Deployment* before, const Deployment* after)
   if (before != nullptr && !deployments_.contains(before->uid)) affected.insert(before->uid);
   if (after != nullptr) {
     deployments_[after->uid] = *after;
-    // Without a gang there is nothing to look at, now or before.
+    // Without a gang there is nothing to reconcile, now or before.
     if (sets_of_.contains(after->uid)) affected.insert(after->uid);
   }
   return affected;
@@ -186,7 +186,7 @@ State::Affected State::Change(const PodGroup* before, const PodGroup* after) {
 }
 
 State::Affected State::Change(const Pod* before, const Pod* after) {
-  // Most changes of a pod, of its status above all, are none to us.
+  // Most changes of a pod, above all of its status, do not concern us.
   if (before != nullptr && after != nullptr && *before == *after) return {};
   Affected affected;
   if (before != nullptr) {

@@ -125,7 +125,7 @@ void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token
   const schemas::ElasticScaling settings = options_.settings();
   const auto leading_since = options_.leading_since();
   if (settings.mode == schemas::EnforcementMode::kOff || !leading_since) {
-    Forget(key);  // another leader may act: what was remembered is no more true
+    Forget(key);  // another leader may act: what was remembered may no longer be true
     return;
   }
   if (!feed_.current()) {
@@ -190,8 +190,8 @@ void ScalingController::Brake(Decision& decision, int64_t give_ups_per_minute, T
     const auto free_at = budget_.Take(give_ups_per_minute, now);
     if (!free_at) continue;
     outcome.verdict = Verdict::kKeep;
-    outcome.reason += "; it waits, since " + std::to_string(give_ups_per_minute) +
-                      " of all services were given up within a minute";
+    outcome.reason += "; it waits, because giveUpsPerMinute (" +
+                      std::to_string(give_ups_per_minute) + ") is reached";
     decision.would_give_up = outcome;
     decision.requeue_at = std::min(decision.requeue_at.value_or(*free_at), *free_at);
   }
@@ -301,8 +301,8 @@ bool ScalingController::GiveUp(const ObservedInstance& instance, const std::stop
   return done;
 }
 
-// A pod that is gone, another one of its name and a gate that is open already are no faults: the
-// watch will tell, and the next look sees them.
+// A pod that is gone, another one of its name and a gate that is open already are not failures: the
+// watch reports them, and the next decision sees them.
 bool ScalingController::Done(const kube::Answer<void>& answer, const PodState& pod,
                              const char* what) {
   if (answer) return true;

@@ -37,9 +37,9 @@ class ScalingController {
  public:
   struct Options {
     std::string ns{};  // empty: all namespaces
-    // ConfigMaps of these are no scaling rules and change all the time.
+    // ConfigMaps of these are not scaling rules and change all the time.
     std::vector<std::string> without_rules{};
-    std::function<schemas::ElasticScaling()> settings;  // looked at in each decision
+    std::function<schemas::ElasticScaling()> settings;  // read for each decision
     // Since when this replica leads; nothing while it does not.
     std::function<std::optional<Time>()> leading_since;
     std::function<void(std::chrono::nanoseconds)> observe_latency{};  // from a change to its grants
@@ -61,7 +61,7 @@ class ScalingController {
   // Until `stop`.
   void Run(const std::stop_token& stop);
 
-  // It leads now, or the settings are new: every service is looked at again. From any thread.
+  // It leads now, or the settings are new: every service is reconciled. From any thread.
   void EnqueueAll();
 
   bool synced() const { return feed_.synced(); }
@@ -80,7 +80,7 @@ class ScalingController {
     bool answered = false;       // the API server said yes to all, so that only the watch is late
   };
 
-  // What is remembered of a service between two looks at it.
+  // What is remembered of a service between two decisions.
   struct ServiceState {
     std::map<std::string, Grant> granted;  // by instance
     std::set<std::string> unfinished;      // of these, whose gates may not all be open

@@ -114,7 +114,7 @@ class Round {
                                 [](const Instance* instance) { return instance->group.empty(); });
                nameless != instances_.end()) {
       why = (*nameless)->name +
-            " belongs to the service and has no label mind-cluster/group-name, so its instances "
+            " belongs to the service but has no label mind-cluster/group-name, so its instances "
             "cannot be counted";
     } else if (std::none_of(tiers().begin(), tiers().end(),
                             [](const ScalingTier& tier) { return tier.CanBeAimedAt(); })) {
@@ -285,7 +285,7 @@ class Round {
 
   // One whose group keeps what the shape wants without it, counting only those that have as much of
   // their room; the least ready, then the newest. Of the stranded one's own group that can only be
-  // another one that has a part: two of them may wait for each other for ever.
+  // another one that has a part: two of them may wait for each other forever.
   const Instance* Surplus(const ScalingTier& tier, const Instance& stranded) const {
     const Instance* victim = nullptr;
     const auto less_lost = [](const Instance& a, const Instance& b) {
@@ -317,8 +317,8 @@ class Round {
     }
     const Outcome given_up{victim->name, victim->group, Verdict::kGiveUp,
                            ShapeName(*decision_.aim) + " needs " + stranded->name + " of " +
-                               stranded->group + ", for which there is no room, and wants " +
-                               Several(Wanted(tier, victim->group), victim->group) + ", of which " +
+                               stranded->group + " but there is no room for it; it wants " +
+                               Several(Wanted(tier, victim->group), victim->group) + ", and " +
                                There(counts_.at(victim->group))};
     if (options_.rebalance == EnforcementMode::kObserve) {
       decision_.would_give_up = given_up;

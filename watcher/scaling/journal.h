@@ -25,7 +25,7 @@ struct JournalEntry {
   bool enforced = false;  // it was done, and not only decided
 };
 
-// What was decided lately and how each service stands now. Safe from many threads; bounded.
+// Recent decisions and the current state of each service. Safe from many threads; bounded.
 class Journal {
  public:
   static constexpr size_t kMaxEntries = 1000;

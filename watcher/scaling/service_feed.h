@@ -17,7 +17,7 @@ class ServiceFeed {
  public:
   struct Options {
     std::string ns{};  // empty: all namespaces
-    // ConfigMaps of these are no scaling rules and change all the time.
+    // ConfigMaps of these are not scaling rules and change all the time.
     std::vector<std::string> without_rules{};
     // After each change that concerns a service, in a thread of the feed.
     std::function<void(const ServiceKey&)> changed{};

@@ -19,8 +19,8 @@ class ServiceIndex {
     RuleState rule;
   };
 
-  // A pod before and after a change; null: it was not there, or is no more. Returns the services
-  // that this concerns.
+  // A pod before and after a change; null: it did not exist before, or no longer exists. Returns
+  // the services that this concerns.
   std::vector<ServiceKey> PodChanged(const PodPtr& before, const PodPtr& after);
   // Null: the ConfigMap is not there, or holds no rule.
   std::vector<ServiceKey> RuleChanged(const std::string& ns, const std::string& name,

@@ -195,7 +195,7 @@ class Player {
     }
   }
 
-  // Its controller makes them anew, behind the gate.
+  // Its controller recreates them, behind the gate.
   void TakePods(size_t id) {
     Live& live = live_[id];
     scaling::Instance& instance = InstanceOf(live);
@@ -203,11 +203,11 @@ class Player {
     if (instance.phase == Phase::kRunning) --state.running[instance.group];
     waiting_.erase({instance.since, instance.name, id});
     cluster_.Release(id);
-    scaling::Instance anew;
-    anew.name = instance.name;
-    anew.group = instance.group;
-    anew.since = now_;
-    instance = std::move(anew);
+    scaling::Instance recreated;
+    recreated.name = instance.name;
+    recreated.group = instance.group;
+    recreated.since = now_;
+    instance = std::move(recreated);
     live.shown_at.reset();
     live.runs_at.reset();
     state.must_decide = true;
@@ -405,8 +405,8 @@ class Player {
       }
       if (!changed) break;
       if (round == limits_.rounds) {
-        Stop("the decision does not come to rest: in round " + std::to_string(round) +
-             " of this moment it still grants or gives up");
+        Stop("the decision does not settle: in round " + std::to_string(round) +
+             " at this time it still grants or gives up");
       }
     }
     for (size_t i = 0; i < services_.size(); ++i) {

@@ -19,7 +19,7 @@ struct PlayLimits {
 
 // Plays a scenario with the decision that the watcher makes (scaling::Decide), a scheduler that
 // places whole instances on the first nodes with room, the longest waiting first, and controllers
-// that make lost pods anew behind the gate. At each moment the scheduler and the decision run until
+// that recreate lost pods behind the gate. At each moment the scheduler and the decision run until
 // neither changes anything. Deterministic: no clock, no threads, no randomness. Takes what
 // ReadScenarios found without faults.
 Playback Play(const Scenario& scenario, const PlayLimits& limits = {});

@@ -48,13 +48,13 @@ RuleLook LookAt(const RuleSpec& spec) {
 std::string MissingRule(const RuleKey& key) { return "ConfigMap " + key.name + " is not there"; }
 
 std::string ShapeText(const scaling::Service& service, const scaling::Decision& decision) {
-  if (!service.rule) return "cannot be told: " + service.no_rule;
+  if (!service.rule) return "unknown: " + service.no_rule;
   const auto& tiers = service.rule->tiers;
   if (decision.reached) {
     return std::to_string(*decision.reached + 1) + " of " + std::to_string(tiers.size()) +
            " runs: " + TierText(tiers[*decision.reached]);
   }
-  if (!decision.aim) return "cannot be told: the instances are not counted";
+  if (!decision.aim) return "unknown: the instances are not counted";
   return "none of " + std::to_string(tiers.size()) + " runs";
 }
 

@@ -127,7 +127,7 @@ class Reader {
     if (value == nullptr) return otherwise;
     if (const auto text = json::AsString(value)) {
       if (const auto duration = ParseDuration(*text)) return *duration;
-      Fault(Child(path, key), Quote(*text) + " is no duration of at most a year",
+      Fault(Child(path, key), Quote(*text) + " is not a duration of at most a year",
             "write 90s, 5m, 1h or 1m30s");
     } else {
       Fault(Child(path, key), value->dump() + " has no unit", "write " + value->dump() + "s");
@@ -167,7 +167,7 @@ class Reader {
 
   void AddNode(std::string name, int64_t npus, const std::string& path) {
     if (!nodes_.emplace(name, 0).second) {
-      Fault(path, "there is a node " + Quote(name) + " above", "give each node a name of its own");
+      Fault(path, "there is a node " + Quote(name) + " above", "give each node a unique name");
       return;
     }
     scenario_.nodes.push_back({std::move(name), npus});
@@ -205,7 +205,7 @@ class Reader {
           {TextOf(services[i], "namespace", kDefaultNamespace), TextOf(services[i], "rule")}};
       if (!services_.emplace(service.job_id, i).second) {
         Fault(Child(path, "jobID"), "another service has the jobID " + Quote(service.job_id),
-              "give each service a jobID of its own: expect: names services by it");
+              "give each service a unique jobID: expect: names services by it");
       }
       CheckRule(Child(path, "rule"), service.rule);
       scenario_.services.push_back(std::move(service));
@@ -253,7 +253,7 @@ class Reader {
     scaling::Options& decision = scenario_.options;
     decision.upstream_counts = json::AsBool(Find(*options, "upstreamCounts")).value_or(false);
     if (const Json* rebalance = Find(*options, "rebalance")) {
-      decision.rebalance = schemas::DoingNamed(json::AsString(rebalance).value_or(""))
+      decision.rebalance = schemas::EnforcementModeNamed(json::AsString(rebalance).value_or(""))
                                .value_or(schemas::EnforcementMode::kOff);
     }
     decision.rebalance_after = Duration(*options, "rebalanceAfter", path, decision.rebalance_after);
@@ -290,7 +290,7 @@ class Reader {
       if (entry.size() != 2) {
         Fault(path,
               entry.size() < 2 ? "the entry says when, but not what happens"
-                               : "the entry says several things, whose order could not be told",
+                               : "the entry says several things, and their order would be unclear",
               "write one of breakNode, repairNode, breakCard, repairCard, submit, delete, "
               "failInstance, setRule, deleteRule and expect");
         continue;
@@ -352,7 +352,8 @@ class Reader {
     const auto job_id = json::FindString(value, "service");
     if (!job_id) {
       if (scenario_.services.size() > 1) {
-        Fault(path, "there are several services, and this names none", "add service: with a jobID");
+        Fault(path, "there are several services, but this entry names none",
+              "add service: with a jobID");
       }
       return 0;
     }
@@ -377,7 +378,7 @@ class Reader {
     }
     if (const Json* shape = Find(value, "shape")) {
       if (shape->is_string() && *shape != "none") {
-        Fault(Child(path, "shape"), Quote(shape->get<std::string>()) + " is no shape",
+        Fault(Child(path, "shape"), Quote(shape->get<std::string>()) + " is not a shape",
               "write a number, 1 for the fullest shape, or none");
       }
       expectation.shape_line = positions_.At(Child(path, "shape")).line;
@@ -452,7 +453,7 @@ class Reader {
         if (!there.insert(submit->instance.name).second) {
           Fault(Child(paths_[i], "name"),
                 "there is an instance " + Quote(submit->instance.name) + " already",
-                "give each instance a name of its own: entries name instances without a service");
+                "give each instance a unique name: entries name instances without a service");
         }
       } else if (const auto* removal = std::get_if<Delete>(&action)) {
         CheckThere(removal->instance, there, paths_[i]);

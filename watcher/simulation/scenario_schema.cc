@@ -7,7 +7,7 @@ namespace {
 
 using json::Json;
 
-// `false` stands beside "off" because YAML 1.1 reads that word as a boolean. Durations may be
+// `false` is listed beside "off" because YAML 1.1 reads that word as a boolean. Durations may be
 // numbers here, so that the reader can say which unit is missing.
 constexpr std::string_view kSchema = R"json({
   "$schema": "http://json-schema.org/draft-07/schema#",
@@ -122,14 +122,14 @@ constexpr std::string_view kSchema = R"json({
             }
           },
           "expect": {
-            "description": "What must be so; what is left out is not looked at.",
+            "description": "What must hold; what is left out is not checked.",
             "type": "object",
             "additionalProperties": false,
             "properties": {
               "service": {"description": "Which service, by jobID, where there are several.", "type": "string"},
               "shape": {"description": "The fullest shape that runs whole: 1 is the fullest of the rule, or none.", "type": ["integer", "string"], "minimum": 1, "maximum": 10000},
               "never": {
-                "description": "What must not have been so at any time.",
+                "description": "What must not have happened at any time.",
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {

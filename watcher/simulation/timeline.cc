@@ -11,7 +11,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 // A longer name pushes the text of its own line to the right, and no other.
-constexpr size_t kWidestColumn = 32;
+constexpr size_t kMaxColumnWidth = 32;
 
 std::string ToTheLeft(std::string_view text, size_t width) {
   std::string out(text);
@@ -95,7 +95,7 @@ std::string TimelineText(const std::string& title, const Playback& playback) {
   for (const Event& event : playback.events) {
     time_width = std::max(time_width, FormatDuration(event.at).size());
     name_width = std::max(name_width, EventName(event.kind).size());
-    if (event.subject.size() <= kWidestColumn) {
+    if (event.subject.size() <= kMaxColumnWidth) {
       subject_width = std::max(subject_width, event.subject.size());
     }
   }
@@ -108,7 +108,7 @@ std::string TimelineText(const std::string& title, const Playback& playback) {
   text += "after " + FormatDuration(playback.end) + "\n";
   size_t service_width = 0;
   for (const ServiceEnd& service : playback.services) {
-    if (service.job_id.size() <= kWidestColumn) {
+    if (service.job_id.size() <= kMaxColumnWidth) {
       service_width = std::max(service_width, service.job_id.size());
     }
   }

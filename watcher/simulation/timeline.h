@@ -55,7 +55,7 @@ struct CheckResult {
   bool met = false;
 };
 
-// Where a service stands in the end.
+// The state of a service at the end.
 struct ServiceEnd {
   std::string job_id;
   std::optional<size_t> reached;  // the fullest tier that runs whole
