@@ -33,20 +33,19 @@ void CheckServingCertificate(Context& context) {
   secrets.erase("");
   if (secrets.empty()) return;  // no Pods, which has been said
   const std::string& name = *secrets.begin();
-  const auto secret =
-      Wanted(context, kCertificate, kube::resources::kSecrets, context.options.ns, name,
-             "the webhook has no certificate and is not ready",
-             "with certs.mode managed the watcher makes it: see its logs; else make "
-             "it as docs/operations.md says");
+  const auto secret = Wanted(context, kCertificate, kube::resources::kSecrets, context.options.ns,
+                             name, "the webhook has no certificate and is not ready",
+                             "with certs.mode managed the watcher creates it: see its logs; "
+                             "otherwise create it as docs/operations.md describes");
   if (!secret) return;
   const std::string where = "Secret " + context.options.ns + "/" + name;
   const auto chain = certs::DecodeBase64(Text(*secret, {"data", "tls.crt"}));
   const auto certificates =
       chain ? certs::ReadCertificates(*chain) : Result<std::vector<certs::CertificatePtr>>();
   if (!certificates || certificates->empty()) {
-    context.report.Fail(kCertificate, where + " holds no certificate in tls.crt",
-                        "put the serving certificate there, or delete the Secret where the watcher "
-                        "keeps it");
+    context.report.Fail(
+        kCertificate, where + " holds no certificate in tls.crt",
+        "put the serving certificate there, or delete the Secret if the watcher manages it");
     return;
   }
   context.serving_chain = *chain;
@@ -56,18 +55,18 @@ void CheckServingCertificate(Context& context) {
   if (context.now >= end || context.now < begin) {
     context.report.Fail(kCertificate,
                         "the serving certificate in " + where +
-                            (context.now >= end ? " ended at " + FormatTime(end)
-                                                : " begins only at " + FormatTime(begin)) +
+                            (context.now >= end ? " expired at " + FormatTime(end)
+                                                : " is not valid before " + FormatTime(begin)) +
                             ": the API server refuses it",
-                        "renew it; where the watcher keeps it: kubectl -n " + context.options.ns +
+                        "renew it; if the watcher manages it: kubectl -n " + context.options.ns +
                             " annotate secret " + name + " mindgate.io/rotate=serving");
   } else if (end - context.now < kSoon) {
     context.report.Warn(kCertificate,
-                        "the serving certificate in " + where + " ends at " + FormatTime(end),
-                        "renew it; see the logs of the watcher where it should have");
+                        "the serving certificate in " + where + " expires at " + FormatTime(end),
+                        "renew it; if the watcher manages it, its logs say why it did not");
   } else {
     context.report.Ok(kCertificate,
-                      "the serving certificate in " + where + " is good until " + FormatTime(end));
+                      "the serving certificate in " + where + " is valid until " + FormatTime(end));
   }
   std::set<std::string> names;
   for (const Hook& hook : context.hooks) {
@@ -92,15 +91,16 @@ void CheckHookBundle(Context& context, const Hook& hook, std::set<std::string>& 
   const auto fail = [&](const std::string& message, const std::string& fix) {
     // The webhooks of a configuration have the same bundle, and the same fault.
     if (said.insert(message).second) {
-      context.report.Fail(kBundle, hook.name + " and others alike: " + message, fix);
+      context.report.Fail(kBundle, hook.name + " and others: " + message, fix);
     }
   };
   const std::string publish =
-      "the watcher publishes it with certs.mode managed: see its logs and permissions; else "
-      "cert-manager's CA injector, or certs.caBundle of the chart";
+      "with certs.mode managed the watcher publishes it: see its logs and permissions; otherwise "
+      "use cert-manager's CA injector, or certs.caBundle of the chart";
   if (hook.bundle.empty()) {
-    return fail("there is no caBundle, so the API server trusts no certificate of the webhook",
-                publish);
+    return fail(
+        "there is no caBundle, so the API server does not trust any certificate of the webhook",
+        publish);
   }
   const auto bundle = certs::ReadCertificates(hook.bundle);
   if (!bundle || bundle->empty()) return fail("caBundle holds no certificate", publish);
@@ -108,12 +108,12 @@ void CheckHookBundle(Context& context, const Hook& hook, std::set<std::string>& 
       std::all_of(bundle->begin(), bundle->end(), [&](const certs::CertificatePtr& authority) {
         return context.now >= certs::NotAfter(authority.get());
       });
-  if (all_ended) return fail("the CA in caBundle has ended", publish);
+  if (all_ended) return fail("the CA in caBundle has expired", publish);
   const auto chain = certs::ReadCertificates(context.serving_chain);
   if (!chain || chain->empty()) return;
   if (!Trusts(*bundle, *chain)) {
     fail(
-        "the CA in caBundle has not signed the certificate that is served: the API server says "
+        "the CA in caBundle did not sign the served certificate: the API server reports "
         "\"certificate signed by unknown authority\"",
         publish);
   }
@@ -128,7 +128,7 @@ void CheckCertificates(Context& context) {
   if (said.empty() && !context.hooks.empty()) {
     context.report.Ok(kBundle, context.serving_chain.empty()
                                    ? "caBundle holds a CA"
-                                   : "caBundle holds the CA of the certificate that is served");
+                                   : "caBundle holds the CA of the served certificate");
   }
 }
 

@@ -48,7 +48,7 @@ struct Context {
 
 std::string Text(const Json& value, std::initializer_list<std::string_view> keys);
 
-// Says that something could not be looked at: what it was, and the grant that would allow it.
+// Reports that something could not be checked: what it was, and the permission that would allow it.
 void SkipFor(Context& context, std::string_view check, const std::string& what,
              const kube::Fault& fault);
 

@@ -12,9 +12,9 @@ std::string Text(const Json& value, std::initializer_list<std::string_view> keys
 
 void SkipFor(Context& context, std::string_view check, const std::string& what,
              const kube::Fault& fault) {
-  context.report.Skip(check, what + " could not be looked at: " + fault.message,
+  context.report.Skip(check, what + " could not be checked: " + fault.message,
                       fault.reason == kube::Reason::kForbidden
-                          ? "run it as somebody who may read it, a cluster administrator for one"
+                          ? "run it as a user who may read it, such as a cluster administrator"
                           : "try again");
 }
 
@@ -45,7 +45,8 @@ bool CheckApiServer(Context& context) {
       case kube::Reason::kCredentials:
         return "renew the credentials of this context; `kubectl version` must work first";
       case kube::Reason::kTls:
-        return "put the cluster's CA and the name that its certificate has into the kubeconfig";
+        return "write the cluster's CA, and a server name that is in its certificate, into the "
+               "kubeconfig";
       case kube::Reason::kForbidden:
         return "let this user read /version (ClusterRole system:public-info-viewer)";
       default:

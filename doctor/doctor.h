@@ -21,9 +21,9 @@ struct Options {
 };
 
 // Looks at an installation from outside, as a user of the API server, and names what is wrong: from
-// the API server over registrations, Service, endpoints, Pods, certificates and their CA,
-// selectors and permissions to a dry run through all of it. Writes nothing. What may not be looked
-// at is said to be skipped; an API server that cannot be asked ends it.
+// the API server over registrations, Service, endpoints, Pods, certificates and their CA, selectors
+// and permissions to a dry run through all of it. Writes nothing. What it may not read is reported
+// as skipped; it stops if the API server cannot be reached.
 Report Diagnose(kube::Client& client, const Options& options, Time now, std::stop_token stop = {});
 
 }  // namespace mindgate::doctor

@@ -28,11 +28,12 @@ constexpr std::array<Symptom, 11> kSymptoms = {{
     {"no service port", "the Service lacks the port that the configuration names", "see service"},
     {"service \"", "the Service of the webhook is not there", "see service"},
     {"no such host", "the name of the webhook does not resolve for the API server (DNS)",
-     "give the control plane the cluster's DNS, or register a Service and not a URL"},
+     "give the control plane the cluster's DNS, or register a Service instead of a URL"},
     {"connection refused",
-     "nobody listens where the Service sends: no replica is ready, or its target port is wrong",
+     "nothing listens where the Service sends traffic: no replica is ready, or its target port is "
+     "wrong",
      "see service and endpoints"},
-    {"no route to host", "the control plane has no way to the Pods (routing or firewall)",
+    {"no route to host", "the control plane has no route to the Pods (routing or firewall)",
      "let the control plane reach Pods on port 9443, or set hostNetwork of the chart"},
     // Last: a handshake that hangs says both.
     {"deadline exceeded",
@@ -87,7 +88,7 @@ bool ReportCallFault(Context& context, const std::string& message) {
 
 bool IsInjected(const Json& pod) { return Text(pod, {"spec", "schedulerName"}) == "volcano"; }
 
-// A scheduling rule that is no JSON is denied under every configuration but one that switches the
+// A scaling rule that is not JSON is denied under every configuration except one that switches the
 // rule off.
 void CheckDenial(Context& context) {
   const Json rule = {
@@ -105,22 +106,22 @@ void CheckDenial(Context& context) {
     return;
   }
   if (created) {
-    context.report.Fail(
-        kDryRunCheck,
-        "a wrong object passed the validating webhook unseen: it was not called, or "
-        "a configuration switches its rule off",
-        "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
+    context.report.Fail(kDryRunCheck,
+                        "an invalid object passed the validating webhook: the webhook was not "
+                        "called, or the configuration switches the rule off",
+                        "see registration, selectors and endpoints, and `rules` of mindgate.yaml");
     return;
   }
   const std::string& message = created.error().message;
   if (ReportCallFault(context, message)) return;
   if (message.find("denied the request") != std::string::npos &&
       message.find("MG") != std::string::npos) {
-    context.report.Ok(kDryRunCheck, "a wrong object is denied by mindgate");
+    context.report.Ok(kDryRunCheck, "an invalid object is denied by mindgate");
     return;
   }
-  context.report.Skip(kDryRunCheck, "a wrong object was refused by somebody else: " + message,
-                      "name another namespace: --probe-namespace");
+  context.report.Skip(kDryRunCheck,
+                      "an invalid object was refused, but not by mindgate: " + message,
+                      "choose another namespace: --probe-namespace");
 }
 
 void CheckInjection(Context& context) {
@@ -131,7 +132,7 @@ void CheckInjection(Context& context) {
     if (ReportCallFault(context, created.error().message)) return;
     context.report.Skip(kDryRunCheck,
                         "a Pod could not be created, even as a dry run: " + created.error().message,
-                        "name another namespace: --probe-namespace");
+                        "choose another namespace: --probe-namespace");
     return;
   }
   if (IsInjected(*created)) {
@@ -141,7 +142,7 @@ void CheckInjection(Context& context) {
   context.report.Fail(kDryRunCheck,
                       "a Pod that asks for NPUs came back without injection: the mutating webhook "
                       "was not called or did not answer, which failurePolicy Ignore hides",
-                      "see what else is said here; `kubectl get --raw /metrics | grep "
+                      "see the other findings; `kubectl get --raw /metrics | grep "
                       "webhook_fail_open` counts such calls");
 }
 

@@ -66,24 +66,25 @@ void CheckGates(Context& context) {
   if (!listed) return SkipFor(context, kGatesCheck, "Pods that wait", listed.error());
   const std::string release = "`mindgate release-gates -A --all` lets them start";
   if (unlabelled.count > 0) {
-    context.report.Fail(kGatesCheck,
-                        unlabelled.text() +
-                            " without all of the labels mind-cluster/scaling-rule, jobID and "
-                            "mind-cluster/group-name, and no watcher looks at a pod that lacks one",
-                        "give back the labels of its creation; or " + release);
+    context.report.Fail(
+        kGatesCheck,
+        unlabelled.text() +
+            " without all of the labels mind-cluster/scaling-rule, jobID and "
+            "mind-cluster/group-name, and the watcher ignores a pod that lacks one of them",
+        "restore the labels that it was created with; or " + release);
   }
   if (waiting.count == 0) {
     if (unlabelled.count == 0) context.report.Ok(kGatesCheck, "no pod waits behind a gate");
   } else if (!context.enforces_scaling) {
     context.report.Skip(kGatesCheck,
-                        waiting.text() + ", and whether a watcher opens it is not known",
+                        waiting.text() + ", and it is unknown whether a watcher opens it",
                         "see the checks of configuration and permissions");
   } else if (!*context.enforces_scaling) {
     context.report.Fail(kGatesCheck,
-                        waiting.text() + ", and no watcher is in mode enforce: nobody opens it",
+                        waiting.text() + ", and no watcher is in mode enforce: nothing opens it",
                         "set elasticScaling.mode to enforce; or " + release);
   } else {
-    context.report.Ok(kGatesCheck, waiting.text() + "; `mindgate status` says for what");
+    context.report.Ok(kGatesCheck, waiting.text() + "; `mindgate status` shows why");
   }
 }
 

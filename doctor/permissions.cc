@@ -67,10 +67,11 @@ void Check(Context& context, const std::string& account, const std::vector<Need>
     context.report.Fail(kPermissionsCheck,
                         "ServiceAccount " + context.options.ns + "/" + account + " may not " +
                             missing + ": " + need.consequence,
-                        "helm upgrade restores Roles and bindings of the chart");
+                        "`helm upgrade` restores the chart's Roles and bindings");
   }
   if (good)
-    context.report.Ok(kPermissionsCheck, "ServiceAccount " + account + " may do what it needs");
+    context.report.Ok(kPermissionsCheck,
+                      "ServiceAccount " + account + " has the permissions that it needs");
 }
 
 bool KeepsCertificates(const Json& pod) {
@@ -90,7 +91,7 @@ struct WatcherUse {
   std::set<std::string> config_maps{};
 };
 
-// Nothing after it was reported that they cannot be read.
+// Nothing after reporting that they cannot be read.
 std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& context) {
   const auto pods =
       context.client.List(kube::resources::kPods, context.options.ns,
@@ -109,21 +110,22 @@ std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& contex
   return accounts;
 }
 
-// Nothing after it was reported that it cannot be read, or is refused.
+// Nothing after reporting that it cannot be read or is refused.
 std::optional<schemas::Config> ConfigOf(Context& context, const std::string& name) {
   constexpr std::string_view kConfiguration = "configuration";
   const std::string what = "ConfigMap " + context.options.ns + "/" + name;
   const auto stored =
       Wanted(context, kConfiguration, kube::resources::kConfigMaps, context.options.ns, name,
-             "Pods that start wait for it", "helm upgrade brings it back");
+             "Pods that start wait for it", "`helm upgrade` restores it");
   if (!stored) return std::nullopt;
   auto config =
       schemas::LoadConfig(Text(*stored, {"data", "mindgate.yaml"}), context.options.known);
   if (!config) {
-    context.report.Fail(kConfiguration,
-                        what + " is refused: " + config.error().items().front().message +
-                            "; Pods go on with what they had loaded before",
-                        "mindgate config validate says all that is wrong with mindgate.yaml");
+    context.report.Fail(
+        kConfiguration,
+        what + " is refused: " + config.error().items().front().message +
+            "; Pods keep using what they loaded before",
+        "`mindgate config validate` lists everything that is wrong with mindgate.yaml");
     return std::nullopt;
   }
   context.report.Ok(kConfiguration, what + " can be loaded");
@@ -156,7 +158,7 @@ std::vector<Need> Does(const schemas::Config& config) {
                       {"", "pods", "watch", "", ""},
                       {"", "configmaps", "list", "", ""},
                       {"", "configmaps", "watch", "", ""}},
-                     "it knows of no service under a scaling rule, and grants nothing"});
+                     "it does not see services under scaling rules and grants nothing"});
   }
   if (scaling.mode == EnforcementMode::kEnforce) {
     needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
@@ -175,11 +177,11 @@ std::vector<Need> Does(const schemas::Config& config) {
                       {"scheduling.volcano.sh", "podgroups", "list", "", ""},
                       {"scheduling.volcano.sh", "podgroups", "watch", "", ""},
                       {"scheduling.volcano.sh", "podgroups", "patch", "", ""}},
-                     "a rolling update that waits for its gang waits for ever"});
+                     "a rolling update that waits for its gang waits forever"});
   }
   if (!needs.empty()) {
-    needs.push_back({{{"events.k8s.io", "events", "create", "", ""}},
-                     "nobody reads in Events what it decided"});
+    needs.push_back(
+        {{{"events.k8s.io", "events", "create", "", ""}}, "its decisions do not appear as Events"});
   }
   return needs;
 }
@@ -234,7 +236,7 @@ void CheckPermissions(Context& context) {
              {"ome.io", "servingruntimes", "watch", "", ""},
              {"ome.io", "clusterservingruntimes", "list", "", ""},
              {"ome.io", "clusterservingruntimes", "watch", "", ""}},
-            "an InferenceService is injected only when it says itself that it wants NPUs"}});
+            "an InferenceService is injected only if its own spec asks for NPUs"}});
   }
 }
 

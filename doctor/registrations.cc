@@ -42,11 +42,11 @@ std::string RolloutPhase(Context& context) {
 }
 
 void Check(Context& context, const kube::Resource& resource, bool mutating) {
-  const auto configuration = Wanted(
-      context, kRegistrationsCheck, resource, "", context.options.name,
-      mutating ? "nothing is injected" : "nothing is validated",
-      "helm upgrade --install brings it back; --name says what it is called when it is not " +
-          context.options.name);
+  const auto configuration =
+      Wanted(context, kRegistrationsCheck, resource, "", context.options.name,
+             mutating ? "nothing is injected" : "nothing is validated",
+             "`helm upgrade --install` restores it; pass --name if its name is not " +
+                 context.options.name);
   if (!configuration) return;
   const Json* webhooks = json::Find(*configuration, "webhooks");
   size_t count = 0;
@@ -56,17 +56,18 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
     ++count;
     const int64_t timeout = json::AsInt(json::Find(webhook, "timeoutSeconds")).value_or(10);
     if (timeout >= kLongTimeout) {
-      context.report.Warn(kRegistrationsCheck,
-                          context.hooks.back().name + " waits " + std::to_string(timeout) +
-                              " s: while the webhook is away, every call takes so long",
-                          "write timeoutSeconds: 2 or 3");
+      context.report.Warn(
+          kRegistrationsCheck,
+          context.hooks.back().name + " waits " + std::to_string(timeout) +
+              " s for an answer: while the webhook is down, every call takes that long",
+          "write timeoutSeconds: 2 or 3");
     }
     fails_closed |= context.hooks.back().failure_policy != "Ignore";
   }
   if (count == 0) {
     context.report.Fail(kRegistrationsCheck,
                         resource.kind + " " + context.options.name + " has no webhooks",
-                        "helm upgrade brings them back");
+                        "`helm upgrade` restores them");
     return;
   }
   if (!mutating && !fails_closed && context.rollout_phase.empty()) {

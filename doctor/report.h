@@ -8,9 +8,9 @@ namespace mindgate::doctor {
 
 enum class Status {
   kOk,
-  kWarning,  // it works, but not as one would want
+  kWarning,  // it works, but not as it should
   kFailed,   // it does not
-  kSkipped,  // could not be looked at; the message says why
+  kSkipped,  // could not be checked; the message says why
 };
 
 std::string_view StatusName(Status status);  // "ok", ...

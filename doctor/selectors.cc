@@ -43,7 +43,7 @@ void CheckProbeNamespace(Context& context, const Json* labels) {
       context.report.Fail(kSelectorsCheck,
                           "objects of namespace " + ns + " are not " + what +
                               ": no namespaceSelector matches its labels",
-                          "label the namespace as namespaceSelector asks, or take it out of "
+                          "label the namespace as namespaceSelector requires, or remove it from "
                           "excludedNamespaces of the chart");
     } else {
       context.report.Ok(kSelectorsCheck, "objects of namespace " + ns + " are " + what);
@@ -70,17 +70,19 @@ void CheckSelectors(Context& context) {
     const bool is_system = std::find(kSystem.begin(), kSystem.end(), name) != kSystem.end();
     if ((is_own || is_system) &&
         Reached(context, true, labels) + Reached(context, false, labels) > 0) {
-      context.report.Fail(kSelectorsCheck,
-                          "namespace " + name + " is not excluded: what the cluster" +
-                              (is_own ? " needs to start mindgate" : " itself runs on") +
-                              " waits for the webhook",
-                          "exclude it by kubernetes.io/metadata.name (excludedNamespaces of the "
-                          "chart); helm upgrade restores the selectors");
+      context.report.Fail(
+          kSelectorsCheck,
+          "namespace " + name +
+              " is not excluded, so the webhook can block objects that the cluster " +
+              (is_own ? "needs to start mindgate" : "itself depends on"),
+          "exclude it by kubernetes.io/metadata.name (excludedNamespaces of the "
+          "chart); `helm upgrade` restores the selectors");
     }
   }
   if (!found) {
-    context.report.Fail(kSelectorsCheck, "there is no namespace " + context.options.probe_namespace,
-                        "name one of your workloads: mindgate doctor --probe-namespace NAME");
+    context.report.Fail(
+        kSelectorsCheck, "there is no namespace " + context.options.probe_namespace,
+        "name a namespace of your workloads: mindgate doctor --probe-namespace NAME");
   }
 }
 

@@ -85,7 +85,7 @@ std::string Readiness(Context& context, const std::string& ns, const std::string
 
 void CheckPods(Context& context, const std::string& ns, const Json& service) {
   const Json* selector = json::FindPath(service, {"spec", "selector"});
-  if (!json::IsObject(selector)) return;  // endpoints are somebody else's to keep
+  if (!json::IsObject(selector)) return;  // its endpoints are managed elsewhere
   const auto pods =
       context.client.List(kube::resources::kPods, ns, {.label_selector = SelectorText(*selector)},
                           nullptr, context.stop);
@@ -95,8 +95,8 @@ void CheckPods(Context& context, const std::string& ns, const Json& service) {
     context.report.Fail(
         kEndpoints,
         "the selector of the Service (" + SelectorText(*selector) + ") matches no Pod in " + ns,
-        "scale the webhook's Deployment up, or give the Service the labels that its "
-        "Pods have; helm upgrade restores both");
+        "scale the webhook's Deployment up, or give the Service the labels that its Pods have; "
+        "`helm upgrade` restores both");
     return;
   }
   const Json* ports = json::FindPath(service, {"spec", "ports"});
@@ -134,10 +134,10 @@ void CheckEndpoints(Context& context, const std::string& ns, const std::string& 
     }
   }
   if (ready == 0) {
-    context.report.Fail(
-        kEndpoints,
-        "Service " + ns + "/" + service + " has no ready endpoints: the API server calls nobody",
-        "see what is said about its Pods and its selector");
+    context.report.Fail(kEndpoints,
+                        "Service " + ns + "/" + service +
+                            " has no ready endpoints, so the API server cannot call the webhook",
+                        "see the findings about its Pods and its selector");
   } else {
     context.report.Ok(kEndpoints, "Service " + ns + "/" + service + " has " +
                                       std::to_string(ready) + " ready endpoints");
@@ -147,7 +147,7 @@ void CheckEndpoints(Context& context, const std::string& ns, const std::string& 
 void CheckService(Context& context, const std::string& ns, const std::string& name, int64_t port) {
   const auto service =
       Wanted(context, kService, kube::resources::kServices, ns, name,
-             "the API server cannot call the webhook", "helm upgrade brings it back");
+             "the API server cannot call the webhook", "`helm upgrade` restores it");
   if (!service) return;
   const Json* ports = json::FindPath(*service, {"spec", "ports"});
   bool found = false;

@@ -18,13 +18,12 @@ void CheckWatcher(Context& context) {
     if (lease.error().reason != kube::Reason::kNotFound) {
       return SkipFor(context, kWatcherCheck, "Lease " + ns + "/" + name, lease.error());
     }
-    return context.report.Skip(kWatcherCheck,
-                               "there is no Lease " + ns + "/" + name +
-                                   ": no watcher has ever led here. It opens the gates of pods "
-                                   "under scaling rules, repairs gangs, and keeps the certificates "
-                                   "with certs.mode managed",
-                               "with watcher.enabled false nothing is amiss; else helm upgrade "
-                               "brings the Lease back");
+    return context.report.Skip(
+        kWatcherCheck,
+        "there is no Lease " + ns + "/" + name +
+            ": no watcher has ever led here. It opens the gates of pods under scaling rules, "
+            "repairs gangs, and manages the certificates with certs.mode managed",
+        "this is expected with watcher.enabled false; otherwise `helm upgrade` restores the Lease");
   }
   const Leader leader = LeaderOf(*lease, context.now);
   if (!leader.current) {
