@@ -391,7 +391,7 @@ TEST_F(Apply, UpdatesAndOldObjects) {
             "hint: leave out one of them\n");
   result = Run({"-f", "new.yaml", "--old", "gone.yaml"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(result.err, "gone.yaml: there is no such file\n");
+  EXPECT_EQ(result.err, "gone.yaml: no such file\n");
   EXPECT_EQ(result.out, "");
 }
 
@@ -469,7 +469,7 @@ TEST_F(Apply, ConfigurationFaultsStopEverything) {
   result = Run({"-f", "a.yaml"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: configuration mindgate.yaml: there is no such file\n"
+            "error: configuration mindgate.yaml: no such file\n"
             "hint: `mindgate config defaults > mindgate.yaml` writes one\n");
 }
 

@@ -132,9 +132,9 @@ TEST(Certs, RefusesArgumentsThatMakeNoSense) {
        "error: a serving certificate needs a DNS name or an IP address\n"
        "hint: for example --service webhook.mindgate-system\n"},
       {{"certs", "create", "--dir", dir, "--dns", "Web Hook"},
-       "error: \"Web Hook\" is no DNS name: lower-case letters, digits, '-' and '.'\n"},
+       "error: \"Web Hook\" is not a DNS name: lower-case letters, digits, '-' and '.'\n"},
       {{"certs", "create", "--dir", dir, "--ip", "localhost"},
-       "error: \"localhost\" is no IP address\n"},
+       "error: \"localhost\" is not an IP address\n"},
       {{"certs", "create", "--dir", dir, "--service", "webhook"},
        "error: --service \"webhook\" is no Service\n"
        "hint: write its name and namespace: --service webhook.mindgate-system\n"},
@@ -303,14 +303,14 @@ TEST(CertsRotate, ReplacesTheAuthorityStepByStep) {
   Create(folder.path());
   const Outcome planned =
       Rotate({.folder = folder.path(), .authority = true, .dry_run = true, .now = kNow + kDay});
-  EXPECT_EQ(planned.out, "would make the next CA, which signs later: asked for\n");
+  EXPECT_EQ(planned.out, "would make the next CA, which signs later: requested\n");
   EXPECT_FALSE(std::filesystem::exists(folder / "ca-previous.key"));
 
   const Outcome introduced =
       Rotate({.folder = folder.path(), .authority = true, .now = kNow + kDay});
   EXPECT_EQ(introduced.code, kExitDone);
   EXPECT_EQ(introduced.out,
-            "make the next CA, which signs later: asked for\n"
+            "make the next CA, which signs later: requested\n"
             "ca.crt has changed: publish it as caBundle now\n"
             "serving certificate: for webhook.mindgate-system.svc, until 2027-01-01T00:00:00Z\n"
             "CA: until 2035-12-31T00:00:00Z\n"
@@ -360,7 +360,7 @@ TEST(CertsRotate, JsonTellsWhatWasDone) {
   const std::string pair = folder.Read("tls.crt");
   const json planned = json::parse(Rotate(rotate).out);
   EXPECT_EQ(planned["dryRun"], true);
-  EXPECT_EQ(planned["steps"], json::parse(R"([{"step": "renew-serving", "reason": "asked for"}])"));
+  EXPECT_EQ(planned["steps"], json::parse(R"([{"step": "renew-serving", "reason": "requested"}])"));
   EXPECT_EQ(planned["next"], "2026-01-01T00:00:00Z");
   EXPECT_EQ(folder.Read("tls.crt"), pair);
 

@@ -53,7 +53,7 @@ TEST(ReadInputs, WhatCannotBeReadIsNamedAndTheRestIsRead) {
   workspace.Write("empty/readme.md", "x");
   workspace.Write("file[1].yaml", "brackets");
   EXPECT_THAT(Read({"missing.yaml", "empty", "*.json", "good.yaml", "good.yaml/x"}),
-              ElementsAre("missing.yaml! there is no such file",
+              ElementsAre("missing.yaml! no such file",
                           "empty! the folder holds no .yaml, .yml or .json file",
                           "*.json! the pattern matches no file", "good.yaml: x",
                           "good.yaml/x! cannot be opened: Not a directory"));

@@ -231,13 +231,12 @@ TEST(Config, DefaultsValidateAndSchema) {
   EXPECT_EQ(bad.code, 2);
   EXPECT_EQ(bad.out, "");
   EXPECT_EQ(bad.err,
-            "mindgate.yaml:1:13: \"maybe\" is not known here: must be \"on\" or \"off\"\n"
+            "mindgate.yaml:1:13: \"maybe\" is not allowed here: must be \"on\" or \"off\"\n"
             "gangRepair: maybe\n            ^\n"
             "mindgate.yaml:2:29: unknown key \"MG05O\"\n"
             "rules: {MG050: warn, MG05O: off}\n                            ^\n"
             "hint: did you mean \"MG050\"?\n");
-  EXPECT_EQ(Cli({"config", "validate", "gone.yaml"}).err,
-            "error: gone.yaml: there is no such file\n");
+  EXPECT_EQ(Cli({"config", "validate", "gone.yaml"}).err, "error: gone.yaml: no such file\n");
 }
 
 // YAML 1.1 reads on as true: the message says what was read, and what to write.

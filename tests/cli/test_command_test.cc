@@ -148,11 +148,11 @@ TEST_F(TestCommand, SuitesThatCannotBeRead) {
       {"cases: [{name: a, input: pod.yaml, expect: {}}]\n",
        "suite.yaml:1:36: nothing is expected, so the case cannot fail"},
       {"cases: [{name: a, input: gone.yaml, expect: {outcome: denied}}]\n",
-       "suite.yaml:1:26: gone.yaml: there is no such file"},
+       "suite.yaml:1:26: gone.yaml: no such file"},
       {"cases: [{name: a, input: {kind: Pod}, expect: {outcome: denied}}]\n",
        "suite.yaml:1:19: not a Kubernetes object: apiVersion is missing"},
       {"cases: [{name: a, input: pod.yaml, expect: {outcome: deny}}]\n",
-       "suite.yaml:1:54: \"deny\" is not known here: must be \"admitted\", \"denied\" or "
+       "suite.yaml:1:54: \"deny\" is not allowed here: must be \"admitted\", \"denied\" or "
        "\"ignored\""},
       {"cases: [{name: a, input: pod.yaml, expect: {findings: [{rule: MG0500}]}}]\n",
        "suite.yaml:1:63: there is no rule \"MG0500\""},

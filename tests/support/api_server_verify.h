@@ -45,7 +45,7 @@ inline std::string VerifyAnswer(const json::Json& review, bool mutating, const s
     bytes.resize(static_cast<size_t>(size) - (base64.ends_with("==") ? 2 : base64.ends_with('=')));
     const auto operations = json::Decode(bytes);
     if (!operations) return "patch is no JSON";
-    if (!result.is_object()) return "cannot patch: there is no object";
+    if (!result.is_object()) return "cannot patch: there is not an object";
     if (!json::ApplyPatch(result, *operations)) return "patch does not apply";
   }
   const json::Json none = json::Json::array();

@@ -32,7 +32,7 @@ inline void ExpectGolden(const std::string& path, const std::string& got) {
     std::ofstream(SourcePath(path), std::ios::binary) << got;
     return;
   }
-  EXPECT_EQ(ReadSource(path), got) << path << ": MINDGATE_REWRITE=1 writes it anew";
+  EXPECT_EQ(ReadSource(path), got) << path << ": run with MINDGATE_REWRITE=1 to rewrite it";
 }
 
 }  // namespace mindgate::testing
