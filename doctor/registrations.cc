@@ -71,11 +71,11 @@ void Check(Context& context, const kube::Resource& resource, bool mutating) {
     return;
   }
   if (!mutating && !fails_closed && context.rollout_phase.empty()) {
-    context.report.Warn(kRegistrationsCheck,
-                        resource.kind + " " + context.options.name +
-                            " has failurePolicy Ignore: what is wrong passes while the webhook is "
-                            "away",
-                        "write webhook.validate.failurePolicy: Fail when all of it works");
+    context.report.Warn(
+        kRegistrationsCheck,
+        resource.kind + " " + context.options.name +
+            " has failurePolicy Ignore: invalid objects are admitted while the webhook is down",
+        "set webhook.validate.failurePolicy to Fail once everything works");
   }
   context.report.Ok(kRegistrationsCheck, resource.kind + " " + context.options.name + " has " +
                                              std::to_string(count) + " webhooks");

@@ -29,8 +29,8 @@ void CheckWatcher(Context& context) {
   if (!leader.current) {
     return context.report.Fail(
         kWatcherCheck,
-        "nobody leads: Lease " + ns + "/" + name + " was renewed last at " +
-            (leader.renewed.empty() ? "no time" : leader.renewed) +
+        "no watcher leads: Lease " + ns + "/" + name + " was last renewed at " +
+            (leader.renewed.empty() ? "an unknown time" : leader.renewed) +
             ", so pods that wait behind gates stay there, no gang is repaired, and with certs.mode "
             "managed certificates are not renewed and no CA is published",
         "kubectl -n " + ns +
@@ -38,7 +38,7 @@ void CheckWatcher(Context& context) {
             "Deployment " +
             name);
   }
-  context.report.Ok(kWatcherCheck, leader.identity + " leads");
+  context.report.Ok(kWatcherCheck, leader.identity + " is the leader");
 }
 
 }  // namespace mindgate::doctor

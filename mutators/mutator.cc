@@ -20,8 +20,8 @@ using schemas::WorkloadView;
 
 constexpr std::array<Mutator, 11> kMutators = {{
     {.name = "mindie-labels",
-     .summary = "copies the scaling labels of a job or workload, of an AscendJob also jobID and "
-                "app, to its pods",
+     .summary = "copies the scaling labels of a job or workload, and jobID and app of an "
+                "AscendJob, to its pods",
      .writes = "The labels jobID, mind-cluster/scaling-rule and mind-cluster/group-name, and of "
                "AscendJobs app as well, with the values that the job or workload carries itself. "
                "ClusterD and the watcher find pods by the pods' own labels.",
@@ -130,7 +130,7 @@ constexpr std::array<Mutator, 11> kMutators = {{
          "rolling update could not proceed with it.",
      .run = MinAvailable},
     {.name = "recover-policy",
-     .summary = "keeps recovery at pod level beside pod-rescheduling",
+     .summary = "keeps recovery at pod level when pod-rescheduling is on",
      .writes =
          "The annotation huawei.com/recover_policy_path: pod. Without it a second fault deletes "
          "the whole PodGroup.",

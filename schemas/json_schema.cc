@@ -211,7 +211,7 @@ void JsonSchema::Check(const Node& node, const Json& value, const std::string& p
     if (const auto word = json::AsString(&value)) {
       if (const auto near = NearestOf(*word, words)) hint = "did you mean " + Quote(*near) + "?";
     }
-    std::string message = Show(value) + " is not known here";
+    std::string message = Show(value) + " is not allowed here";
     const auto truth = json::AsBool(&value);
     if (truth && !words.empty()) {
       message += *truth ? " (YAML reads on, yes and true as true)"

@@ -82,7 +82,7 @@ bool Denies(const policies::Finding& finding) {
   return finding.mode == schemas::Mode::kEnforce && finding.rule != nullptr;
 }
 
-// All that denies, one a line, so that one look at the answer is enough to mend the object; then
+// All that denies, one a line, so that one look at the answer is enough to correct the object; then
 // where more can be read.
 std::string Message(const std::vector<const policies::Finding*>& denying) {
   std::vector<const policies::Rule*> rules;

@@ -242,7 +242,7 @@ TEST(Config, DefaultsValidateAndSchema) {
 // YAML 1.1 reads on as true: the message says what was read, and what to write.
 TEST(Config, OnIsNotAModeOfARule) {
   EXPECT_EQ(Cli({"config", "validate", "-"}, "rules: {MG050: on}\n").err,
-            "<stdin>:1:16: true is not known here (YAML reads on, yes and true as true): must be "
+            "<stdin>:1:16: true is not allowed here (YAML reads on, yes and true as true): must be "
             "\"enforce\", \"warn\", \"audit\" or \"off\"\n"
             "rules: {MG050: on}\n               ^\n"
             "hint: write \"enforce\", \"warn\" or \"audit\" to switch it on\n");

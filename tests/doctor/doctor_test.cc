@@ -65,8 +65,8 @@ TEST_F(DoctorFixture, WhatARolloutPhaseLeavesOutIsNotMissed) {
   const std::string no_mutating =
       "registration: there is no MutatingWebhookConfiguration mindgate: nothing is injected";
   const std::string ignores =
-      "registration: ValidatingWebhookConfiguration mindgate has failurePolicy Ignore: what is "
-      "wrong passes while the webhook is away";
+      "registration: ValidatingWebhookConfiguration mindgate has failurePolicy Ignore: invalid "
+      "objects are admitted while the webhook is down";
   const std::string unseen =
       "dry-run: a wrong object passed the validating webhook unseen: it was not called, or a "
       "configuration switches its rule off";
@@ -191,9 +191,9 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
 TEST_F(Permissions, ThatAreThereAreSaidOnce) {
   AnswerReviews(true);
   PutWatcher("elasticScaling: {mode: enforce}\n");
-  EXPECT_EQ(Of("permissions", Status::kOk),
-            std::vector<std::string>{
-                "configuration: ConfigMap mindgate-system/settings can be loaded"});
+  EXPECT_EQ(
+      Of("permissions", Status::kOk),
+      std::vector<std::string>{"configuration: ConfigMap mindgate-system/settings can be loaded"});
 }
 
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {

@@ -172,9 +172,10 @@ superPodSize: 0
           "number such as 3, or \"\" to inject nothing)",
           "10:27 mutators[min-avaliable]: unknown key \"min-avaliable\" (did you mean "
           "\"min-available\"?)",
-          "11:13 gangRepair: 1 is not known here: must be \"on\" or \"off\"",
-          "12:10 maxMode: false is not known here: must be \"audit\", \"warn\" or \"enforce\"",
-          "14:10 rules.MG001: \"deny\" is not known here: must be \"enforce\", \"warn\", \"audit\" "
+          "11:13 gangRepair: 1 is not allowed here: must be \"on\" or \"off\"",
+          "12:10 maxMode: false is not allowed here: must be \"audit\", \"warn\" or \"enforce\"",
+          "14:10 rules.MG001: \"deny\" is not allowed here: must be \"enforce\", \"warn\", "
+          "\"audit\" "
           "or \"off\"",
           "15:14 rules[wrong-typ]: unknown key \"wrong-typ\" (did you mean \"wrong-type\"?)",
           "16:15 superPodSize: 0 is too small (write 1 or more)"));
