@@ -15,7 +15,7 @@
 #include "support/places.h"
 
 // Admission over the samples of tests/fixtures, as their users would apply them. What it answers is
-// recorded in tests/golden/<project>/<file>.want; MINDGATE_REWRITE=1 records it anew, and
+// recorded in tests/golden/<project>/<file>.want; MINDGATE_REWRITE=1 records it again, and
 // the difference is reviewed like code.
 namespace mindgate {
 namespace {

@@ -133,7 +133,7 @@ class LocalProcess(Release):
         wait_for(self.serves, f"the API server to reach the webhook, whose log is {self.folder / 'log'}")
 
 
-# A scaling rule that is no JSON: denied under every configuration but one that switches its rule off.
+# A scaling rule that is not JSON: denied under every configuration except one that switches the rule off.
 DENIED: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "ConfigMap",

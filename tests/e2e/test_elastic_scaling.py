@@ -30,7 +30,7 @@ ENFORCE = {
 
 
 def install_with(release: Release, values: dict[str, Any]) -> None:
-    """A change of the configuration alone is taken up when kubelet has brought it; new pods have it at once."""
+    """A change of the configuration alone is loaded once kubelet has updated it; new pods have it at once."""
     release.install(values)
     release.cluster.kubectl("rollout", "restart", "deployment/mindgate-watcher", "deployment/mindgate-webhook")
     release.wait_ready()
