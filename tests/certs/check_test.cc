@@ -211,17 +211,18 @@ TEST(CheckServing, LooksAtTheDatesOfAll) {
   const Company company;
   const ServingFiles files = company.Files();
   EXPECT_EQ(Check(files, kNow + 100 * kDay - std::chrono::seconds(1)), "");
-  EXPECT_EQ(Check(files, kNow + 100 * kDay),
-            "tls.crt: certificate 1 (\"CN=webhook.mindgate-system.svc\") expired at "
-            "2026-04-11T00:00:00Z; it is 2026-04-11T00:00:00Z\n"
-            "tls.crt: certificate 2 (\"CN=intermediate\") expired at 2026-04-11T00:00:00Z; it is "
-            "2026-04-11T00:00:00Z\n");
+  EXPECT_EQ(
+      Check(files, kNow + 100 * kDay),
+      "tls.crt: certificate 1 (\"CN=webhook.mindgate-system.svc\") expired at "
+      "2026-04-11T00:00:00Z; it is now 2026-04-11T00:00:00Z\n"
+      "tls.crt: certificate 2 (\"CN=intermediate\") expired at 2026-04-11T00:00:00Z; it is now "
+      "2026-04-11T00:00:00Z\n");
   const Identity authority = NewAuthority();
   const ServingFiles own = FilesOf(NewLeaf(authority), &authority);
   EXPECT_EQ(Check(own, kNow - kClockSkew), "") << "backdated for clocks that differ";
   EXPECT_EQ(Check(own, kNow - kClockSkew - std::chrono::seconds(1)),
             "tls.crt: certificate 1 (\"CN=webhook.mindgate-system.svc\") is not valid before "
-            "2025-12-31T23:55:00Z; it is 2025-12-31T23:54:59Z\n");
+            "2025-12-31T23:55:00Z; it is now 2025-12-31T23:54:59Z\n");
 }
 
 TEST(CheckServing, AnExpiredAuthorityVouchesForNobody) {
@@ -324,7 +325,7 @@ TEST(CheckServing, NamesEveryProblemAtOnce) {
   });
   EXPECT_EQ(Check({Pem(leaf), KeyPem(authority), Pem(authority)}, kNow + 2 * kDay),
             "tls.key: is not the key of the certificate in tls.crt (\"CN=other.svc\")\n"
-            "tls.crt: certificate 1 (\"CN=other.svc\") expired at 2026-01-02T00:00:00Z; it is "
+            "tls.crt: certificate 1 (\"CN=other.svc\") expired at 2026-01-02T00:00:00Z; it is now "
             "2026-01-03T00:00:00Z\n"
             "tls.crt: the certificate \"CN=other.svc\" is not for "
             "\"webhook.mindgate-system.svc\"; it is for \"other.svc\"\n");
@@ -364,10 +365,10 @@ TEST(CheckClientAuthority, RefusesWhatCanVouchForNobody) {
             "refuse\n");
   EXPECT_EQ(CheckClients(Pem(authority), kNow + 3650 * kDay),
             "clients.crt: certificate 1 (\"CN=mindgate-ca@1767225600\") expired at "
-            "2035-12-30T00:00:00Z; it is 2035-12-30T00:00:00Z\n");
+            "2035-12-30T00:00:00Z; it is now 2035-12-30T00:00:00Z\n");
   EXPECT_EQ(CheckClients(Pem(authority), kNow + 4000 * kDay),
             "clients.crt: certificate 1 (\"CN=mindgate-ca@1767225600\") expired at "
-            "2035-12-30T00:00:00Z; it is 2036-12-14T00:00:00Z\n");
+            "2035-12-30T00:00:00Z; it is now 2036-12-14T00:00:00Z\n");
 }
 
 TEST(Render, IsOneLine) {

@@ -112,7 +112,7 @@ TEST(TlsReloader, KeepsTheOldPairWhateverComes) {
          s.folder.Write("ca.crt", Pem(a));
          s.Write(NewLeaf(NewAuthority()));
        },
-       "ca.crt: none of its authorities vouches"},
+       "ca.crt: none of its CAs vouches"},
       {"huge",
        [](Server& s, const Identity&) { s.folder.Write("tls.crt", std::string(2 << 20, 'a')); },
        "is larger than 1048576 bytes"},

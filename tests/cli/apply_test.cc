@@ -244,7 +244,7 @@ TEST_F(Apply, JsonHasTheDocumentedShape) {
   EXPECT_EQ(got["results"][2]["findings"][0]["line"], 28);
   EXPECT_EQ(got["results"][2]["object"], nullptr);
   EXPECT_EQ(got["results"][3]["file"], "missing.yaml");
-  EXPECT_EQ(got["results"][3]["findings"][0]["message"], "there is no such file");
+  EXPECT_EQ(got["results"][3]["findings"][0]["message"], "no such file");
   EXPECT_EQ(
       got["summary"],
       Json::parse(R"({"admitted": 0, "denied": 1, "errors": 2, "ignored": 1, "skipped": 0})"));

@@ -111,7 +111,7 @@ TEST_F(SecureServer, FlagsWinOverTheKubeconfig) {
        "--certificate-authority: "},
       {"a token that would forge a header",
        {"--kubeconfig", config, "--token", "s3cret\nX: y"},
-       "--token: a space or a control character at byte 7, which no token has"},
+       "--token: a space or a control character at byte 7, which a token cannot contain"},
       {"groups of nobody",
        {"--kubeconfig", config, "--as-group", "g"},
        "--as-group and --as-uid: they say nothing without a user to act as (name one: --as USER)"},

@@ -67,8 +67,7 @@ TEST(ReadInputs, CommasSeparateAsInKubectl) {
   EXPECT_THAT(Read({"a.yaml,b.yaml"}), ElementsAre("a.yaml: x", "b.yaml: x"));
   EXPECT_THAT(Read({"a.yaml,-"}, "y"), ElementsAre("a.yaml: x", "<stdin>: y"));
   EXPECT_THAT(Read({"c,d.yaml"}), ElementsAre("c,d.yaml: x")) << "a file of that very name";
-  EXPECT_THAT(Read({"a.yaml,gone.yaml"}),
-              ElementsAre("a.yaml: x", "gone.yaml! there is no such file"));
+  EXPECT_THAT(Read({"a.yaml,gone.yaml"}), ElementsAre("a.yaml: x", "gone.yaml! no such file"));
 }
 
 TEST(ReadInputs, FoldersCanBeReadInPart) {

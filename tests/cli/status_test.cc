@@ -116,8 +116,8 @@ TEST_F(StatusTest, TheHeaderSaysWhetherAnybodyActs) {
                                  table("about to start: ", true));
   Lead(std::chrono::hours(75), std::chrono::hours(1));
   EXPECT_EQ(Run({"-A"}).out,
-            "mode:   enforce\nleader: none, so nothing is done: Lease ops/gate-watcher was renewed "
-            "last at " +
+            "mode:   enforce\nleader: none, so nothing is done: Lease ops/gate-watcher was last "
+            "renewed at " +
                 server.Find(resources::kLeases, "ops", "gate-watcher")["spec"]["renewTime"]
                     .get<std::string>() +
                 "\n\n" + table("would be granted: ", false));

@@ -68,8 +68,8 @@ TEST_F(DoctorFixture, WhatARolloutPhaseLeavesOutIsNotMissed) {
       "registration: ValidatingWebhookConfiguration mindgate has failurePolicy Ignore: invalid "
       "objects are admitted while the webhook is down";
   const std::string unseen =
-      "dry-run: a wrong object passed the validating webhook unseen: it was not called, or a "
-      "configuration switches its rule off";
+      "dry-run: an invalid object passed the validating webhook: the webhook was not called, or "
+      "the configuration switches the rule off";
   using Texts = std::vector<std::string>;
   const auto of = [&](Status status) {
     Texts texts = Findings(status);

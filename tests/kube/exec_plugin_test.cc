@@ -242,7 +242,7 @@ TEST_F(ExecFixture, RefusesWhatIsNoCredential) {
        "\"client.authentication.k8s.io/v1\""},
       {R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1",
            "status":{"token":"secret"}})",
-       "printed kind \"ExecCredential\" of \"client.authentication.k8s.io/v1beta1\", and the "
+       "printed kind \"ExecCredential\" of \"client.authentication.k8s.io/v1beta1\", but the "
        "configuration says ExecCredential of \"client.authentication.k8s.io/v1\""},
       {R"({"kind":"Status","apiVersion":"v1"})",
        "printed kind \"Status\" of \"v1\", but the configuration says ExecCredential of "

@@ -164,7 +164,7 @@ TEST(RankTableContent, Table) {
            Table(kLabels)},
           {"no JSON",
            Table(kLabels, "{status: initializing}"),
-           {kHccl + "is no JSON object (line 1, column 2: expected a key in double quotes, found "
+           {kHccl + "is not a JSON object (line 1, column 2: expected a key in double quotes, found "
                     "\"s\"), so pods that read it early fail"}},
           {"missing",
            "{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-j}, data: {}}",

@@ -139,7 +139,7 @@ TEST(SpBlockUnused, Table) {
            mindie(kPolicy + "chip2-node16, sp-block: \"32\", sp-fit: idlest"),
            {"metadata.annotations[sp-block]: " + nothing("chip2-node16"),
             "metadata.annotations" + sp_fit +
-                "does nothing under schedule_policy chip2-node16: only A3 super-pod policies read "
+                "has no effect under schedule_policy chip2-node16: only A3 super-pod policies read "
                 "it"}},
           {"the policy that reads it",
            mindie(kPolicy + "chip2-node16-sp, sp-block: \"32\", sp-fit: idlest"),
@@ -150,7 +150,7 @@ TEST(SpBlockUnused, Table) {
             "\"Idlest\" has no effect: only idlest changes the choice"}},
           {"sp-fit without MindIE",
            Deployment({.chips = "16", .annotations = kPolicy + "chip2-node16-sp, sp-fit: idlest"}),
-           {kAnnotations + sp_fit + "does nothing here: the plugin reads it for MindIE jobs only"}},
+           {kAnnotations + sp_fit + "has no effect here: the plugin reads it for MindIE jobs only"}},
           {"A2 has no super pods",
            SuperPod("16", 2, "8", "chip8-node8"),
            {kAnnotations + "[sp-block]: " + nothing("chip8-node8")}},

@@ -170,8 +170,8 @@ TEST(ScalingRule, Trap1Comments) {
         "the whole rule",
         "5:55 elastic_scaling_list[0].group_list[0].group_num: group_num is a number instead of a "
         "string in quotes, so the operator refuses the whole rule"},
-       {"5:32 elastic_scaling_list[0].group_list[0].group_name: group_name \"p#1//x\" is no label "
-        "value, so no job can belong to it"}},
+       {"5:32 elastic_scaling_list[0].group_list[0].group_name: group_name \"p#1//x\" is not a "
+        "valid label value, so no job can belong to it"}},
       {"a comment that swallowed a brace, as one documented sample has",
        "{\"elastic_scaling_list\": [\n{\"group_list\": [ # a ratio {\n\"group_name\": \"p\"}]}]}",
        "none",
@@ -286,9 +286,8 @@ TEST(ScalingRule, RulesThatLetNoJobStart) {
        {"3:15 elastic_scaling_list[0].group_list[0].group_name: group_name is missing or empty, so "
         "no "
         "job can belong to the group",
-        "4:15 elastic_scaling_list[0].group_list[1].group_name: group_name \"a b\" is no label "
-        "value, "
-        "so no job can belong to it",
+        "4:15 elastic_scaling_list[0].group_list[1].group_name: group_name \"a b\" is not a valid "
+        "label value, so no job can belong to it",
         "5:15 elastic_scaling_list[0].group_list[2].group_name: group_name \"" +
             std::string(64, 'x') + "\" is not a valid label value, so no job can belong to it"}},
       {"less than nothing",
