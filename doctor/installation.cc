@@ -86,8 +86,8 @@ void ReadLeader(kube::Client& client, const Installation& installation, Time now
   if (leader.current) {
     state.leader = std::move(leader);
   } else {
-    state.why_no_leader =
-        what + " was renewed last at " + (leader.renewed.empty() ? "no time" : leader.renewed);
+    state.why_no_leader = what + " was last renewed at " +
+                          (leader.renewed.empty() ? "an unknown time" : leader.renewed);
   }
 }
 
