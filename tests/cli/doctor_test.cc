@@ -51,7 +51,7 @@ TEST_F(DoctorTest, FindsTheReleaseWhateverItIsCalled) {
   EXPECT_THAT(said, HasSubstr("MutatingWebhookConfiguration prod-mindgate has 1 webhooks"));
   EXPECT_THAT(said, HasSubstr("ValidatingWebhookConfiguration prod-mindgate has 1 webhooks"));
   EXPECT_THAT(said, HasSubstr("there is no Lease gates/prod-mindgate-watcher"));
-  EXPECT_THAT(said, Not(HasSubstr("--name says")));
+  EXPECT_THAT(said, Not(HasSubstr("pass --name")));
 }
 
 TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {

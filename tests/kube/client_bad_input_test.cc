@@ -194,7 +194,7 @@ TEST(ClientBadInput, AWatchThatEndsInGoodOrderWithinALine) {
   const Fault fault = FaultIn(
       f.client.Watch(resources::kPods, "", {}, nullptr, [](const WatchEvent&) { FAIL(); }, {}));
   EXPECT_EQ(fault.reason, Reason::kUnreachable);
-  EXPECT_THAT(fault.message, HasSubstr("within a line"));
+  EXPECT_THAT(fault.message, HasSubstr("in the middle of a line"));
 }
 
 // --- too much ------------------------------------------------------------------------------------

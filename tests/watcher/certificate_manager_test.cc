@@ -252,7 +252,7 @@ TEST_F(CertificateManagerFixture, NothingIsRenewedWhileTheCaCannotBePublished) {
   const auto next = manager.Reconcile({});
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().reason, Reason::kForbidden);
-  EXPECT_NE(next.error().message.find("grant it by a Role"), std::string::npos);
+  EXPECT_NE(next.error().message.find("grant it with a Role"), std::string::npos);
   EXPECT_EQ(Content("tls.crt"), leaf) << "a CA that nobody trusts must not sign";
 
   server.AllowAll();

@@ -376,7 +376,7 @@ TEST_F(GangRepairController, AConflictIsLookedAtAgain) {
   server.AnswerNext(1, kWrites, StatusAnswer(409, "Conflict", "the object has been modified"));
   Start();
   ASSERT_TRUE(Eventually([&] { return controller->counts().conflicts == 1; }));
-  EXPECT_TRUE(Eventually([&] { return Logged("looking again"); }));
+  EXPECT_TRUE(Eventually([&] { return Logged("deciding again"); }));
   EXPECT_TRUE(HasAfterPauses(rollout.GroupOf(2), "1"));
   EXPECT_EQ(controller->counts().failed, 0u);
 }
@@ -576,7 +576,7 @@ TEST_F(GangRepairWithoutVolcano, ItIsWaitedFor) {
   ASSERT_TRUE(Eventually([&] { return controller->synced(); })) << "nothing is amiss";
   ASSERT_TRUE(server.WaitForRequests({.method = "GET", .target_part = "/podgroups?"}, 5));
   EXPECT_EQ(TimesLogged("no PodGroups in this cluster yet"), 1u);
-  EXPECT_FALSE(Logged("cannot be followed"));
+  EXPECT_FALSE(Logged("gangs are not repaired now"));
   EXPECT_EQ(controller->counts().looks, 0u);
   AddPodGroups();
   rollout.PutGroup(2);

@@ -113,7 +113,7 @@ TEST(LiveInputs, AreEmptyUntilTheirFilesAreThere) {
   LiveInputs inputs(pod.Files(), pod.clock, pod.logger);
   EXPECT_EQ(inputs.tls().Get(), nullptr);
   EXPECT_EQ(inputs.config().Get(), nullptr);
-  EXPECT_THAT(pod.Logged(), HasSubstr("there is none yet"));
+  EXPECT_THAT(pod.Logged(), HasSubstr("none was loaded before"));
   const certs::Identity authority = NewAuthority();
   pod.WritePair(NewLeaf(authority));
   pod.WriteClientAuthority(Pem(authority));
