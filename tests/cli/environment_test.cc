@@ -89,7 +89,7 @@ TEST(Environment, EveryFlagOfEveryCommandHasAVariable) {
 
 TEST(Environment, TheTestKnowsAllCommands) {
   const Program program;
-  std::istringstream help(Cli({"--help"}).out);
+  std::istringstream help(testing::Cli({"--help"}).out);
   std::set<std::string> listed;
   bool below = false;
   for (std::string line; std::getline(help, line);) {
