@@ -395,13 +395,6 @@ TEST(Certs, TheOpenSslToolAcceptsWhatIsWritten) {
             folder / "tls.crt" + ": OK\n");
 }
 
-TEST(Certs, ShellsCompleteThem) {
-  const std::string script = Cli({"completion", "bash"}).out;
-  EXPECT_THAT(script, HasSubstr("-W \"create inspect rotate manage\""));
-  EXPECT_THAT(script, HasSubstr("\" certs rotate:--output\"|\" certs rotate:-o\") "
-                                "COMPREPLY=($(compgen -W \"text json\""));
-}
-
 TEST(Certs, HelpShowsExamples) {
   for (const char* command : {"create", "inspect", "rotate"}) {
     const Outcome help = Cli({"certs", command, "--help"});

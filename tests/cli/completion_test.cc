@@ -46,6 +46,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"co"}, "config completion :4"},
       {{"config", ""}, "validate schema defaults :4"},
       {{"config", "schema", ""}, ":4"},
+      {{"certs", ""}, "create inspect rotate manage :4"},
+      {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
        "apply explain test simulate config webhook watch status release-gates certs doctor version "

@@ -23,7 +23,7 @@ struct Program {
   Program() {
     for (const auto add :
          {AddApply, AddExplain, AddTest, AddSimulate, AddConfig, AddWebhook, AddWatch, AddStatus,
-          AddReleaseGates, AddCerts, AddDoctor, AddVersion, AddCompletion}) {
+          AddReleaseGates, AddCerts, AddDoctor, AddVersion, AddHelp, AddCompletion}) {
       add(app, io, exit_code);
     }
   }
@@ -53,7 +53,8 @@ const std::set<std::string> kShared = {
     "AS_UID", "CERTIFICATE_AUTHORITY", "CLIENT_CERTIFICATE", "CLIENT_KEY", "TLS_SERVER_NAME",
     "INSECURE_SKIP_TLS_VERIFY", "REQUEST_TIMEOUT",
     // of what reads documents
-    "FILENAME", "OPERATION", "OLD", "NAMESPACE_LABELS", "CONFIG", "COLOR",
+    "FILENAME", "OPERATION", "OLD", "NAMESPACE_LABELS", "CONFIG", "COLOR", "RECURSIVE", "EXCLUDE",
+    "KUSTOMIZE", "SELECTOR",
     // of what runs until it is told to stop
     "LOG_FORMAT", "LOG_LEVEL", "PROBE_LISTEN", "LEADER_ELECT", "LEASE", "IDENTITY",
     // of certificates

@@ -120,8 +120,8 @@ TEST_F(DoctorFixture, SystemNamespacesMustNotReachUs) {
                  {"clientConfig", {{"url", "https://127.0.0.1:9443/validate"}}}}}}});
   const auto failed = Findings(Status::kFailed);
   EXPECT_NE(std::find(failed.begin(), failed.end(),
-                      "selectors: namespace kube-system is not excluded: what the cluster itself "
-                      "runs on waits for the webhook"),
+                      "selectors: namespace kube-system is not excluded, so the webhook can block "
+                      "objects that the cluster itself depends on"),
             failed.end());
   EXPECT_EQ(Findings(Status::kWarning),
             (std::vector<std::string>{
@@ -191,9 +191,9 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
 TEST_F(Permissions, ThatAreThereAreSaidOnce) {
   AnswerReviews(true);
   PutWatcher("elasticScaling: {mode: enforce}\n");
-  EXPECT_EQ(
-      Of("permissions", Status::kOk),
-      std::vector<std::string>{"configuration: ConfigMap mindgate-system/settings can be loaded"});
+  EXPECT_EQ(Of("permissions", Status::kOk),
+            std::vector<std::string>{
+                "permissions: ServiceAccount watcher has the permissions that it needs"});
 }
 
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {

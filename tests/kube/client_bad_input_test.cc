@@ -112,14 +112,14 @@ TEST(ClientBadInput, LinesThatAreNoEvents) {
   const std::vector<Case> cases = {
       {"hello\n", Reason::kGarbage, "not JSON"},
       {"<html>\n", Reason::kGarbage, "<html>"},
-      {"null\n", Reason::kGarbage, "no event"},
-      {"{}\n", Reason::kGarbage, "no event"},
+      {"null\n", Reason::kGarbage, "is not an event"},
+      {"{}\n", Reason::kGarbage, "is not an event"},
       {R"({"type":7,"object":{}})"
        "\n",
-       Reason::kGarbage, "no event"},
+       Reason::kGarbage, "is not an event"},
       {R"({"type":"ADDED"})"
        "\n",
-       Reason::kGarbage, "no event"},
+       Reason::kGarbage, "is not an event"},
       {R"({"type":"SHOUTED","object":{}})"
        "\n",
        Reason::kGarbage, "SHOUTED"},

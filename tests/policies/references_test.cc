@@ -31,8 +31,8 @@ TEST(LookUp, TellsAbsentFromUnknown) {
            {&all, "q", true, false, {}},
            {&all, "r", false, true, {}},
            {&some, "q", true, false, {}},
-           {&some, "r", false, false, {"needs Queue \"r\", which is not allowed here"}},
-           {nullptr, "q", false, false, {"needs Queue \"q\", which is not allowed here"}},
+           {&some, "r", false, false, {"needs Queue \"r\", which is not known here"}},
+           {nullptr, "q", false, false, {"needs Queue \"q\", which is not known here"}},
        }) {
     schemas::AdmissionRequest request;
     request.objects = c.objects;
@@ -54,7 +54,7 @@ TEST(LookUp, NamesTheNamespace) {
   LookUp({*view, nullptr, request, config}, findings, "", "ConfigMap", "ns", "rule");
   EXPECT_EQ(findings.skipped(),
             std::vector<std::string>{
-                "needs ConfigMap \"rule\" of namespace \"ns\", which is not allowed here"});
+                "needs ConfigMap \"rule\" of namespace \"ns\", which is not known here"});
 }
 
 }  // namespace

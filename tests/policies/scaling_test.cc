@@ -198,7 +198,7 @@ TEST(ScalingRuleReadable, Table) {
                "\"elastic_scaling_list\": [{\"group_list\": [\n"
                "{\"group_name\": \"p\", \"group_num\": 2, \"server_num_per_group\": \"2\"}]}]}"),
            {kData +
-                "line 1, column 20: JSON does not allow comments, and there are some on line 1" +
+                "line 1, column 20: JSON does not allow comments, but there are some on line 1" +
                 kEnd,
             kData + "line 3, column 34: group_num is a number instead of a string in quotes" +
                 kEnd}},

@@ -173,7 +173,8 @@ superPodSize: 0
           "10:27 mutators[min-avaliable]: unknown key \"min-avaliable\" (did you mean "
           "\"min-available\"?)",
           "11:13 gangRepair: 1 is not allowed here: must be \"on\" or \"off\"",
-          "12:10 maxMode: false is not allowed here: must be \"audit\", \"warn\" or \"enforce\"",
+          "12:10 maxMode: false is not allowed here (YAML reads off, no and false as false): must "
+          "be \"audit\", \"warn\" or \"enforce\"",
           "14:10 rules.MG001: \"deny\" is not allowed here: must be \"enforce\", \"warn\", "
           "\"audit\" "
           "or \"off\"",

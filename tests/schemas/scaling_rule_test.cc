@@ -165,7 +165,7 @@ TEST(ScalingRule, Trap1Comments) {
        "      " +
            Group("d", "1") + "]}]}",
        "none",
-       {"2:22 : JSON does not allow comments, and there are some on lines 2, 3, 4, so the operator "
+       {"2:22 : JSON does not allow comments, but there are some on lines 2, 3, 4, so the operator "
         "refuses "
         "the whole rule",
         "5:55 elastic_scaling_list[0].group_list[0].group_num: group_num is a number instead of a "
@@ -175,7 +175,7 @@ TEST(ScalingRule, Trap1Comments) {
       {"a comment that swallowed a brace, as one documented sample has",
        "{\"elastic_scaling_list\": [\n{\"group_list\": [ # a ratio {\n\"group_name\": \"p\"}]}]}",
        "none",
-       {"2:18 : JSON does not allow comments, and there are some on line 2, so the operator "
+       {"2:18 : JSON does not allow comments, but there are some on line 2, so the operator "
         "refuses the "
         "whole rule",
         "3:13 : not valid JSON: expected ',' or ']' after an item, found \":\", so the operator "
