@@ -57,7 +57,7 @@ WarningSink LogWarnings(log::Logger& logger) {
   });
 }
 
-Connection::Connection(kube::Access access, kube::ClientOptions options, WarningSink warnings)
+Connection::Connection(const kube::Access& access, kube::ClientOptions options, WarningSink warnings)
     : ns_(access.default_namespace),
       transport_(kube::MakeTransport(access, UserAgent())),
       client_(*transport_, sleeper_, WithTimeout(options, access)) {
@@ -73,7 +73,7 @@ std::unique_ptr<Connection> Connect(const kube::AccessFlags& flags, const Clock&
     PrintError(io.err, access.error().message);
     return nullptr;
   }
-  return std::make_unique<Connection>(*std::move(access), options, PrintWarnings(io.err));
+  return std::make_unique<Connection>(*access, options, PrintWarnings(io.err));
 }
 
 }  // namespace mindgate::cli

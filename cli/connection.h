@@ -26,7 +26,7 @@ WarningSink LogWarnings(log::Logger& logger);
 class Connection {
  public:
   // --request-timeout wins over the timeout of `options`.
-  Connection(kube::Access access, kube::ClientOptions options, WarningSink warnings);
+  Connection(const kube::Access& access, kube::ClientOptions options, WarningSink warnings);
 
   kube::Client& client() { return client_; }
   kube::Sleeper& sleeper() { return sleeper_; }

@@ -16,6 +16,7 @@
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
+#include "cli/version.h"
 #include "kube/events.h"
 #include "watcher/certificate_loop.h"
 #include "watcher/gang_repair/controller.h"

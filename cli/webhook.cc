@@ -14,6 +14,7 @@
 #include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
+#include "cli/version.h"
 #include "cli/webhook_dev.h"
 #include "webhook/live_inputs.h"
 #include "webhook/runtime_lookup.h"

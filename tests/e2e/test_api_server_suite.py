@@ -5,7 +5,7 @@ import re
 import pytest
 from e2e import REPOSITORY, Cluster
 
-PROGRAM = REPOSITORY / "build" / "dev" / "tests" / "kube_test"
+PROGRAM = REPOSITORY / "build" / "test" / "tests" / "kube_test"
 
 
 def test_the_real_api_server_answers_as_the_fake_one(cluster: Cluster) -> None:
