@@ -71,7 +71,7 @@ class Informer {
   Reflector::Handler MakeHandler() {
     return {.list_started = [this] { listed_.clear(); },
             .listed =
-                [this](Json object) {
+                [this](const Json& object) {
                   if (auto value = options_.project(object)) {
                     listed_.push_back(Entry(KeyOf(object), *std::move(value)));
                   }
@@ -95,7 +95,7 @@ class Informer {
     return std::make_shared<const typename Objects::Entry>(std::move(key), std::move(value));
   }
 
-  void Change(const std::string& key, EntryPtr entry) {
+  void Change(const std::string& key, const EntryPtr& entry) {
     const auto before = objects_.Get();
     const T* const old = before->Find(key);
     if (old == nullptr && entry == nullptr) return;

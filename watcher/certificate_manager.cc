@@ -37,7 +37,7 @@ std::string WithOthers(const std::string& bundle, const std::string& published) 
 bool IsOwnedBy(const Json& object, const Json& owner) {
   const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
   return json::IsArray(owners) && std::any_of(owners->begin(), owners->end(), [&](const Json& one) {
-           return one.value("uid", "") == owner.at("uid");
+           return json::FindString(one, "uid") == json::FindString(owner, "uid");
          });
 }
 
