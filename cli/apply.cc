@@ -34,7 +34,7 @@ int RunApply(const ApplyOptions& options, Streams& io) {
   } else {
     exit_code = std::max(exit_code, PrintOutput(output, printers, io));
   }
-  io.out.flush();  // on a terminal the objects come before what is said about them
+  io.out.flush();  // on a terminal, objects come before their findings
   if (!output.Is("table") && !output.Is("json") && !output.Is("jsonpath")) {
     PrintFindings(decisions, options.strict, Paint(options.color, io.err_is_terminal), io.err);
   }
@@ -45,32 +45,32 @@ int RunApply(const ApplyOptions& options, Streams& io) {
 void AddApply(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<ApplyOptions>();
   CLI::App* command = parent.add_subcommand(
-      "apply", "Run admission on manifests: what would be injected, what would be refused and why");
+      "apply", "Show what admission would change in manifests, and what it would deny");
   AddInputOptions(*command, options->input);
   AddOutputOption(*command, options->output,
                   {"yaml", "json", "name", "jsonpath", "patch", "diff", "table"}, "OUTPUT")
       ->description(
-          "What to print: yaml is the admitted objects after mutation, jsonpath reads the document "
-          "that json prints");
-  command->add_flag("--strict", options->strict, "Warnings deny as well")
+          "Output format: yaml prints the admitted objects after mutation, jsonpath reads the "
+          "document that json prints");
+  command->add_flag("--strict", options->strict, "Treat warnings as denials")
       ->envname("MINDGATE_STRICT");
   command
       ->add_flag("--print-denied", options->print_denied,
-                 "Print denied objects too, as yaml or patch; they are left out otherwise, so that "
-                 "nothing denied is piped on")
+                 "Include denied objects in yaml, name and patch output. They are left out by "
+                 "default, so that a pipe never passes them on")
       ->envname("MINDGATE_PRINT_DENIED");
   AddColorOption(*command, options->color);
   command->footer(
-      R"(Exit code: 0 admitted, 1 something denied, 2 input or arguments that cannot be used.
-In folders, what is not a Kubernetes object is skipped and counted, as are templates of Helm charts.
+      R"(Exit codes: 0 everything was admitted, 1 something was denied, 2 the input or the arguments are invalid.
+In folders, documents that are not Kubernetes objects and templates of Helm charts are skipped and counted.
 
 Examples:
   mindgate apply -f job.yaml                       print the object as it would be stored
-  mindgate apply -f manifests/ -o table            check a folder and explain every finding
-  mindgate apply -f job.yaml -o diff               show what is injected
-  mindgate apply -f job.yaml | kubectl apply -f -  inject without a webhook; what is denied is not applied
-  mindgate apply -k overlays/prod -o table         check what kustomize builds
-  helm template . | mindgate apply -f - -o table   check what a chart makes
+  mindgate apply -f manifests/ -o table            check a folder and list every finding
+  mindgate apply -f job.yaml -o diff               show what is changed
+  mindgate apply -f job.yaml | kubectl apply -f -  mutate without a webhook; denied objects are not applied
+  mindgate apply -k overlays/prod -o table         check the output of kustomize
+  helm template . | mindgate apply -f - -o table   check the output of a chart
   kubectl get deploy llm -o yaml | mindgate apply -f - -o table
   mindgate apply -f new.yaml --old old.yaml        check an update)");
   command->callback([options, &io, &exit_code] {

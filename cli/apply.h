@@ -12,14 +12,14 @@
 
 namespace mindgate::cli {
 
-// What `apply` and `explain -f` are asked to look at.
+// The input of `apply` and `explain -f`.
 struct InputOptions {
   std::vector<std::string> files;
   std::vector<std::string> kustomizations;  // folders
   std::vector<std::string> exclude;         // globs, of files in folders
   bool recursive = true;
-  std::string selector;   // as kubectl's -l
-  std::string operation;  // "CREATE", "UPDATE", empty: UPDATE of what --old holds, else CREATE
+  std::string selector;   // like kubectl's -l
+  std::string operation;  // "CREATE", "UPDATE"; empty: UPDATE for objects in --old, else CREATE
   std::string old_file;   // the states before an update
   std::string ns;
   std::string namespace_labels;  // "k=v,..."
@@ -31,7 +31,8 @@ struct ApplyOptions {
   InputOptions input;
   OutputFormat output = "yaml";  // or "json", "name", "jsonpath", "patch", "diff", "table"
   bool strict = false;
-  bool print_denied = false;  // as yaml and patch, which otherwise hold what is admitted only
+  bool print_denied =
+      false;  // in yaml, name and patch output, which otherwise hold admitted objects only
   ColorMode color = ColorMode::kAuto;
 };
 

@@ -17,10 +17,10 @@ class App;
 
 namespace mindgate::cli {
 
-// Certificates beyond a hundred years are mistakes.
+// A validity of more than a hundred years is a mistake.
 inline constexpr int kMaxCertificateDays = 36500;
 
-// The names a serving certificate is for.
+// The names of a serving certificate.
 struct NameOptions {
   std::vector<std::string> dns_names = {};
   std::vector<std::string> ip_addresses = {};
@@ -40,18 +40,18 @@ struct CertsCreateOptions {
 struct CertsInspectOptions {
   std::string path;                     // a folder with tls.crt, a PEM file, or "-"
   std::string output = "text";          // or "json"
-  std::vector<std::string> names = {};  // that the first certificate must be for
+  std::vector<std::string> names = {};  // that the first certificate must cover
   int warn_days = 30;
   Time now{};
 };
 
 struct CertsRotateOptions {
   std::string folder;
-  NameOptions names = {};  // none: those of the certificate that is there
+  NameOptions names = {};  // none: keep those of the current certificate
   int days = 365;
   int ca_days = 3650;
-  bool force = false;      // a new serving certificate, due or not
-  bool authority = false;  // a new CA, due or not
+  bool force = false;      // renew the serving certificate even if it is not due
+  bool authority = false;  // replace the CA even if it is not due
   bool dry_run = false;
   std::string output = "text";  // or "json"
   Time now{};
@@ -70,28 +70,28 @@ struct CertsManageOptions {
   LogOptions log = {};
 };
 
-// Makes a CA and a serving certificate in a folder that holds none.
+// Creates a CA and a serving certificate in a folder that has none.
 int RunCertsCreate(const CertsCreateOptions& options, Streams& io);
 
-// Tells what certificates say and what is wrong with them. kExitDenied when something is, or ends
-// within `warn_days`.
+// Shows certificates and reports problems. Returns kExitDenied if there are any, or if a
+// certificate expires within `warn_days`.
 int RunCertsInspect(const CertsInspectOptions& options, Streams& io);
 
-// Does the step of certs/rotate.h that is due in a folder.
+// Carries out the steps of certs/rotate.h that are due in a folder.
 int RunCertsRotate(const CertsRotateOptions& options, Streams& io);
 
-// Keeps the Secret and the caBundle fields of a cluster until SIGTERM or SIGINT; with `once`, does
-// what is due now. kExitUnusable when it cannot begin, kExitDenied when `once` failed.
+// Manages the Secret and the caBundle fields of a cluster until SIGTERM or SIGINT. With `once`, it
+// does what is due and returns. Returns kExitUnusable if it cannot start, kExitDenied if `once`
+// failed.
 int RunCertsManage(const CertsManageOptions& options, Streams& io);
 void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code);
 
-// What `watch` has in common with it.
+// Shared with `watch`.
 void AddManagerFlags(CLI::App& command, CertsManageOptions& options);
 watcher::CertificateManagerOptions ManagerOptionsOf(const CertsManageOptions& options,
                                                     const std::string& ns);
 
-// "a, b": names of a certificate, which come from whoever made it; nothing in them may act on a
-// terminal.
+// "a, b": the names of a certificate. They are untrusted, so control characters are escaped.
 std::string PlainList(std::span<const std::string> names);
 
 }  // namespace mindgate::cli

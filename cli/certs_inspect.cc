@@ -34,7 +34,7 @@ int64_t DaysLeft(const certs::Description& description, Time now) {
   return std::chrono::floor<days>(description.not_after - now).count();
 }
 
-// Adds what the certificates of a text say, and which of them end soon.
+// Adds the certificates of a text, and a problem for each that expires soon.
 void Show(const std::string& file, const std::vector<certs::CertificatePtr>& certificates,
           const CertsInspectOptions& options, Inspection& inspection) {
   for (size_t i = 0; i < certificates.size(); ++i) {
@@ -57,7 +57,7 @@ Result<Inspection> InspectFolder(const CertsInspectOptions& options) {
   if (!files) return tl::unexpected(files.error());
   Inspection inspection;
   inspection.problems = certs::CheckServing(*files, {options.now, options.names});
-  // What cannot be read is among the problems already.
+  // A file that cannot be read has been reported as a problem already.
   if (const auto chain = certs::ReadCertificates(files->chain)) {
     Show(certs::kChainFile, *chain, options, inspection);
   }
@@ -77,7 +77,7 @@ Result<Inspection> InspectFile(const CertsInspectOptions& options, Streams& io) 
     return Fail(ErrorCode::kInvalidArgument, input.name + ": " + certificates.error().message());
   }
   if (certificates->empty()) {
-    return Fail(ErrorCode::kInvalidArgument, input.name + " holds no certificate as PEM");
+    return Fail(ErrorCode::kInvalidArgument, input.name + " does not contain a PEM certificate");
   }
   Inspection inspection;
   inspection.problems = certs::CheckCertificates(*certificates, input.name, options.now);

@@ -62,13 +62,13 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   probes.listen = options.probe_listen;
   probes.clock = &clock;
   probes.on_bug = [&logger](std::string_view what) {
-    logger.Error("bug while answering a probe", {{"what", what}});
+    logger.Error("internal error in a probe", {{"what", what}});
   };
   const auto port = webhook::ProbePort::Open(
       probes,
       {{"/livez", [](const webhook::HttpRequest&) { return webhook::PlainText(200, "ok\n"); }},
        {"/readyz", [&](const webhook::HttpRequest&) {
-          if (loop.failing()) return webhook::PlainText(503, "certificates cannot be kept now\n");
+          if (loop.failing()) return webhook::PlainText(503, "certificates cannot be managed\n");
           return webhook::PlainText(200,
                                     leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
         }}});
@@ -82,9 +82,9 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   std::stop_source stop;
   std::jthread work = StartThread(
       "certificates", [&] { loop.Run([&] { return leadership.leading(); }, stop.get_token()); });
-  logger.Info("keeping certificates", {{"namespace", ns}, {"secret", options.manager.secret}});
+  logger.Info("managing certificates", {{"namespace", ns}, {"secret", options.manager.secret}});
   AwaitStopSignal(signals.get());
-  // The work ends before the Lease is given away.
+  // Finish the work before the Lease is released.
   stop.request_stop();
   work.join();
   logger.Info("stopped");
@@ -92,49 +92,50 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
 }
 
 void AddManagerFlags(CLI::App& command, CertsManageOptions& options) {
-  AddFlag(command, "--secret", options.manager.secret, "The Secret, made when it is not there",
-          "CERTS_SECRET", "NAME");
+  AddFlag(command, "--secret", options.manager.secret,
+          "Name of the Secret; created if it does not exist", "CERTS_SECRET", "NAME");
   AddFlag(command, "--service", options.manager.service,
-          "The webhook's Service, for whose names the certificate is", "CERTS_MANAGE_SERVICE",
-          "NAME");
+          "Name of the webhook's Service, whose DNS names the certificate covers",
+          "CERTS_MANAGE_SERVICE", "NAME");
   AddFlag(command, "--mutating-webhook", options.manager.mutating_webhooks,
-          "MutatingWebhookConfiguration to publish the CA in; may be repeated", "MUTATING_WEBHOOK",
+          "MutatingWebhookConfiguration whose caBundle is set; may be repeated", "MUTATING_WEBHOOK",
           "NAME")
       ->delimiter(',');
   AddFlag(command, "--validating-webhook", options.manager.validating_webhooks,
-          "ValidatingWebhookConfiguration to publish the CA in; may be repeated",
+          "ValidatingWebhookConfiguration whose caBundle is set; may be repeated",
           "VALIDATING_WEBHOOK", "NAME")
       ->delimiter(',');
-  AddFlag(command, "--days", options.days, "How long a serving certificate is valid", "CERTS_DAYS",
+  AddFlag(command, "--days", options.days, "Validity of the serving certificate", "CERTS_DAYS",
           "DAYS")
       ->check(CLI::Range(1, kMaxCertificateDays));
-  AddFlag(command, "--ca-days", options.ca_days, "How long a CA is valid", "CERTS_CA_DAYS", "DAYS")
+  AddFlag(command, "--ca-days", options.ca_days, "Validity of the CA", "CERTS_CA_DAYS", "DAYS")
       ->check(CLI::Range(1, kMaxCertificateDays));
   AddFlag(command, "--publish-time", options.publish_seconds,
-          "How long a new CA is published before it signs", "CERTS_PUBLISH_TIME", "SECONDS")
+          "How long a new CA is published before it signs certificates", "CERTS_PUBLISH_TIME",
+          "SECONDS")
       ->check(CLI::Range(1, 30 * 24 * 3600));
   AddFlag(command, "--overlap", options.overlap_seconds,
-          "How long the old CA is still published after that", "CERTS_OVERLAP", "SECONDS")
+          "How long the old CA stays published after that", "CERTS_OVERLAP", "SECONDS")
       ->check(CLI::Range(1, 30 * 24 * 3600));
 }
 
 void AddCertsManage(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<CertsManageOptions>();
   CLI::App* command = parent.add_subcommand(
-      "manage", "Keep the serving Secret of a cluster and publish its CA in caBundle");
+      "manage", "Manage the webhook's Secret in a cluster and publish its CA in caBundle");
   AddKubeFlags(*command, options->cluster);
   AddManagerFlags(*command, *options);
-  AddSwitch(*command, "--once", options->once, "Do what is due now, and end", "CERTS_ONCE");
+  AddSwitch(*command, "--once", options->once, "Do what is due now, then exit", "CERTS_ONCE");
   AddLeadershipFlags(*command, options->leadership);
   AddFlag(*command, "--probe-listen", options->probe_listen,
-          "Where /livez and /readyz are, without TLS", "PROBE_LISTEN", "ADDRESS");
+          "Address to serve /livez and /readyz on, without TLS", "PROBE_LISTEN", "ADDRESS");
   AddLogFlags(*command, options->log);
   command->footer(
-      R"(The CA, its key and the serving pair are in one Secret; caBundle is published by server-side apply of
-that one field. A new CA signs only when it has been published for a while, and the old one stays
-until every replica serves the new certificate. To renew at once:
+      R"(One Secret holds the CA, its key, and the serving certificate and key. caBundle is set by server-side
+apply of that field alone. A new CA is published before it signs, and the old CA stays published until
+every replica serves the new certificate. To renew immediately:
   kubectl annotate secret mindgate-tls mindgate.io/rotate=ca        (or serving)
-Exit codes: 0 told to stop or done, 1 --once failed, 2 cannot begin.
+Exit codes: 0 stopped by a signal or done, 1 --once failed, 2 cannot start.
 Examples:
   mindgate certs manage -n mindgate-system --service mindgate-webhook \
     --mutating-webhook mindgate --validating-webhook mindgate --leader-elect

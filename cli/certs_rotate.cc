@@ -27,19 +27,19 @@ bool Exists(const std::string& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-// Empty when the option is no Service.
+// Empty if the option does not name a Service.
 std::vector<std::string> NamesOfService(const std::string& service) {
   const auto parts = Split(service, '.');
   if (parts.size() != 2 || !IsDns1123Label(parts[0]) || !IsDns1123Label(parts[1])) return {};
   return certs::ServiceNames(std::string(parts[0]), std::string(parts[1]));
 }
 
-// False when the options are unusable; `io.err` then says why.
+// False if the options are invalid; `io.err` says why.
 bool AddNames(const NameOptions& names, certs::RotationPolicy& policy, Streams& io) {
   if (!names.service.empty()) {
     policy.dns_names = NamesOfService(names.service);
     if (policy.dns_names.empty()) {
-      PrintError(io.err, "--service " + Quote(names.service) + " is no Service",
+      PrintError(io.err, "--service " + Quote(names.service) + " is not a Service",
                  "write its name and namespace: --service webhook.mindgate-system");
       return false;
     }
@@ -51,7 +51,7 @@ bool AddNames(const NameOptions& names, certs::RotationPolicy& policy, Streams& 
 
 bool IsMounted(const std::string& folder, Streams& io) {
   if (!Exists(folder + "/..data")) return false;
-  PrintError(io.err, folder + " is a mounted Secret or ConfigMap, which kubelet writes",
+  PrintError(io.err, folder + " is a mounted Secret or ConfigMap, which only the kubelet may write",
              "change the Secret itself, or name another folder");
   return true;
 }
@@ -61,7 +61,8 @@ int Refuse(const std::string& what, Streams& io, const std::string& hint = "") {
   return kExitDenied;
 }
 
-// All files of the state, keys for their owner only; those that it no longer has are removed.
+// Writes all files of the state, keys readable by their owner only. Files that are no longer part
+// of it are removed.
 Result<void> WriteFolder(const std::string& folder, const Files& files) {
   std::vector<FileToWrite> writes;
   for (const std::string name : certs::kStateFiles) {
@@ -93,18 +94,18 @@ Result<Files> ReadFolder(const std::string& folder) {
 std::string_view StepText(certs::Step step) {
   switch (step) {
     case certs::Step::kReplaceAuthority:
-      return "make a CA";
+      return "create a CA";
     case certs::Step::kIntroduceAuthority:
-      return "make the next CA, which signs later";
+      return "create the next CA, which signs later";
     case certs::Step::kRenewServing:
       return "renew the serving certificate";
     case certs::Step::kDropPrevious:
-      return "drop the old CA";
+      return "remove the old CA";
   }
   return "";
 }
 
-// Whether clients must be told of another bundle.
+// Whether clients need a new bundle.
 bool ChangesAuthority(const certs::Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const certs::PlannedStep& step) {
     return step.step != certs::Step::kRenewServing;
@@ -124,7 +125,7 @@ void PrintServing(const certs::State& state, Streams& io) {
          << "CA: until " << FormatTime(certs::NotAfter(state.authority.certificate.get())) << "\n";
 }
 
-// `done` was carried out, or would be; `state` is what the folder holds now.
+// `done` has been carried out, or would be; `state` is what the folder contains now.
 void PrintJson(const certs::Plan& done, bool dry_run, const certs::State& state, Time next,
                Streams& io) {
   using Json = nlohmann::ordered_json;
@@ -132,7 +133,7 @@ void PrintJson(const certs::Plan& done, bool dry_run, const certs::State& state,
   for (const certs::PlannedStep& step : done.steps) {
     steps.push_back({{"step", certs::StepName(step.step)}, {"reason", step.reason}});
   }
-  Json serving;  // null: there is none that can be read
+  Json serving;  // null: none can be read
   if (!state.chain.empty()) {
     const certs::Description leaf = certs::Describe(state.chain.front().get());
     serving = {{"dnsNames", leaf.dns_names},
@@ -156,7 +157,7 @@ certs::RotationPolicy PolicyOf(int serving_days, int ca_days) {
   return policy;
 }
 
-// The plan that follows when nothing is asked for any more.
+// When the next step is due, without the forced ones.
 Time NextOf(const certs::State& state, certs::RotationPolicy policy, Time now) {
   policy.force_serving = policy.force_authority = false;
   return certs::MakePlan(state, policy, now).next;
@@ -170,8 +171,8 @@ int RunCertsCreate(const CertsCreateOptions& options, Streams& io) {
   if (IsMounted(options.folder, io)) return kExitDenied;
   for (const std::string name : certs::kStateFiles) {
     if (options.force || !Exists(options.folder + "/" + name)) continue;
-    return Refuse(options.folder + " already holds " + name, io,
-                  "`mindgate certs rotate` renews what is there, --force begins anew");
+    return Refuse(options.folder + " already contains " + name, io,
+                  "`mindgate certs rotate` renews existing certificates, --force overwrites them");
   }
   const certs::Plan plan = certs::MakePlan({}, policy, options.now);
   const auto state = certs::Carry({}, plan, policy, options.now);
@@ -181,7 +182,7 @@ int RunCertsCreate(const CertsCreateOptions& options, Streams& io) {
   }
   std::error_code error;
   fs::create_directories(options.folder, error);
-  if (error) return Refuse(options.folder + " cannot be made: " + error.message(), io);
+  if (error) return Refuse(options.folder + " cannot be created: " + error.message(), io);
   if (const auto done = WriteFolder(options.folder, certs::WriteState(*state)); !done) {
     return Refuse(done.error().message(), io);
   }
@@ -203,20 +204,21 @@ int RunCertsRotate(const CertsRotateOptions& options, Streams& io) {
   const auto files = ReadFolder(options.folder);
   if (!files) return Refuse(options.folder + ": " + files.error().message(), io);
   if (!files->contains(certs::kAuthorityFile)) {
-    PrintError(io.err, options.folder + " holds no ca.crt", "`mindgate certs create` makes one");
+    PrintError(io.err, options.folder + " does not contain ca.crt",
+               "create one with `mindgate certs create`");
     return kExitUnusable;
   }
   auto state = certs::ReadState(*files);
   if (!state) {
     return Refuse(options.folder + ": " + state.error().message(), io,
-                  "renew them where they come from, or begin anew with `mindgate certs create "
+                  "renew them where they were issued, or start over with `mindgate certs create "
                   "--force` and publish the new ca.crt as caBundle");
   }
   const bool for_programs = options.output == "json";
   const certs::Plan plan = certs::MakePlan(*state, policy, options.now);
   const bool due = !plan.steps.empty();
   if (options.authority && state->previous != nullptr) {
-    io.err << "note: the CA is being replaced already; --ca begins nothing new\n";
+    io.err << "note: the CA is already being replaced; --ca has no effect\n";
   }
   if (!for_programs) PrintSteps(plan, options.dry_run, io);
   if (due && !options.dry_run) {

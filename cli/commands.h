@@ -14,15 +14,15 @@ class Option;
 
 namespace mindgate::cli {
 
-// The whole program: parses arguments (without the name it was called by), runs one command and
-// returns its exit code. `program` is what help calls it; nothing else depends on that.
+// The whole program: parses arguments (without argv[0]), runs one command and returns its exit
+// code. `program` is the name shown in help; nothing else depends on it.
 int Run(const std::vector<std::string>& arguments, Streams& io,
         const std::string& program = "mindgate");
 
-// "kubectl mindgate" when it was called as kubectl's plugin, else "mindgate".
+// "kubectl mindgate" if called as a kubectl plugin, else "mindgate".
 std::string ProgramName(const std::string& called_as);
 
-// Each adds one subcommand; when it was chosen, parsing runs it and sets `exit_code`.
+// Each adds one subcommand. If it is chosen, parsing runs it and sets `exit_code`.
 void AddApply(CLI::App& parent, Streams& io, int& exit_code);
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code);
 void AddTest(CLI::App& parent, Streams& io, int& exit_code);
@@ -36,9 +36,9 @@ void AddCerts(CLI::App& parent, Streams& io, int& exit_code);
 void AddDoctor(CLI::App& parent, Streams& io, int& exit_code);
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code);
 void AddCompletion(CLI::App& parent, Streams& io, int& exit_code);
-void AddHelp(CLI::App& parent, Streams& io, int& exit_code);  // of `parent` and all its commands
+void AddHelp(CLI::App& parent, Streams& io, int& exit_code);  // for `parent` and all its commands
 
-// Limits an option to some words; help and completion show them.
+// Restricts an option to these values; help and completion list them.
 void SetChoices(CLI::Option& option, std::vector<std::string> words);
 
 // Options that several commands share.

@@ -14,17 +14,16 @@
 namespace mindgate::cli {
 namespace {
 
-// A line that hangs is worse than one that is not completed.
+// No completion is better than a shell that hangs.
 constexpr std::chrono::seconds kPatience(2);
 
 bool TakesValue(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-// The flags of a line that say which cluster is meant.
+// Flags on the command line that select the cluster.
 using ClusterFlags = std::vector<std::string>;
 
-// The lines that kubectl prints, each without what stands before a slash ("namespace/"). None when
-// there is no kubectl, no cluster or no permission: nobody reads a message while a line is
-// completed.
+// The lines that kubectl prints. Empty without kubectl, a cluster or permission: completion has no
+// way to show an error.
 std::vector<std::string> AskKubectl(std::vector<std::string> arguments, const ClusterFlags& flags) {
   kube::Program program;
   program.command = "kubectl";
@@ -48,7 +47,7 @@ std::vector<std::string> Namespaces(const ClusterFlags& flags) {
   return names;
 }
 
-// Fills in what may stand in one place of a line.
+// Collects the candidates for one word of a command line.
 class Offer {
  public:
   explicit Offer(std::string typed) : typed_(std::move(typed)) {}
@@ -105,7 +104,7 @@ class Offer {
     }
   }
 
-  // "--output=ya": the flag stays before each word.
+  // "--output=ya": each candidate keeps the flag as its prefix.
   void Keep(std::string before) {
     before_ = std::move(before);
     typed_.erase(0, before_.size());
@@ -138,10 +137,10 @@ const CLI::Option* OptionNamed(const CLI::App& app, const std::string& word) {
   return app.get_option_no_throw(word.substr(0, word.find('=')));
 }
 
-// The words before the one to complete, understood.
+// The parsed words before the one to complete.
 struct Line {
   const CLI::App* app;
-  const CLI::Option* waiting = nullptr;  // a flag that wants a value
+  const CLI::Option* waiting = nullptr;  // a flag that needs a value
   bool only_arguments = false;           // after "--"
   std::vector<std::string> arguments{};
   ClusterFlags cluster_flags{};
@@ -169,7 +168,7 @@ struct Line {
   }
 
  private:
-  // kubectl takes the same flags.
+  // kubectl accepts the same flags.
   void Note(const std::string& value) {
     for (const char* name : {"kubeconfig", "context", "cluster", "user", "server"}) {
       if (waiting->check_lname(name)) {
@@ -179,7 +178,7 @@ struct Line {
   }
 };
 
-// The positional argument at a place; the last one may take all that follow.
+// The positional argument at an index; the last one may take all that follow.
 const CLI::Option* ArgumentAt(const CLI::App& app, size_t place) {
   for (const CLI::Option* option : app.get_options()) {
     if (!option->get_positional()) continue;
@@ -229,7 +228,7 @@ int RunComplete(const CLI::App& app, const std::vector<std::string>& words, Stre
     if (!meaning.empty()) io.out << "\t" << meaning;
     io.out << "\n";
   }
-  // The numbers are those of Cobra, which kubectl is made with.
+  // Shell completion directives of Cobra, which kubectl uses.
   switch (completions.files) {
     case Completions::Files::kNone:
       io.out << ":4\n";

@@ -12,24 +12,23 @@ class App;
 
 namespace mindgate::cli {
 
-// The hidden command that shells call; it takes the words of the line as they are.
+// The hidden command that shells call with the words of the command line.
 inline constexpr const char* kCompleteCommand = "__complete";
 
-// What may stand in the place of the last word of a line.
+// Candidates for the last word of a command line.
 struct Completions {
   enum class Files { kNone, kFiles, kFolders };
 
-  std::vector<std::pair<std::string, std::string>> words{};  // with what each means
-  Files files = Files::kNone;                                // the shell offers these besides
+  std::vector<std::pair<std::string, std::string>> words{};  // each with its description
+  Files files = Files::kNone;                                // the shell adds these
 };
 
-// `words` follow the name of the program; the last one, perhaps empty, is the one to complete.
-// Names of contexts and namespaces are asked of kubectl, when there is one, for at most two
-// seconds.
+// `words` follow the program name; the last one, which may be empty, is to be completed. Names of
+// contexts and namespaces come from kubectl, if installed, within two seconds.
 Completions Complete(const CLI::App& app, const std::vector<std::string>& words);
 
-// Prints them as kubectl and the shells' scripts read them: a line "word<tab>meaning" each, then
-// ":4" (nothing else), ":0" (files too) or ":16" (folders too).
+// Prints them in the format that kubectl and the completion scripts read: one line
+// "word<tab>description" each, then ":4" (nothing else), ":0" (also files) or ":16" (also folders).
 int RunComplete(const CLI::App& app, const std::vector<std::string>& words, Streams& io);
 
 }  // namespace mindgate::cli

@@ -9,8 +9,8 @@
 namespace mindgate::cli {
 namespace {
 
-// Bash ends words at = and : as well, so words are taken from the line itself, and what bash takes
-// for other words is cut off again. Works with the bash 3.2 of macOS.
+// Bash also splits words at = and :, so the words are taken from the line itself, and the part that
+// bash treats as a separate word is removed from each candidate. Works with bash 3.2 of macOS.
 constexpr const char* kBash = R"(# bash completion of mindgate
 _mindgate() {
   local line word cut tab directive candidate
@@ -105,7 +105,7 @@ complete -c kubectl-mindgate -f -a '(__mindgate_complete)'
 )";
 
 constexpr const char* kKubectl = R"(#!/bin/sh
-# kubectl calls this to complete `kubectl mindgate`: it stands in PATH as kubectl_complete-mindgate.
+# kubectl runs this to complete `kubectl mindgate`. Install it in PATH as kubectl_complete-mindgate.
 exec kubectl-mindgate __complete "$@"
 )";
 
@@ -129,15 +129,18 @@ void AddCompletion(CLI::App& parent, Streams& io, int& exit_code) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command = parent.add_subcommand("completion", "Print a completion script for a shell");
   SetChoices(
-      *command->add_option("SHELL", *shell, "The shell; kubectl for its plugins")->required(),
+      *command
+           ->add_option("SHELL", *shell,
+                        "Shell to generate the script for; kubectl generates a plugin completion")
+           ->required(),
       {"bash", "zsh", "fish", "kubectl"});
-  command->footer(R"(`make install` puts them where the shells look for them.
+  command->footer(R"(`make install` installs the scripts where the shells look for them.
 
 Examples:
   source <(mindgate completion bash)
   mindgate completion zsh > "${fpath[1]}/_mindgate"
   mindgate completion fish > ~/.config/fish/completions/mindgate.fish
-  mindgate completion kubectl > kubectl_complete-mindgate   in a folder of PATH, with chmod +x)");
+  mindgate completion kubectl > kubectl_complete-mindgate   # then chmod +x and move it to a folder in PATH)");
   command->callback([shell, &io, &exit_code] {
     io.out << CompletionScript(*shell == "fish"      ? Shell::kFish
                                : *shell == "zsh"     ? Shell::kZsh

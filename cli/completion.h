@@ -4,10 +4,10 @@
 
 namespace mindgate::cli {
 
-// kKubectl: the program that kubectl calls to complete `kubectl mindgate ...`.
+// kKubectl is the program that kubectl calls to complete `kubectl mindgate ...`.
 enum class Shell { kBash, kZsh, kFish, kKubectl };
 
-// What a shell needs to offer what `mindgate __complete` prints.
+// The script that makes a shell use `mindgate __complete`.
 std::string CompletionScript(Shell shell);
 
 }  // namespace mindgate::cli

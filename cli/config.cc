@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::chrono::days kSoon(30);
 
-// An exception that ends unnoticed makes objects be denied that were admitted the day before.
+// An exception that expires unnoticed makes objects fail that were admitted the day before.
 void WarnOfEnds(const schemas::Config& config, const InputText& input, Time now, Streams& io) {
   const auto documents = json::DecodeYaml(input.text);
   for (size_t i = 0; i < config.exceptions.size(); ++i) {
@@ -33,12 +33,12 @@ void WarnOfEnds(const schemas::Config& config, const InputText& input, Time now,
     if (documents && !documents->empty()) issue.at = documents->front().positions.At(path);
     const bool ended = exception.expires <= now;
     issue.message = "warning: the exception of " + exception.owner + " for " +
-                    Join(exception.rules, ", ") + (ended ? " ended on " : " ends on ") +
+                    Join(exception.rules, ", ") + (ended ? " expired on " : " expires on ") +
                     FormatTime(exception.expires) +
-                    (ended ? " and has no effect: what it let through is judged again"
-                           : ": what it lets through is judged again from then on");
-    issue.hint = ended ? "remove it, or give it a later date"
-                       : "mend the objects until then, or give it a later date";
+                    (ended ? " and has no effect: the objects it covered are checked again"
+                           : ": the objects it covers are checked again from then on");
+    issue.hint =
+        ended ? "remove it, or set a later date" : "fix the objects by then, or set a later date";
     io.err << json::Render(issue, input.name, input.text);
   }
 }
@@ -57,7 +57,7 @@ int RunConfigValidate(const std::string& path, Time now, Streams& io) {
     return kExitUnusable;
   }
   WarnOfEnds(*config, input, now, io);
-  io.out << input.name << ": fine, generation " << config->generation << "\n";
+  io.out << input.name << ": valid, generation " << config->generation << "\n";
   return kExitDone;
 }
 
@@ -72,16 +72,18 @@ int RunConfigDefaults(Streams& io) {
 }
 
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code) {
-  CLI::App* command = parent.add_subcommand("config", "Check and describe mindgate.yaml");
+  CLI::App* command =
+      parent.add_subcommand("config", "Validate mindgate.yaml, and print its schema and defaults");
   command->require_subcommand(1);
   command->footer(R"(Examples:
-  mindgate config defaults > mindgate.yaml    begin with a commented file of all defaults
-  mindgate config validate mindgate.yaml      find every fault, with its place
-  mindgate config schema > mindgate.schema.json   let an editor check it while you type)");
+  mindgate config defaults > mindgate.yaml    start from a commented file with all defaults
+  mindgate config validate mindgate.yaml      report every error with its position
+  mindgate config schema > mindgate.schema.json   for validation in an editor)");
 
   auto path = std::make_shared<std::string>();
-  CLI::App* validate = command->add_subcommand("validate", "Find every fault of a configuration");
-  validate->add_option("FILE", *path, "The configuration file, - for standard input")
+  CLI::App* validate =
+      command->add_subcommand("validate", "Report every error in a configuration file");
+  validate->add_option("FILE", *path, "Configuration file, or - for standard input")
       ->required()
       ->type_name("")
       ->envname("MINDGATE_CONFIG");
@@ -90,12 +92,13 @@ void AddConfig(CLI::App& parent, Streams& io, int& exit_code) {
     exit_code = RunConfigValidate(*path, SystemClock().WallNow(), io);
   });
 
-  CLI::App* schema = command->add_subcommand("schema", "Print the JSON Schema (draft 7)");
+  CLI::App* schema =
+      command->add_subcommand("schema", "Print the JSON Schema of mindgate.yaml (draft 7)");
   schema->footer("Example:\n  mindgate config schema > mindgate.schema.json");
   schema->callback([&io, &exit_code] { exit_code = RunConfigSchema(io); });
 
   CLI::App* defaults =
-      command->add_subcommand("defaults", "Print a commented file of all defaults");
+      command->add_subcommand("defaults", "Print a commented configuration file with all defaults");
   defaults->footer("Example:\n  mindgate config defaults > mindgate.yaml");
   defaults->callback([&io, &exit_code] { exit_code = RunConfigDefaults(io); });
 }

@@ -7,14 +7,14 @@
 
 namespace mindgate::cli {
 
-// Says that a mindgate.yaml is fine, or every fault of it with excerpt and caret. Exceptions that
-// have ended at `now` or end within a month are warned of. "-" is standard input.
+// Validates a mindgate.yaml and prints every error with excerpt and caret. Warns about exceptions
+// that have expired at `now` or expire within a month. "-" is standard input.
 int RunConfigValidate(const std::string& path, Time now, Streams& io);
 
-// The JSON Schema of mindgate.yaml, with the rules and mutators of this binary.
+// Prints the JSON Schema of mindgate.yaml, with the rules and mutators of this binary.
 int RunConfigSchema(Streams& io);
 
-// A mindgate.yaml of all defaults, commented.
+// Prints a commented mindgate.yaml with all defaults.
 int RunConfigDefaults(Streams& io);
 
 }  // namespace mindgate::cli

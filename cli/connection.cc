@@ -11,10 +11,10 @@
 namespace mindgate::cli {
 namespace {
 
-// Of texts that are remembered; a server that finds ever new ones is forgotten about.
+// Limit of remembered texts. Beyond it the memory is cleared, and texts may repeat.
 constexpr size_t kMaxWarnings = 1000;
 
-// Passes on what it has not passed on before.
+// Passes each text on once.
 WarningSink Once(WarningSink sink) {
   struct Seen {
     std::mutex mutex;
@@ -27,7 +27,7 @@ WarningSink Once(WarningSink sink) {
   };
 }
 
-// Nothing in what others wrote may act on a terminal.
+// Escapes control characters: the text is untrusted.
 std::string Plain(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -53,7 +53,7 @@ WarningSink PrintWarnings(std::ostream& err) {
 
 WarningSink LogWarnings(log::Logger& logger) {
   return Once([&logger](const std::string& text) {
-    logger.Warning("the API server warns", {{"warning", text}});
+    logger.Warning("warning from the API server", {{"warning", text}});
   });
 }
 

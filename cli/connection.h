@@ -14,7 +14,7 @@
 
 namespace mindgate::cli {
 
-// Who is told what an API server warns of. Safe from many threads.
+// Receives warnings of an API server. Thread-safe.
 using WarningSink = std::function<void(const std::string&)>;
 
 // "Warning: ..." on `err`, each text once, as kubectl does. `err` must outlive it.
@@ -22,10 +22,10 @@ WarningSink PrintWarnings(std::ostream& err);
 // A line of the log, each text once. `logger` must outlive it.
 WarningSink LogWarnings(log::Logger& logger);
 
-// The way from flags to an API server, for all commands.
+// The connection to an API server, for all commands.
 class Connection {
  public:
-  // --request-timeout wins over the timeout of `options`.
+  // --request-timeout overrides the timeout of `options`.
   Connection(const kube::Access& access, kube::ClientOptions options, WarningSink warnings);
 
   kube::Client& client() { return client_; }
@@ -40,10 +40,10 @@ class Connection {
   kube::Client client_;
 };
 
-// For a person who waits: nobody wants to wait minutes to hear that nothing answers.
+// For interactive commands: few retries and a short timeout.
 kube::ClientOptions ForPeople();
 
-// Null after `io.err` was told why there is none. `clock` must outlive it.
+// Null on failure, after printing the reason to `io.err`. `clock` must outlive it.
 std::unique_ptr<Connection> Connect(const kube::AccessFlags& flags, const Clock& clock,
                                     const kube::ClientOptions& options, Streams& io);
 

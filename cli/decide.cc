@@ -27,8 +27,8 @@ RequestOptions WithNamespace(RequestOptions request) {
   return request;
 }
 
-// A runtime as it will stand in the cluster, with what admission adds to it: services that name it
-// see that. Null for other kinds, and when nothing is added.
+// A runtime as it will be stored, after mutation: services that reference it see that. Null for
+// other kinds, and if nothing is changed.
 std::shared_ptr<const Json> StoredRuntime(const Json& object, const RequestOptions& request,
                                           const schemas::Config& config) {
   const auto kind = schemas::KindOf(object);

@@ -14,7 +14,7 @@
 
 namespace mindgate::cli {
 
-// One input object and what was decided about it.
+// One input object and the decision about it.
 struct Decision {
   InputObject input;
   schemas::Operation operation = schemas::Operation::kCreate;
@@ -22,30 +22,31 @@ struct Decision {
   std::string kind;
   std::string ns;
   std::string name;
-  // kError without findings when the input has a fault.
+  // kError without findings if the input has a fault.
   admission::Verdict verdict;
 
-  // After mutation; null pointer when there is none.
+  // After mutation; null if there is no object.
   const json::Json* ObjectAfter() const;
-  // In the user's file; 0 when unknown.
+  // In the user's file; 0 if unknown.
   json::Position Place(std::string_view path) const;
   // "Deployment default/llama".
   std::string Title() const;
 };
 
-// What the user said about requests that objects in files do not say themselves.
+// Request attributes that manifests do not contain, from flags.
 struct RequestOptions {
   std::optional<schemas::Operation> operation;
-  std::string ns;  // empty: "default", as kubectl has it
+  std::string ns;  // empty: "default", as in kubectl
   std::map<std::string, std::string, std::less<>> namespace_labels;
   Time now{};
 };
 
-// Takes objects through admission. They resolve references among themselves.
+// Mutates objects, then validates the results. References between the objects are resolved.
 class Decider {
  public:
-  // Refers to `config` and to what `inputs` point to. `old_objects` are states before an update,
-  // matched by kind, namespace and name.
+  // Keeps references to `config` and to the data behind `inputs`. `old_objects` are the objects
+  // before
+  // an update, matched by kind, namespace and name.
   Decider(const std::vector<InputObject>& inputs, const std::vector<const json::Json*>& old_objects,
           RequestOptions request, const schemas::Config& config, const admission::Options& options);
 
@@ -56,16 +57,15 @@ class Decider {
   RequestOptions request_;
   const schemas::Config& config_;
   admission::Options options_;
-  std::vector<std::shared_ptr<const json::Json>> stored_;  // runtimes as admission leaves them
+  std::vector<std::shared_ptr<const json::Json>> stored_;  // runtimes after mutation
   KnownObjects known_;
   KnownObjects before_;
 };
 
-// The namespace an object without one is in: empty for kinds of cluster scope and kinds we do not
-// know.
+// The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.
 std::string EffectiveNamespace(const json::Json& object, const std::string& default_namespace);
 
-// kExitUnusable when an input has a fault, else kExitDenied when something was denied or failed.
+// kExitUnusable if an input has a fault, else kExitDenied if something was denied or failed.
 int ExitCode(const std::vector<Decision>& decisions);
 
 }  // namespace mindgate::cli

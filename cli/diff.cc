@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kContext = 3;
 
-// Myers' search keeps a row for each edit: at this many, 8 MB. Injection makes some dozens.
+// Myers' algorithm keeps one row per edit: 8 MB for this many. Mutation makes a few dozen edits.
 constexpr int kMaxEdits = 1000;
 
 using Lines = std::vector<std::string_view>;
@@ -24,7 +24,7 @@ Lines LinesOf(std::string_view text) {
   return lines;
 }
 
-// One line of the way from one text to the other.
+// One line of the edit script.
 struct Step {
   char mark;  // ' ', '-' or '+'
   std::string_view line;
@@ -86,7 +86,7 @@ std::vector<Step> StepsBetween(const Lines& a, const Lines& b) {
 }
 
 std::string Range(size_t first, size_t count) {
-  // An empty range is named by the line before it.
+  // An empty range is written as the line before it.
   const std::string start = std::to_string(count == 0 ? first - 1 : first);
   return count == 1 ? start : start + "," + std::to_string(count);
 }

@@ -65,7 +65,7 @@ nlohmann::ordered_json JsonOf(const doctor::Report& report) {
   return {{"healthy", !report.Has(doctor::Status::kFailed)}, {"findings", std::move(findings)}};
 }
 
-// Each check once, in order.
+// Each check once, in order of appearance.
 std::vector<std::string> Names(const doctor::Report& report) {
   std::vector<std::string> names;
   for (const doctor::Finding& finding : report.findings()) {
@@ -75,8 +75,8 @@ std::vector<std::string> Names(const doctor::Report& report) {
   return names;
 }
 
-// The installation that is meant. Null after `io.err` was told that there are several. Where none
-// was found, or nobody may look, the usual one: the checks say what is missing of it.
+// The selected installation. Nothing, after an error on `io.err`, if there are several. If none was
+// found or they cannot be listed, the default names: the checks report what is missing.
 std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::Client& client,
                                            Streams& io) {
   doctor::Installation chosen;
@@ -92,7 +92,7 @@ std::optional<doctor::Installation> Choose(const DoctorOptions& options, kube::C
   for (const doctor::Installation& one : *found) {
     names += (names.empty() ? "" : ", ") + one.name + " in namespace " + one.ns;
   }
-  PrintError(io.err, "several installations are in this cluster: " + names,
+  PrintError(io.err, "found several installations: " + names,
              "choose one: -n NAMESPACE, or -l app.kubernetes.io/instance=RELEASE");
   return std::nullopt;
 }
@@ -129,30 +129,31 @@ int RunDoctor(const DoctorOptions& options, Streams& io) {
 void AddDoctor(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
   CLI::App* command =
-      parent.add_subcommand("doctor", "Tell what is wrong with the installation in a cluster");
+      parent.add_subcommand("doctor", "Check an installation and report what is wrong with it");
   AddClusterFlags(*command, options->cluster);
   AddFlag(*command, "-n,--namespace", options->ns,
-          "Where mindgate is installed (default: where the webhook configurations send reviews)",
+          "Namespace of mindgate (default: the namespace that the webhook configurations point to)",
           "DOCTOR_NAMESPACE", "NAME");
   AddFlag(*command, "-l,--selector", options->selector,
-          "Which webhook configurations are those of the installation", "DOCTOR_SELECTOR",
+          "Label selector for the webhook configurations of the installation", "DOCTOR_SELECTOR",
           "SELECTOR");
   AddFlag(*command, "--name", options->name,
-          "What its webhook configurations are called (default: as found by -l)", "DOCTOR_NAME",
-          "NAME");
-  AddFlag(*command, "--lease", options->lease,
-          "The Lease of the watcher (default: that name and -watcher)", "DOCTOR_LEASE", "NAME");
+          "Name of the webhook configurations (default: found with -l)", "DOCTOR_NAME", "NAME");
+  AddFlag(
+      *command, "--lease", options->lease,
+      "Name of the watcher's Lease (default: the name of the installation, followed by -watcher)",
+      "DOCTOR_LEASE", "NAME");
   AddFlag(*command, "--probe-namespace", options->probe_namespace,
-          "Where objects are created as a dry run, to see whether they are injected and judged",
+          "Namespace for the dry-run objects that test mutation and validation",
           "DOCTOR_PROBE_NAMESPACE", "NAME");
   AddOutputOption(*command, options->output, {"text", "wide", "name", "yaml", "json", "jsonpath"},
                   "DOCTOR_OUTPUT");
   AddColorOption(*command, options->color);
   command->footer(
-      R"(Looks at the API server, the webhook configurations, Service, endpoints, Pods, certificate and CA,
-selectors, permissions and the watcher, and then sends two objects through all of it as a dry run.
-Writes nothing. What you may not read is skipped, and said to be.
-Exit codes: 0 nothing is wrong, 1 something is, 2 no cluster was found.
+      R"(Checks the API server, the webhook configurations, Service, endpoints, Pods, certificate and CA, selectors,
+permissions and the watcher, then creates two objects as a server-side dry run. Nothing is written.
+Checks you lack permission for are reported as skipped, never as passed.
+Exit codes: 0 no problems, 1 problems found, 2 the cluster cannot be reached.
 Examples:
   mindgate doctor
   mindgate doctor -n mindgate-system --probe-namespace serving

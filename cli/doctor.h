@@ -13,8 +13,8 @@ namespace mindgate::cli {
 
 struct DoctorOptions {
   kube::AccessFlags cluster;
-  std::string selector = doctor::kInstalledSelector;  // of webhook configurations
-  // Empty: as found by the selector.
+  std::string selector = doctor::kInstalledSelector;  // for webhook configurations
+  // Empty: found with the selector.
   std::string ns = {};
   std::string name = {};
   std::string lease = {};
@@ -23,9 +23,9 @@ struct DoctorOptions {
   ColorMode color = ColorMode::kAuto;
 };
 
-// Prints what is wrong with the installation in a cluster, each with what to do about it. kExitDone
-// when nothing is (warnings are no faults), kExitDenied when something is, kExitUnusable when the
-// cluster cannot be found or holds several installations of which none was chosen.
+// Checks an installation and prints each problem with a fix. Returns kExitDone if there is none
+// (warnings do not count), kExitDenied if there is one, kExitUnusable if the cluster cannot be
+// reached or has several installations and none was selected.
 int RunDoctor(const DoctorOptions& options, Streams& io);
 
 }  // namespace mindgate::cli

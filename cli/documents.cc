@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Bad documents of one text after which the rest is not looked at: each may have cost as much as
+// After this many invalid documents the rest of a text is not read: each may have cost as much as
 // the limits on aliases allow.
 constexpr int kMaxBadDocuments = 50;
 
@@ -40,8 +40,7 @@ struct Part {
   int lines_before;
 };
 
-// Where a line of three dashes begins a document; in YAML no scalar can hold such a line at its
-// beginning.
+// Splits at lines that start with three dashes; no YAML scalar can contain such a line.
 std::vector<Part> SplitAtSeparators(std::string_view text) {
   std::vector<Part> parts;
   size_t begin = 0;
@@ -124,7 +123,8 @@ class DocumentReader {
       }
       AddFault(std::move(documents.error()), ++number_, part.lines_before);
       if (++bad < kMaxBadDocuments) continue;
-      AddFault({{}, "", "too many bad documents; the rest is not read", ""}, ++number_, 0);
+      AddFault({{}, "", "too many invalid documents; the rest of the text is ignored", ""},
+               ++number_, 0);
       return;
     }
   }
@@ -165,7 +165,7 @@ std::unique_ptr<Source> Decode(InputText input) {
 
 namespace {
 
-// Neither an object nor one whose author forgot a line: that would have metadata.
+// Neither a Kubernetes object nor one that lacks apiVersion or kind: that would have metadata.
 bool IsForeign(const Json& value) {
   if (!value.is_object()) return true;
   const bool version = json::Find(value, "apiVersion") != nullptr;
@@ -194,7 +194,7 @@ class Unwrapper {
       if (member == nullptr || text) {
         Fault(json::Child(path, key),
               "not a Kubernetes object: " + std::string(key) + " is missing",
-              "every object names its apiVersion and kind; kubectl refuses it too");
+              "add it; kubectl rejects the object as well");
       } else {
         Fault(json::Child(path, key),
               std::string(key) + " must be a string, not " + WithArticle(json::TypeName(*member)),
@@ -235,8 +235,8 @@ class Unwrapper {
     const Json* request = json::Find(review, "request");
     const std::string request_path = json::Child(path, "request");
     if (!json::IsObject(request)) {
-      Fault(request_path, "an AdmissionReview without a request",
-            "record the review that the API server sends, not the answer");
+      Fault(request_path, "this AdmissionReview has no request",
+            "save the review that the API server sends, not the response");
       return;
     }
     const auto written = json::FindString(request, "operation");

@@ -18,15 +18,15 @@ namespace mindgate::cli {
 
 // One document of a text, decoded.
 struct Document {
-  int number = 0;  // 1-based in its text
-  int line = 0;    // of its first content; 0 when unknown
+  int number = 0;  // its position in the text, from 1
+  int line = 0;    // of its first content; 0 if unknown
   json::Json value;
-  std::optional<json::Issue> fault;  // why it cannot be used; then `value` is null
+  std::optional<json::Issue> fault;  // why it is invalid; then `value` is null
   json::Positions positions;
-  std::string_view json_text;  // of a JSON text whose positions nobody has asked for yet
-  int lines_before = 0;        // of a YAML document that was decoded apart from those above it
+  std::string_view json_text;  // JSON text whose positions have not been computed yet
+  int lines_before = 0;        // for a YAML document that was decoded separately
 
-  // Where the value at `pointer` stands in the text.
+  // The position of the value at `pointer` in the text.
   json::Position At(std::string_view pointer);
 };
 
@@ -34,57 +34,57 @@ struct Document {
 struct Source {
   InputText input;
   std::vector<Document> documents;
-  size_t skipped = 0;  // documents of a text that was found, which are not Kubernetes objects
+  size_t skipped = 0;  // documents that are not Kubernetes objects, in a text found in a folder
 };
 
-// Strict JSON when the name ends with .json, or when standard input begins with { or [; else YAML.
-// When a document of a YAML stream is bad the others are decoded all the same. Null documents are
-// left out.
+// Strict JSON if the name ends with .json, or if standard input starts with { or [; else YAML. An
+// invalid document in a YAML stream does not affect the others. Null documents are dropped.
 std::unique_ptr<Source> Decode(InputText input);
 
-// Something to be admitted: a document, an item of a List, or the object of a recorded
+// An object to be admitted: a document, an item of a List, or the object of a recorded
 // AdmissionReview.
 struct InputObject {
   Source* source = nullptr;
   Document* document = nullptr;
   std::string path;                    // of the object in the document
-  const json::Json* object = nullptr;  // null pointer: a review without one (DELETE), or a fault
+  const json::Json* object = nullptr;  // null: a review without one (DELETE), or a fault
   const json::Json* old_object = nullptr;  // of a review
   std::optional<json::Issue> fault;        // it is not a Kubernetes object
   bool from_review = false;
-  schemas::Operation operation = schemas::Operation::kCreate;  // of a review, as what follows
+  schemas::Operation operation = schemas::Operation::kCreate;  // from here on: from a review
   std::string ns;
   std::string subresource;
 };
 
-// In the order of the texts. A document or text with a fault gives one InputObject with that fault.
-// What is not a Kubernetes object is a fault in a text that was named, and is counted in one that
-// was found: folders hold values files and dashboards too.
+// In the order of the texts. An invalid document or text becomes one InputObject with that fault. A
+// document that is not a Kubernetes object is a fault in a text that the user named. In a folder it
+// is counted instead: folders contain values files and dashboards too.
 std::vector<InputObject> ObjectsOf(const std::vector<std::unique_ptr<Source>>& sources);
 std::vector<InputObject> ObjectsIn(Source& source);
 
-// The same for one value within a document, which stands at `path`.
+// The same for one value within a document, at `path`.
 std::vector<InputObject> ObjectsIn(Source& source, Document& document, const json::Json& value,
                                    const std::string& path);
 
-// Members of an object that say which it is; empty when missing.
+// Identifying fields of an object; empty if missing.
 std::string ApiVersionOf(const json::Json& object);
 std::string KindOf(const json::Json& object);
 std::string NameOf(const json::Json& object);
 std::string NamespaceOf(const json::Json& object);
 
-// The objects of one invocation; never complete, for there may be others in the cluster. An object
-// that names no namespace counts as in `default_namespace` and, as it may be cluster-scoped, in
-// none.
+// The objects of one invocation. Never complete, since the cluster may have others. An object
+// without a namespace is found in `default_namespace` and, since it may be cluster-scoped, without
+// one.
 class KnownObjects {
  public:
   struct Known {
     const json::Json* object;
-    const Source* source;  // null pointer: none in particular
+    const Source* source;  // null: no particular one
   };
   KnownObjects(const std::vector<Known>& objects, std::string default_namespace);
 
-  // Of several objects with one name the one of `near` counts, else the last: folders hold copies.
+  // If several objects have the same name, the one from `near` wins, else the last: folders contain
+  // copies.
   class Lookup final : public schemas::ObjectLookup {
    public:
     Lookup(const KnownObjects& all, const Source* near) : all_(all), near_(near) {}
@@ -110,7 +110,7 @@ class KnownObjects {
                std::string_view ns) const;
 
   std::multimap<std::string, Entry, std::less<>>
-      entries_;  // by name; of one name in the order given
+      entries_;  // by name; equal names in the order given
   std::string default_namespace_;
 };
 

@@ -22,13 +22,13 @@ std::optional<RequestOptions> ReadRequestOptions(const InputOptions& options, st
   if (!options.operation.empty()) {
     request.operation = schemas::OperationNamed(options.operation);
     if (request.operation != Operation::kCreate && request.operation != Operation::kUpdate) {
-      PrintError(err, "--operation " + Quote(options.operation) + " is not known",
+      PrintError(err, "--operation " + Quote(options.operation) + " is not supported",
                  "write CREATE or UPDATE");
       return std::nullopt;
     }
     if (request.operation == Operation::kCreate && !options.old_file.empty()) {
-      PrintError(err, "--old names the state before an update, but --operation is CREATE",
-                 "leave out one of them");
+      PrintError(err, "--old gives the object before an update, but --operation is CREATE",
+                 "remove one of them");
       return std::nullopt;
     }
   }
@@ -36,8 +36,8 @@ std::optional<RequestOptions> ReadRequestOptions(const InputOptions& options, st
   for (std::string_view pair : Split(options.namespace_labels, ',')) {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos || equals == 0) {
-      PrintError(err, "--namespace-labels holds " + Quote(pair) + ", which is not a label",
-                 "write key=value, several with commas between them");
+      PrintError(err, "--namespace-labels contains " + Quote(pair) + ", which is not a label",
+                 "write key=value, separated by commas");
       return std::nullopt;
     }
     request.namespace_labels.insert_or_assign(std::string(pair.substr(0, equals)),
@@ -52,7 +52,7 @@ std::vector<std::unique_ptr<Source>> DecodeAll(std::vector<InputText> inputs) {
   return sources;
 }
 
-// The objects of --old; nothing when there is a fault among them, which is then printed.
+// The objects of --old; nothing, after printing the faults, if one is invalid.
 std::optional<std::vector<const Json*>> OldObjects(
     const std::vector<std::unique_ptr<Source>>& sources, std::ostream& err) {
   std::vector<const Json*> objects;
@@ -89,8 +89,8 @@ std::string SkippedText(const Skipped& skipped) {
 }
 
 std::string HelmHint(const Skipped& skipped) {
-  return "helm template " + skipped.chart +
-         " | mindgate apply -f - -o table judges what the chart makes";
+  return "`helm template " + skipped.chart +
+         " | mindgate apply -f - -o table` checks the output of the chart";
 }
 
 bool IsSelected(const InputObject& input, const Json* selector) {
@@ -99,7 +99,7 @@ bool IsSelected(const InputObject& input, const Json* selector) {
          kube::Selects(selector, json::FindPath(object, {"metadata", "labels"}));
 }
 
-// Everything that the options name; kustomizations come after files.
+// Reads all inputs; kustomizations come after files.
 std::vector<InputText> ReadAll(const InputOptions& options, std::istream& in, Skipped& skipped) {
   auto texts = ReadInputs(options.files, in,
                           {.recursive = options.recursive, .exclude = options.exclude}, &skipped);
@@ -114,12 +114,12 @@ void PrintNoObjects(const InputOptions& options, const Skipped& skipped, std::os
   names.insert(names.end(), options.kustomizations.begin(), options.kustomizations.end());
   const std::string where = Join(names, ", ");
   if (!skipped.any()) {
-    PrintError(err, "no objects in " + where, "the input is empty or holds only comments");
+    PrintError(err, "no objects in " + where, "the input is empty or contains only comments");
     return;
   }
-  PrintError(err, "no objects in " + where + ": skipped " + SkippedText(skipped),
-             skipped.templates > 0 ? HelmHint(skipped)
-                                   : "a Kubernetes object names its apiVersion and kind");
+  PrintError(
+      err, "no objects in " + where + "; skipped " + SkippedText(skipped),
+      skipped.templates > 0 ? HelmHint(skipped) : "a Kubernetes object has apiVersion and kind");
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
   const auto text = ReadFile(path);
   if (!text) {
     PrintError(err, "configuration " + path + ": " + text.error().message(),
-               "`mindgate config defaults > " + path + "` writes one");
+               "create one with `mindgate config defaults > " + path + "`");
     return std::nullopt;
   }
   auto config = schemas::LoadConfig(*text, admission::KnownNames());
@@ -154,8 +154,8 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
 std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, Streams& io) {
   if (options.files.empty() && options.kustomizations.empty()) {
-    PrintError(io.err, "nothing to look at",
-               "name files, folders, addresses or - with -f, or a kustomization with -k");
+    PrintError(io.err, "no input",
+               "give files, folders, URLs or - with -f, or a kustomization with -k");
     return std::nullopt;
   }
   std::optional<Json> selector;
@@ -188,7 +188,7 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
   }
   const Decider decider(inputs, *old_objects, *request, *config, admission_options);
   for (const InputObject& input : inputs) {
-    // The others are known all the same: a service finds its runtime.
+    // Objects that are not selected still resolve references: a service finds its runtime.
     if (selector && !IsSelected(input, &*selector)) continue;
     evaluation.decisions.push_back(decider.Decide(input));
   }
@@ -196,7 +196,7 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
     PrintError(io.err,
                "none of " + Count(inputs.size(), "object", "objects") +
                    " has labels that match --selector " + Quote(options.selector),
-               "the labels of the objects themselves count, not those of their pod templates");
+               "the selector matches labels of the objects, not those of their pod templates");
     return std::nullopt;
   }
   return evaluation;

@@ -11,27 +11,27 @@
 
 namespace mindgate::cli {
 
-// The inputs of one invocation and what was decided about them. Decisions point into the sources.
+// The inputs of one invocation and the decisions about them. Decisions point into the sources.
 struct Evaluation {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<std::unique_ptr<Source>> old_sources;
-  std::vector<Decision> decisions;  // about the objects that the selector selects
+  std::vector<Decision> decisions;  // about the objects that match the selector
   Skipped skipped;
 };
 
-// Reads, decodes and decides what the options name. Nothing when the arguments are unusable: then
+// Reads and decodes the inputs, and decides about them. Nothing if the arguments are invalid;
 // `io.err` says why.
 std::optional<Evaluation> Evaluate(const InputOptions& options,
                                    const admission::Options& admission_options, Streams& io);
 
-// The configuration in a file, the defaults for an empty path; nothing when it is unusable, which
-// `err` then explains.
+// The configuration in a file, the defaults for an empty path. Nothing if it is invalid; `err` says
+// why.
 std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err);
 
-// What folders hold that was not looked at, when there is such.
+// Prints how many documents and files in folders were skipped, if any.
 void PrintSkipped(const Skipped& skipped, std::ostream& err);
 
-// "error: <what> (<hint>)", the way every command says that it cannot start.
+// Prints "error: <what>" and "hint: <hint>".
 void PrintError(std::ostream& err, const std::string& what, const std::string& hint = "");
 
 }  // namespace mindgate::cli

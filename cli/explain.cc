@@ -79,7 +79,7 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   return kExitDone;
 }
 
-// What a topic names: a rule, a mutator, or one of each.
+// What a topic refers to: a rule, a mutator, or one of each.
 struct Topic {
   const Rule* rule = nullptr;
   const mutators::Mutator* mutator = nullptr;
@@ -115,7 +115,7 @@ void PrintUnknown(const std::string& word, std::ostream& err) {
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto near = NearestOf(word, known);
-  PrintError(err, "there is no rule or mutator " + Quote(word),
+  PrintError(err, "unknown rule or mutator " + Quote(word),
              near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists all of them");
 }
 
@@ -161,7 +161,7 @@ int WritePages(const std::string& folder, Streams& io) {
     fine = fine && write(RulePageName(*rule), RulePage(*rule));
   }
   if (fine) return kExitDone;
-  PrintError(io.err, "cannot write the pages to " + folder);
+  PrintError(io.err, "cannot write pages to " + folder);
   return kExitUnusable;
 }
 
@@ -186,9 +186,9 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
   if (!options.markdown_folder.empty()) return WritePages(options.markdown_folder, io);
   if (!options.input.files.empty() || !options.input.kustomizations.empty()) {
     if (options.topics.empty()) return ExplainFiles(options, io);
-    PrintError(io.err, "both files and the rule " + Quote(options.topics.front()) + " are named",
+    PrintError(io.err, "both files and the rule " + Quote(options.topics.front()) + " are given",
                "-f takes one path: write -f " + options.topics.front() +
-                   " if it is another file, else leave out -f");
+                   " if it is another file, else remove -f");
     return kExitUnusable;
   }
   const auto config = LoadConfigFile(options.input.config_file, io.err);
@@ -199,31 +199,31 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
 
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "explain", "Say rule by rule what happens to objects and why, or what a rule means");
+  CLI::App* command =
+      parent.add_subcommand("explain", "Explain rules and mutators, or their effect on objects");
   command
       ->add_option("RULE", options->topics,
-                   "Rules and mutators, by id or name; rule/NAME and mutator/NAME where both have "
-                   "one name")
+                   "Rules and mutators, by ID or name. If a rule and a mutator share a name, "
+                   "rule/NAME and mutator/NAME select one")
       ->type_name("");
   AddInputOptions(*command, options->input);
-  SetChoices(*command->add_option("-o,--output", options->output, "What to print")
+  SetChoices(*command->add_option("-o,--output", options->output, "Output format")
                   ->capture_default_str()
                   ->envname("MINDGATE_EXPLAIN_OUTPUT"),
              {"text", "json"});
   command
       ->add_flag("-v,--all", options->all,
-                 "Of objects, also name the rules that passed, are off or do not apply")
+                 "Also list rules that passed, are off or do not apply to the objects")
       ->envname("MINDGATE_EXPLAIN_ALL");
   AddColorOption(*command, options->color);
   command->add_option("--markdown", options->markdown_folder)->group("");
   command->footer(R"(Examples:
   mindgate explain                       list all rules and mutators
-  mindgate explain MG050                 what the rule checks, why, and what to write instead
-  mindgate explain scheduler-name        what the mutator writes, where, and when it does not
-  mindgate explain mutator/visible-devices  not the rule of that name
-  mindgate explain -f job.yaml           what was injected and withheld, and which rules did not pass
-  mindgate explain -f job.yaml --all     rule by rule
+  mindgate explain MG050                 what a rule checks, why, and how to comply
+  mindgate explain scheduler-name        what a mutator writes, where, and when it does not
+  mindgate explain mutator/visible-devices  the mutator, not the rule of that name
+  mindgate explain -f job.yaml           what was injected, what was not, and which rules failed
+  mindgate explain -f job.yaml --all     the result of every rule
   mindgate explain -f job.yaml -o json)");
   command->callback([options, &io, &exit_code] {
     options->input.now = SystemClock().WallNow();

@@ -79,7 +79,7 @@ class ExplanationPrinter {
     }
     out_ << "\n";
     PrintEdits("Changed", decision.verdict.changes, decision);
-    PrintEdits("Left alone", decision.verdict.withheld, decision);
+    PrintEdits("Not changed", decision.verdict.withheld, decision);
     if (!decision.verdict.traces.empty()) PrintRules(decision);
     for (const Finding& finding : decision.verdict.findings) {
       if (finding.rule == nullptr) out_ << "  " << paint_(Color::kRed, finding.message) << "\n";
@@ -87,7 +87,7 @@ class ExplanationPrinter {
   }
 
  private:
-  // Of changes and of what was withheld.
+  // For changes and for withheld edits.
   template <typename Entries>
   void PrintEdits(std::string_view title, const Entries& entries, const Decision& decision) {
     if (entries.empty()) return;
@@ -95,7 +95,7 @@ class ExplanationPrinter {
     for (const auto& entry : entries) column = std::max(column, entry.mutator.size());
     out_ << "  " << paint_(Color::kBold, title) << "\n";
     for (const auto& entry : entries) {
-      // What is appended to a list is shown by the list.
+      // For an element appended to a list, show the list.
       std::string_view path = entry.path;
       if (path.ends_with("/-")) path.remove_suffix(2);
       const std::string field =
@@ -106,7 +106,8 @@ class ExplanationPrinter {
   }
 
   void PrintRule(const Decision& decision, const RuleTrace& trace) {
-    constexpr std::string_view kMargin = "              ";  // under what stands after the result
+    constexpr std::string_view kMargin =
+        "              ";  // aligned with the text after the result
     out_ << "    " << paint_(ColorOf(trace.result), Padded(ResultName(trace.result), 8)) << "  "
          << trace.rule->id << " " << trace.rule->name;
     if (trace.result == RuleTrace::Result::kViolated || trace.result == RuleTrace::Result::kError) {
@@ -142,7 +143,7 @@ class ExplanationPrinter {
     if (!all_) {
       out_ << "    " << counts[RuleTrace::Result::kPassed] << " passed, "
            << counts[RuleTrace::Result::kNotApplicable] << " do not apply, "
-           << counts[RuleTrace::Result::kOff] << " off (--all names them)\n";
+           << counts[RuleTrace::Result::kOff] << " off (--all lists them)\n";
       return;
     }
     for (const auto& [reason, rules] : not_applicable) {

@@ -9,9 +9,9 @@
 
 namespace mindgate::cli {
 
-// Of decisions made with Options::explain: every change, everything withheld and the rules that did
-// not pass, each with its reason; the others are counted, or with `all` named too. Lines have at
-// most `width` columns as far as words allow. Inputs with a fault are only named.
+// For decisions made with Options::explain: prints every change, every withheld edit and every rule
+// that did not pass, each with its reason. Other rules are counted or, with `all`, listed. Lines
+// are wrapped at `width` columns. Inputs with a fault are left out.
 void PrintExplanation(const std::vector<Decision>& decisions, bool all, const Paint& paint,
                       size_t width, std::ostream& out);
 

@@ -19,17 +19,19 @@ CLI::Option* AddDryRun(CLI::App& command, DryRun& value, const std::string& desc
     } else if (word == "server" && server) {
       value = DryRun::kServer;
     } else if (word == "server") {
-      throw CLI::ValidationError("--dry-run",
-                                 "no server is asked here: write --dry-run or --dry-run=client");
-    } else {
       throw CLI::ValidationError(
-          "--dry-run", Quote(word) + " is not known: write --dry-run=none, " +
-                           (server ? "client or server" : "or client") + "; alone it means client");
+          "--dry-run",
+          "this command does not contact a server: write --dry-run or --dry-run=client");
+    } else {
+      throw CLI::ValidationError("--dry-run", Quote(word) +
+                                                  " is not supported: write --dry-run=none, " +
+                                                  (server ? "client or server" : "or client") +
+                                                  "; --dry-run alone means client");
     }
     return true;
   };
   CLI::Option* option = command.add_option("--dry-run", read, description);
-  // A word only behind "=": what follows may be a name.
+  // The value must follow "=": the next argument may be a name.
   option->type_size(0)->expected(0);
   return option->envname("MINDGATE_" + variable);
 }

@@ -5,9 +5,9 @@
 
 #include "cli/service.h"
 
-// Every flag has an environment variable, by one rule: MINDGATE_ and the flag's long name. Where
-// the name means the same in several commands they share it (MINDGATE_CONTEXT); else the command
-// stands between (MINDGATE_STATUS_OUTPUT).
+// Every flag has an environment variable: MINDGATE_ and the flag's long name. Commands share it if
+// the flag has the same meaning (MINDGATE_CONTEXT); otherwise it includes the command
+// (MINDGATE_STATUS_OUTPUT).
 namespace mindgate::cli {
 
 // An option with the variable MINDGATE_`variable`.
@@ -21,14 +21,14 @@ CLI::Option* AddFlag(CLI::App& command, const std::string& name, T& value,
       ->type_name(type);
 }
 
-// One that is there or not.
+// A boolean flag.
 inline CLI::Option* AddSwitch(CLI::App& command, const std::string& name, bool& value,
                               const std::string& description, const std::string& variable) {
   return command.add_flag(name, value, description)->envname("MINDGATE_" + variable);
 }
 
-// --dry-run as kubectl has it: none, client or server, client when no word is given. Without
-// `server` nothing asks a server, and that word is refused with the reason.
+// --dry-run as in kubectl: none, client or server; client if no value is given. Without `server`
+// the command contacts no server, and that value is rejected.
 enum class DryRun { kNone, kClient, kServer };
 std::string_view DryRunName(DryRun dry_run);
 CLI::Option* AddDryRun(CLI::App& command, DryRun& value, const std::string& description,

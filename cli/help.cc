@@ -19,9 +19,9 @@ int RunHelp(const CLI::App& root, const std::vector<std::string>& words, Streams
     if (std::find(names.begin(), names.end(), word) == names.end()) {
       const std::vector<std::string_view> known(names.begin(), names.end());
       const auto near = NearestOf(word, known);
-      PrintError(io.err, "there is no command " + Quote(FullName(*app) + " " + word),
+      PrintError(io.err, "unknown command " + Quote(FullName(*app) + " " + word),
                  near ? "did you mean " + Quote(*near) + "?"
-                      : "`" + FullName(*app) + " --help` lists all of them");
+                      : "`" + FullName(*app) + " --help` lists all commands");
       return kExitUnusable;
     }
     app = app->get_subcommand(word);
@@ -38,7 +38,7 @@ std::string FullName(const CLI::App& app) {
 }
 
 std::string HelpOf(const CLI::App& app) {
-  // Not CLI::App::help, which shows the command that was chosen below `app`.
+  // CLI::App::help shows the chosen subcommand of `app` instead.
   return app.get_formatter()->make_help(&app, FullName(app), CLI::AppFormatMode::Normal);
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> CommandsOf(const CLI::App& app) {
 void AddHelp(CLI::App& parent, Streams& io, int& exit_code) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* command = parent.add_subcommand("help", "Show the help of a command");
-  command->add_option("COMMAND", *words, "The command, with those above it")->type_name("");
+  command->add_option("COMMAND", *words, "Command, with its parent commands")->type_name("");
   command->footer("Examples:\n  mindgate help apply\n  mindgate help config validate");
   command->callback([words, &parent, &io, &exit_code] { exit_code = RunHelp(parent, *words, io); });
 }

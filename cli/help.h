@@ -12,10 +12,10 @@ namespace mindgate::cli {
 // "mindgate config validate".
 std::string FullName(const CLI::App& app);
 
-// The help of one command, with its full name in the usage line.
+// The help text of one command, with its full name in the usage line.
 std::string HelpOf(const CLI::App& app);
 
-// The names of the commands directly below, without hidden ones.
+// The names of the direct subcommands, without hidden ones.
 std::vector<std::string> CommandsOf(const CLI::App& app);
 
 }  // namespace mindgate::cli

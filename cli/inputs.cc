@@ -51,7 +51,7 @@ bool Matches(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-// What stands in the templates folder of a chart is rendered first.
+// Templates of a chart are not manifests until they are rendered.
 bool HoldsChartTemplates(const fs::path& folder) {
   std::error_code ignored;
   return folder.filename() == "templates" &&
@@ -68,12 +68,12 @@ size_t ManifestsUnder(const fs::path& folder) {
   return count;
 }
 
-// Finds the files that paths stand for.
+// Expands paths to files.
 class Finder {
  public:
   Finder(const InputFilter& filter, Skipped& skipped) : filter_(filter), skipped_(skipped) {}
 
-  // "-" and addresses stay themselves.
+  // "-" and URLs are returned unchanged.
   Result<std::vector<std::string>> FilesOf(const std::string& path, bool& found) {
     std::error_code ignored;
     found = fs::is_directory(path, ignored);
@@ -96,7 +96,7 @@ class Finder {
                        });
   }
 
-  // Symbolic links to folders are not followed, so that a loop of them ends.
+  // Symbolic links to folders are not followed, to avoid loops.
   Result<std::vector<std::string>> Under(const std::string& folder) {
     std::vector<std::string> files;
     std::error_code error;
@@ -121,7 +121,7 @@ class Finder {
       return Fail(ErrorCode::kInvalidArgument, "the folder cannot be read: " + error.message());
     }
     if (files.empty() && skipped_.templates == 0) {
-      return Fail(ErrorCode::kNotFound, "the folder holds no .yaml, .yml or .json file");
+      return Fail(ErrorCode::kNotFound, "the folder contains no .yaml, .yml or .json file");
     }
     std::sort(files.begin(), files.end());
     return files;
@@ -129,13 +129,13 @@ class Finder {
 
   Result<std::vector<std::string>> Matching(const std::string& pattern) {
     glob_t matched{};
-    // Not safe beside other threads; a command reads its input on one.
+    // Not thread-safe; a command reads its input on one thread.
     const int status =
         ::glob(pattern.c_str(), 0, nullptr, &matched);  // NOLINT(concurrency-mt-unsafe)
     const std::vector<std::string> matches(matched.gl_pathv, matched.gl_pathv + matched.gl_pathc);
     ::globfree(&matched);
     if (status != 0 && status != GLOB_NOMATCH) {
-      return Fail(ErrorCode::kInvalidArgument, "the pattern cannot be followed");
+      return Fail(ErrorCode::kInvalidArgument, "the pattern cannot be expanded");
     }
     std::vector<std::string> files;
     for (const std::string& match : matches) {
@@ -143,11 +143,11 @@ class Finder {
       if (IsExcluded(match, "")) continue;
       if (!fs::is_directory(match, ignored)) {
         files.push_back(match);
-      } else if (auto below = Under(match)) {  // a matched folder may well hold none
+      } else if (auto below = Under(match)) {  // a matched folder may be empty
         files.insert(files.end(), below->begin(), below->end());
       }
     }
-    if (files.empty()) return Fail(ErrorCode::kNotFound, "the pattern matches no file");
+    if (files.empty()) return Fail(ErrorCode::kNotFound, "the pattern matches no files");
     return files;
   }
 
@@ -155,7 +155,7 @@ class Finder {
   Skipped& skipped_;
 };
 
-// "a,b" is two paths unless a file has that very name.
+// "a,b" is two paths unless a file has that name.
 std::vector<std::string> SplitAtCommas(const std::vector<std::string>& paths) {
   std::vector<std::string> all;
   for (const std::string& path : paths) {
@@ -186,7 +186,7 @@ std::vector<InputText> ReadInputs(const std::vector<std::string>& paths, std::is
   Skipped uncounted;
   Finder finder(filter, skipped != nullptr ? *skipped : uncounted);
   std::vector<InputText> texts;
-  std::set<std::string> seen;  // `-f dir -f dir/a.yaml` names a.yaml once
+  std::set<std::string> seen;  // `-f dir -f dir/a.yaml` reads a.yaml once
   for (const std::string& path : SplitAtCommas(paths)) {
     bool found = false;
     const auto files = finder.FilesOf(path, found);

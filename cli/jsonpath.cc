@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<const OrderedJson*>;
 
-// Values looked at in one Print: templates such as {..*..*..*} multiply.
+// Values visited in one Print: templates such as {..*..*..*} grow exponentially.
 constexpr size_t kMaxLooks = 2'000'000;
 
 class Printer {
@@ -53,7 +53,7 @@ class Printer {
     Values now = {&from};
     for (const Step& step : path.steps) {
       Values next;
-      // Of a union, as in kubectl, one member of all values comes before the next.
+      // As in kubectl, a union prints one member of all values before the next member.
       const bool is_union = step.kind == Step::Kind::kUnion;
       for (const Step& member : is_union ? std::span(step.members) : std::span(&step, 1)) {
         for (const OrderedJson* value : now) {
@@ -91,7 +91,7 @@ class Printer {
       case Step::Kind::kSlice:
         return Slice(step, value, to);
       case Step::Kind::kFilter:
-        if (!value.is_array()) return Fail(step, TypeText(value) + ", where a filter needs a list");
+        if (!value.is_array()) return Fail(step, TypeText(value) + ", but a filter needs a list");
         for (const OrderedJson& item : value) {
           if (Holds(step, item)) to.push_back(&item);
           if (fault_) return;
@@ -100,7 +100,7 @@ class Printer {
     }
   }
 
-  // The value and all within it. The stack is our own: its depth is that of the value.
+  // The value and everything in it. Uses an explicit stack, since the depth is that of the value.
   void Descend(const Step& step, const OrderedJson& value, Values& to) {
     Values open = {&value};
     while (!open.empty()) {
@@ -116,18 +116,19 @@ class Printer {
   }
 
   void Slice(const Step& step, const OrderedJson& value, Values& to) {
-    if (!value.is_array()) return Fail(step, TypeText(value) + ", where an index needs a list");
+    if (!value.is_array()) return Fail(step, TypeText(value) + ", but an index needs a list");
     const auto size = static_cast<int64_t>(value.size());
     const auto from_front = [size](int64_t index) { return index < 0 ? index + size : index; };
     int64_t start = from_front(step.start.value_or(0));
     int64_t end = step.single ? start + 1 : from_front(step.end.value_or(size));
     if (start == end) return;
     if (start < 0 || start >= size || end < 0 || end > size || start > end) {
+      const std::string first = std::to_string(step.start.value_or(0));
+      const std::string what =
+          step.single ? "index " + first : first + ":" + std::to_string(step.end.value_or(size));
       return Fail(step, "the list has " + std::to_string(size) +
-                            (size == 1 ? " element" : " elements") +
-                            (step.single ? ", none at " : ", not all from ") +
-                            std::to_string(step.start.value_or(0)) +
-                            (step.single ? "" : " to " + std::to_string(step.end.value_or(size))));
+                            (size == 1 ? " element" : " elements") + ", so " + what +
+                            " is out of range");
     }
     for (; start < end; start += step.stride) to.push_back(&value[static_cast<size_t>(start)]);
   }
@@ -138,7 +139,7 @@ class Printer {
     Values right = Of(step.right, item);
     if (fault_ || left.empty() || right.empty()) return false;
     if (left.size() > 1 || right.size() > 1) {
-      Fail(step, "a filter compares one value with one, and this path finds several");
+      Fail(step, "a filter compares single values, but this path matches several");
       return false;
     }
     const OrderedJson& a = *left.front();
@@ -146,7 +147,7 @@ class Printer {
     if (step.compare == Compare::kEqual) return a == b;
     if (step.compare == Compare::kUnequal) return a != b;
     if (!(a.is_number() && b.is_number()) && !(a.is_string() && b.is_string())) {
-      Fail(step, TypeText(a) + " and " + TypeText(b) + " have no order");
+      Fail(step, TypeText(a) + " and " + TypeText(b) + " cannot be ordered");
       return false;
     }
     switch (step.compare) {
@@ -176,7 +177,8 @@ class Printer {
   }
 
   bool Look(const Step& step) {
-    if (++looks_ > kMaxLooks) Fail(step, "the template finds too much: name the fields in between");
+    if (++looks_ > kMaxLooks)
+      Fail(step, "the template matches too many values: name the fields instead of using .. or *");
     return !fault_;
   }
   void Write(std::string_view text) {
@@ -184,7 +186,7 @@ class Printer {
       if (!fault_) {
         fault_ = Error(ErrorCode::kTooLarge, "jsonpath template: the output is larger than " +
                                                  std::to_string(JsonPath::kMaxOutput) +
-                                                 " bytes; ask for less");
+                                                 " bytes; select fewer fields");
       }
       return;
     }

@@ -14,23 +14,22 @@ namespace jsonpath {
 struct Piece;
 }  // namespace jsonpath
 
-// A JSONPath template as `kubectl -o jsonpath=` reads it
+// A JSONPath template as in `kubectl -o jsonpath=`
 // (https://kubernetes.io/docs/reference/kubectl/jsonpath/): text outside braces, and in them
-// `.a.b`,
-// `['a']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..`, unions, filters `[?(@.x=="y")]`, `"\n"`, `range`
-// and `end`. As there, `@` and `$` both are what a path begins at, and a field that is missing
-// prints nothing.
+// `.a.b`, `['a']`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `..`, unions, filters `[?(@.x=="y")]`, `"\n"`,
+// `range` and `end`. As in kubectl, `@` and `$` both mean the start of the path, and a missing
+// field prints nothing.
 class JsonPath {
  public:
   static constexpr size_t kMaxTemplate = 4096;  // bytes
-  static constexpr size_t kMaxDepth = 32;       // ranges and filters within another
+  static constexpr size_t kMaxDepth = 32;       // nesting of ranges and filters
   static constexpr size_t kMaxOutput = size_t{64} * 1024 * 1024;  // bytes
 
-  // What is wrong is told with its column, from 1.
+  // Errors name the column, from 1.
   static Result<JsonPath> Parse(std::string_view text);
 
-  // The text for a value, without a newline that the template does not write. Fails where the
-  // template does not fit the value (an index that a list does not have) and beyond the limits.
+  // The output for a value; no newline is added. Fails if the template does not fit the value (an
+  // index out of range) or a limit is exceeded.
   Result<std::string> Print(const nlohmann::ordered_json& value) const;
 
  private:

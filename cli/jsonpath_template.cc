@@ -12,7 +12,7 @@ bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// Ends the name of a field.
+// Characters that end a field name.
 bool EndsField(char c) {
   return IsSpace(c) || std::string_view(".,[]$@{}()=!<>").find(c) != std::string_view::npos;
 }
@@ -56,7 +56,7 @@ class Parser {
     return pieces;
   }
 
-  // What stands in braces.
+  // The content of a pair of braces.
   Piece Action(size_t open, size_t depth) {
     Piece piece;
     if (Word("range")) {
@@ -80,7 +80,7 @@ class Parser {
   void Close(size_t open) {
     SkipSpace();
     if (fault_) return;
-    if (at_ >= text_.size()) return Fail(open, "this brace is not closed: write } after it");
+    if (at_ >= text_.size()) return Fail(open, "unclosed brace: add }");
     if (text_[at_] != '}') {
       return Fail(at_, "unexpected " + Quote(text_.substr(at_, 1)) +
                            ": write a path such as {.metadata.name}, text such as {\"\\n\"}, "
@@ -149,7 +149,7 @@ class Parser {
       } else {
         Fail(at_ < text_.size() ? at_ : open,
              at_ < text_.size() ? "unexpected " + Quote(text_.substr(at_, 1)) + " in brackets"
-                                : "this bracket is not closed: write ] after it");
+                                : "unclosed bracket: add ]");
       }
     }
     return all.members.size() == 1 ? Step(all.members.front()) : all;
@@ -224,7 +224,7 @@ class Parser {
                      : op == ">=" ? Compare::kAtLeast
                                   : Compare::kExists;
       if (step.compare == Compare::kExists) {
-        Fail(begin, Quote(op) + " is not known: write ==, !=, <, <=, > or >=" +
+        Fail(begin, Quote(op) + " is not supported: write ==, !=, <, <=, > or >=" +
                         (op == "=~" ? "; for regular expressions use -o json and jq" : ""));
       }
       step.right = OperandHere(depth + 1);
@@ -289,14 +289,14 @@ class Parser {
       value += c;
     }
     if (at_ >= text_.size()) {
-      Fail(open, "this quote is not closed");
+      Fail(open, "unclosed quote");
     } else {
       ++at_;
     }
     return value;
   }
 
-  // Takes `word` when it stands here and ends here.
+  // Consumes `word` if it is the next word.
   bool Word(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return false;
     const size_t end = at_ + word.size();
@@ -310,7 +310,7 @@ class Parser {
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
   std::string TooDeep() const {
-    return "more than " + std::to_string(max_depth_ - 1) + " ranges and filters within another";
+    return "more than " + std::to_string(max_depth_ - 1) + " nested ranges and filters";
   }
   void Fail(size_t offset, const std::string& what) {
     if (!fault_) fault_ = FaultAt(offset + 1, what);

@@ -16,7 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 struct Step;
 
-// From the current value, step by step.
+// Steps that start at the current value.
 struct Path {
   std::vector<Step> steps;
 };
@@ -51,7 +51,7 @@ struct Piece {
   std::vector<Piece> pieces = {};  // of kRange: until its end
 };
 
-// `max_depth` bounds ranges and filters within another.
+// `max_depth` limits the nesting of ranges and filters.
 Result<std::vector<Piece>> ParseTemplate(std::string_view text, size_t max_depth);
 
 // "jsonpath template, column 7: ..."

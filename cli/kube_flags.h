@@ -8,9 +8,9 @@ class App;
 
 namespace mindgate::cli {
 
-// kubectl's own flags, which say which cluster a command is about.
+// kubectl's flags for selecting a cluster.
 void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags);
-// And which namespace of it.
+// The same, and a namespace.
 void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags);
 
 }  // namespace mindgate::cli

@@ -8,9 +8,9 @@
 namespace mindgate::cli {
 namespace {
 
-// A remote base is cloned first.
-constexpr std::chrono::minutes kLongestBuild(5);
-constexpr size_t kLongestComplaint = 4096;
+// Includes the time to clone remote bases.
+constexpr std::chrono::minutes kMaxBuildTime(5);
+constexpr size_t kMaxErrorOutput = 4096;
 
 Result<kube::Ended> Built(const std::string& command, const std::string& verb,
                           const std::string& folder) {
@@ -19,8 +19,8 @@ Result<kube::Ended> Built(const std::string& command, const std::string& verb,
   program.arguments = {verb, folder};
   program.environment = kube::WholeEnvironment();
   program.output_limit = json::kLargestFile;
-  program.error_limit = kLongestComplaint;
-  program.deadline = kLongestBuild;
+  program.error_limit = kMaxErrorOutput;
+  program.deadline = kMaxBuildTime;
   return kube::RunProgram(program);
 }
 
@@ -38,8 +38,8 @@ InputText BuildKustomization(const std::string& folder) {
   if (!ended && ended.error().code() == ErrorCode::kNotFound) {
     text.name = folder;
     text.fault =
-        "cannot be built: neither kustomize nor kubectl is in PATH; install one of them, or build "
-        "it elsewhere: kustomize build " +
+        "cannot be built: neither kustomize nor kubectl is in PATH; install one of them, or pipe "
+        "in output built elsewhere: kustomize build " +
         folder + " | mindgate apply -f -";
   } else if (!ended) {
     text.fault = ended.error().message();

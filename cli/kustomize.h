@@ -6,7 +6,8 @@
 
 namespace mindgate::cli {
 
-// What `kustomize build FOLDER` prints, or `kubectl kustomize FOLDER` where there is no kustomize.
+// The output of `kustomize build FOLDER`, or of `kubectl kustomize FOLDER` if kustomize is not
+// installed.
 InputText BuildKustomization(const std::string& folder);
 
 }  // namespace mindgate::cli

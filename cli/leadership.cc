@@ -30,17 +30,19 @@ LeadershipOptions WithIdentity(LeadershipOptions options) {
 
 void AddLeadershipFlags(CLI::App& command, LeadershipOptions& options) {
   AddSwitch(command, "--leader-elect", options.elect,
-            "Act only while holding the Lease, so that replicas take turns", "LEADER_ELECT");
-  AddFlag(command, "--lease", options.lease, "The Lease, in the same namespace", "LEASE", "NAME");
+            "Use leader election: only the replica that holds the Lease acts", "LEADER_ELECT");
+  AddFlag(command, "--lease", options.lease, "Name of the Lease, in the same namespace", "LEASE",
+          "NAME");
   AddFlag(command, "--identity", options.identity,
-          "Who holds it (default: the host's name and a number)", "IDENTITY", "NAME");
+          "Identity of this replica in the Lease (default: the host name and a random number)",
+          "IDENTITY", "NAME");
 }
 
 Leadership::Leadership(const kube::Access& access, LeadershipOptions options, const Clock& clock,
                        log::Logger& logger)
     : options_(WithIdentity(std::move(options))), clock_(clock), logger_(logger) {
   if (!options_.elect) return;
-  // A look that gets no answer must leave time for the next.
+  // A request without an answer must leave time for the next.
   connection_ = std::make_unique<Connection>(
       access, kube::ClientOptions{.retries = 0, .timeout = std::chrono::seconds(10)},
       LogWarnings(logger));
@@ -49,7 +51,7 @@ Leadership::Leadership(const kube::Access& access, LeadershipOptions options, co
   election.name = options_.lease;
   election.identity = options_.identity;
   election.failed = [&logger](const kube::Fault& fault) {
-    logger.Warning("the Lease cannot be renewed now",
+    logger.Warning("cannot renew the Lease",
                    {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
   };
   elector_ = std::make_unique<kube::Elector>(connection_->client(), connection_->sleeper(), clock,

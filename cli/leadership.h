@@ -21,33 +21,33 @@ class App;
 namespace mindgate::cli {
 
 struct LeadershipOptions {
-  bool elect = false;  // without it, this replica leads as long as it runs
+  bool elect = false;  // if false, this replica always leads
   std::string lease = "mindgate-watcher";
-  std::string identity;  // empty: the host's name and something random
+  std::string identity;  // empty: the host name and a random number
 };
 
 void AddLeadershipFlags(CLI::App& command, LeadershipOptions& options);
 
-// Whether this replica is the one that acts. The Lease has a connection of its own: whatever else
-// is slow, it is renewed in time. Safe from many threads.
+// Leader election. The Lease has its own connection, so that slow requests do not delay its
+// renewal. Thread-safe.
 class Leadership {
  public:
   // In the default namespace of `access`. `clock` and `logger` must outlive it.
   Leadership(const kube::Access& access, LeadershipOptions options, const Clock& clock,
              log::Logger& logger);
-  // Gives the Lease away. Whoever acts must have ended before.
+  // Releases the Lease. All work that requires leadership must have finished.
   ~Leadership();
   Leadership(const Leadership&) = delete;
   Leadership& operator=(const Leadership&) = delete;
 
-  // Tries for the Lease from now on. `on_change` is called from another thread, with
-  // LeadershipOptions::elect off from this one.
+  // Starts leader election. `on_change` is called from another thread; never if
+  // LeadershipOptions::elect is false.
   void Start(std::function<void(bool leading)> on_change = {});
 
-  // By the clock: false as soon as the renewal is overdue.
+  // False as soon as the renewal is overdue.
   bool leading() const;
   const std::string& identity() const { return options_.identity; }
-  // Since when, by the wall clock; nothing while it does not lead.
+  // The wall-clock time at which leadership began; nothing while not leading.
   std::optional<Time> since() const;
 
  private:

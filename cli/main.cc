@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   std::cout.flush();
   if (std::cout) return exit_code;
   const std::string reason = errno == 0 ? "" : ": " + mindgate::SystemReason(errno);
-  std::cerr << "error: standard output cannot be written" << reason << "\n"
-            << "hint: what was printed is not complete; make room, or write elsewhere\n";
+  std::cerr << "error: cannot write to standard output" << reason << "\n"
+            << "hint: the output is incomplete; free disk space, or write to another file\n";
   return mindgate::cli::kExitUnusable;
 }

@@ -16,14 +16,14 @@ namespace {
 constexpr std::string_view kJsonPath = "jsonpath";
 constexpr size_t kGap = 3;
 
-// Columns that a text takes; each character counts as one.
+// The width of a text; each character counts as one column.
 size_t WidthOf(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   }));
 }
 
-// As help shows it.
+// The format as shown in help.
 std::string HelpOfFormat(const std::string& format) {
   return format == kJsonPath ? "jsonpath=TEMPLATE" : format;
 }
@@ -48,7 +48,7 @@ Result<OutputFormat> ParseOutputFormat(std::string_view text,
     const std::vector<std::string_view> names(formats.begin(), formats.end());
     const auto near = known ? std::optional<std::string_view>(word) : NearestOf(word, names);
     return Fail(ErrorCode::kInvalidArgument,
-                Quote(text) + " is not known: write " + OneOf(words) +
+                Quote(text) + " is not supported: write " + OneOf(words) +
                     (near ? "; did you mean " + Quote(*near) + "?" : ""));
   }
   OutputFormat format(word.c_str());
@@ -73,7 +73,7 @@ CLI::Option* AddOutputOption(CLI::App& command, OutputFormat& format,
             if (!parsed) throw CLI::ValidationError("--output", parsed.error().message());
             format = *std::move(parsed);
           },
-          "What to print")
+          "Output format")
       ->default_str(format.word)
       ->envname("MINDGATE_" + variable)
       ->type_name(Join(AllShown(formats), "|"));
@@ -108,7 +108,7 @@ void Table::Print(const Paint& paint, std::ostream& out) const {
   }
   for (size_t line = 0; line < rows_.size(); ++line) {
     const auto& row = rows_[line];
-    size_t filled = row.size();  // cells but for empty ones at the end
+    size_t filled = row.size();  // without empty cells at the end
     while (filled > 0 && row[filled - 1].text.empty()) --filled;
     for (size_t i = 0; i < filled; ++i) {
       const auto color = line == 0 ? Color::kBold : row[i].color;

@@ -17,42 +17,41 @@ class App;
 class Option;
 }  // namespace CLI
 
-// What kubectl's -o is to the commands that print values: one document each, printed in one way.
+// The -o flag of commands that print values, as in kubectl.
 namespace mindgate::cli {
 
-// The value of -o. A command compares `word` with the formats that are its own ("table", "diff").
+// The value of -o. Commands compare `word` with formats of their own ("table", "diff").
 struct OutputFormat {
-  std::string word;              // "json"; of jsonpath=TEMPLATE "jsonpath"
-  std::optional<JsonPath> path;  // of that
+  std::string word;              // "json"; "jsonpath" for jsonpath=TEMPLATE
+  std::optional<JsonPath> path;  // for jsonpath
 
-  // For options' defaults, and for tests.
+  // For defaults of options, and for tests.
   OutputFormat(const char* name) : word(name) {}  // NOLINT(google-explicit-constructor)
 
   bool Is(std::string_view name) const { return word == name; }
 };
 
-// One of `formats`, where "jsonpath" stands for jsonpath=TEMPLATE. An error says what can be
-// written.
+// Parses one of `formats`; "jsonpath" means jsonpath=TEMPLATE. The error lists the valid formats.
 Result<OutputFormat> ParseOutputFormat(std::string_view text,
                                        const std::vector<std::string>& formats);
 
-// "-o,--output" with the variable MINDGATE_`variable`; `format` holds the default. Help and
-// completion show the formats.
+// Adds "-o,--output" with the variable MINDGATE_`variable`; `format` holds the default. Help and
+// completion list the formats.
 CLI::Option* AddOutputOption(CLI::App& command, OutputFormat& format,
                              const std::vector<std::string>& formats, const std::string& variable);
 
-// How a command prints each format. What a command does not offer may be left out.
+// How a command prints each format. Formats that a command does not support may be empty.
 struct Printers {
-  std::function<nlohmann::ordered_json()> document;    // json, yaml, jsonpath: its documented JSON
-  std::function<std::vector<std::string>()> names;     // name: "pod/a" a line
-  std::function<void(std::ostream&, bool wide)> text;  // wide, and whatever else
+  std::function<nlohmann::ordered_json()> document;    // json, yaml, jsonpath: the documented JSON
+  std::function<std::vector<std::string>()> names;     // name: one "pod/a" per line
+  std::function<void(std::ostream&, bool wide)> text;  // wide and all others
 };
 
-// kExitDone; kExitUnusable when a JSONPath template does not fit the document, which `io.err` then
-// says.
+// Returns kExitDone, or kExitUnusable if a JSONPath template does not fit the document; `io.err`
+// says why.
 int PrintOutput(const OutputFormat& format, const Printers& printers, Streams& io);
 
-// A text in a table, or a line of it.
+// A cell of a table.
 struct TableCell {
   std::string text;
   std::optional<Color> color{};
@@ -62,7 +61,7 @@ struct TableCell {
   TableCell(std::string words, Color paint) : text(std::move(words)), color(paint) {}
 };
 
-// Columns as wide as their widest cell, three spaces between them, as kubectl has them.
+// Columns as wide as their widest cell, separated by three spaces, as in kubectl.
 class Table {
  public:
   explicit Table(std::vector<TableCell> header) : rows_({std::move(header)}) {}

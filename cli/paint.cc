@@ -5,7 +5,7 @@
 namespace mindgate::cli {
 namespace {
 
-// NO_COLOR (https://no-color.org), and terminals that show codes as they are.
+// NO_COLOR (https://no-color.org), and terminals without color support.
 bool IsUnwanted() {
   return !kube::Environment("NO_COLOR").empty() || kube::Environment("TERM") == "dumb";
 }

@@ -22,7 +22,7 @@ namespace {
 using json::Json;
 using schemas::Mode;
 
-// The files of which nothing may be printed.
+// Files with faults; none of their objects is printed.
 std::set<const Source*> BadSources(const std::vector<Decision>& decisions) {
   std::set<const Source*> bad;
   for (const Decision& decision : decisions) {
@@ -31,7 +31,7 @@ std::set<const Source*> BadSources(const std::vector<Decision>& decisions) {
   return bad;
 }
 
-// "a.yaml:3:7", as far as it is known.
+// "a.yaml:3:7", as far as known.
 std::string PlaceText(const Decision& decision, json::Position at) {
   std::string text = decision.input.source->input.name;
   if (at.line > 0) text += ":" + std::to_string(at.line);
@@ -44,7 +44,7 @@ std::string RuleText(const policies::Finding& finding) {
   return std::string(finding.rule->id) + " " + std::string(finding.rule->name);
 }
 
-// What a finding does to its object.
+// The effect of a finding on its object.
 std::string_view Consequence(const policies::Finding& finding, bool strict) {
   if (finding.mode == Mode::kAudit) return "audit";
   if (finding.mode == Mode::kWarn && !strict) return "warning";
@@ -61,11 +61,11 @@ Color ColorOf(std::string_view word) {
 
 namespace {
 
-// Objects of one document by the place where they stand.
+// Objects of one document, by path.
 using Kept = std::map<std::string, const Json*, std::less<>>;
 
-// What stays of the value at `path`: an object that is kept, or a List with what stays of its
-// items. Recursion is bounded by the depth of a decoded document.
+// The value at `path` without dropped objects: a kept object, or a List of its kept items.
+// Recursion is bounded by the depth of a decoded document.
 std::optional<Json> Remaining(const Json& value, const std::string& path, const Kept& kept) {
   if (const auto object = kept.find(path); object != kept.end()) return *object->second;
   const Json* items = json::Find(value, "items");

@@ -25,37 +25,37 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 using watcher::scaling::Gate;
 
-// What became of a pod.
+// The outcome for one pod.
 struct Released {
   Gate gate;
   std::string outcome;  // "released", "would be released", "gone", "failed"
   std::string error{};
 };
 
-// What is wrong with the arguments, and what to write instead; empty: nothing.
+// What is wrong with the arguments, and the hint; empty if they are valid.
 std::pair<std::string, std::string> FaultOf(const ReleaseGatesOptions& options) {
   const int ways = static_cast<int>(!options.names.empty()) +
                    static_cast<int>(!options.label_selector.empty()) +
                    static_cast<int>(options.all);
   if (ways == 0) {
-    return {"nothing says whose gates to open, and an open gate lets a pod start at once",
-            "write names of pods, -l SELECTOR, or --all; --dry-run tells which"};
+    return {"no pods are selected, and a pod starts as soon as its gate is open",
+            "give pod names, -l SELECTOR or --all; --dry-run lists the pods"};
   }
   if (ways > 1) {
-    return {"names, -l and --all do not go together", "write one of them"};
+    return {"names, -l and --all cannot be combined", "use only one of them"};
   }
   if (options.all_namespaces && !options.names.empty()) {
-    return {"names and -A do not go together: the same name may be in many namespaces",
-            "leave out -A and name the namespace: -n NAMESPACE"};
+    return {"names and -A cannot be combined: several namespaces may have the same name",
+            "replace -A with -n NAMESPACE"};
   }
   if (options.dry_run == DryRun::kNone && !options.yes && !options.in_is_terminal) {
-    return {"standard input is not a terminal, so nobody can be asked whether to open the gates",
-            "write --yes, or --dry-run to see which"};
+    return {"cannot ask for confirmation: standard input is not a terminal",
+            "use --yes to skip the question, or --dry-run to list the pods"};
   }
   return {};
 }
 
-// A pod behind a gate is Pending. Its labels may have changed since it got the gate.
+// A gated pod is Pending. Its labels may have changed since it got the gate.
 kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::string& ns,
                                           const std::string& selector) {
   std::vector<Gate> gates;
@@ -76,7 +76,7 @@ kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::strin
   return gates;
 }
 
-// Leaves those that are named. Returns how many names have no gate, which are then said.
+// Keeps the named pods. Reports names without a gate, and returns their number.
 size_t KeepNamed(const std::vector<std::string>& names, const std::string& ns,
                  std::vector<Gate>& gates, Streams& io) {
   const std::set<std::string> wanted(names.begin(), names.end());
@@ -88,7 +88,7 @@ size_t KeepNamed(const std::vector<std::string>& names, const std::string& ns,
       continue;
     }
     PrintError(io.err, "pod " + Quote(name) + " in namespace " + ns +
-                           " waits behind no gate of mindgate, or is not there");
+                           " does not exist or has no gate of mindgate");
     ++missing;
   }
   return missing;
@@ -111,7 +111,7 @@ Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
   if (dry_run == DryRun::kClient) return {gate, "would be released"};
   const auto opened = watcher::scaling::OpenGate(client, gate, dry_run == DryRun::kServer, {});
   if (opened) return {gate, dry_run == DryRun::kServer ? "would be released" : "released"};
-  // A pod that is gone or open already needs nothing.
+  // Nothing to do for a pod that is deleted or already released.
   if (opened.error().reason == kube::Reason::kNotFound ||
       opened.error().reason == kube::Reason::kInvalid) {
     return {gate, "gone"};
@@ -132,12 +132,12 @@ OrderedJson JsonOf(const std::vector<Released>& pods, DryRun dry_run) {
 
 void PrintText(const std::vector<Released>& pods, DryRun dry_run, std::ostream& out) {
   for (const Released& pod : pods) {
-    if (pod.outcome == "failed") continue;  // which was said on standard error
+    if (pod.outcome == "failed") continue;  // already reported on standard error
     out << "pod/" << pod.gate.pod << " in namespace " << pod.gate.ns << " "
-        << (pod.outcome == "gone" ? "needs nothing: it is gone, or open already" : pod.outcome)
+        << (pod.outcome == "gone" ? "skipped: it was deleted or already released" : pod.outcome)
         << (dry_run == DryRun::kServer ? " (server dry run)" : "") << "\n";
   }
-  if (pods.empty()) out << "no pod has a gate of mindgate\n";
+  if (pods.empty()) out << "no pods have a gate of mindgate\n";
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   if (!options.names.empty()) stayed = KeepNamed(options.names, connection->ns(), *gates, io);
   const bool asks = options.dry_run == DryRun::kNone && !options.yes && !gates->empty();
   if (asks && !Confirmed(*gates, io)) {
-    io.err << "nothing was done\n";
+    io.err << "canceled: no gate was opened\n";
     return kExitDenied;
   }
   std::vector<Released> pods;
@@ -194,28 +194,29 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
 
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<ReleaseGatesOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "release-gates", "Open the scheduling gates that a watcher which is gone left behind");
-  command->add_option("POD", options->names, "Pods whose gates to open")->type_name("");
+  CLI::App* command =
+      parent.add_subcommand("release-gates", "Open the scheduling gates of pods without a watcher");
+  command->add_option("POD", options->names, "Names of pods")->type_name("");
   AddKubeFlags(*command, options->cluster);
-  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces, "Pods of all namespaces",
-            "RELEASE_GATES_ALL_NAMESPACES");
+  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
+            "Select pods in all namespaces", "RELEASE_GATES_ALL_NAMESPACES");
   AddFlag(*command, "-l,--selector", options->label_selector,
-          "Pods that match this label selector, as in jobID=chat", "RELEASE_GATES_SELECTOR",
-          "SELECTOR");
-  AddSwitch(*command, "--all", options->all, "All pods of the namespace, with -A of the cluster",
-            "RELEASE_GATES_ALL");
+          "Label selector for pods, such as jobID=chat", "RELEASE_GATES_SELECTOR", "SELECTOR");
+  AddSwitch(*command, "--all", options->all,
+            "Select all pods in the namespace or, with -A, in the cluster", "RELEASE_GATES_ALL");
   AddDryRun(*command, options->dry_run,
-            "Only tell which: none, client or server (alone: client; server asks the API server to "
-            "check)",
+            "Open nothing: none, client (the default without a value) or server. client lists the "
+            "pods, server also validates the change on the API server",
             "RELEASE_GATES_DRY_RUN", true);
-  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask", "RELEASE_GATES_YES");
+  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask for confirmation", "RELEASE_GATES_YES");
   AddOutputOption(*command, options->output, {"text", "name", "yaml", "json", "jsonpath"},
                   "RELEASE_GATES_OUTPUT");
   command->footer(
-      R"(Pods under a scaling rule wait behind the gate mindgate.io/elastic-scaling while the watcher enforces
-elastic scaling. Uninstalling the chart releases them; this does it by hand. On a terminal it asks first.
-Exit codes: 0 all are open, 1 some could not be opened or you said no, 2 the cluster cannot be asked.
+      R"(While the watcher enforces elastic scaling, pods under a scaling rule start with the scheduling gate
+mindgate.io/elastic-scaling. Uninstalling the chart opens these gates; this command opens them by hand.
+It asks for confirmation on a terminal.
+Exit codes: 0 all gates are open, 1 some gates stay closed or a named pod has none, 2 invalid arguments or
+the cluster cannot be reached.
 Examples:
   mindgate release-gates -A --all --dry-run
   mindgate release-gates -n serving -l jobID=chat

@@ -16,7 +16,7 @@ std::string Dump(const OrderedJson& value, int indent) {
 OrderedJson HeaderJson(const Decision& decision) {
   const Document* document = decision.input.document;
   int line = document == nullptr ? 0 : document->line;
-  // An item of a List has a line of its own.
+  // An item of a List has its own line.
   if (!decision.input.path.empty() && !decision.input.from_review) line = decision.Place("").line;
   return {{"file", decision.input.source->input.name},
           {"document", document == nullptr ? 0 : document->number},

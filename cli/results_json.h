@@ -8,13 +8,13 @@
 
 namespace mindgate::cli {
 
-// What all JSON outputs share. Bytes that are no UTF-8 (in names of files) are replaced.
+// Serializes all JSON output. Bytes that are not UTF-8 (in file names) are replaced.
 std::string Dump(const nlohmann::ordered_json& value, int indent = 2);
 
 // file, document, line, apiVersion, kind, namespace, name, operation, outcome.
 nlohmann::ordered_json HeaderJson(const Decision& decision);
 
-// The findings of a decision; the fault of an input that cannot be used is one too.
+// The findings of a decision; the fault of an invalid input is one too.
 nlohmann::ordered_json FindingsJson(const Decision& decision);
 
 nlohmann::ordered_json ChangesJson(const Decision& decision);

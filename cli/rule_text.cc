@@ -19,7 +19,7 @@ std::string Sentence(std::string_view text) {
   return out;
 }
 
-// Kubernetes and Volcano have kinds of the same name.
+// Kubernetes and Volcano have kinds with the same name.
 std::string KindFullName(schemas::Kind kind) {
   const schemas::KindInfo& info = schemas::InfoOf(kind);
   const bool ambiguous = info.name == "Job" || info.name == "CronJob";
@@ -83,9 +83,9 @@ std::string RuleDocument(const Rule& rule, const schemas::Config& config, size_t
 std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Config& config,
                             size_t width) {
   constexpr std::string_view kNever =
-      "Nothing is written over what is there, into objects that are being deleted or are labelled "
-      "mindgate.io/inject: disabled (or their namespace), or into a pod template that an update "
-      "leaves as it was.";
+      "Mutators never overwrite a value that is set. They do not change objects that are being "
+      "deleted, objects labelled mindgate.io/inject: disabled (or in such a namespace), or pod "
+      "templates that an update does not touch.";
   std::string state = config.disabled_mutators.contains(mutator.name) ? "off" : "on";
   if (state == "off") state += " (by default on)";
   return std::string(mutator.name) + " (mutator)\n\n" +
@@ -118,10 +118,9 @@ std::string RulePage(const Rule& rule) {
 
 std::string RuleIndexPage() {
   std::string out =
-      "# Rules\n\nEvery rule that `mindgate` judges by. These pages are written by "
-      "`scripts/rule-pages` from the rules\nthemselves; `mindgate explain RULE` shows the same in "
-      "a "
-      "terminal.\n\n| Rule | Name | Default mode | What must hold |\n|---|---|---|---|\n";
+      "# Rules\n\nAll rules of mindgate. `scripts/rule-pages` generates these pages from the rules "
+      "themselves.\n`mindgate explain RULE` shows the same text in a terminal.\n\n| Rule | Name | "
+      "Default mode | What must hold |\n|---|---|---|---|\n";
   for (const Rule* rule : policies::Catalogue()) {
     out += "| [" + std::string(rule->id) + "](" + RulePageName(*rule) + ") | " +
            std::string(rule->name) + " | " + std::string(schemas::ModeName(rule->default_mode)) +

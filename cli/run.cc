@@ -18,7 +18,7 @@ const CLI::App& Chosen(const CLI::App& app) {
   return commands.empty() ? app : Chosen(*commands.front());
 }
 
-// What may stand where `app` met an argument it does not know.
+// The valid words in place of an unknown argument of `app`.
 std::vector<std::string> KnownWords(const CLI::App& app, bool flags) {
   if (!flags) return CommandsOf(app);
   std::vector<std::string> words;
@@ -28,7 +28,7 @@ std::vector<std::string> KnownWords(const CLI::App& app, bool flags) {
   return words;
 }
 
-// -f takes one path, as kubectl has it: what a shell makes of an unquoted * is one and then more.
+// -f takes one path, as in kubectl, but a shell expands an unquoted * to several.
 bool TakesFilenames(const CLI::App& app) {
   const CLI::Option* option = app.get_option_no_throw("--filename");
   return option != nullptr && option->count() > 0;
@@ -48,10 +48,10 @@ int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
     if (const auto near = NearestOf(word, names)) {
       hint = "did you mean " + Quote(*near) + "?";
     } else if (!flag && TakesFilenames(chosen)) {
-      hint = "-f takes one path: write -f again before each, or quote a pattern, -f '*.yaml'";
+      hint = "-f takes one path: repeat -f for each, or quote the pattern: -f '*.yaml'";
     }
   }
-  if (hint.empty()) hint = "`" + FullName(chosen) + " --help` shows what can be written";
+  if (hint.empty()) hint = "`" + FullName(chosen) + " --help` lists the flags and arguments";
   PrintError(io.err, what, hint);
   return kExitUnusable;
 }
@@ -84,7 +84,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
   AddVersion(app, io, exit_code);
   AddCompletion(app, io, exit_code);
   AddHelp(app, io, exit_code);
-  app.footer("`" + program + " COMMAND --help` shows the flags of a command, with examples.");
+  app.footer("`" + program + " COMMAND --help` shows the flags and examples of a command.");
   if (!arguments.empty() && arguments.front() == kCompleteCommand) {
     return RunComplete(app, {arguments.begin() + 1, arguments.end()}, io);
   }

@@ -5,7 +5,7 @@
 #include "base/file_descriptor.h"
 #include "base/log.h"
 
-// What commands share that run until they are told to stop.
+// Shared by commands that run until SIGTERM or SIGINT.
 namespace mindgate::cli {
 
 struct LogOptions {
@@ -16,12 +16,12 @@ struct LogOptions {
 log::Format FormatOf(const LogOptions& options);
 log::Level LevelOf(const LogOptions& options);
 
-// Blocks SIGTERM and SIGINT in this thread and those it starts, so before there are others; one
-// read of what is returned is one of them. SIGPIPE is ignored: a peer that went away is an error of
-// write, not our end.
+// Blocks SIGTERM and SIGINT in this thread and those it starts; call it before starting others.
+// Each read of the returned descriptor yields one signal. Ignores SIGPIPE: a peer that closed its
+// connection is a write error.
 FileDescriptor CatchStopSignals();
 
-// Waits for one of them. False when it cannot.
+// Waits for a signal. False on error.
 bool AwaitStopSignal(int signals);
 
 }  // namespace mindgate::cli

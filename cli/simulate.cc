@@ -17,7 +17,7 @@ namespace {
 namespace simulation = watcher::simulation;
 using OrderedJson = nlohmann::ordered_json;
 
-// Prints each scenario as it ends: a timeline may be long, and there may be many.
+// Prints each scenario as soon as it ends: there may be many long timelines.
 class Printer {
  public:
   Printer(const SimulateOptions& options, std::ostream& out)
@@ -60,7 +60,8 @@ class Printer {
 
 int RunSimulate(const SimulateOptions& options, Streams& io) {
   if (options.paths.empty()) {
-    PrintError(io.err, "no scenario to play", "name files or folders with -f; - is standard input");
+    PrintError(io.err, "no scenarios to run",
+               "give files or folders with -f, or - for standard input");
     return kExitUnusable;
   }
   Printer printer(options, io.out);
@@ -86,16 +87,16 @@ int RunSimulate(const SimulateOptions& options, Streams& io) {
 
 void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<SimulateOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "simulate", "Play scenarios: faults, rules and what the watcher does about them");
+  CLI::App* command =
+      parent.add_subcommand("simulate", "Simulate how the watcher reacts to faults");
   command
       ->add_option("-f,--filename", options->paths,
-                   "A file, a folder, a glob, an http(s) address, or - for standard input; several "
-                   "with commas between them, or -f again")
+                   "File, folder, glob, http(s) URL, or - for standard input. Separate several "
+                   "with commas, or repeat -f")
       ->allow_extra_args(false)
       ->type_name("PATH")
       ->envname("MINDGATE_SIMULATE_FILENAME");
-  SetChoices(*command->add_option("-o,--output", options->output, "What to print")
+  SetChoices(*command->add_option("-o,--output", options->output, "Output format")
                   ->capture_default_str()
                   ->envname("MINDGATE_SIMULATE_OUTPUT"),
              {"text", "json"});
@@ -113,8 +114,8 @@ void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
     - {at: 90s, breakNode: npu-0}
     - {at: 3m, expect: {running: {g0: 1}}}
 
-Decides as the watcher does, in a time of its own; nothing is read from a cluster.
-Exit code: 0 all is as expected, 1 something is not, 2 a scenario cannot be read.
+The simulation runs the watcher's own decision logic on a simulated clock. It does not contact a cluster.
+Exit codes: 0 all expectations are met, 1 an expectation is not met, 2 a scenario is invalid.
 
 Examples:
   mindgate simulate -f examples/scenarios

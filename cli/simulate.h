@@ -12,8 +12,8 @@ struct SimulateOptions {
   std::string output = "text";     // or "json"
 };
 
-// Plays scenarios against the watcher's decision and prints their timelines. 1 when something that
-// is expected is not so, 2 when a scenario cannot be read; the others are played all the same.
+// Runs scenarios against the watcher's decision logic and prints their timelines. Returns 1 if an
+// expectation is not met, 2 if a scenario is invalid; the others still run.
 int RunSimulate(const SimulateOptions& options, Streams& io);
 
 }  // namespace mindgate::cli

@@ -32,24 +32,24 @@ namespace {
 using watcher::scaling::ServiceFeed;
 using watcher::scaling::ServiceKey;
 
-// Long enough for a big cluster, short enough for a person.
+// Long enough for a large cluster, short enough for a user.
 constexpr std::chrono::seconds kMaxList(60);
-// Changes that come together are printed together.
+// Changes within this time are printed together.
 constexpr int kTogetherMs = 500;
-// Looks for changes between two looks at the watcher: it is asked about once in ten seconds.
+// The watcher's state is read once every this many rounds, which is every ten seconds.
 constexpr int kLooksPerWatcher = 20;
 
-// Which services are meant.
+// The selected services.
 struct Selection {
   std::set<std::string> names;                 // empty: all
-  std::optional<std::set<ServiceKey>> keys{};  // nothing: all
+  std::optional<std::set<ServiceKey>> keys{};  // nothing: all services
 
   bool Has(const ServiceKey& key) const {
     return (names.empty() || names.contains(key.job_id)) && (!keys || keys->contains(key));
   }
 };
 
-// As the watcher sees them, by the same code; it may know of grants that no pod shows yet.
+// Uses the watcher's code; the watcher may know of grants that no pod shows yet.
 std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
                                   const Selection& selection, Time now) {
   std::vector<Standing> standings;
@@ -66,7 +66,7 @@ std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
   return standings;
 }
 
-// The services of pods that match a selector. All of their pods count, matching or not.
+// The services of pods that match a selector. All their pods count, matching or not.
 kube::Answer<std::set<ServiceKey>> ServicesOf(kube::Client& client, const std::string& ns,
                                               const std::string& selector) {
   std::set<ServiceKey> keys;
@@ -81,10 +81,10 @@ kube::Answer<std::set<ServiceKey>> ServicesOf(kube::Client& client, const std::s
   return keys;
 }
 
-// What the watcher of this cluster is about. Several installations: the first.
+// The watcher's state. If there are several installations, that of the first.
 doctor::WatcherState Watcher(kube::Client& client, Time now) {
   const auto found = doctor::FindInstallations(client, doctor::kInstalledSelector, "");
-  // Who may not list them may read what is at the usual place.
+  // A user who may not list installations may still read the default one.
   if (!found || !found->empty()) {
     return doctor::LookAtWatcher(client, found ? found->front() : doctor::Installation(),
                                  admission::KnownNames(), now);
@@ -130,7 +130,7 @@ class Status {
     return feed;
   }
 
-  // A fault is said at once and not after the longest wait: a person can do something about it.
+  // Reports a fault immediately, without waiting for the timeout.
   bool Await(const ServiceFeed& feed, const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kLook(100);
     for (auto waited = std::chrono::milliseconds(0); !feed.synced(); waited += kLook) {
@@ -205,7 +205,7 @@ class Status {
     return code == kExitDone ? Missing(report) : code;
   }
 
-  // Says which of the names are no services.
+  // Reports names that are not services.
   int Missing(const StatusReport& report) {
     int code = kExitDone;
     for (const std::string& name : options_.names) {
@@ -236,8 +236,8 @@ class Status {
 
 int RunStatus(const StatusOptions& options, Streams& io) {
   if (options.all_namespaces && !options.names.empty()) {
-    PrintError(io.err, "names and -A do not go together: the same name may be in many namespaces",
-               "leave out -A and name the namespace: -n NAMESPACE");
+    PrintError(io.err, "names and -A cannot be combined: several namespaces may have the same name",
+               "replace -A with -n NAMESPACE");
     return kExitUnusable;
   }
   return Status(options, io).Run();
@@ -246,25 +246,27 @@ int RunStatus(const StatusOptions& options, Streams& io) {
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = parent.add_subcommand(
-      "status", "Show the services under scaling rules: what runs, what waits and why");
-  command->add_option("NAME", options->names, "Services, by jobID (default: all)")->type_name("");
+      "status", "Show services under scaling rules: what is running, what is waiting and why");
+  command->add_option("NAME", options->names, "Services, by jobID (default: all services)")
+      ->type_name("");
   AddKubeFlags(*command, options->cluster);
-  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces, "Services of all namespaces",
-            "STATUS_ALL_NAMESPACES");
+  AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
+            "Show services in all namespaces", "STATUS_ALL_NAMESPACES");
   AddFlag(*command, "-l,--selector", options->label_selector,
-          "Services with a pod that matches this label selector, as in app=chat", "STATUS_SELECTOR",
-          "SELECTOR");
-  AddSwitch(*command, "-w,--watch", options->watch, "Print again whenever something changes",
+          "Label selector for pods, such as app=chat. Services with at least one matching pod are "
+          "shown",
+          "STATUS_SELECTOR", "SELECTOR");
+  AddSwitch(*command, "-w,--watch", options->watch, "Watch for changes and print again",
             "STATUS_WATCH");
   AddOutputOption(*command, options->output, {"table", "wide", "name", "yaml", "json", "jsonpath"},
                   "STATUS_OUTPUT");
   AddColorOption(*command, options->color);
   command->footer(
-      R"(A service is what has one scaling rule (label mind-cluster/scaling-rule) and one jobID in a namespace.
-Shape 1 is the rule's first, the fullest. "would be" says that nobody acts: the watcher is not in mode enforce, or
-none leads. The decisions themselves are Events:
+      R"(A service is the set of pods in a namespace with the same scaling rule (label mind-cluster/scaling-rule) and
+the same jobID. Shape 1 is the first and largest shape of the rule. "would be" means that no decision is
+carried out: the watcher is not in mode enforce, or there is no leader. Decisions are recorded as Events:
   kubectl events --types=Normal,Warning | grep Instance
-Exit codes: 0 printed, 1 a name is not there, 2 the cluster cannot be asked.
+Exit codes: 0 success, 1 a named service was not found, 2 the cluster cannot be reached.
 Examples:
   mindgate status -n serving
   mindgate status chat -n serving -o wide

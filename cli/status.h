@@ -13,16 +13,16 @@ namespace mindgate::cli {
 struct StatusOptions {
   kube::AccessFlags cluster = {};
   std::vector<std::string> names = {};  // jobIDs; empty: all services
-  std::string label_selector = {};      // of pods: services that one of them matches
+  std::string label_selector = {};      // for pods: selects services with a matching pod
   bool all_namespaces = false;
   bool watch = false;
   OutputFormat output = "table";
   ColorMode color = ColorMode::kAuto;
 };
 
-// The services under scaling rules: what runs, what the rule wants, who waits and why, and whether
-// anybody acts on it. kExitUnusable when the cluster cannot be asked, kExitDenied when a name is
-// not there. With `watch`, until SIGTERM or SIGINT.
+// Shows the services under scaling rules: what is running, what the rule wants, what is waiting and
+// why, and whether a watcher enforces it. Returns kExitUnusable if the cluster cannot be reached,
+// kExitDenied if a named service was not found. With `watch`, runs until SIGTERM or SIGINT.
 int RunStatus(const StatusOptions& options, Streams& io);
 
 }  // namespace mindgate::cli

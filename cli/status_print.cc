@@ -26,20 +26,21 @@ std::string ShapeOf(const Standing& standing, const std::optional<size_t>& shape
   return (shape ? std::to_string(*shape + 1) : none) + " of " + std::to_string(standing.shapes);
 }
 
-// The groups as they are: nothing that nobody carries out counts as begun.
+// Group counts; grants that nobody carries out are not counted as starting.
 std::vector<GroupCount> GroupsOf(const Standing& standing, const std::optional<bool>& acts) {
   return acts.value_or(false) ? standing.decision.groups
                               : watcher::scaling::CountsWithoutGrants(standing.decision);
 }
 
-// What comes before a reason.
+// Prefix of a reason.
 std::string Prefix(Verdict verdict, const std::optional<bool>& acts) {
   if (!acts) return verdict == Verdict::kGrant ? "to be granted: " : "";
   if (*acts) return verdict == Verdict::kGrant ? "about to start: " : "";
   return verdict == Verdict::kGrant ? "would be granted: " : "would be held: ";
 }
 
-// What is to be said of a group: of the first that waits, or of what could be done for others.
+// The reason for a group: that of the first waiting instance, or of an instance that could be given
+// up.
 std::string WhyOf(const Standing& standing, const std::string& group,
                   const std::optional<bool>& acts) {
   for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
@@ -63,9 +64,9 @@ std::string WaitingOf(const Standing& standing, const std::string& group) {
 }
 
 std::string ModeText(const doctor::WatcherState& watcher) {
-  if (!watcher.mode) return "not known: " + watcher.why_no_mode;
+  if (!watcher.mode) return "unknown: " + watcher.why_no_mode;
   std::string text = NameOf(*watcher.mode);
-  if (*watcher.mode != EnforcementMode::kEnforce) text += ", so nothing is done";
+  if (*watcher.mode != EnforcementMode::kEnforce) text += ", so decisions are not carried out";
   if (!watcher.why_no_mode.empty()) text += " (" + watcher.why_no_mode + ")";
   return text;
 }
@@ -73,7 +74,7 @@ std::string ModeText(const doctor::WatcherState& watcher) {
 std::string LeaderText(const StatusReport& report) {
   const doctor::WatcherState& watcher = report.watcher;
   if (!watcher.leader) {
-    return (watcher.leader_is_unknown ? "not known: " : "none, so nothing is done: ") +
+    return (watcher.leader_is_unknown ? "unknown: " : "none, so decisions are not carried out: ") +
            watcher.why_no_leader;
   }
   std::string text = watcher.leader->identity;
@@ -180,7 +181,7 @@ OrderedJson StatusJson(const StatusReport& report) {
     services.push_back(std::move(service));
   }
   return {{"watcher", WatcherJson(report.watcher)},
-          // Whether verdicts are carried out; null: not known.
+          // Whether decisions are carried out; null: unknown.
           {"enforced", acts ? OrderedJson(*acts) : OrderedJson(nullptr)},
           {"services", std::move(services)}};
 }

@@ -11,10 +11,10 @@
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
 
-// How `status` shows what it found.
+// The output of `status`.
 namespace mindgate::cli {
 
-// One service, as the watcher would decide about it now.
+// One service, and the decision that the watcher would make now.
 struct Standing {
   watcher::scaling::ServiceKey service;
   size_t shapes = 0;
@@ -31,7 +31,7 @@ void PrintStatusTable(const StatusReport& report, bool wide, const Paint& paint,
 
 nlohmann::ordered_json StatusJson(const StatusReport& report);
 
-// "3h12m", as kubectl writes ages.
+// "3h12m", as in kubectl.
 std::string AgeText(std::chrono::seconds age);
 
 }  // namespace mindgate::cli

@@ -5,22 +5,22 @@
 
 namespace mindgate::cli {
 
-// Columns of what is not a terminal.
+// Width of output that is not a terminal.
 inline constexpr size_t kDefaultWidth = 100;
 
-// What a command talks to; tests hand it strings.
+// The streams of a command; tests use string streams.
 struct Streams {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  size_t width = kDefaultWidth;  // in columns, of what people read
+  size_t width = kDefaultWidth;  // of human-readable output, in columns
 };
 
 // Exit codes of every command.
-inline constexpr int kExitDone = 0;      // admitted, or done
-inline constexpr int kExitDenied = 1;    // denied, or failed
-inline constexpr int kExitUnusable = 2;  // input or arguments that cannot be used
+inline constexpr int kExitDone = 0;      // success, or everything admitted
+inline constexpr int kExitDenied = 1;    // something denied or failed
+inline constexpr int kExitUnusable = 2;  // invalid input or arguments
 
 }  // namespace mindgate::cli

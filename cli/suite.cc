@@ -21,18 +21,18 @@ using json::Json;
 constexpr std::string_view kSchema = R"json({
   "$schema": "http://json-schema.org/draft-07/schema#",
   "title": "mindgate test suite",
-  "description": "Objects, and what mindgate must decide about them.",
+  "description": "Objects, and the decisions expected from mindgate.",
   "type": "object",
   "additionalProperties": false,
   "required": ["cases"],
   "properties": {
-    "name": {"description": "What the suite is about.", "type": "string"},
+    "name": {"description": "The name of the suite.", "type": "string"},
     "config": {
-      "description": "The configuration: the content of a mindgate.yaml, or the name of such a file.",
+      "description": "The configuration: the content of a mindgate.yaml, or a file name.",
       "type": ["object", "string"]
     },
     "now": {
-      "description": "The time at which exceptions are judged (2026-12-31T12:00:00Z).",
+      "description": "The time for which exceptions are evaluated (2026-12-31T12:00:00Z).",
       "type": "string"
     },
     "cases": {
@@ -44,34 +44,34 @@ constexpr std::string_view kSchema = R"json({
         "additionalProperties": false,
         "required": ["name", "input", "expect"],
         "properties": {
-          "name": {"description": "What the case shows.", "type": "string", "minLength": 1},
+          "name": {"description": "The name of the case.", "type": "string", "minLength": 1},
           "input": {
-            "description": "The object, or the name of a file that holds it.",
+            "description": "The object, or the name of a file with it.",
             "type": ["object", "string"]
           },
           "document": {
-            "description": "Which document of the input file is meant, when it holds several; the others are known as well.",
+            "description": "The number of the document in the input file, if it has several. The others can be referenced.",
             "type": "integer",
             "minimum": 1
           },
-          "operation": {"description": "The operation; UPDATE when old is given, else CREATE.", "enum": ["CREATE", "UPDATE"]},
+          "operation": {"description": "The operation; by default UPDATE if old is given, else CREATE.", "enum": ["CREATE", "UPDATE"]},
           "old": {
-            "description": "The object before an update, or the name of a file that holds it.",
+            "description": "The object before the update, or the name of a file with it.",
             "type": ["object", "string"]
           },
-          "namespace": {"description": "The namespace of an object that names none.", "type": "string"},
+          "namespace": {"description": "The namespace of an object that does not set one.", "type": "string"},
           "namespaceLabels": {
             "description": "Labels of the namespace.",
             "type": "object",
             "additionalProperties": {"type": "string"}
           },
           "others": {
-            "description": "Other objects that are known, or names of files that hold them.",
+            "description": "Other objects that can be referenced, or names of files with them.",
             "type": "array",
             "items": {"type": ["object", "string"]}
           },
           "expect": {
-            "description": "What must be decided; what is left out is not compared.",
+            "description": "The expected decision. Fields that are left out are not compared.",
             "type": "object",
             "additionalProperties": false,
             "properties": {
@@ -82,7 +82,7 @@ constexpr std::string_view kSchema = R"json({
                 "items": {"type": "object"}
               },
               "changes": {
-                "description": "Who writes where; all changes, in any order.",
+                "description": "All changes, in any order.",
                 "type": "array",
                 "items": {
                   "type": "object",
@@ -95,7 +95,7 @@ constexpr std::string_view kSchema = R"json({
                 }
               },
               "findings": {
-                "description": "What rules find; all findings, in any order.",
+                "description": "All findings, in any order.",
                 "type": "array",
                 "items": {
                   "type": "object",
@@ -104,12 +104,12 @@ constexpr std::string_view kSchema = R"json({
                   "properties": {
                     "rule": {"description": "The rule, by id or name.", "type": "string"},
                     "field": {"description": "The field path.", "type": "string"},
-                    "mode": {"description": "The mode in force.", "enum": ["enforce", "warn", "audit"]}
+                    "mode": {"description": "The effective mode.", "enum": ["enforce", "warn", "audit"]}
                   }
                 }
               },
               "warnings": {
-                "description": "The warnings that a user of kubectl reads, in order.",
+                "description": "The warnings shown to users of kubectl, in order.",
                 "type": "array",
                 "items": {"type": "string"}
               }
@@ -134,7 +134,7 @@ bool IsManifest(const Json& value) {
   return json::FindString(value, "apiVersion") && json::FindString(value, "kind");
 }
 
-// Turns one document that its schema accepted into a Suite. Its own faults go to `issues`.
+// Turns a document that the schema accepted into a Suite. Further faults go to `issues`.
 class SuiteReader {
  public:
   SuiteReader(Source& source, Document& document, json::Issues& issues)
@@ -150,7 +150,7 @@ class SuiteReader {
     ReadConfig();
     if (const auto now = json::FindString(root, "now")) {
       suite_.now = ParseTime(*now);
-      if (!suite_.now) Fault("/now", Quote(*now) + " is no time", "write 2026-12-31T12:00:00Z");
+      if (!suite_.now) Fault("/now", Quote(*now) + " is not a time", "write 2026-12-31T12:00:00Z");
     }
     const Json& cases = *Find(root, "cases");
     std::map<std::string, size_t> names;
@@ -160,7 +160,7 @@ class SuiteReader {
       const auto [first, fresh] = names.emplace(suite_.cases.back().name, i + 1);
       if (!fresh) {
         Fault(Child(path, "name"), "case " + std::to_string(first->second) + " has the same name",
-              "name what this case shows");
+              "rename one of them");
       }
     }
     return std::move(suite_);
@@ -188,11 +188,11 @@ class SuiteReader {
       } else {
         const json::Issue& first = loaded.error().items().front();
         Fault("/config", path + ":" + std::to_string(first.at.line) + ": " + first.message,
-              "`mindgate config validate " + path + "` shows every fault");
+              "`mindgate config validate " + path + "` reports every error");
       }
       return;
     }
-    document_.At("");  // a JSON text is located when first asked for
+    document_.At("");  // positions of a JSON text are computed on first use
     auto loaded =
         schemas::ReadConfig(*config, admission::KnownNames(), document_.positions, "/config");
     if (loaded) {
@@ -215,9 +215,10 @@ class SuiteReader {
       if (object) test.input.old_object = object->object;
     }
     test.operation = schemas::OperationNamed(TextOf(value, "operation"));
-    if (test.operation) test.input.operation = *test.operation;  // of a recorded review
+    if (test.operation) test.input.operation = *test.operation;  // for a recorded review
     if (test.operation == schemas::Operation::kCreate && test.input.old_object != nullptr) {
-      Fault(Child(path, "operation"), "CREATE has no old object", "write UPDATE, or remove old");
+      Fault(Child(path, "operation"), "CREATE cannot have an old object",
+            "write UPDATE, or remove old");
     }
     test.ns = TextOf(value, "namespace");
     if (const Json* labels = Find(value, "namespaceLabels")) {
@@ -235,7 +236,7 @@ class SuiteReader {
     return test;
   }
 
-  // The objects of a member that is an object or the name of a file; faults are told and left out.
+  // The objects of a field that is an object or a file name. Faults are reported.
   std::vector<InputObject> ObjectsAt(const Json& value, const std::string& path) {
     std::vector<InputObject> objects;
     const auto name = json::AsString(&value);
@@ -244,7 +245,7 @@ class SuiteReader {
       auto text = ReadFile(file);
       if (!text) {
         Fault(path, file + ": " + text.error().message(),
-              "names are relative to the suite's folder");
+              "file names are relative to the folder of the suite");
         return {};
       }
       suite_.files.push_back(Decode({file, *std::move(text), ""}));
@@ -263,7 +264,7 @@ class SuiteReader {
     return objects;
   }
 
-  // The one object that is meant; the others of its file are added to those that `test` knows.
+  // The selected object; the others in its file become known to `test`.
   std::optional<InputObject> OneObject(const Json& value, const std::string& path,
                                        std::optional<int64_t> document, TestCase* test) {
     const size_t faults = issues_.items().size();
@@ -278,15 +279,16 @@ class SuiteReader {
       return meant.front();
     }
     if (issues_.items().size() == faults) {
-      Fault(path, "holds " + std::to_string(meant.size()) + " objects where one is wanted",
-            document || meant.empty() ? "" : "say which with document: 1");
+      Fault(path, "contains " + std::to_string(meant.size()) + " objects instead of one",
+            document || meant.empty() ? "" : "select one with document: 1");
     }
     return std::nullopt;
   }
 
   void ReadExpectation(const Json& value, const std::string& path, Expectation& expect) {
     if (value.empty()) {
-      Fault(path, "nothing is expected, so the case cannot fail", "write outcome: and the rest");
+      Fault(path, "expect is empty, so the case cannot fail",
+            "add outcome, changes, findings, patch or warnings");
     }
     if (const auto outcome = json::FindString(value, "outcome")) expect.outcome = *outcome;
     if (const Json* patch = Find(value, "patch")) expect.patch = *patch;
@@ -319,8 +321,8 @@ class SuiteReader {
       known.push_back(rule->name);
     }
     const auto near = NearestOf(written, known);
-    Fault(path, "there is no rule " + Quote(written),
-          near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists the rules");
+    Fault(path, "unknown rule " + Quote(written),
+          near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists all rules");
   }
 
   Source& source_;
@@ -350,12 +352,12 @@ SuiteFile ReadSuiteFile(InputText input) {
     file.suites.push_back(SuiteReader(*file.source, document, file.issues).Read());
   }
   if (file.source->documents.empty() && file.issues.empty()) {
-    file.issues.Add({{}, "", "holds no suite", "write cases:"});
+    file.issues.Add({{}, "", "contains no suite", "add cases:"});
   }
   return file;
 }
 
-// In a folder suites may stand beside the manifests they name.
+// A folder may contain suites and the manifests they refer to.
 bool IsOther(const SuiteFile& file) {
   const fs::path name = fs::path(file.source->input.name).filename();
   if (name == "mindgate.yaml") return true;

@@ -12,19 +12,20 @@
 
 namespace mindgate::cli {
 
-// What a test case expects; what is left out is not compared.
+// The expectation of a test case. Fields that are not set are not compared.
 struct Expectation {
   std::optional<std::string> outcome;
   std::optional<json::Json> patch;
-  std::optional<std::vector<json::Json>> changes;   // {mutator, path}: all of them, in any order
-  std::optional<std::vector<json::Json>> findings;  // {rule, field, mode}: likewise, rules by id
+  std::optional<std::vector<json::Json>> changes;  // {mutator, path}: all changes, in any order
+  std::optional<std::vector<json::Json>>
+      findings;  // {rule, field, mode}: all findings, in any order, rules by ID
   std::optional<std::vector<std::string>> warnings;
 };
 
 struct TestCase {
   std::string name;
   int line = 0;
-  InputObject input;  // with the object of `old`
+  InputObject input;  // includes the object of `old`
   std::optional<schemas::Operation> operation;
   std::string ns;
   std::map<std::string, std::string, std::less<>> namespace_labels;
@@ -39,19 +40,19 @@ struct Suite {
   schemas::Config config;
   std::optional<Time> now;
   std::vector<TestCase> cases;
-  std::vector<std::unique_ptr<Source>> files;  // that cases name
+  std::vector<std::unique_ptr<Source>> files;  // referenced by cases
 };
 
-// A suite file: its suites, or why it cannot be run.
+// A suite file: its suites, or the reasons why it cannot run.
 struct SuiteFile {
   std::unique_ptr<Source> source;
   std::vector<Suite> suites;
   json::Issues issues;
 };
 
-// Reads suites: the files themselves, "-" for `in`, and of folders every .yaml, .yml and .json that
-// is not a manifest (apiVersion and kind) and not named mindgate.yaml. Files named in a suite are
-// relative to its folder, of standard input to the current one.
+// Reads suites from files, from `in` for "-", and from every .yaml, .yml and .json in a folder that
+// is not a manifest (apiVersion and kind) and not named mindgate.yaml. File names in a suite are
+// relative to its folder, or to the working directory for standard input.
 std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in);
 
 // The JSON Schema of a suite.

@@ -11,7 +11,7 @@
 namespace mindgate::cli {
 namespace {
 
-// Under this, lines of one word each are harder to read than lines that the terminal breaks.
+// Below this width, lines of one word each are harder to read than unwrapped ones.
 constexpr size_t kNarrowest = 40;
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string Wrapped(std::string_view text, size_t width, std::string_view margin
 }
 
 std::string WrappedCell(std::string_view text, size_t width, size_t column) {
-  // Beside wide columns a narrow rest is worse than long lines.
+  // A very narrow last column is harder to read than long lines.
   const size_t right = std::max(width, column + kNarrowest);
   std::string cell = Wrapped(text, right, std::string(column, ' ')).substr(column);
   cell.pop_back();

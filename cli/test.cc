@@ -34,7 +34,7 @@ admission::Verdict Admit(const TestCase& test, const Suite& suite, Time now) {
   return Decider(known, {}, request, suite.config, {}).Decide(test.input).verdict;
 }
 
-// True when `got` has every member of `want`.
+// True if `got` has every member of `want`.
 bool Covers(const Json& got, const Json& want) {
   return std::all_of(want.items().begin(), want.items().end(), [&got](const auto& member) {
     const Json* value = json::Find(got, member.key());
@@ -42,8 +42,7 @@ bool Covers(const Json& got, const Json& want) {
   });
 }
 
-// The lists as YAML, in an order of their own: entries that were found as expected read the same in
-// both.
+// The sorted lists as YAML; matching entries are the same in both.
 std::string DiffOfLists(const std::vector<Json>& want, const std::vector<Json>& got) {
   std::vector<Json> left = got;
   std::vector<Json> expected;
@@ -135,7 +134,7 @@ SuiteResult RunSuite(const Suite& suite, Time now) {
 
 int RunTest(const TestOptions& options, Streams& io) {
   if (options.paths.empty()) {
-    PrintError(io.err, "no suites to run", "name files or folders; - is standard input");
+    PrintError(io.err, "no suites to run", "give files or folders, or - for standard input");
     return kExitUnusable;
   }
   std::vector<SuiteResult> results;
@@ -143,8 +142,8 @@ int RunTest(const TestOptions& options, Streams& io) {
   bool failed = false;
   const auto files = ReadSuites(options.paths, io.in);
   if (files.empty()) {
-    PrintError(io.err, "no suite in " + Join(options.paths, ", "),
-               "a suite is a YAML file with cases:");
+    PrintError(io.err, "no suites in " + Join(options.paths, ", "),
+               "a suite is a YAML file with a list of cases");
     return kExitUnusable;
   }
   for (const SuiteFile& file : files) {
@@ -152,7 +151,7 @@ int RunTest(const TestOptions& options, Streams& io) {
       bad = true;
       const InputText& input = file.source->input;
       io.err << json::Render(file.issues, input.name, input.text);
-      results.push_back({input.name, input.name, {}, "the suite cannot be read"});
+      results.push_back({input.name, input.name, {}, "the suite is invalid"});
       continue;
     }
     for (const Suite& suite : file.suites) {
@@ -170,20 +169,20 @@ int RunTest(const TestOptions& options, Streams& io) {
 
 void AddTest(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<TestOptions>();
-  CLI::App* command = parent.add_subcommand(
-      "test", "Run policy test suites: objects and what must be decided about them");
+  CLI::App* command = parent.add_subcommand("test", "Run policy test suites");
   command
-      ->add_option("PATH", options->paths, "Suite files, folders of them, or - for standard input")
+      ->add_option("PATH", options->paths,
+                   "Suite files, folders with suites, or - for standard input")
       ->type_name("")
       ->envname("MINDGATE_TEST_PATH");
-  SetChoices(*command->add_option("-o,--output", options->output, "What to print")
+  SetChoices(*command->add_option("-o,--output", options->output, "Output format")
                   ->capture_default_str()
                   ->envname("MINDGATE_TEST_OUTPUT"),
              {"text", "junit"});
   AddColorOption(*command, options->color);
-  command->footer(R"(A suite:
+  command->footer(R"(A suite lists objects and the decisions expected for them:
   name: our services
-  config: {rules: {MG050: enforce}}        # a mindgate.yaml, or its file name
+  config: {rules: {MG050: enforce}}        # content of mindgate.yaml, or a file name
   cases:
     - name: the chat service is scheduled by Volcano
       input: ../manifests/chat.yaml        # or the object itself
@@ -192,7 +191,7 @@ void AddTest(CLI::App& parent, Streams& io, int& exit_code) {
         changes: [{mutator: scheduler-name, path: /spec/template/spec/schedulerName}]
         findings: []
 
-Exit code: 0 all passed, 1 a case failed, 2 a suite cannot be read.
+Exit codes: 0 all cases passed, 1 a case failed, 2 a suite is invalid.
 
 Examples:
   mindgate test policies/

@@ -13,11 +13,11 @@ struct TestOptions {
   std::vector<std::string> paths;
   std::string output = "text";  // or "junit"
   ColorMode color = ColorMode::kAuto;
-  Time now{};  // for suites that name no time
+  Time now{};  // for suites without a time
 };
 
-// Runs policy test suites. 1 when a case fails, 2 when a suite cannot be read; the others run all
-// the same.
+// Runs policy test suites. Returns 1 if a case fails, 2 if a suite is invalid; the others still
+// run.
 int RunTest(const TestOptions& options, Streams& io);
 
 }  // namespace mindgate::cli

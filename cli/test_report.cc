@@ -30,7 +30,7 @@ void PrintFailure(const CaseFailure& failure, const Paint& paint, std::ostream& 
   }
 }
 
-// For text and attributes alike; XML 1.0 has no way to write most control characters.
+// For text and attributes. XML 1.0 cannot represent most control characters.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

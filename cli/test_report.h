@@ -10,7 +10,7 @@ namespace mindgate::cli {
 
 struct CaseFailure {
   std::string what;  // "outcome", "patch", ...
-  std::string text;  // lines; a unified difference, expected to actual, where there is one
+  std::string text;  // lines; a unified diff from expected to actual where possible
 };
 
 struct CaseResult {
@@ -23,14 +23,14 @@ struct SuiteResult {
   std::string file;
   std::string name;
   std::vector<CaseResult> cases;
-  std::string unusable;  // why there are no cases
+  std::string unusable;  // why the suite cannot run
 
   size_t Failures() const;
 };
 
 void PrintResults(const std::vector<SuiteResult>& suites, const Paint& paint, std::ostream& out);
 
-// The XML that CI servers read.
+// JUnit XML, for CI servers.
 void PrintJunit(const std::vector<SuiteResult>& suites, std::ostream& out);
 
 }  // namespace mindgate::cli

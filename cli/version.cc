@@ -25,7 +25,7 @@ int RunVersion(const std::string& output, Streams& io) {
 void AddVersion(CLI::App& parent, Streams& io, int& exit_code) {
   auto output = std::make_shared<std::string>("text");
   CLI::App* command = parent.add_subcommand("version", "Print the version");
-  SetChoices(*command->add_option("-o,--output", *output, "What to print")
+  SetChoices(*command->add_option("-o,--output", *output, "Output format")
                   ->capture_default_str()
                   ->envname("MINDGATE_VERSION_OUTPUT"),
              {"text", "json"});

@@ -6,12 +6,12 @@
 
 namespace mindgate::cli {
 
-// The release that this is, as in CHANGELOG.md.
+// The version, as in CHANGELOG.md.
 std::string Version();
-// As API servers see it in their logs: "mindgate/0.1.0".
+// "mindgate/0.1.0", for the logs of API servers.
 std::string UserAgent();
 
-// "mindgate 0.1.0", or as a JSON object with what it was built with.
+// Prints "mindgate 0.1.0", or a JSON object with build information.
 int RunVersion(const std::string& output, Streams& io);
 
 }  // namespace mindgate::cli

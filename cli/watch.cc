@@ -34,8 +34,8 @@ using watcher::scaling::ScalingController;
 
 constexpr const char* kController = "mindgate.io/watcher";
 
-// Keeps `target` what mindgate.yaml says; without a file, the defaults. Null before the first good
-// load.
+// Keeps `target` in sync with mindgate.yaml; without a file, the defaults. Null until the first
+// successful load.
 class ConfigFollower {
  public:
   ConfigFollower(const std::string& file, const Clock& clock, log::Logger& logger,
@@ -50,11 +50,11 @@ class ConfigFollower {
             logger.Info(status.swaps > 1 ? "reloaded" : "loaded", {{"what", "configuration"}});
           } else if (status.swaps == 0) {
             logger.Error(
-                "no good configuration was ever loaded: nothing is decided and nothing done until "
-                "there is one; the file is looked at again when it changes",
+                "no valid configuration has been loaded: the watcher does nothing until there is "
+                "one; the file is read again when it changes",
                 {{"error", status.error}});
           } else {
-            logger.Error("configuration refused, the last good one stays in use",
+            logger.Error("configuration rejected, the last valid one stays in use",
                          {{"error", status.error}});
           }
           changed();
@@ -68,10 +68,11 @@ class ConfigFollower {
 
  private:
   std::unique_ptr<webhook::ConfigReloader> reloader_;
-  std::unique_ptr<DirectoryWatchThread> thread_;  // last: ends before what it reloads
+  std::unique_ptr<DirectoryWatchThread>
+      thread_;  // last member: stops before the reloader is destroyed
 };
 
-// Before the first good load nothing is done.
+// Off until the first successful load.
 schemas::ElasticScaling ScalingOf(const Snapshot<Config>& config) {
   if (const auto now = config.Get()) return now->elastic_scaling;
   schemas::ElasticScaling none;
@@ -104,14 +105,14 @@ std::string Decisions(const watcher::scaling::Journal& journal) {
   return OrderedJson{{"decisions", std::move(entries)}}.dump(2) + "\n";
 }
 
-// What is wrong with a replica that is not ready; empty when it is.
+// Why a replica is not ready; empty if it is.
 std::string Unready(const Snapshot<Config>& config, const ScalingController& scaling,
                     const watcher::CertificateLoop* certificates) {
-  if (config.Get() == nullptr) return "no good configuration yet";
+  if (config.Get() == nullptr) return "no valid configuration yet";
   if (Scales(config) && !scaling.synced()) {
-    return "pods or rules are not listed yet";
+    return "the initial list of pods and rules is not complete";
   }
-  if (certificates != nullptr && certificates->failing()) return "certificates cannot be kept now";
+  if (certificates != nullptr && certificates->failing()) return "certificates cannot be managed";
   return "";
 }
 
@@ -136,7 +137,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   events.controller = kController;
   events.instance = leadership.identity();
   events.failed = [&logger](const kube::Fault& fault) {
-    logger.Warning("an Event cannot be written now", {{"fault", fault.message}});
+    logger.Warning("cannot write an Event", {{"fault", fault.message}});
   };
   kube::Recorder recorder(client, sleeper, clock, events, random());
 
@@ -169,7 +170,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   probes.listen = options.probe_listen;
   probes.clock = &clock;
   probes.on_bug = [&logger](std::string_view what) {
-    logger.Error("bug while answering a probe", {{"what", what}});
+    logger.Error("internal error in a probe", {{"what", what}});
   };
   using webhook::HttpRequest;
   const auto port = webhook::ProbePort::Open(
@@ -201,7 +202,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
         certificates.Run([&] { return leadership.leading(); }, stop.get_token());
       }));
     }
-    // What is switched off needs no permissions.
+    // Features that are off need no permissions.
     const auto start_when = [&](const char* name, auto wanted, auto run) {
       work.push_back(StartThread(name, [&, wanted, run] {
         while (!wanted(config)) {
@@ -220,7 +221,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                              {"probe_port", static_cast<int64_t>((*port)->port())}});
     AwaitStopSignal(signals.get());
     stop.request_stop();
-  }  // The work ends before the Lease is given away.
+  }  // Finish the work before the Lease is released.
   logger.Info("stopped");
   return kExitDone;
 }
@@ -228,30 +229,30 @@ int RunWatch(const WatchOptions& options, Streams& io) {
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<WatchOptions>();
   CLI::App* command = parent.add_subcommand(
-      "watch", "Decide at runtime, beside the API server: elastic scaling, gangs, certificates");
+      "watch", "Run the watcher: elastic scaling, gang repair and certificates");
   AddKubeFlags(*command, options->cluster);
   AddFlag(*command, "--config", options->config_file,
-          "The configuration file, reloaded when it changes", "CONFIG", "FILE");
+          "Path to the configuration file; reloaded when it changes", "CONFIG", "FILE");
   AddFlag(*command, "--watch-namespace", options->watched_namespace,
-          "The namespace whose services are looked after (default: all)", "WATCH_NAMESPACE",
+          "Namespace of the services to watch (default: all namespaces)", "WATCH_NAMESPACE",
           "NAME");
   AddFlag(*command, "--without-rules", options->without_rules,
-          "Namespaces whose ConfigMaps are no scaling rules; may be repeated", "WITHOUT_RULES",
+          "Namespace to ignore when looking for scaling rules; may be repeated", "WITHOUT_RULES",
           "NAME")
       ->delimiter(',');
   AddLeadershipFlags(*command, options->leadership);
   AddSwitch(*command, "--manage-certs", options->manage_certs,
-            "Keep the serving Secret and caBundle too, as `mindgate certs manage` does",
+            "Also manage the webhook's Secret and caBundle, like `mindgate certs manage`",
             "MANAGE_CERTS");
   AddManagerFlags(*command, options->certs);
   AddFlag(*command, "--probe-listen", options->probe_listen,
-          "Where /livez, /readyz, /metrics and /decisions are, without TLS", "PROBE_LISTEN",
-          "ADDRESS");
+          "Address to serve /livez, /readyz, /metrics and /decisions on, without TLS",
+          "PROBE_LISTEN", "ADDRESS");
   AddLogFlags(*command, options->log);
   command->footer(
-      R"(What it does is said in mindgate.yaml: elasticScaling (off, observe, enforce) and gangRepair. Of several
-replicas one acts; it says what it decided and why in Events, in its log and at /decisions.
-Exit codes: 0 told to stop, 2 cannot begin.
+      R"(mindgate.yaml configures what the watcher does: elasticScaling (off, observe, enforce) and gangRepair. With
+several replicas, only the leader acts. Decisions and their reasons are in Events, the log and /decisions.
+Exit codes: 0 stopped by a signal, 2 cannot start.
 Examples:
   mindgate watch --config mindgate.yaml
   mindgate watch -n mindgate-system --config /etc/mindgate/config/mindgate.yaml --leader-elect)");

@@ -19,16 +19,16 @@ struct WatchOptions {
   kube::AccessFlags cluster = {};
   std::string config_file;
   std::string watched_namespace;  // empty: all
-  // Where MindCluster's own ConfigMaps are, which change every few seconds and are no rules.
+  // Namespaces of MindCluster's own ConfigMaps, which change every few seconds and are not rules.
   std::vector<std::string> without_rules = {"kube-system", "mindx-dl"};
   bool manage_certs = false;
-  CertsManageOptions certs = {};  // its manager's options, when `manage_certs`
+  CertsManageOptions certs = {};  // options of the manager, if `manage_certs`
   LeadershipOptions leadership = {};
   std::string probe_listen = ":8080";
   LogOptions log = {};
 };
 
-// The companion watcher, until SIGTERM or SIGINT. kExitUnusable when it cannot begin.
+// Runs the watcher until SIGTERM or SIGINT. Returns kExitUnusable if it cannot start.
 int RunWatch(const WatchOptions& options, Streams& io);
 
 }  // namespace mindgate::cli

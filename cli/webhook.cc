@@ -23,22 +23,22 @@
 namespace mindgate::cli {
 namespace {
 
-// Beyond connections: listeners, watches, epoll sets, logs.
+// File descriptors besides connections: listeners, watches, epoll sets, logs.
 constexpr rlim_t kOtherDescriptors = 128;
 
-// What options contradict each other in; empty: nothing. The second is what to write instead.
+// A contradiction between options, and the hint; empty if there is none.
 std::pair<std::string, std::string> FaultOf(const WebhookOptions& options) {
   if (options.cert_dir.empty() && !options.dev) {
-    return {"--cert-dir is missing: the API server speaks only HTTPS to a webhook",
-            "name the folder with tls.crt and tls.key (`mindgate certs create` makes one), or "
-            "write --dev to try mindgate on this machine"};
+    return {"--cert-dir is required: the API server calls webhooks over HTTPS only",
+            "give the folder with tls.crt and tls.key (`mindgate certs create` creates one), or "
+            "use --dev to try mindgate on this machine"};
   }
   if (options.client_ca.empty() && (options.client_optional || !options.client_names.empty())) {
-    return {"--client-name and --client-optional say nothing without --client-ca",
-            "name the file with the CA that signs the API server's client certificate"};
+    return {"--client-name and --client-optional require --client-ca",
+            "give the file with the CA that signs the API server's client certificate"};
   }
   if (options.drain_seconds < options.drain_delay_seconds) {
-    return {"--drain-time is shorter than --drain-delay", "the delay is a part of the time"};
+    return {"--drain-time is shorter than --drain-delay", "--drain-time includes the delay"};
   }
   return {};
 }
@@ -64,7 +64,7 @@ webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
   return server;
 }
 
-// Lets the process hold so many connections, as far as it may. Returns how many fit.
+// Raises the limit of open files as far as allowed. Returns the possible number of connections.
 size_t AllowConnections(size_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -79,15 +79,15 @@ size_t AllowConnections(size_t wanted) {
              : std::min<size_t>(wanted, limit.rlim_cur - kOtherDescriptors);
 }
 
-// What decisions look up in the cluster. Without a way to its API server the webhook serves all the
-// same: decisions then rest on what objects say themselves.
+// Objects that decisions look up in the cluster. Without an API server the webhook still
+// serves: decisions are then based on the objects alone.
 class Lookups {
  public:
   Lookups(const kube::AccessFlags& flags, const Clock& clock, log::Logger& logger) {
     auto access = kube::FindAccess(flags, clock);
     if (!access) {
       fault_ = access.error().message;
-      logger.Error("runtimes are not looked up: no way to an API server", {{"fault", fault_}});
+      logger.Error("runtimes are not looked up: no API server is configured", {{"fault", fault_}});
       return;
     }
     connection_.emplace(*std::move(access), kube::ClientOptions(), LogWarnings(logger));
@@ -142,7 +142,7 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
   webhook::ServerOptions server = ServerOptionsOf(options);
   server.max_connections = AllowConnections(server.max_connections);
   if (server.max_connections < options.max_connections) {
-    logger.Warning("fewer connections than asked for: the limit of open files is in the way",
+    logger.Warning("--max-connections is lowered: the limit of open files is too low",
                    {{"connections", static_cast<int64_t>(server.max_connections)},
                     {"asked", int64_t{options.max_connections}}});
   }
@@ -150,7 +150,7 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
       std::move(server), inputs, stop.get(),
       [&](int exit_code) {
         logger.Error("second stop signal, exiting immediately");
-        if (dev) dev->Remove();  // its key must not stay behind
+        if (dev) dev->Remove();  // do not leave its key behind
         ::_exit(exit_code);
       },
       [&](const webhook::Server& started) {
@@ -165,65 +165,70 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
 
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<WebhookOptions>();
-  CLI::App* command = parent.add_subcommand("webhook", "Serve admission over TLS");
-  AddFlag(*command, "--listen", options->listen, "Where the API server connects", "LISTEN",
-          "ADDRESS");
+  CLI::App* command = parent.add_subcommand("webhook", "Run the admission webhook server");
+  AddFlag(*command, "--listen", options->listen, "Address to serve admission reviews on, with TLS",
+          "LISTEN", "ADDRESS");
   AddFlag(*command, "--probe-listen", options->probe_listen,
-          "Where /livez, /readyz and /metrics are, without TLS", "PROBE_LISTEN", "ADDRESS");
+          "Address to serve /livez, /readyz and /metrics on, without TLS", "PROBE_LISTEN",
+          "ADDRESS");
   CLI::Option* cert_dir =
       AddFlag(*command, "--cert-dir", options->cert_dir,
-              "Folder with tls.crt and tls.key, reloaded when they change", "CERT_DIR", "DIR");
+              "Folder with tls.crt and tls.key; reloaded when they change", "CERT_DIR", "DIR");
   AddFlag(*command, "--server-name", options->server_names,
-          "Name that the serving certificate must be for, else it is not used; may be repeated",
+          "Name that the serving certificate must cover; a certificate without it is rejected. May "
+          "be repeated",
           "SERVER_NAME", "NAME")
       ->delimiter(',');
   AddFlag(*command, "--client-ca", options->client_ca,
-          "CA of client certificates, which callers must then show; reloaded when it changes",
+          "CA of client certificates. If set, clients must present a certificate. Reloaded when it "
+          "changes",
           "CLIENT_CA", "FILE");
   command
       ->add_flag("--client-optional", options->client_optional,
-                 "A caller may come without a certificate; one that is shown must be good")
+                 "Accept clients without a certificate, but reject an invalid one")
       ->envname("MINDGATE_CLIENT_OPTIONAL");
   AddFlag(*command, "--client-name", options->client_names,
-          "Common or DNS name that a client certificate must have; may be repeated", "CLIENT_NAME",
-          "NAME")
+          "Allowed common name or DNS name of client certificates (default: any); may be repeated",
+          "CLIENT_NAME", "NAME")
       ->delimiter(',');
   AddFlag(*command, "--config", options->config_file,
-          "The configuration file, reloaded when it changes", "CONFIG", "FILE");
+          "Path to the configuration file; reloaded when it changes", "CONFIG", "FILE");
   command
       ->add_flag("--lookup-runtimes", options->lookup_runtimes,
-                 "Follow the cluster's ServingRuntimes, so that an InferenceService is judged by "
-                 "what its runtime asks for")
+                 "Watch ServingRuntimes and ClusterServingRuntimes, so that decisions on an "
+                 "InferenceService include the requests of its runtime")
       ->envname("MINDGATE_LOOKUP_RUNTIMES");
   AddClusterFlags(*command, options->cluster);
   AddLogFlags(*command, options->log);
-  AddFlag(*command, "--io-threads", options->io_threads, "Threads that read and write connections",
+  AddFlag(*command, "--io-threads", options->io_threads, "Number of threads for network I/O",
           "IO_THREADS", "N")
       ->check(CLI::Range(1, 64));
   AddFlag(*command, "--work-threads", options->work_threads,
-          "Threads that decide; 0: one for each core, 2 to 4", "WORK_THREADS", "N")
+          "Number of threads for admission; 0 means one per core, at least 2 and at most 4",
+          "WORK_THREADS", "N")
       ->check(CLI::Range(0, 256));
   AddFlag(*command, "--max-connections", options->max_connections,
-          "Connections beyond this are closed at once", "MAX_CONNECTIONS", "N")
+          "Maximum number of connections; more are closed immediately", "MAX_CONNECTIONS", "N")
       ->check(CLI::Range(1, 1'000'000));
   AddFlag(*command, "--queue", options->queue,
-          "Reviews that may wait for a thread; beyond, callers are told to come again", "QUEUE",
+          "Maximum number of queued reviews; more are rejected with 503 and Retry-After", "QUEUE",
           "N")
       ->check(CLI::Range(1, 1'000'000));
   AddFlag(*command, "--drain-delay", options->drain_delay_seconds,
-          "How long to serve on after SIGTERM, until no node sends here any more", "DRAIN_DELAY",
-          "SECONDS");
+          "How long to keep serving after SIGTERM, until endpoints are updated on all nodes",
+          "DRAIN_DELAY", "SECONDS");
   AddFlag(*command, "--drain-time", options->drain_seconds,
-          "When to end at the latest after SIGTERM", "DRAIN_TIME", "SECONDS");
+          "Maximum time between SIGTERM and exit, including the delay", "DRAIN_TIME", "SECONDS");
   AddSwitch(*command, "--dev", options->dev,
-            "Try it on this machine: a certificate made for this run, loopback unless told "
-            "otherwise, log as text, and the commands to type",
+            "Try mindgate on this machine: generates a certificate, listens on loopback by "
+            "default, logs as text and prints example commands",
             "WEBHOOK_DEV")
       ->excludes(cert_dir);
   command->footer(
-      R"(Every flag can be given by the variable MINDGATE_ and its name: MINDGATE_CERT_DIR.
-SIGTERM drains: not ready at once, answers what still comes, ends when no connection is left.
-Exit codes: 0 drained, 1 ended with connections left, 2 cannot begin.
+      R"(Every flag has an environment variable, for example MINDGATE_CERT_DIR for --cert-dir.
+On SIGTERM the server drains: it is no longer ready, answers remaining requests, and exits when all
+connections are closed.
+Exit codes: 0 drained, 1 stopped with open connections, 2 cannot start.
 Examples:
   mindgate webhook --dev
   mindgate webhook --cert-dir /etc/mindgate/certs --config /etc/mindgate/config/mindgate.yaml

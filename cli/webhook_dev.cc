@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A Pod that asks for a chip and says no more: enough for two mutators to act on.
+// A Pod that requests one NPU: enough for two mutators.
 constexpr const char* kReview = R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
  "request": {
   "uid": "6f3c1a52-8f0e-4a57-9a53-2c6a1d5f7e10", "operation": "CREATE",
@@ -40,7 +40,7 @@ Result<std::vector<FileToWrite>> NewFiles(Time now) {
   if (!state) return tl::unexpected(state.error());
   std::vector<FileToWrite> files = {{"review.json", kReview, 0644}};
   for (const auto& [name, text] : certs::WriteState(*state)) {
-    // Nothing signs with the CA again.
+    // The CA never signs again.
     if (name != certs::kAuthorityKeyFile) files.push_back({name, text, 0600});
   }
   return files;
@@ -54,8 +54,8 @@ Result<DevFolder> DevFolder::Make(Time now) {
   std::error_code error;
   std::string path = (fs::temp_directory_path(error) / "mindgate-dev-XXXXXX").string();
   if (error || ::mkdtemp(path.data()) == nullptr) {
-    return Fail(ErrorCode::kInternal,
-                "no temporary folder (TMPDIR): " + (error ? error.message() : SystemReason(errno)));
+    return Fail(ErrorCode::kInternal, "cannot create a temporary folder (TMPDIR): " +
+                                          (error ? error.message() : SystemReason(errno)));
   }
   std::string authority;
   for (const FileToWrite& file : *files) {
@@ -90,8 +90,7 @@ void DevFolder::Remove() const {
 
 void DevFolder::Explain(uint16_t port, uint16_t probe_port, Streams& io) const {
   const std::string url = "https://127.0.0.1:" + std::to_string(port);
-  io.out << "mindgate webhook: " << url
-         << ", with a certificate made for this run. Send it a review:\n\n"
+  io.out << "mindgate webhook: " << url << ", with a generated certificate. Send it a review:\n\n"
          << "  curl --cacert " << path_ << "/ca.crt -H 'Content-Type: application/json' \\\n"
          << "    --data-binary @" << path_ << "/review.json " << url << "/mutate\n\n"
          << "  curl 'http://127.0.0.1:" << probe_port
@@ -100,7 +99,7 @@ void DevFolder::Explain(uint16_t port, uint16_t probe_port, Streams& io) const {
          << "  clientConfig:\n"
          << "    url: " << url << "/mutate\n"
          << "    caBundle: " << certs::EncodeBase64(authority_) << "\n\n"
-         << "Ctrl-C ends it.\n"
+         << "Press Ctrl-C to stop.\n"
          << std::flush;
 }
 

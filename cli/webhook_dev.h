@@ -9,9 +9,9 @@
 
 namespace mindgate::cli {
 
-// What `webhook --dev` serves with: a temporary folder of the owner's alone with a CA (ca.crt), a
-// serving pair for localhost and an AdmissionReview to send (review.json). The folder goes when
-// this does.
+// The files of `webhook --dev`: a private temporary folder with a CA (ca.crt), a serving
+// certificate and key for localhost, and a sample AdmissionReview (review.json). Removed on
+// destruction.
 class DevFolder {
  public:
   static Result<DevFolder> Make(Time now);
@@ -21,11 +21,10 @@ class DevFolder {
 
   const std::string& path() const { return path_; }
 
-  // Removes the folder, as the destructor does: for a process that ends without one.
+  // Removes the folder, for a process that exits without running destructors.
   void Remove() const;
 
-  // Prints how to send it a review, and the clientConfig for an API server that reaches this
-  // machine.
+  // Prints how to send a review, and the clientConfig for an API server on this machine.
   void Explain(uint16_t port, uint16_t probe_port, Streams& io) const;
 
  private:

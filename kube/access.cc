@@ -13,7 +13,7 @@
 namespace mindgate::kube {
 namespace {
 
-// Which files may hold a kubeconfig, in order of precedence, and who says so.
+// Candidate kubeconfig files in order of precedence, and where they are configured.
 struct Places {
   std::vector<std::string> paths;
   std::string source;
@@ -37,12 +37,12 @@ Places PlacesOf(const AccessFlags& flags) {
 
 // "--kubeconfig: there is no file a", "there is no file /home/me/.kube/config".
 std::string NoFile(const Places& places) {
-  if (places.paths.empty()) return places.source + " names no kubeconfig";
+  if (places.paths.empty()) return places.source + " does not name a kubeconfig";
   return (places.source.empty() ? "" : places.source + ": ") + "there is no file " +
          Join(places.paths, ", nor ");
 }
 
-// What flags say about a pod's own access. There is no kubeconfig that they could choose from.
+// Applies flags to in-cluster access.
 Answer<Access> WithFlags(Access access, const AccessFlags& flags, const Clock& clock) {
   Complaints complaints;
   if (!flags.default_namespace.empty()) {
@@ -74,10 +74,9 @@ Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock) {
   }
   if (!flags.server.empty()) return ChooseAccess(config, flags, clock);
   if (Environment("KUBERNETES_SERVICE_HOST").empty()) {
-    return Failed(Reason::kCredentials,
-                  NoFile(places) +
-                      ", and this is no pod: KUBERNETES_SERVICE_HOST is not set "
-                      "(name a kubeconfig: --kubeconfig FILE)");
+    return Failed(Reason::kCredentials, NoFile(places) +
+                                            ", and this is not a pod: KUBERNETES_SERVICE_HOST is "
+                                            "not set (give a kubeconfig: --kubeconfig FILE)");
   }
   auto access = InClusterAccess(clock);
   if (!access) return access;

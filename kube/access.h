@@ -13,30 +13,30 @@
 
 namespace mindgate::kube {
 
-// What one request shows of who sends it. Any part may be empty.
+// The credentials of one request. Any part may be empty.
 struct Credential {
   std::string token{};        // bearer
   std::string certificate{};  // PEM, with its chain
-  std::string key{};          // PEM, of that certificate
+  std::string key{};          // PEM, for that certificate
 
   friend bool operator==(const Credential&, const Credential&) = default;
 };
 
-// Where credentials come from: they may change while a program runs. Safe from many threads.
+// A source of credentials, which may change while the program runs. Thread-safe.
 class CredentialSource {
  public:
   virtual ~CredentialSource() = default;
 
-  // Cheap when nothing has changed; called before each request.
+  // Cheap if nothing has changed; called before each request.
   virtual Answer<Credential> Get() = 0;
 
-  // The server answered 401 to `refused`: the next Get must not give it again from a cache.
+  // The server answered 401 to `refused`: the next Get must not return it from a cache.
   virtual void Refused(const Credential& refused) = 0;
 };
 
-// In whose name the server shall take what is asked (kubernetes.io: user impersonation).
+// User impersonation (kubernetes.io: user impersonation).
 struct Impersonation {
-  std::string user{};  // empty: nobody's
+  std::string user{};  // empty: no impersonation
   std::string uid{};
   std::vector<std::string> groups{};
   std::map<std::string, std::vector<std::string>> extra{};
@@ -44,22 +44,22 @@ struct Impersonation {
   friend bool operator==(const Impersonation&, const Impersonation&) = default;
 };
 
-// An API server and the way to it.
+// How to reach an API server.
 struct Access {
-  std::string server;     // "https://10.0.0.1:6443", a path prefix allowed; no slash at its end
+  std::string server;     // "https://10.0.0.1:6443", may have a path prefix; no trailing slash
   std::string authority;  // CA certificates in PEM; empty: those of the system
-  std::string tls_server_name;  // the name in the certificate when it is not that of `server`
+  std::string tls_server_name;  // the name in the certificate if it differs from `server`
   std::string proxy;            // URL; empty: the environment's HTTPS_PROXY and NO_PROXY
   bool insecure = false;        // insecure-skip-tls-verify
   std::string default_namespace = "default";
   std::string origin;  // for messages: "context prod of /home/me/.kube/config"
   std::shared_ptr<CredentialSource> credentials;  // never null
   Impersonation impersonation{};
-  // How long one call may take; nothing: what the caller thinks right.
+  // Timeout of one request; nothing: the caller's default.
   std::optional<std::chrono::milliseconds> request_timeout{};
 };
 
-// What a command line says about which cluster: kubectl's own flags, same meaning.
+// The command-line flags that select a cluster, with the same meaning as in kubectl.
 struct AccessFlags {
   std::string kubeconfig{};             // --kubeconfig
   std::string context{};                // --context
@@ -77,22 +77,21 @@ struct AccessFlags {
   std::string request_timeout{};        // --request-timeout
 };
 
-// "5s", "1m30s", "500ms" or whole seconds as kubectl has it; 0 is no limit, which is a year here.
-// Nothing for what is none of these.
+// Parses "5s", "1m30s", "500ms" or whole seconds, as in kubectl; 0 means no limit, which is a year
+// here. Nothing for other input.
 std::optional<std::chrono::milliseconds> ParseRequestTimeout(std::string_view text);
 
-// Flags win over a kubeconfig member by member, as client-go's overrides do: --token and
-// --client-certificate replace what the user has, --certificate-authority and
-// --insecure-skip-tls-verify what the cluster says about trust.
-//
-// As kubectl finds it: --kubeconfig, else the files of $KUBECONFIG, else ~/.kube/config; when none
-// of them exists and no flag names one, the service account of the pod that this program runs in.
-// `clock` must outlive what is returned. Faults: kCredentials, with the file, the place in it and
-// what to write.
+// Flags override a kubeconfig field by field, as client-go's overrides do: --token and
+// --client-certificate replace the credentials of the user, --certificate-authority and
+// --insecure-skip-tls-verify the trust settings of the cluster.
+// Searches like kubectl: --kubeconfig, then the files of $KUBECONFIG, then ~/.kube/config. If none
+// exists and no flag names one, uses the service account of the pod that this program runs in.
+// `clock` must outlive the result. Faults: kCredentials, with the file, the position in it and a
+// fix.
 Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock);
 
-// The service account of the pod that this program runs in: token (read again as the kubelet
-// renews it), ca.crt and namespace under `folder`, address from KUBERNETES_SERVICE_HOST and _PORT
+// The service account of the pod that this program runs in: token (reloaded when the kubelet renews
+// it), ca.crt and namespace under `folder`, address from KUBERNETES_SERVICE_HOST and _PORT
 // (client-go: rest/config.go InClusterConfig).
 inline constexpr const char* kServiceAccountFolder =
     "/var/run/secrets/kubernetes.io/serviceaccount";

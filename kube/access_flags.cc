@@ -9,15 +9,15 @@ namespace mindgate::kube {
 
 void NamespaceFault(const std::string& place, const std::string& name, Complaints& complaints) {
   if (IsDns1123Label(name)) return;
-  complaints.Add(place, Quote(name) + " is not the name of a namespace",
-                 "lower-case letters, digits and '-', at most 63");
+  complaints.Add(place, Quote(name) + " is not a valid namespace name",
+                 "use at most 63 lower-case letters, digits and '-'");
 }
 
 void ApplyTrust(const AccessFlags& flags, Access& access, Complaints& complaints) {
   if (flags.insecure && !flags.certificate_authority.empty()) {
     complaints.Add("--insecure-skip-tls-verify",
-                   "a certificate authority is named too, which this flag would ignore",
-                   "leave out --insecure-skip-tls-verify or --certificate-authority");
+                   "cannot be combined with a certificate authority, which it would ignore",
+                   "remove --insecure-skip-tls-verify or --certificate-authority");
   }
   if (!flags.certificate_authority.empty()) {
     access.authority = ReadMaterialFile("--certificate-authority", flags.certificate_authority,
@@ -35,7 +35,7 @@ std::string HeaderFault(const std::string& value) {
   const bool bad = std::any_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
   });
-  return bad ? "a control character stands in it, which no name has" : "";
+  return bad ? "contains a control character, which names cannot have" : "";
 }
 
 void ApplyFlags(const AccessFlags& flags, Access& access, Complaints& complaints) {
@@ -50,14 +50,14 @@ void ApplyFlags(const AccessFlags& flags, Access& access, Complaints& complaints
   if (!as.uid.empty()) access.impersonation.uid = as.uid;
   if (!as.groups.empty()) access.impersonation.groups = as.groups;
   if (access.impersonation.user.empty() && as != Impersonation()) {
-    complaints.Add("--as-group and --as-uid", "they say nothing without a user to act as",
-                   "name one: --as USER");
+    complaints.Add("--as-group and --as-uid", "have no effect without a user to impersonate",
+                   "add --as USER");
   }
   if (flags.request_timeout.empty()) return;
   access.request_timeout = ParseRequestTimeout(flags.request_timeout);
   if (!access.request_timeout) {
-    complaints.Add("--request-timeout", Quote(flags.request_timeout) + " is not a time",
-                   "write 30s, 2m or 1h; 0 is no limit");
+    complaints.Add("--request-timeout", Quote(flags.request_timeout) + " is not a duration",
+                   "write 30s, 2m or 1h; 0 means no timeout");
   }
 }
 

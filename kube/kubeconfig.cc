@@ -10,7 +10,7 @@
 namespace mindgate::kube {
 namespace {
 
-// Null when the file is not there or is complained about.
+// Null if the file does not exist or is invalid; the latter adds a complaint.
 std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, Complaints& complaints) {
   const auto text = ReadFile(path, json::Limits().bytes);
   if (!text) {
@@ -28,7 +28,7 @@ std::unique_ptr<ConfigFile> ReadConfigFile(const std::string& path, Complaints& 
   }
   auto file = std::make_unique<ConfigFile>();
   file->path = path;
-  if (!documents->empty()) {  // of several, kubectl too reads the first
+  if (!documents->empty()) {  // like kubectl, reads only the first
     file->root = std::move(documents->front().value);
     file->positions = std::move(documents->front().positions);
   }
@@ -44,15 +44,15 @@ bool IsKubeconfig(const ConfigNode& root, Complaints& complaints) {
   const std::string version = root.Text("apiVersion", complaints);
   if ((kind.empty() || kind == "Config") && (version.empty() || version == "v1")) return true;
   complaints.Add(root.Place(),
-                 "is " + Quote(version) + ", kind " + Quote(kind) + ", and no kubeconfig",
+                 "is " + Quote(version) + ", kind " + Quote(kind) + ", which is not a kubeconfig",
                  "a kubeconfig has apiVersion: v1 and kind: Config");
   return false;
 }
 
-// The entries of a list such as `clusters`, each with a name and, under `member`, what it names.
+// Adds the entries of a list such as `clusters`: each has a name and its content under `member`.
 void AddEntries(const ConfigNode& root, std::string_view list, std::string_view member,
                 Kubeconfig::Entries& entries, Complaints& complaints) {
-  std::map<std::string, std::string> here;  // name, its place
+  std::map<std::string, std::string> here;  // position by name
   for (const ConfigNode& item : root.Items(list, complaints)) {
     if (!item || !item.Must(item.value().is_object(), "an object", complaints)) continue;
     const std::string name = item.Text("name", complaints);
@@ -64,10 +64,10 @@ void AddEntries(const ConfigNode& root, std::string_view list, std::string_view 
       continue;
     }
     if (const auto [first, added] = here.emplace(name, item.Place()); !added) {
-      complaints.Add(
-          item.Place(),
-          item.Field() + " has the name " + Quote(name) + ", which " + first->second + " has too",
-          "remove or rename one of them");
+      complaints.Add(item.Place(),
+                     item.Field() + " has the name " + Quote(name) + ", which is already used at " +
+                         first->second,
+                     "remove or rename one of them");
       continue;
     }
     entries.emplace(name, item.Object(member, complaints));

@@ -12,10 +12,10 @@
 
 namespace mindgate::kube {
 
-// A kubeconfig, perhaps of several files. The first file that names a cluster, user, context or the
-// current context has it whole (client-go: tools/clientcmd/loader.go Load).
+// A kubeconfig, possibly merged from several files. The first file that defines a cluster, user,
+// context or the current context wins (client-go: tools/clientcmd/loader.go Load).
 struct Kubeconfig {
-  std::vector<std::unique_ptr<ConfigFile>> files;  // in order of precedence; what is missing is not
+  std::vector<std::unique_ptr<ConfigFile>> files;  // in order of precedence, without missing ones
   using Entries = std::map<std::string, ConfigNode, std::less<>>;
   Entries clusters;
   Entries users;
@@ -23,15 +23,15 @@ struct Kubeconfig {
   std::string current_context;
   std::string current_context_place;
 
-  std::string Names() const;  // of the files, for messages: "/a and /b"
+  std::string Names() const;  // file names for messages: "/a and /b"
 };
 
-// Reads and merges. Files that do not exist are left out. Memory is bounded: a file has at most
+// Reads and merges files. Missing files are skipped. Memory is bounded: a file has at most
 // 7 MiB (json::Limits).
 Kubeconfig LoadKubeconfig(const std::vector<std::string>& paths, Complaints& complaints);
 
-// The access that the flags choose from it. Certificates and tokens that stand in files are read
-// and looked at. `clock` must outlive what is returned.
+// The access that the flags select. Reads and checks certificates and tokens in files. `clock` must
+// outlive the result.
 Answer<Access> ChooseAccess(const Kubeconfig& config, const AccessFlags& flags, const Clock& clock);
 
 }  // namespace mindgate::kube

@@ -12,7 +12,7 @@
 namespace mindgate::kube {
 namespace {
 
-constexpr size_t kMaxNames = 5;  // that a message lists
+constexpr size_t kMaxNames = 5;  // maximum in a message
 
 std::string NamesOf(const Kubeconfig::Entries& entries) {
   std::vector<std::string> names;
@@ -41,9 +41,9 @@ class Chooser {
     if (shows && !access_.server.starts_with("http://")) {
       access_.credentials = ReadUser(user, flags_, access_, cluster, clock_, complaints_);
     } else {
-      // As in client-go (ClientConfig), nothing secret is sent where everybody could read it.
+      // As in client-go (ClientConfig), credentials are never sent without TLS.
       access_.credentials = MakeCredentialSource({}, clock_);
-      if (shows) access_.origin += " (nothing is shown to a server without TLS)";
+      if (shows) access_.origin += " (no credentials are sent without TLS)";
     }
     if (user) access_.impersonation = ReadImpersonation(*user, flags_, complaints_);
     ApplyFlags(flags_, access_, complaints_);
@@ -61,10 +61,10 @@ class Chooser {
     }
     access_.origin = config_.files.empty() ? "--server" : config_.Names();
     if (!flags_.cluster.empty() || !flags_.server.empty()) return std::nullopt;
-    complaints_.Add(config_.Names(), "there is no current-context",
+    complaints_.Add(config_.Names(), "current-context is not set",
                     config_.contexts.empty()
-                        ? "nor any context: it is no complete kubeconfig"
-                        : "choose one of " + NamesOf(config_.contexts) + " by --context");
+                        ? "it defines no contexts either, so the kubeconfig is incomplete"
+                        : "choose one of " + NamesOf(config_.contexts) + " with --context");
     return std::nullopt;
   }
 
@@ -75,7 +75,7 @@ class Chooser {
     return context;
   }
 
-  // The entry, or a complaint that names what there is.
+  // The entry, or a complaint that lists the existing ones.
   Entry FindEntry(const Kubeconfig::Entries& entries, const std::string& name,
                   const std::string& what, const std::string& place) {
     const auto found = entries.find(name);
@@ -85,12 +85,12 @@ class Chooser {
     const auto near = NearestOf(name, known);
     complaints_.Add(place, "there is no " + what + " " + Quote(name),
                     near              ? "did you mean " + Quote(*near) + "?"
-                    : entries.empty() ? "there is none at all"
-                                      : "there is " + NamesOf(entries));
+                    : entries.empty() ? "none is defined"
+                                      : "defined: " + NamesOf(entries));
     return std::nullopt;
   }
 
-  // The cluster or user that a flag names, else the context. It may name none.
+  // The cluster or user named by a flag, else by the context. May be absent.
   Entry ChooseEntry(const Kubeconfig::Entries& entries, const std::string& flag,
                     const std::string& what, const Entry& context) {
     if (!flag.empty()) return FindEntry(entries, flag, what, "--" + what);
@@ -123,9 +123,9 @@ class Chooser {
         complaints_.Add(place, cluster->Field() + " has no server", "write https://ADDRESS:PORT");
       }
     } else if (server.empty() && context && !context->Member("cluster")) {
-      complaints_.Add(context->Place(), context->Field() + " names no cluster");
+      complaints_.Add(context->Place(), context->Field() + " has no cluster");
     }
-    if (server.empty()) return;  // which has been complained about
+    if (server.empty()) return;  // already reported
     ServerUrl url = ReadServerUrl(server);
     if (!url.fault.empty()) complaints_.Add(place, url.fault, url.fix);
     access_.server = std::move(url.text);
@@ -133,11 +133,11 @@ class Chooser {
 
   void ReadCluster(const ConfigNode& cluster) {
     access_.insecure = cluster.Flag("insecure-skip-tls-verify", complaints_);
-    // That name is the one of the configured server.
+    // The name belongs to the configured server.
     if (flags_.server.empty()) {
       access_.tls_server_name = cluster.Text("tls-server-name", complaints_);
     }
-    // What flags replace need not be right.
+    // Values that flags replace are not checked.
     if (flags_.insecure || !flags_.certificate_authority.empty()) {
       access_.insecure = false;
     } else {
@@ -146,8 +146,8 @@ class Chooser {
     access_.proxy = cluster.Text("proxy-url", complaints_);
     if (!access_.proxy.empty() && !IsProxyUrl(access_.proxy)) {
       const ConfigNode member = cluster.Member("proxy-url");
-      complaints_.Add(member.Place(), member.Field() + " is not the URL of a proxy",
-                      "it begins with http://, https:// or socks5://");
+      complaints_.Add(member.Place(), member.Field() + " is not a proxy URL",
+                      "it must start with http://, https:// or socks5://");
     }
   }
 

@@ -11,10 +11,10 @@
 namespace mindgate::kube {
 namespace {
 
-// Where a cluster keeps what its plugins should know.
+// Extension of a cluster with the configuration of plugins.
 constexpr const char* kExtension = "client.authentication.k8s.io/exec";
 
-// Empty, with a complaint, when it is none that plugins speak.
+// Empty, with a complaint, if the version is not supported.
 std::string ReadVersion(const ConfigNode& exec, Complaints& complaints) {
   const ConfigNode member = exec.Member("apiVersion");
   std::string version = exec.Text("apiVersion", complaints);
@@ -25,7 +25,7 @@ std::string ReadVersion(const ConfigNode& exec, Complaints& complaints) {
                  exec.Field() + (version.empty() ? " has no apiVersion"
                                                  : " has apiVersion " + Quote(version) +
                                                        ", which is not supported"),
-                 "write " + OneOf(known) + ", whichever the plugin speaks");
+                 "write " + OneOf(known) + ", depending on the plugin");
   return "";
 }
 
@@ -36,11 +36,11 @@ void CheckInteractiveMode(const ConfigNode& exec, const std::string& version,
   const std::string mode = exec.Text("interactiveMode", complaints);
   if (mode == "Never" || mode == "IfAvailable") return;
   if (member && !member.value().is_string()) return;
-  if (mode.empty() && version != kExecVersions[0]) return;  // only v1 asks for it
+  if (mode.empty() && version != kExecVersions[0]) return;  // only v1 requires it
   complaints.Add(member.Place(),
                  mode.empty() ? exec.Field() + " has no interactiveMode"
                  : mode == "Always"
-                     ? exec.Field() + " needs somebody at a terminal, and there is nobody"
+                     ? exec.Field() + " requires interactive login, which is not supported"
                      : exec.Field() + " has an unknown interactiveMode, " + Quote(mode),
                  "write interactiveMode: Never or IfAvailable");
 }
@@ -51,7 +51,7 @@ void ReadVariables(const ConfigNode& exec, ExecPlugin& plugin, Complaints& compl
       continue;
     std::string name = item.Text("name", complaints);
     if (name.empty() || name.find('=') != std::string::npos) {
-      complaints.Add(item.Place(), item.Field() + " has no name that a variable can have");
+      complaints.Add(item.Place(), item.Field() + " has an empty or invalid name");
     }
     plugin.environment.emplace_back(std::move(name), item.Text("value", complaints));
   }
@@ -84,9 +84,9 @@ ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
   const ConfigNode command = exec.Member("command");
   if (plugin.command.empty() && (!command || command.value().is_string())) {
     complaints.Add(command.Place(), exec.Field() + " has no command",
-                   "write the program that prints the credentials");
+                   "set it to the program that prints the credentials");
   }
-  // A name alone is looked for in PATH.
+  // A name without a slash is looked up in PATH.
   if (plugin.command.find('/') != std::string::npos) {
     plugin.command = PathFrom(exec.file(), plugin.command);
   }

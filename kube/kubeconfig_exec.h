@@ -8,8 +8,8 @@
 
 namespace mindgate::kube {
 
-// The `exec` of a user. The plugin is told about `server` and what `cluster` keeps for plugins, if
-// it asks for that.
+// Reads `exec` of a user. If the plugin requests it, it receives `server` and the plugin
+// configuration of `cluster`.
 ExecPlugin ReadExec(const ConfigNode& exec, const Access& server,
                     const std::optional<ConfigNode>& cluster, Complaints& complaints);
 

@@ -42,7 +42,7 @@ void ReadToken(const ConfigNode& user, CredentialFiles& files, Complaints& compl
   }
   files.token_file = PathFrom(user.file(), user.Text("tokenFile", complaints));
   if (files.token_file.empty()) return;
-  // The file wins as soon as it can be read.
+  // The file takes precedence if it can be read.
   if (auto token = ReadTokenFile(files.token_file)) {
     files.now.token = *std::move(token);
   } else if (files.now.token.empty()) {
@@ -71,7 +71,7 @@ void ReadPair(const std::optional<ConfigNode>& user, const AccessFlags& flags,
                         : "add --client-certificate FILE");
   }
   if (!certificate.text.empty() && !key.text.empty() && !IsPair(certificate.text, key.text)) {
-    complaints.Add(key.place, who + ": the key is not that of the client certificate");
+    complaints.Add(key.place, who + ": the client key does not match the client certificate");
   }
   files.now.certificate = std::move(certificate.text);
   files.now.key = std::move(key.text);
@@ -96,7 +96,7 @@ std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user
     ReadToken(*user, files, complaints);
   }
   ReadPair(user, flags, files, complaints);
-  // As in client-go (UpdateTransportConfig), a plugin is for those who have nothing else.
+  // As in client-go (UpdateTransportConfig), a plugin is used only without other credentials.
   if (user && files.now == Credential()) {
     if (const ConfigNode exec = user->Object("exec", complaints)) {
       return MakeExecSource(ReadExec(exec, server, cluster, complaints), clock);
@@ -130,7 +130,7 @@ Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags
     for (const auto& [key, values] : extra.value().items()) as.extra[key] = texts(extra, key);
   }
   if (as.user.empty() && flags.impersonation.user.empty() && as != Impersonation()) {
-    complaints.Add(user.Place(), user.Field() + " says with which groups to act, and not as whom",
+    complaints.Add(user.Place(), user.Field() + " impersonates groups without a user",
                    "add as: USER");
   }
   return as;

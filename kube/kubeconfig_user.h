@@ -9,14 +9,15 @@
 
 namespace mindgate::kube {
 
-// What a user of a kubeconfig shows to `server`, of which all but the credentials is known; flags
-// win, and may be all there is. Without meaning when there are complaints. `clock` must outlive it.
+// The credentials of a kubeconfig user for `server`, whose other fields are set; flags override
+// them, and `user` may be absent. The result is meaningless if there are complaints. `clock` must
+// outlive it.
 std::shared_ptr<CredentialSource> ReadUser(const std::optional<ConfigNode>& user,
                                            const AccessFlags& flags, const Access& server,
                                            const std::optional<ConfigNode>& cluster,
                                            const Clock& clock, Complaints& complaints);
 
-// In whose name the user asks: `as` and its like, unless the flags name somebody.
+// The impersonation settings of the user: `as`, `as-uid`, `as-groups` and `as-user-extra`.
 Impersonation ReadImpersonation(const ConfigNode& user, const AccessFlags& flags,
                                 Complaints& complaints);
 

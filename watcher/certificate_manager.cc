@@ -22,7 +22,7 @@ tl::unexpected<kube::Fault> FailedBecause(const std::string& what, const Error& 
   return kube::Failed(Reason::kInvalid, what + ": " + error.message());
 }
 
-// The certificates of `bundle`, and after them those that only `published` holds; both PEM.
+// The certificates of `bundle`, followed by those that are only in `published`; both PEM.
 std::string WithOthers(const std::string& bundle, const std::string& published) {
   std::string all = bundle;
   const auto others = certs::ReadCertificates(published);
@@ -43,7 +43,7 @@ bool IsOwnedBy(const Json& object, const Json& owner) {
 
 }  // namespace
 
-// The Secret as it is; null: there is none.
+// The current Secret; null if it does not exist.
 struct CertificateManager::Stored {
   Json secret;
   certs::Files files;
@@ -63,10 +63,9 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
   const std::string what = "Secret " + options_.ns + "/" + options_.secret;
   auto state = certs::ReadState(stored->files);
   if (!state) {
-    return FailedBecause(what +
-                             " cannot be taken over; delete it and a new CA is made, or put "
-                             "back what it held",
-                         state.error());
+    return FailedBecause(
+        what + " cannot be used; restore its content, or delete it to create a new CA",
+        state.error());
   }
   if (state->authority.certificate != nullptr) {
     if (auto published = Publish(*state, stop); !published) {
@@ -115,7 +114,7 @@ Answer<CertificateManager::Stored> CertificateManager::Read(const std::stop_toke
   stored.force_authority = asked == "ca";
   if (asked && !stored.force_serving && !stored.force_authority) {
     logger_.Warning("annotation " + std::string(kRotateAnnotation) +
-                        " says nothing: write \"serving\" or \"ca\"",
+                        " has an unknown value and is ignored: write \"serving\" or \"ca\"",
                     {{"value", *asked}});
   }
   return stored;
@@ -134,7 +133,7 @@ Answer<void> CertificateManager::Write(const Stored& stored, const certs::State&
                 {"namespace", options_.ns},
                 {"labels", {{"app.kubernetes.io/managed-by", "mindgate"}}}}}};
   }
-  // Data that is not ours stays; a Secret is small enough to be written whole.
+  // Other data is kept; a Secret is small enough to be written whole.
   Json& data = secret["data"];
   if (!data.is_object()) data = Json::object();
   const certs::Files files = certs::WriteState(state);
@@ -152,7 +151,7 @@ Answer<void> CertificateManager::Write(const Stored& stored, const certs::State&
   const kube::WriteOptions options{.field_manager = kBundleFieldManager};
   const auto answer =
       is_new ? client_.Create(resources::kSecrets, options_.ns, secret, options, stop)
-             // With the resourceVersion that was read: a second writer gets a conflict.
+             // Includes the resourceVersion that was read: a concurrent write is a conflict.
              : client_.Update(resources::kSecrets, options_.ns, options_.secret, secret, options,
                               {}, stop);
   if (!answer) return tl::unexpected(answer.error());
@@ -166,8 +165,8 @@ Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
     if (!ns) {
       if (!told_of_no_owner_) {
         logger_.Warning(
-            "the webhook configurations get no owner: when this namespace is deleted they stay, "
-            "and what they validate is refused; let this ServiceAccount get its namespace",
+            "cannot set an owner on the webhook configurations: they will outlive this namespace, "
+            "and then reject what they validate; allow this ServiceAccount to get its namespace",
             {{"namespace", options_.ns}, {"fault", ns.error().message}});
       }
       told_of_no_owner_ = true;
@@ -176,7 +175,7 @@ Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
     namespace_uid_ = json::AsString(json::FindPath(*ns, {"metadata", "uid"})).value_or("");
     if (namespace_uid_.empty()) return Json();
   }
-  // Nothing waits for them, so that the namespace goes at once.
+  // The configurations do not delay deletion of the namespace.
   return Json({{"apiVersion", resources::kNamespaces.api_version()},
                {"kind", resources::kNamespaces.kind},
                {"name", options_.ns},
@@ -191,7 +190,7 @@ Answer<void> CertificateManager::Publish(const certs::State& state, const std::s
   const std::pair<const kube::Resource&, const std::vector<std::string>&> all[] = {
       {resources::kMutatingWebhooks, options_.mutating_webhooks},
       {resources::kValidatingWebhooks, options_.validating_webhooks}};
-  // One that fails must not keep the others from getting theirs.
+  // A failure must not affect the other configurations.
   Answer<void> first_fault;
   for (const auto& [resource, names] : all) {
     for (const std::string& name : names) {
@@ -236,7 +235,7 @@ Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const
   const auto applied = client_.Apply(resource, {}, name, wanted, true,
                                      {.field_manager = kBundleFieldManager}, {}, stop);
   if (!applied) {
-    // Deleted since it was read: an apply would create it, which is refused for want of the rest.
+    // Deleted since it was read: apply tries to create it, which is rejected as incomplete.
     if (applied.error().reason == Reason::kInvalid) {
       const auto again = client_.Get(resource, {}, name, stop);
       if (!again && again.error().reason == Reason::kNotFound) return {};

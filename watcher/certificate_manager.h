@@ -12,42 +12,40 @@
 
 namespace mindgate::watcher {
 
-// Asks for a renewal that is not due: "serving" or "ca" as its value, on the Secret. The manager
-// takes it away when it has done so.
+// Annotation on the Secret that requests an early renewal; its value is "serving" or "ca". The
+// manager removes it afterwards.
 inline constexpr const char* kRotateAnnotation = "mindgate.io/rotate";
 
-// Owns exactly the caBundle fields and one ownerReference, so that whoever owns the rest of a
-// webhook configuration, Helm or GitOps, has nothing to quarrel about.
+// Owns only the caBundle fields and one ownerReference, so that it does not conflict with the owner
+// of the rest of a webhook configuration, such as Helm or GitOps.
 inline constexpr const char* kBundleFieldManager = "mindgate-certs";
 
 struct CertificateManagerOptions {
   std::string ns;
   std::string secret = "mindgate-tls";
-  std::string service = "mindgate-webhook";      // in `ns`; the certificate is for its names
+  std::string service = "mindgate-webhook";      // in `ns`; the certificate covers its names
   std::vector<std::string> mutating_webhooks;    // names of MutatingWebhookConfigurations
-  std::vector<std::string> validating_webhooks;  // and of ValidatingWebhookConfigurations
-  certs::RotationPolicy policy{};                // its names come from the service
+  std::vector<std::string> validating_webhooks;  // names of ValidatingWebhookConfigurations
+  certs::RotationPolicy policy{};                // names are set from the service
 };
 
-// Keeps the serving Secret of the webhook, and publishes the CA in caBundle of its webhook
-// configurations. For one leader at a time; should there be two, the Secret's resourceVersion lets
-// only one write. The keys are in the Secret and nowhere else, so that any replica can go on.
-//
-// A CA signs only after it was published: while publishing fails, nothing is renewed. When the
-// Secret was lost, servers hold the old certificate until kubelet has brought them the new one: for
-// `policy.publish`, what clients trusted before is published beside the new CA.
-//
-// The configurations are made dependents of the namespace: a webhook that went with its namespace
-// must not be called for ever, and what it validated be refused. The garbage collector takes them.
+// Manages the Secret of the webhook, and publishes the CA in caBundle of its webhook
+// configurations. Only the leader may run it; if there are two, the Secret's resourceVersion lets
+// only one write. The keys are in the Secret alone, so that any replica can take over. A CA signs
+// only after it was published: while publishing fails, nothing is renewed. If the Secret was lost,
+// servers use the old certificate until the kubelet updates their volume. For `policy.publish`, the
+// CAs that clients trusted before are published together with the new one. The namespace becomes
+// the owner of the configurations, so that the garbage collector deletes them with it. Otherwise
+// the API server would reject everything that the deleted webhook validated.
 class CertificateManager {
  public:
-  // The rest must outlive it.
+  // All references must outlive it.
   CertificateManager(kube::Client& client, const Clock& clock, log::Logger& logger,
                      CertificateManagerOptions options);
 
-  // Looks at the Secret and the configurations, and does what is due. Returns when the next step of
-  // the rotation is. A configuration that is not there is none to publish in. Safe to repeat after
-  // any fault.
+  // Reads the Secret and the configurations, and does what is due. Returns when the next rotation
+  // step is
+  // due. A configuration that does not exist is skipped. Safe to retry after any fault.
   kube::Answer<Time> Reconcile(const std::stop_token& stop);
 
  private:
@@ -56,7 +54,7 @@ class CertificateManager {
   kube::Answer<Stored> Read(const std::stop_token& stop);
   kube::Answer<void> Write(const Stored& stored, const certs::State& state,
                            const std::stop_token& stop);
-  // What makes an object a dependent of our namespace; null where that may not be read.
+  // The ownerReference to our namespace; null without permission to read it.
   kube::Answer<json::Json> OwnerReference(const std::stop_token& stop);
   kube::Answer<void> Publish(const certs::State& state, const std::stop_token& stop);
   kube::Answer<void> PublishIn(const kube::Resource& resource, const std::string& name,
@@ -68,7 +66,7 @@ class CertificateManager {
   log::Logger& logger_;
   CertificateManagerOptions options_;
   Time trust_others_until_{};
-  std::string namespace_uid_;  // empty: not known yet. It lasts as long as we do
+  std::string namespace_uid_;  // empty: not known yet; never changes
   bool told_of_no_owner_ = false;
 };
 

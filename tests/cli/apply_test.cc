@@ -162,7 +162,7 @@ TEST_F(Apply, SelectorsChooseAmongObjectsAndTheOthersAreKnown) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
             "error: none of 3 objects has labels that match --selector \"app=z\"\n"
-            "hint: the labels of the objects themselves count, not those of their pod templates\n");
+            "hint: the selector matches labels of the objects, not those of their pod templates\n");
   result = Run({"-f", "a.yaml", "-l", "app in x"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
@@ -387,8 +387,8 @@ TEST_F(Apply, UpdatesAndOldObjects) {
   CliResult result = Run({"-f", "new.yaml", "--old", "old.yaml", "--operation", "CREATE"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: --old names the state before an update, but --operation is CREATE\n"
-            "hint: leave out one of them\n");
+            "error: --old gives the object before an update, but --operation is CREATE\n"
+            "hint: remove one of them\n");
   result = Run({"-f", "new.yaml", "--old", "gone.yaml"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err, "gone.yaml: no such file\n");
@@ -404,8 +404,8 @@ TEST_F(Apply, NamespaceLabelsSwitchInjectionOff) {
   const CliResult result = Run({"-f", "a.yaml", "--namespace-labels", "team"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: --namespace-labels holds \"team\", which is not a label\n"
-            "hint: write key=value, several with commas between them\n");
+            "error: --namespace-labels contains \"team\", which is not a label\n"
+            "hint: write key=value, separated by commas\n");
 }
 
 TEST_F(Apply, ReferencesResolveAmongAllDocumentsOfAnInvocation) {
@@ -470,7 +470,7 @@ TEST_F(Apply, ConfigurationFaultsStopEverything) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
             "error: configuration mindgate.yaml: no such file\n"
-            "hint: `mindgate config defaults > mindgate.yaml` writes one\n");
+            "hint: create one with `mindgate config defaults > mindgate.yaml`\n");
 }
 
 TEST_F(Apply, TablesKeepToTheWidth) {
@@ -514,7 +514,7 @@ TEST_F(Apply, KustomizationsAreBuiltByWhatIsInPath) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
             "base: cannot be built: neither kustomize nor kubectl is in PATH; install one of them, "
-            "or build it elsewhere: kustomize build base | mindgate apply -f -\n");
+            "or pipe in output built elsewhere: kustomize build base | mindgate apply -f -\n");
   program("only/kubectl", of("kustomize"));
   EXPECT_EQ(with_path(here + "/only").out, "service/by-kustomize\n");
   program("both/kubectl", of("kustomize"));
@@ -531,8 +531,8 @@ TEST_F(Apply, EachFilenameTakesOnePath) {
   const CliResult result = Cli({"apply", "-f", "a.yaml", "b.yaml"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: unexpected argument \"b.yaml\"\nhint: -f takes one path: write -f again before "
-            "each, or quote a pattern, -f '*.yaml'\n");
+            "error: unexpected argument \"b.yaml\"\nhint: -f takes one path: repeat -f for each, "
+            "or quote the pattern: -f '*.yaml'\n");
 }
 
 TEST_F(Apply, FoldersOneLevelDeepAndInPart) {
@@ -550,7 +550,7 @@ TEST_F(Apply, NothingToLookAtIsAnError) {
   const CliResult result = Run({"-f", "-"}, "# only a comment\n");
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: no objects in -\nhint: the input is empty or holds only comments\n");
+            "error: no objects in -\nhint: the input is empty or contains only comments\n");
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ std::vector<BadInput> BadInputs() {
       {"a good document before a bad one", "a.yaml", good + "---\nkind: [\n", "a.yaml:6:"},
       {"a review without a request", "a.json",
        "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\"}",
-       "a.json:1:1: an AdmissionReview without a request\n"},
+       "a.json:1:1: this AdmissionReview has no request\n"},
       {"a review of no operation", "a.json",
        "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\",\n"
        " \"request\": {\"operation\": \"Create\", \"object\": {}}}",
@@ -188,8 +188,8 @@ TEST(BadInput, WhatIsNotAnObjectIsSkippedInFoldersAndAnErrorWhenNamed) {
   result = Cli({"apply", "-f", "dir"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: no objects in dir: skipped 5 documents that are not Kubernetes objects\n"
-            "hint: a Kubernetes object names its apiVersion and kind\n");
+            "error: no objects in dir; skipped 5 documents that are not Kubernetes objects\n"
+            "hint: a Kubernetes object has apiVersion and kind\n");
 }
 
 TEST(BadInput, TemplatesOfChartsAreSkippedAndTheWayToRenderThemIsNamed) {
@@ -203,18 +203,18 @@ TEST(BadInput, TemplatesOfChartsAreSkippedAndTheWayToRenderThemIsNamed) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err,
-            "error: no objects in charts: skipped 2 documents that are not Kubernetes objects, 2 "
+            "error: no objects in charts; skipped 2 documents that are not Kubernetes objects, 2 "
             "templates of Helm charts\n"
-            "hint: helm template charts/llm | mindgate apply -f - -o table judges what the chart "
-            "makes\n");
+            "hint: `helm template charts/llm | mindgate apply -f - -o table` checks the output of "
+            "the chart\n");
   workspace.Write("charts/a.yaml", "apiVersion: v1\nkind: Service\n");
   result = Cli({"apply", "-f", "charts"});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out, "apiVersion: v1\nkind: Service\n");
   EXPECT_EQ(result.err,
             "skipped: 2 documents that are not Kubernetes objects, 2 templates of Helm charts\n"
-            "hint: helm template charts/llm | mindgate apply -f - -o table judges what the chart "
-            "makes\n");
+            "hint: `helm template charts/llm | mindgate apply -f - -o table` checks the output of "
+            "the chart\n");
   EXPECT_EQ(Cli({"apply", "-f", "charts/llm/templates"}).code, 2) << "named itself";
   workspace.Write("other/templates/bad.yaml", "kind: {{ .x }}\n");
   EXPECT_THAT(Cli({"apply", "-f", "other"}).err, StartsWith("other/templates/bad.yaml:1:"))
@@ -227,7 +227,7 @@ TEST(BadInput, AStreamOfBadDocumentsEnds) {
   const auto all = json::Json::parse(Cli({"apply", "-f", "a.yaml", "-o", "json"}).out);
   EXPECT_EQ(all["results"].size(), 51u);
   EXPECT_EQ(all["results"][50]["findings"][0]["message"],
-            "too many bad documents; the rest is not read");
+            "too many invalid documents; the rest of the text is ignored");
 }
 
 TEST(BadInput, ByteOrderMarksAndWindowsLineEndsAreFine) {

@@ -91,10 +91,11 @@ TEST(CertsCreate, DoesNotReplaceWhatIsThere) {
   folder.Write("ca.key", "precious");
   const Outcome refused = Create(folder.path());
   EXPECT_EQ(refused.code, kExitDenied);
-  EXPECT_EQ(refused.err,
-            "error: " + folder.path() +
-                " already holds ca.key\n"
-                "hint: `mindgate certs rotate` renews what is there, --force begins anew\n");
+  EXPECT_EQ(
+      refused.err,
+      "error: " + folder.path() +
+          " already contains ca.key\n"
+          "hint: `mindgate certs rotate` renews existing certificates, --force overwrites them\n");
   EXPECT_EQ(folder.Read("ca.key"), "precious");
   EXPECT_EQ(Create(folder.path(), kNow, true).code, kExitDone);
 }
@@ -136,14 +137,14 @@ TEST(Certs, RefusesArgumentsThatMakeNoSense) {
       {{"certs", "create", "--dir", dir, "--ip", "localhost"},
        "error: \"localhost\" is not an IP address\n"},
       {{"certs", "create", "--dir", dir, "--service", "webhook"},
-       "error: --service \"webhook\" is no Service\n"
+       "error: --service \"webhook\" is not a Service\n"
        "hint: write its name and namespace: --service webhook.mindgate-system\n"},
       {{"certs", "create", "--dir", dir, "--dns", "a", "--days", "0"},
        "error: --days: Value 0 not in range 1 to 36500\n"},
       {{"certs", "inspect"}, "error: PATH is required\n"},
-      {{"certs", "inspect", dir, "-o", "yaml"}, "error: --output: \"yaml\" is not known"},
+      {{"certs", "inspect", dir, "-o", "yaml"}, "error: --output: \"yaml\" is not supported"},
       {{"certs", "inspect", dir}, "error: "},
-      {{"certs", "rotate", "--dir", dir}, "holds no ca.crt\n"},
+      {{"certs", "rotate", "--dir", dir}, "does not contain ca.crt\n"},
       {{"certs", "rotat"}, "did you mean \"rotate\"?"},
   };
   for (const Misuse& misuse : table) {
@@ -303,14 +304,14 @@ TEST(CertsRotate, ReplacesTheAuthorityStepByStep) {
   Create(folder.path());
   const Outcome planned =
       Rotate({.folder = folder.path(), .authority = true, .dry_run = true, .now = kNow + kDay});
-  EXPECT_EQ(planned.out, "would make the next CA, which signs later: requested\n");
+  EXPECT_EQ(planned.out, "would create the next CA, which signs later: requested\n");
   EXPECT_FALSE(std::filesystem::exists(folder / "ca-previous.key"));
 
   const Outcome introduced =
       Rotate({.folder = folder.path(), .authority = true, .now = kNow + kDay});
   EXPECT_EQ(introduced.code, kExitDone);
   EXPECT_EQ(introduced.out,
-            "make the next CA, which signs later: requested\n"
+            "create the next CA, which signs later: requested\n"
             "ca.crt has changed: publish it as caBundle now\n"
             "serving certificate: for webhook.mindgate-system.svc, until 2027-01-01T00:00:00Z\n"
             "CA: until 2035-12-31T00:00:00Z\n"
@@ -319,14 +320,14 @@ TEST(CertsRotate, ReplacesTheAuthorityStepByStep) {
 
   const Outcome again = Rotate({.folder = folder.path(), .authority = true, .now = kNow + kDay});
   EXPECT_EQ(again.code, kExitDone);
-  EXPECT_EQ(again.err, "note: the CA is being replaced already; --ca begins nothing new\n");
+  EXPECT_EQ(again.err, "note: the CA is already being replaced; --ca has no effect\n");
 
   const Time signs = kNow + kDay + std::chrono::hours(1);
   EXPECT_THAT(Rotate({.folder = folder.path(), .now = signs}).out,
               HasSubstr("renew the serving certificate: clients have had the new CA since"));
   EXPECT_FALSE(std::filesystem::exists(folder / "ca-previous.key")) << "a key nobody needs";
   EXPECT_THAT(Rotate({.folder = folder.path(), .now = signs + kDay}).out,
-              HasSubstr("drop the old CA: "));
+              HasSubstr("remove the old CA: "));
   EXPECT_EQ(Inspect({.path = folder.path(), .names = {kService}, .now = signs + kDay}).code,
             kExitDone);
 }

@@ -186,7 +186,7 @@ TEST_F(InShells, Fish) {
                line + "\"' 2>&1")
         .out;
   };
-  EXPECT_EQ(ask("mindgate config v"), "validate\tFind every fault of a configuration\n");
+  EXPECT_EQ(ask("mindgate config v"), "validate\tReport every error in a configuration file\n");
   EXPECT_EQ(ask("mindgate apply -o ya"), "yaml\n");
   EXPECT_EQ(ask("mindgate apply -f fi"), "file.yaml\n");
   EXPECT_EQ(ask("mindgate apply fi"), "");
@@ -196,7 +196,7 @@ TEST_F(InShells, Fish) {
 // kubectl runs kubectl_complete-PLUGIN with the words after the plugin's name.
 TEST_F(InShells, KubectlCompletesThePlugin) {
   EXPECT_EQ(Shell("PATH=$PWD/usr/bin:$PATH kubectl_complete-mindgate config v").out,
-            "validate\tFind every fault of a configuration\n:4\n");
+            "validate\tReport every error in a configuration file\n:4\n");
 }
 
 TEST_F(InShells, EverythingIsInstalled) {

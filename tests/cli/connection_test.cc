@@ -114,13 +114,13 @@ TEST_F(SecureServer, FlagsWinOverTheKubeconfig) {
        "--token: a space or a control character at byte 7, which a token cannot contain"},
       {"groups of nobody",
        {"--kubeconfig", config, "--as-group", "g"},
-       "--as-group and --as-uid: they say nothing without a user to act as (name one: --as USER)"},
+       "--as-group and --as-uid: have no effect without a user to impersonate (add --as USER)"},
       {"a user that would forge a header",
        {"--kubeconfig", config, "--as", "a\r\nX: y"},
-       "--as: a control character stands in it, which no name has"},
+       "--as: contains a control character, which names cannot have"},
       {"a time that is none",
        {"--kubeconfig", config, "--request-timeout", "soon"},
-       "--request-timeout: \"soon\" is not a time (write 30s, 2m or 1h; 0 is no limit)"},
+       "--request-timeout: \"soon\" is not a duration (write 30s, 2m or 1h; 0 means no timeout)"},
       {"a time", {"--kubeconfig", config, "--token", "good", "--request-timeout", "30s"}, nullptr},
   };
   for (const Case& c : cases) {
@@ -130,7 +130,7 @@ TEST_F(SecureServer, FlagsWinOverTheKubeconfig) {
     if (c.fault == nullptr) {
       EXPECT_EQ(told.code, 0);
       EXPECT_EQ(told.err, "");
-      EXPECT_EQ(told.out, "no pod has a gate of mindgate\n");
+      EXPECT_EQ(told.out, "no pods have a gate of mindgate\n");
     } else {
       EXPECT_EQ(told.code, 2);
       EXPECT_THAT(told.err, HasSubstr(c.fault));
@@ -185,7 +185,7 @@ TEST(Connection, WarningsOfTheServerAreSaidOnce) {
   server.AnswerNext(1, {.target_part = "/pods"}, answer);
   const auto told = Cli({"release-gates", "--all", "--dry-run", "-s", server.url()});
   EXPECT_EQ(told.code, 0);
-  EXPECT_EQ(told.out, "no pod has a gate of mindgate\n");
+  EXPECT_EQ(told.out, "no pods have a gate of mindgate\n");
   EXPECT_EQ(told.err, "Warning: v1 \"pods\" goes away\nWarning: red\\x1b[31m\n");
 }
 

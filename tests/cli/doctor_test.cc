@@ -60,11 +60,10 @@ TEST_F(DoctorTest, OfSeveralReleasesOneMustBeChosen) {
   const auto told = Run({});
   EXPECT_EQ(told.code, 2);
   EXPECT_EQ(told.out, "");
-  EXPECT_EQ(
-      told.err,
-      "error: several installations are in this cluster: canary-mindgate in namespace canary, "
-      "prod-mindgate in namespace gates\n"
-      "hint: choose one: -n NAMESPACE, or -l app.kubernetes.io/instance=RELEASE\n");
+  EXPECT_EQ(told.err,
+            "error: found several installations: canary-mindgate in namespace canary, "
+            "prod-mindgate in namespace gates\n"
+            "hint: choose one: -n NAMESPACE, or -l app.kubernetes.io/instance=RELEASE\n");
   EXPECT_THAT(Run({"-n", "gates"}).out, HasSubstr("Configuration prod-mindgate has"));
   EXPECT_THAT(Run({"-l", "app.kubernetes.io/instance=canary"}).out,
               HasSubstr("Configuration canary-mindgate has"));

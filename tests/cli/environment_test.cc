@@ -55,7 +55,7 @@ const std::set<std::string> kShared = {
     // of what reads documents
     "FILENAME", "OPERATION", "OLD", "NAMESPACE_LABELS", "CONFIG", "COLOR", "RECURSIVE", "EXCLUDE",
     "KUSTOMIZE", "SELECTOR",
-    // of what runs until it is told to stop
+    // of what runs until SIGTERM
     "LOG_FORMAT", "LOG_LEVEL", "PROBE_LISTEN", "LEADER_ELECT", "LEASE", "IDENTITY",
     // of certificates
     "CERTS_DAYS", "CERTS_CA_DAYS", "CERTS_SECRET", "CERTS_MANAGE_SERVICE", "MUTATING_WEBHOOK",

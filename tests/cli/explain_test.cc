@@ -101,7 +101,7 @@ TEST(Explain, ANameOfBothARuleAndAMutator) {
   EXPECT_EQ(json["mutators"][0]["mutator"], "visible-devices");
   EXPECT_EQ(Cli({"explain", "MG103", "mutator/visible-devices"}).out, both.out);
   EXPECT_EQ(Cli({"explain", "mutator/MG103"}).err,
-            "error: there is no rule or mutator \"mutator/MG103\"\n"
+            "error: unknown rule or mutator \"mutator/MG103\"\n"
             "hint: `mindgate explain` lists all of them\n");
   EXPECT_EQ(Cli({"explain", "rule/scheduler-nam"}).code, 2);
 }
@@ -183,10 +183,10 @@ TEST(Explain, UnknownRulesGetTheNearestKnown) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err,
-            "error: there is no rule or mutator \"fault-sheduling-value\"\n"
+            "error: unknown rule or mutator \"fault-sheduling-value\"\n"
             "hint: did you mean \"fault-scheduling-value\"?\n");
   EXPECT_EQ(Cli({"explain", "whatever"}).err,
-            "error: there is no rule or mutator \"whatever\"\n"
+            "error: unknown rule or mutator \"whatever\"\n"
             "hint: `mindgate explain` lists all of them\n");
   for (const std::vector<std::string>& both :
        {std::vector<std::string>{"explain", "MG050", "-f", "x"},
@@ -194,8 +194,8 @@ TEST(Explain, UnknownRulesGetTheNearestKnown) {
     result = Cli(both);
     EXPECT_EQ(result.code, 2);
     EXPECT_EQ(result.err,
-              "error: both files and the rule \"MG050\" are named\n"
-              "hint: -f takes one path: write -f MG050 if it is another file, else leave out -f\n");
+              "error: both files and the rule \"MG050\" are given\n"
+              "hint: -f takes one path: write -f MG050 if it is another file, else remove -f\n");
   }
 }
 

@@ -54,8 +54,8 @@ TEST(ReadInputs, WhatCannotBeReadIsNamedAndTheRestIsRead) {
   workspace.Write("file[1].yaml", "brackets");
   EXPECT_THAT(Read({"missing.yaml", "empty", "*.json", "good.yaml", "good.yaml/x"}),
               ElementsAre("missing.yaml! no such file",
-                          "empty! the folder holds no .yaml, .yml or .json file",
-                          "*.json! the pattern matches no file", "good.yaml: x",
+                          "empty! the folder contains no .yaml, .yml or .json file",
+                          "*.json! the pattern matches no files", "good.yaml: x",
                           "good.yaml/x! cannot be opened: Not a directory"));
   EXPECT_THAT(Read({"file[1].yaml"}), ElementsAre("file[1].yaml: brackets"))
       << "a file of that very name is not a pattern";

@@ -92,7 +92,7 @@ TEST(JsonPath, FaultsNameTheColumn) {
     const char* fault;
   };
   const Case cases[] = {
-      {"{.kind", "column 1: this brace is not closed: write } after it"},
+      {"{.kind", "column 1: unclosed brace: add }"},
       {"{kind}",
        "column 2: unexpected \"k\": write a path such as {.metadata.name}, text such as "
        "{\"\\n\"}, {range PATH} or {end}"},
@@ -100,15 +100,15 @@ TEST(JsonPath, FaultsNameTheColumn) {
        "column 9: expected an index such as [0], a range such as [1:3], [*], a name "
        "such as ['a'] or a filter such as [?(@.a==\"b\")]"},
       {"{.items[0}", "column 10: unexpected \"}\" in brackets"},
-      {"{.items[0", "column 8: this bracket is not closed: write ] after it"},
+      {"{.items[0", "column 8: unclosed bracket: add ]"},
       {"{.items[0:2:0]}", "column 13: a step must be 1 or more"},
       {"{.items[99999999999999]}", "column 9: \"99999999999999\" is not an index"},
-      {"{'a}", "column 2: this quote is not closed"},
+      {"{'a}", "column 2: unclosed quote"},
       {"a{end}", "column 2: {end} without a {range}"},
       {"{range .items[*]}{.kind}", "column 17: this {range} has no {end}"},
       {"{.items[?@.a]}", "column 10: expected ( after ?: write [?(@.a==\"b\")]"},
       {"{.items[?(@.a=~'b')]}",
-       "column 14: \"=~\" is not known: write ==, !=, <, <=, > or >=; for "
+       "column 14: \"=~\" is not supported: write ==, !=, <, <=, > or >=; for "
        "regular expressions use -o json and jq"},
       {"{.items[?(@.a==b)]}",
        "column 16: expected a path such as @.a, text in quotes, a number, true or false"},
@@ -116,14 +116,15 @@ TEST(JsonPath, FaultsNameTheColumn) {
       {"{.items[?(@.a==1]}", "column 17: expected )] at the end of a filter"},
       {"{.a..}", "column 4: \"..\" needs a name, * or [ after it"},
       // These fit a template and not the value.
-      {"{.items[2].kind}", "column 9: the list has 2 elements, none at 2"},
-      {"{.items[-3].kind}", "column 9: the list has 2 elements, none at -3"},
-      {"{.items[1:5].kind}", "column 9: the list has 2 elements, not all from 1 to 5"},
-      {"{.kind[0]}", "column 8: this is a string, where an index needs a list"},
-      {"{.kind[?(@.a)]}", "column 7: this is a string, where a filter needs a list"},
-      {"{.items[?(@.kind<3)]}", "column 8: this is a string and this is a number have no order"},
+      {"{.items[2].kind}", "column 9: the list has 2 elements, so index 2 is out of range"},
+      {"{.items[-3].kind}", "column 9: the list has 2 elements, so index -3 is out of range"},
+      {"{.items[1:5].kind}", "column 9: the list has 2 elements, so 1:5 is out of range"},
+      {"{.kind[0]}", "column 8: this is a string, but an index needs a list"},
+      {"{.kind[?(@.a)]}", "column 7: this is a string, but a filter needs a list"},
+      {"{.items[?(@.kind<3)]}",
+       "column 8: this is a string and this is a number cannot be ordered"},
       {"{.items[?(@..address=='a')]}",
-       "column 8: a filter compares one value with one, and this path finds several"},
+       "column 8: a filter compares single values, but this path matches several"},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(Printed(c.text, List()), std::string("fault: jsonpath template, ") + c.fault)
@@ -137,11 +138,11 @@ TEST(JsonPath, IsBounded) {
   std::string ranges;
   for (size_t i = 0; i < JsonPath::kMaxDepth; ++i) ranges += "{range .a}";
   EXPECT_EQ(Printed(ranges, {}),
-            "fault: jsonpath template, column 311: more than 31 ranges and filters within another");
+            "fault: jsonpath template, column 311: more than 31 nested ranges and filters");
   std::string filters = "{.a";
   for (size_t i = 0; i < JsonPath::kMaxDepth; ++i) filters += "[?(@";
   EXPECT_EQ(Printed(filters, {}),
-            "fault: jsonpath template, column 128: more than 31 ranges and filters within another");
+            "fault: jsonpath template, column 128: more than 31 nested ranges and filters");
   OrderedJson deep = 1;
   for (int i = 0; i < 60; ++i) deep = OrderedJson{{"a", std::move(deep)}};
   std::string descents = "{";
@@ -149,8 +150,9 @@ TEST(JsonPath, IsBounded) {
   EXPECT_EQ(Printed(descents + "}", deep).substr(0, 24), "fault: jsonpath template");
   const OrderedJson large = {{"a", std::string(JsonPath::kMaxOutput / 2, 'x')}};
   EXPECT_EQ(Printed("{.a}{.a}", large).size(), JsonPath::kMaxOutput);
-  EXPECT_EQ(Printed("{.a}{.a} ", large),
-            "fault: jsonpath template: the output is larger than 67108864 bytes; ask for less");
+  EXPECT_EQ(
+      Printed("{.a}{.a} ", large),
+      "fault: jsonpath template: the output is larger than 67108864 bytes; select fewer fields");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string Parsed(const std::string& text) {
 
 TEST(Output, FormatsOfOneOption) {
   const std::string known =
-      " is not known: write \"table\", \"wide\", \"name\", \"yaml\", \"json\" or "
+      " is not supported: write \"table\", \"wide\", \"name\", \"yaml\", \"json\" or "
       "\"jsonpath=TEMPLATE\"";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"table", "table"},
@@ -33,7 +33,7 @@ TEST(Output, FormatsOfOneOption) {
       {"json={.a}", "\"json={.a}\"" + known + "; did you mean \"json\"?"},
       {"jsonpath", "jsonpath has no template: write -o jsonpath='{.metadata.name}', in quotes"},
       {"jsonpath=", "jsonpath has no template: write -o jsonpath='{.metadata.name}', in quotes"},
-      {"jsonpath={.a", "jsonpath template, column 1: this brace is not closed: write } after it"},
+      {"jsonpath={.a", "jsonpath template, column 1: unclosed brace: add }"},
   };
   for (const auto& [text, parsed] : cases) EXPECT_EQ(Parsed(text), parsed) << text;
 }
@@ -70,7 +70,7 @@ TEST(Output, OneValueInAllFormats) {
       {"wide", 0, "WIDE\n", ""},
       {"jsonpath={.services[*].name}", 0, "chat", ""},
       {"jsonpath={.services[3].name}", 2, "",
-       "error: jsonpath template, column 12: the list has 1 element, none at 3\n"},
+       "error: jsonpath template, column 12: the list has 1 element, so index 3 is out of range\n"},
   };
   for (const auto& [text, code, out, err] : cases) {
     std::istringstream in;

@@ -85,10 +85,10 @@ TEST(Program, AFullDiskIsAnErrorThatIsTold) {
   for (const char* arguments : {"version", "explain", "config defaults"}) {
     const CliResult result = Shell("{ " + kBinary + " " + arguments + " >/dev/full; } 2>&1");
     EXPECT_EQ(result.code, 2) << arguments;
-    EXPECT_THAT(result.out, ::testing::StartsWith("error: standard output cannot be written"));
+    EXPECT_THAT(result.out, ::testing::StartsWith("error: cannot write to standard output"));
     EXPECT_THAT(
         result.out,
-        HasSubstr("\nhint: what was printed is not complete; make room, or write elsewhere\n"));
+        HasSubstr("\nhint: the output is incomplete; free disk space, or write to another file\n"));
   }
   EXPECT_THAT(Shell("{ " + kBinary + " version >/dev/full; } 2>&1").out,
               HasSubstr("written: No space left on device\n"));
@@ -106,10 +106,9 @@ TEST(Program, TheNameItIsCalledByShowsInHelpOnly) {
               HasSubstr("\nUsage: kubectl mindgate config [OPTIONS] SUBCOMMAND\n"));
   EXPECT_EQ(Shell("./kubectl-mindgate aply 2>&1").out,
             "error: unexpected argument \"aply\"\nhint: did you mean \"apply\"?\n");
-  EXPECT_EQ(
-      Shell("./kubectl-mindgate test --bogus 2>&1").out,
-      "error: unknown flag \"--bogus\"\nhint: `kubectl mindgate test --help` shows what can be "
-      "written\n");
+  EXPECT_EQ(Shell("./kubectl-mindgate test --bogus 2>&1").out,
+            "error: unknown flag \"--bogus\"\nhint: `kubectl mindgate test --help` lists the flags "
+            "and arguments\n");
 }
 
 TEST(Program, VersionAndHelpAsOtherProgramsHaveThem) {
@@ -118,11 +117,11 @@ TEST(Program, VersionAndHelpAsOtherProgramsHaveThem) {
   EXPECT_EQ(Cli({"help", "apply"}).out, Cli({"apply", "--help"}).out);
   EXPECT_EQ(Cli({"help", "config", "validate"}).out, Cli({"config", "validate", "--help"}).out);
   EXPECT_EQ(Cli({"help", "config", "validat"}).err,
-            "error: there is no command \"mindgate config validat\"\n"
+            "error: unknown command \"mindgate config validat\"\n"
             "hint: did you mean \"validate\"?\n");
   EXPECT_EQ(Cli({"help", "nothing"}).err,
-            "error: there is no command \"mindgate nothing\"\n"
-            "hint: `mindgate --help` lists all of them\n");
+            "error: unknown command \"mindgate nothing\"\n"
+            "hint: `mindgate --help` lists all commands\n");
 }
 
 TEST(Program, DumbTerminalsAndNoColorAreNotPainted) {
@@ -195,13 +194,12 @@ TEST(Program, MistakesInArgumentsNameTheNearestKnown) {
       {{"config", "default"},
        "error: unexpected argument \"default\"\nhint: did you mean \"defaults\"?\n"},
       {{"apply", "-o", "yml"},
-       "error: --output: \"yml\" is not known: write \"yaml\", \"json\", \"name\", "
+       "error: --output: \"yml\" is not supported: write \"yaml\", \"json\", \"name\", "
        "\"jsonpath=TEMPLATE\", \"patch\", \"diff\" or \"table\"; did you mean \"yaml\"?\nhint: "
-       "`mindgate apply --help` shows what can be "
-       "written\n"},
+       "`mindgate apply --help` lists the flags and arguments\n"},
       {{"apply", "--operation", "DELETE"},
-       "error: --operation: \"DELETE\" is not known: write \"CREATE\" or \"UPDATE\"\nhint: "
-       "`mindgate apply --help` shows what can be written\n"},
+       "error: --operation: \"DELETE\" is not supported: write \"CREATE\" or \"UPDATE\"\nhint: "
+       "`mindgate apply --help` lists the flags and arguments\n"},
   };
   for (const auto& c : cases) {
     const CliResult result = Cli(c.arguments);
@@ -219,7 +217,7 @@ TEST(Config, DefaultsValidateAndSchema) {
   config->generation = schemas::Config().generation;
   EXPECT_EQ(*config, schemas::Config()) << "with the mutators and rules of this binary";
   EXPECT_EQ(Cli({"config", "validate", "-"}, defaults).out,
-            "<stdin>: fine, generation " + schemas::HashText(defaults) + "\n");
+            "<stdin>: valid, generation " + schemas::HashText(defaults) + "\n");
 
   const auto schema = json::Json::parse(Cli({"config", "schema"}).out);
   EXPECT_TRUE(schemas::JsonSchema::Compile(schema));
@@ -263,20 +261,20 @@ TEST(Config, ExceptionsThatHaveEndedOrEndSoonAreWarnedOf) {
     std::ostringstream err;
     Streams io{in, out, err};
     EXPECT_EQ(RunConfigValidate("mindgate.yaml", *ParseTime(now), io), 0);
-    EXPECT_THAT(out.str(), ::testing::StartsWith("mindgate.yaml: fine, generation "));
+    EXPECT_THAT(out.str(), ::testing::StartsWith("mindgate.yaml: valid, generation "));
     return err.str();
   };
-  EXPECT_EQ(validate("2026-01-12T00:00:00Z"),
-            "mindgate.yaml:2:58: warning: the exception of serving for MG050 ended on "
-            "2020-12-31T23:59:59Z and has no effect: what it let through is judged again\n"
-            "- {rules: [MG050], owner: serving, reason: old, expires: 2020-12-31}\n" +
-                std::string(57, ' ') +
-                "^\nhint: remove it, or give it a later date\n"
-                "mindgate.yaml:3:67: warning: the exception of training for MG050, MG053 ends on "
-                "2026-02-10T23:59:59Z: what it lets through is judged again from then on\n"
-                "- {rules: [MG050, MG053], owner: training, reason: soon, expires: 2026-02-10}\n" +
-                std::string(66, ' ') +
-                "^\nhint: mend the objects until then, or give it a later date\n");
+  EXPECT_EQ(
+      validate("2026-01-12T00:00:00Z"),
+      "mindgate.yaml:2:58: warning: the exception of serving for MG050 expired on "
+      "2020-12-31T23:59:59Z and has no effect: the objects it covered are checked again\n"
+      "- {rules: [MG050], owner: serving, reason: old, expires: 2020-12-31}\n" +
+          std::string(57, ' ') +
+          "^\nhint: remove it, or set a later date\n"
+          "mindgate.yaml:3:67: warning: the exception of training for MG050, MG053 expires on "
+          "2026-02-10T23:59:59Z: the objects it covers are checked again from then on\n"
+          "- {rules: [MG050, MG053], owner: training, reason: soon, expires: 2026-02-10}\n" +
+          std::string(66, ' ') + "^\nhint: fix the objects by then, or set a later date\n");
   EXPECT_EQ(validate("2020-11-01T00:00:00Z"), "");
 }
 

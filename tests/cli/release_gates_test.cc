@@ -58,7 +58,7 @@ TEST_F(ReleaseGates, OfOursAndOfNobodyElse) {
   EXPECT_EQ(GatesOf("ours"), Json::array());
   EXPECT_EQ(GatesOf("both"), Json({{{"name", "example.com/quota"}}}));
   EXPECT_EQ(GatesOf("other"), Json({{{"name", "example.com/quota"}}}));
-  EXPECT_EQ(Run({"-A", "--all", "--yes"}).out, "no pod has a gate of mindgate\n");
+  EXPECT_EQ(Run({"-A", "--all", "--yes"}).out, "no pods have a gate of mindgate\n");
 }
 
 TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingSaysWhich) {
@@ -69,19 +69,20 @@ TEST_F(ReleaseGates, NothingIsOpenedUnlessSomethingSaysWhich) {
   };
   const std::vector<Case> cases = {
       {{"-A"},
-       "error: nothing says whose gates to open, and an open gate lets a pod start at once\n"
-       "hint: write names of pods, -l SELECTOR, or --all; --dry-run tells which\n"},
+       "error: no pods are selected, and a pod starts as soon as its gate is open\n"
+       "hint: give pod names, -l SELECTOR or --all; --dry-run lists the pods\n"},
       {{"-A", "--yes"},
-       "error: nothing says whose gates to open, and an open gate lets a pod start at once\n"
-       "hint: write names of pods, -l SELECTOR, or --all; --dry-run tells which\n"},
+       "error: no pods are selected, and a pod starts as soon as its gate is open\n"
+       "hint: give pod names, -l SELECTOR or --all; --dry-run lists the pods\n"},
       {{"--all", "p0", "--yes"},
-       "error: names, -l and --all do not go together\nhint: write one of them\n"},
+       "error: names, -l and --all cannot be combined\nhint: use only one of them\n"},
       {{"-A", "p0", "--yes"},
-       "error: names and -A do not go together: the same name may be in many namespaces\n"
-       "hint: leave out -A and name the namespace: -n NAMESPACE\n"},
+       "error: names and -A cannot be combined: several namespaces may have the same name\n"
+       "hint: replace -A with -n NAMESPACE\n"},
       {{"--all", "--dry-run=always"},
-       "error: --dry-run: \"always\" is not known: write --dry-run=none, client or server; alone "
-       "it means client\nhint: `mindgate release-gates --help` shows what can be written\n"},
+       "error: --dry-run: \"always\" is not supported: write --dry-run=none, client or server; "
+       "--dry-run alone means client\nhint: `mindgate release-gates --help` lists the flags and "
+       "arguments\n"},
   };
   for (const Case& c : cases) {
     const auto told = Run(c.arguments);
@@ -101,8 +102,7 @@ TEST_F(ReleaseGates, NamesAndSelectorsChoosePods) {
   EXPECT_EQ(missing.code, 1);
   EXPECT_EQ(missing.out, "pod/p2 in namespace serving released\n");
   EXPECT_EQ(missing.err,
-            "error: pod \"p1\" in namespace serving waits behind no gate of mindgate, or is not "
-            "there\n");
+            "error: pod \"p1\" in namespace serving does not exist or has no gate of mindgate\n");
   Json pod = server.Find(resources::kPods, "serving", "p0");
   PutPod("p3", "Pending", {kOurs});
   pod["metadata"]["labels"] = {{"jobID", "chat"}};
@@ -146,12 +146,11 @@ TEST_F(ReleaseGates, ATerminalIsAsked) {
   const std::string question =
       "pod/p0 in namespace serving\npod/p1 in namespace serving\n"
       "Open the gates of these 2 pods? [y/N] ";
-  EXPECT_EQ(ask("n\n", true), "1\n|" + question + "nothing was done\n");
-  EXPECT_EQ(ask("", true), "1\n|" + question + "nothing was done\n");
-  EXPECT_EQ(
-      ask("yes\n", false),
-      "2\n|error: standard input is not a terminal, so nobody can be asked whether to open the "
-      "gates\nhint: write --yes, or --dry-run to see which\n");
+  EXPECT_EQ(ask("n\n", true), "1\n|" + question + "canceled: no gate was opened\n");
+  EXPECT_EQ(ask("", true), "1\n|" + question + "canceled: no gate was opened\n");
+  EXPECT_EQ(ask("yes\n", false),
+            "2\n|error: cannot ask for confirmation: standard input is not a terminal\nhint: use "
+            "--yes to skip the question, or --dry-run to list the pods\n");
   EXPECT_EQ(GatesOf("p0").size(), 1U);
   EXPECT_EQ(ask("Y\n", true),
             "0\npod/p0 in namespace serving released\npod/p1 in namespace serving released\n|" +

@@ -108,36 +108,38 @@ TEST_F(StatusTest, TheHeaderSaysWhetherAnybodyActs) {
   };
   Install("observe");
   Lead(std::chrono::hours(75));
-  EXPECT_EQ(Run({"-A"}).out,
-            "mode:   observe, so nothing is done\nleader: gate-watcher-0_1, for 3d3h\n\n" +
-                table("would be granted: ", false));
+  EXPECT_EQ(
+      Run({"-A"}).out,
+      "mode:   observe, so decisions are not carried out\nleader: gate-watcher-0_1, for 3d3h\n\n" +
+          table("would be granted: ", false));
   Install("enforce");
   EXPECT_EQ(Run({"-A"}).out, "mode:   enforce\nleader: gate-watcher-0_1, for 3d3h\n\n" +
                                  table("about to start: ", true));
   Lead(std::chrono::hours(75), std::chrono::hours(1));
   EXPECT_EQ(Run({"-A"}).out,
-            "mode:   enforce\nleader: none, so nothing is done: Lease ops/gate-watcher was last "
+            "mode:   enforce\nleader: none, so decisions are not carried out: Lease "
+            "ops/gate-watcher was last "
             "renewed at " +
                 server.Find(resources::kLeases, "ops", "gate-watcher")["spec"]["renewTime"]
                     .get<std::string>() +
                 "\n\n" + table("would be granted: ", false));
   server.Remove(resources::kLeases, "ops", "gate-watcher");
   EXPECT_EQ(Run({"-A"}).out,
-            "mode:   enforce\nleader: none, so nothing is done: there is no Lease "
+            "mode:   enforce\nleader: none, so decisions are not carried out: there is no Lease "
             "ops/gate-watcher\n\n" +
                 table("would be granted: ", false));
   server.Forbid("get", "configmaps");
   EXPECT_EQ(Run({"-A"}).out.substr(0, 67),
-            "mode:   not known: ConfigMap ops/gate-config cannot be read: GET /a");
+            "mode:   unknown: ConfigMap ops/gate-config cannot be read: GET /a");
 }
 
 TEST_F(StatusTest, WithoutAnInstallation) {
   PutWaiting();
   const std::string said = Run({"-A"}).out;
   EXPECT_EQ(said.substr(0, said.find("\n\n")),
-            "mode:   off, so nothing is done (no webhook configuration has the label "
+            "mode:   off, so decisions are not carried out (no webhook configuration has the label "
             "app.kubernetes.io/name=mindgate: mindgate is not installed)\n"
-            "leader: none, so nothing is done: mindgate is not installed");
+            "leader: none, so decisions are not carried out: mindgate is not installed");
 }
 
 TEST_F(StatusTest, ATableOfServices) {
@@ -191,8 +193,8 @@ TEST_F(StatusTest, NamesAndSelectorsChooseServices) {
   const auto everywhere = Run({"-A", "code"});
   EXPECT_EQ(everywhere.code, 2);
   EXPECT_EQ(everywhere.err,
-            "error: names and -A do not go together: the same name may be in many namespaces\n"
-            "hint: leave out -A and name the namespace: -n NAMESPACE\n");
+            "error: names and -A cannot be combined: several namespaces may have the same name\n"
+            "hint: replace -A with -n NAMESPACE\n");
 }
 
 TEST_F(StatusTest, JsonForMachines) {
@@ -235,7 +237,7 @@ TEST_F(StatusTest, NothingIsThere) {
   Install("off");
   Lead(std::chrono::seconds(90));
   EXPECT_EQ(Run({"-A"}).out,
-            "mode:   off, so nothing is done\nleader: gate-watcher-0_1, for 90s\n\n"
+            "mode:   off, so decisions are not carried out\nleader: gate-watcher-0_1, for 90s\n\n"
             "no pods are under a scaling rule\n");
 }
 

@@ -135,7 +135,7 @@ TEST_F(TestCommand, Junit) {
                                     "file=\"suite.yaml\" line=\"12\"/>\n"));
   EXPECT_THAT(result.out,
               HasSubstr("tests=\"1\" failures=\"0\" errors=\"1\">\n    <testcase name=\"bad.yaml\" "
-                        "classname=\"bad.yaml\"><error message=\"the suite cannot be read\"/>"));
+                        "classname=\"bad.yaml\"><error message=\"the suite is invalid\"/>"));
 }
 
 TEST_F(TestCommand, SuitesThatCannotBeRead) {
@@ -146,7 +146,7 @@ TEST_F(TestCommand, SuitesThatCannotBeRead) {
       {"cases: [\n", "suite.yaml:2:1: "},
       {"case: []\n", "suite.yaml:1:1: \"cases\" is missing"},
       {"cases: [{name: a, input: pod.yaml, expect: {}}]\n",
-       "suite.yaml:1:36: nothing is expected, so the case cannot fail"},
+       "suite.yaml:1:36: expect is empty, so the case cannot fail"},
       {"cases: [{name: a, input: gone.yaml, expect: {outcome: denied}}]\n",
        "suite.yaml:1:26: gone.yaml: no such file"},
       {"cases: [{name: a, input: {kind: Pod}, expect: {outcome: denied}}]\n",
@@ -155,17 +155,17 @@ TEST_F(TestCommand, SuitesThatCannotBeRead) {
        "suite.yaml:1:54: \"deny\" is not allowed here: must be \"admitted\", \"denied\" or "
        "\"ignored\""},
       {"cases: [{name: a, input: pod.yaml, expect: {findings: [{rule: MG0500}]}}]\n",
-       "suite.yaml:1:63: there is no rule \"MG0500\""},
+       "suite.yaml:1:63: unknown rule \"MG0500\""},
       {"config: {rule: {}}\ncases: [{name: a, input: pod.yaml, expect: {outcome: denied}}]\n",
        "suite.yaml:1:10: unknown key \"rule\""},
       {"cases: [{name: a, input: two.yaml, expect: {outcome: denied}}]\n",
-       "suite.yaml:1:26: holds 2 objects where one is wanted"},
+       "suite.yaml:1:26: contains 2 objects instead of one"},
       {"cases:\n- {name: a, input: pod.yaml, expect: {outcome: denied}}\n"
        "- {name: a, input: pod.yaml, expect: {outcome: denied}}\n",
        "suite.yaml:3:10: case 1 has the same name"},
       {"now: yesterday\ncases: [{name: a, input: pod.yaml, expect: {outcome: denied}}]\n",
-       "suite.yaml:1:6: \"yesterday\" is no time"},
-      {"# empty\n", "suite.yaml: holds no suite"},
+       "suite.yaml:1:6: \"yesterday\" is not a time"},
+      {"# empty\n", "suite.yaml: contains no suite"},
   };
   workspace_.Write("two.yaml", std::string(kMisspeltPod) + "---\n" + kMisspeltPod);
   for (const auto& c : cases) {
@@ -208,7 +208,7 @@ TEST_F(TestCommand, FoldersHoldSuitesBesideManifests) {
   EXPECT_EQ(Cli({"test", "dir"}).code, 2) << "a suite with a typo must not be passed over";
   workspace_.Write("manifests/pod.yaml", kMisspeltPod);
   EXPECT_EQ(Cli({"test", "manifests"}).err,
-            "error: no suite in manifests\nhint: a suite is a YAML file with cases:\n");
+            "error: no suites in manifests\nhint: a suite is a YAML file with a list of cases\n");
 }
 
 TEST_F(TestCommand, ASuiteOnStandardInput) {

@@ -33,15 +33,15 @@ TEST(Watch, AConfigurationThatWasNeverGoodIsSaidToBeNone) {
   Running watch(Arguments(server, folder / "mindgate.yaml"));
   EXPECT_THAT(
       watch.ReadUntil("\"watching\""),
-      HasSubstr("no good configuration was ever loaded: nothing is decided and nothing done "
-                "until there is one"));
+      HasSubstr(
+          "no valid configuration has been loaded: the watcher does nothing until there is one"));
   folder.Write("mindgate.yaml", "gangRepair: off\n");
   EXPECT_THAT(watch.ReadUntil("configuration"), HasSubstr("\"loaded\""));
   folder.Write("mindgate.yaml", "gangRepair: off\nelasticScaling: {mode: off}\n");
   EXPECT_THAT(watch.ReadUntil("configuration"), HasSubstr("\"reloaded\""));
   folder.Write("mindgate.yaml", "gangRepair: perhaps\n");
   EXPECT_THAT(watch.ReadUntil("configuration"),
-              HasSubstr("configuration refused, the last good one stays in use"));
+              HasSubstr("configuration rejected, the last valid one stays in use"));
   watch.Signal(SIGTERM);
   EXPECT_EQ(watch.ExitCode(), 0);
 }

@@ -27,15 +27,15 @@ TEST(Webhook, RefusesOptionsThatContradictEachOther) {
   };
   const std::vector<Case> cases = {
       {{"webhook"},
-       "error: --cert-dir is missing: the API server speaks only HTTPS to a webhook\n"
-       "hint: name the folder with tls.crt and tls.key (`mindgate certs create` makes one), or "
-       "write --dev to try mindgate on this machine\n"},
+       "error: --cert-dir is required: the API server calls webhooks over HTTPS only\n"
+       "hint: give the folder with tls.crt and tls.key (`mindgate certs create` creates one), or "
+       "use --dev to try mindgate on this machine\n"},
       {{"webhook", "--cert-dir", "x", "--client-name", "a"},
-       "error: --client-name and --client-optional say nothing without --client-ca\n"
-       "hint: name the file with the CA that signs the API server's client certificate\n"},
+       "error: --client-name and --client-optional require --client-ca\n"
+       "hint: give the file with the CA that signs the API server's client certificate\n"},
       {{"webhook", "--cert-dir", "x", "--drain-time", "1"},
        "error: --drain-time is shorter than --drain-delay\n"
-       "hint: the delay is a part of the time\n"},
+       "hint: --drain-time includes the delay\n"},
       {{"webhook", "--dev", "--listn", ":1"},
        "error: unknown flag \"--listn\"\nhint: did you mean \"--listen\"?\n"},
   };
@@ -59,7 +59,7 @@ struct Running : ::mindgate::testing::Running {
 
 TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
   Running webhook("--dev");
-  const std::string said = webhook.ReadUntil("Ctrl-C ends it.");
+  const std::string said = webhook.ReadUntil("Press Ctrl-C to stop.");
   const size_t begin = said.find("  curl --cacert");
   ASSERT_NE(begin, std::string::npos) << said;
   const std::string curl = said.substr(begin, said.find("\n\n", begin) - begin);
@@ -94,7 +94,7 @@ TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
 // A second signal ends it at once; its key does not stay behind.
 TEST(Webhook, ASecondSignalLeavesNoKey) {
   Running webhook("--dev --drain-delay 20");
-  const std::string said = webhook.ReadUntil("Ctrl-C ends it.");
+  const std::string said = webhook.ReadUntil("Press Ctrl-C to stop.");
   const size_t folder = said.find("/ca.crt");
   const size_t start = said.rfind(' ', folder) + 1;
   const std::string path = said.substr(start, folder - start);
@@ -127,7 +127,7 @@ TEST(Webhook, WithoutCertificatesItWaitsForThem) {
 
 TEST(Webhook, APortThatIsTakenIsNamed) {
   Running first("--dev");
-  const std::string said = first.ReadUntil("Ctrl-C ends it.");
+  const std::string said = first.ReadUntil("Press Ctrl-C to stop.");
   const size_t port = said.find("https://127.0.0.1:") + 18;
   const std::string taken =
       "127.0.0.1:" + said.substr(port, said.find_first_not_of("0123456789", port) - port);

@@ -70,8 +70,8 @@ TEST_F(SourceFixture, AListOfFilesIsMergedAndWhatIsMissingSkipped) {
 
 TEST_F(SourceFixture, NoFileAtAll) {
   EXPECT_EQ(Found(),
-            "Credentials: there is no file DIR/home/.kube/config, and this is no pod: "
-            "KUBERNETES_SERVICE_HOST is not set (name a kubeconfig: --kubeconfig FILE)");
+            "Credentials: there is no file DIR/home/.kube/config, and this is not a pod: "
+            "KUBERNETES_SERVICE_HOST is not set (give a kubeconfig: --kubeconfig FILE)");
   EXPECT_EQ(Found({.kubeconfig = folder / "gone"}),
             "Credentials: --kubeconfig: there is no file DIR/gone");
   EXPECT_EQ(Found({.context = "prod"}), "Credentials: there is no file DIR/home/.kube/config");
@@ -82,10 +82,10 @@ TEST_F(SourceFixture, NoFileAtAll) {
   }
   {
     const ChangedEnvironment list(Variables{{"KUBECONFIG", ":"}});
-    EXPECT_EQ(Found({.cluster = "c"}), "Credentials: KUBECONFIG names no kubeconfig");
+    EXPECT_EQ(Found({.cluster = "c"}), "Credentials: KUBECONFIG does not name a kubeconfig");
   }
   const ChangedEnvironment homeless(Variables{{"HOME", std::nullopt}});
-  EXPECT_EQ(Found({.context = "prod"}), "Credentials: HOME names no kubeconfig");
+  EXPECT_EQ(Found({.context = "prod"}), "Credentials: HOME does not name a kubeconfig");
 }
 
 TEST_F(SourceFixture, APodHasItsServiceAccountWhenNoFlagNamesAKubeconfig) {

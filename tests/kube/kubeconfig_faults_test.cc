@@ -46,17 +46,20 @@ struct FaultsFixture : ::testing::Test {
 
 TEST_F(FaultsFixture, WhatIsNoKubeconfig) {
   const std::pair<std::string, std::string> cases[] = {
-      {"", "f: there is no current-context (nor any context: it is no complete kubeconfig)"},
+      {"",
+       "f: current-context is not set (it defines no contexts either, so the kubeconfig is "
+       "incomplete)"},
       {"# later\n",
-       "f: there is no current-context (nor any context: it is no complete "
-       "kubeconfig)"},
+       "f: current-context is not set (it defines no contexts either, so the kubeconfig is "
+       "incomplete)"},
       {"clusters: [\n", "f:2:1: did not find expected node content while parsing a flow node"},
       {"hello",
        "f:1:1: the file must be an object with clusters, users and contexts, not a "
        "string"},
       {"[]", "f:1:1: the file must be an object with clusters, users and contexts, not a list"},
       {"kind: Pod\napiVersion: v1\n",
-       "f:1:1: is \"v1\", kind \"Pod\", and no kubeconfig (a kubeconfig has apiVersion: v1 and "
+       "f:1:1: is \"v1\", kind \"Pod\", which is not a kubeconfig (a kubeconfig has apiVersion: v1 "
+       "and "
        "kind: Config)"},
       {"clusters: {c: {}}\n", "f:1:1: clusters must be a list, not an object"},
       {"clusters: []\nusers: 5\ncontexts: no\ncurrent-context: 7\n",
@@ -69,7 +72,8 @@ TEST_F(FaultsFixture, WhatIsNoKubeconfig) {
        "f:1:32: users[2] must be an object, not a string\n"
        "f:1:42: users[3] has no name"},
       {"users:\n- {name: u, user: {}}\n- {name: u}\n",
-       "f:3:3: users[1] has the name \"u\", which f:2:3 has too (remove or rename one of them)"},
+       "f:3:3: users[1] has the name \"u\", which is already used at f:2:3 (remove or rename one "
+       "of them)"},
       {"users: [{name: u, user: secret}]\n",
        "f:1:25: users[0].user must be an object, not a string"},
       {"users: [{name: u, user: {token: a, token: secret}}]\n",
@@ -98,30 +102,28 @@ TEST_F(FaultsFixture, NamesThatLeadNowhere) {
   } cases[] = {
       {two,
        {},
-       "f: there is no current-context (choose one of \"bare\", \"good\", \"none\", \"odd\", "
-       "\"prod\" by --context)"},
+       "f: current-context is not set (choose one of \"bare\", \"good\", \"none\", \"odd\", "
+       "\"prod\" with --context)"},
       {two + "current-context: gopd\n",
        {},
        "f:11:18: there is no context \"gopd\" (did you mean \"good\"?)"},
       {two,
        {.context = "else"},
-       "--context: there is no context \"else\" (there is \"bare\", \"good\", \"none\", \"odd\", "
+       "--context: there is no context \"else\" (defined: \"bare\", \"good\", \"none\", \"odd\", "
        "\"prod\")"},
       {two,
        {.context = "prod"},
-       "f:6:64: \"My_Space\" is not the name of a namespace (lower-case letters, digits and '-', "
-       "at "
-       "most 63)\n"
+       "f:6:64: \"My_Space\" is not a valid namespace name (use at most 63 lower-case letters, "
+       "digits and '-')\n"
        "f:6:35: there is no cluster \"prd\" (did you mean \"prod\"?)\n"
-       "f:6:46: there is no user \"alice\" (there is \"admin\")"},
+       "f:6:46: there is no user \"alice\" (defined: \"admin\")"},
       {two,
        {.context = "good", .cluster = "c", .user = "Admin", .default_namespace = "-"},
-       "--namespace: \"-\" is not the name of a namespace (lower-case letters, digits and '-', at "
-       "most "
-       "63)\n--cluster: there is no cluster \"c\" (there is \"prod\")\n"
+       "--namespace: \"-\" is not a valid namespace name (use at most 63 lower-case letters, "
+       "digits and '-')\n--cluster: there is no cluster \"c\" (defined: \"prod\")\n"
        "--user: there is no user \"Admin\" (did you mean \"admin\"?)"},
-      {two, {.context = "none"}, "f:8:16: contexts[2].context names no cluster"},
-      {two, {.context = "bare"}, "f:9:3: contexts[3].context names no cluster"},
+      {two, {.context = "none"}, "f:8:16: contexts[2].context has no cluster"},
+      {two, {.context = "bare"}, "f:9:3: contexts[3].context has no cluster"},
       {two,
        {.context = "odd"},
        "f:10:34: contexts[4].context.cluster must be a string, not an integer (put it in "
@@ -130,10 +132,10 @@ TEST_F(FaultsFixture, NamesThatLeadNowhere) {
        {.server = "a:6443"},
        "--server: \"a:6443\" does not begin with https:// or http:// (write "
        "https://ADDRESS:PORT)"},
-      {"current-context: x\n", {}, "f:1:18: there is no context \"x\" (there is none at all)"},
+      {"current-context: x\n", {}, "f:1:18: there is no context \"x\" (none is defined)"},
       {"contexts: [{name: a}, {name: b}, {name: c}, {name: d}, {name: e}, {name: f}, {name: g}]\n",
        {.context = "else"},
-       "--context: there is no context \"else\" (there is \"a\", \"b\", \"c\", \"d\", \"e\", ...)"},
+       "--context: there is no context \"else\" (defined: \"a\", \"b\", \"c\", \"d\", \"e\", ...)"},
   };
   for (const auto& c : cases) EXPECT_EQ(Faults(c.text, c.flags), c.want);
 }
@@ -165,7 +167,7 @@ TEST_F(FaultsFixture, OfAServerAndItsAuthority) {
       {"server: 'https://a', certificate-authority-data: c2VjcmV0",
        "f:2:72: clusters[0].cluster.certificate-authority-data: no certificate in the PEM text"},
       {"server: 'https://a', proxy-url: 'proxy:3128'",
-       "f:2:55: clusters[0].cluster.proxy-url is not the URL of a proxy (it begins with http://, "
+       "f:2:55: clusters[0].cluster.proxy-url is not a proxy URL (it must start with http://, "
        "https:// or socks5://)"},
   };
   for (const auto& [cluster, want] : cases) EXPECT_EQ(OfCluster(cluster), want);
@@ -198,9 +200,9 @@ TEST_F(FaultsFixture, OfAUser) {
        "an exec plugin, such as gke-gcloud-auth-plugin or kubelogin)"},
       {"as-uid: '0', as-groups: [g, 5]",
        "f:2:48: users[0].user.as-groups[1] must be a string, not an integer (put it in quotes)\n"
-       "f:2:13: users[0].user says with which groups to act, and not as whom (add as: USER)"},
+       "f:2:13: users[0].user impersonates groups without a user (add as: USER)"},
       {"as: \"a\\r\\nX: y\"",
-       "f:2:24: users[0].user.as: a control character stands in it, which no name has"},
+       "f:2:24: users[0].user.as: contains a control character, which names cannot have"},
       {"client-certificate: me.crt",
        "f:2:40: users[0].user has a client certificate without its key (add client-key or "
        "client-key-data)"},
@@ -208,7 +210,7 @@ TEST_F(FaultsFixture, OfAUser) {
        "f:2:32: users[0].user has a client key without its certificate (add client-certificate or "
        "client-certificate-data)"},
       {"client-certificate: me.crt, client-key: other.key",
-       "f:2:60: users[0].user: the key is not that of the client certificate"},
+       "f:2:60: users[0].user: the client key does not match the client certificate"},
       {"client-certificate: gone, client-key: words",
        "f:2:40: users[0].user.client-certificate: DIR/gone: no such file\n"
        "f:2:58: users[0].user.client-key: DIR/words: no private key in the PEM text"},
@@ -223,12 +225,12 @@ TEST_F(FaultsFixture, OfAUser) {
 TEST_F(FaultsFixture, OfAnExecPlugin) {
   const std::string versions =
       " (write \"client.authentication.k8s.io/v1\" or \"client.authentication.k8s.io/v1beta1\", "
-      "whichever the plugin speaks)";
+      "depending on the plugin)";
   const std::string modes = " (write interactiveMode: Never or IfAvailable)";
   const std::string v1 = "apiVersion: client.authentication.k8s.io/v1, ";
   const std::pair<std::string, std::string> cases[] = {
       {"command: ''",
-       "f:2:36: users[0].user.exec has no command (write the program that prints the "
+       "f:2:36: users[0].user.exec has no command (set it to the program that prints the "
        "credentials)\nf:2:20: users[0].user.exec has no apiVersion" +
            versions},
       {"command: a, apiVersion: client.authentication.k8s.io/v1alpha1",
@@ -237,7 +239,7 @@ TEST_F(FaultsFixture, OfAnExecPlugin) {
            versions},
       {v1 + "command: a", "f:2:20: users[0].user.exec has no interactiveMode" + modes},
       {v1 + "command: a, interactiveMode: Always",
-       "f:2:101: users[0].user.exec needs somebody at a terminal, and there is nobody" + modes},
+       "f:2:101: users[0].user.exec requires interactive login, which is not supported" + modes},
       {v1 + "command: a, interactiveMode: never",
        "f:2:101: users[0].user.exec has an unknown interactiveMode, \"never\"" + modes},
       {v1 + "interactiveMode: Never, command: [a], args: a, env: {A: secret}, installHint: 5, "
@@ -252,8 +254,8 @@ TEST_F(FaultsFixture, OfAnExecPlugin) {
             "{name: 'A=B'}, {name: A, value: 1}]",
        "f:2:115: users[0].user.exec.args[0] must be a string, not an integer (put it in quotes)\n"
        "f:2:128: users[0].user.exec.env[0] must be an object with name and value, not a string\n"
-       "f:2:131: users[0].user.exec.env[1] has no name that a variable can have\n"
-       "f:2:148: users[0].user.exec.env[2] has no name that a variable can have\n"
+       "f:2:131: users[0].user.exec.env[1] has an empty or invalid name\n"
+       "f:2:148: users[0].user.exec.env[2] has an empty or invalid name\n"
        "f:2:180: users[0].user.exec.env[3].value must be a string, not an integer (put it in "
        "quotes)"},
   };

@@ -122,8 +122,8 @@ TEST_F(KubeconfigFixture, EachMemberOfAClusterAndOfAUser) {
       {plain, "as: '', as-groups: [], username: null, auth-provider: {}",
        "server=https://a namespace=default" + from + "nothing"},
       {"server: 'http://127.0.0.1:8001'", "token: secret",
-       "server=http://127.0.0.1:8001 namespace=default\nfrom context x of DIR/config (nothing is "
-       "shown to a server without TLS)\nshows nothing"},
+       "server=http://127.0.0.1:8001 namespace=default\nfrom context x of DIR/config (no "
+       "credentials are sent without TLS)\nshows nothing"},
   };
   for (const auto& c : cases) EXPECT_EQ(ChosenOf(c.cluster, c.user), c.want);
 }
