@@ -156,8 +156,8 @@ class NotesTest(unittest.TestCase):
             )
             self.assertEqual("kubectl create --dry-run=server" in text, phase != "observe")
         text = notes("--set", "rolloutPhase=warn,config.maxMode=enforce")
-        self.assertIn("But config.maxMode is enforce, which counts", text)
-        self.assertNotIn("But config", notes("--set", "rolloutPhase=warn,config.maxMode=warn"))
+        self.assertIn("However, config.maxMode is enforce, which takes precedence", text)
+        self.assertNotIn("However, config", notes("--set", "rolloutPhase=warn,config.maxMode=warn"))
 
     def test_commands_need_no_files(self) -> None:
         for arguments in (

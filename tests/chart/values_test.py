@@ -121,7 +121,7 @@ REFUSED = [
     # Values that do not go together.
     (
         ["--set", "watcher.enabled=false"],
-        "certs.mode is managed, but watcher.enabled is false: nobody would make certificates."
+        "certs.mode is managed, but watcher.enabled is false, so no certificate would be created."
         " Enable the watcher, or set certs.mode to cert-manager or files",
     ),
     (
@@ -129,48 +129,48 @@ REFUSED = [
             "--set",
             "certs.mode=cert-manager,watcher.enabled=false,config.elasticScaling.mode=enforce",
         ],
-        "config.elasticScaling.mode is enforce, but watcher.enabled is false: nobody would open the"
-        " gates of the pods that wait. Enable the watcher, or set the mode to observe or off",
+        "config.elasticScaling.mode is enforce, but watcher.enabled is false, so the"
+        " gates of waiting pods would never open. Enable the watcher, or set the mode to observe or off",
     ),
     (
         ["--set", "certs.mode=files"],
-        "certs.mode is files, but certs.secretName is empty: name the Secret with tls.crt and"
+        "certs.mode is files, but certs.secretName is empty: set it to the Secret with tls.crt and"
         " tls.key",
     ),
     (
         ["--set", "certs.mode=files,certs.secretName=pair"],
-        "certs.mode is files, but certs.caBundle holds no certificate in PEM: without it the API"
-        " server trusts no webhook. Use --set-file certs.caBundle=ca.crt",
+        "certs.mode is files, but certs.caBundle is not a PEM certificate: the API"
+        " server needs it to trust the webhook. Use --set-file certs.caBundle=ca.crt",
     ),
     (
         ["--set", "certs.caBundle=x"],
-        "certs.caBundle is set, but certs.mode is managed, which publishes a CA of its own: leave"
-        " it out, or set certs.mode to files",
+        "certs.caBundle is set, but certs.mode is managed, which publishes its own CA: remove"
+        " certs.caBundle, or set certs.mode to files",
     ),
     (
         ["--set", "webhook.clientCA.configMap=a,webhook.clientCA.secret=b"],
-        "webhook.clientCA names both a configMap and a secret: the CA of client certificates is in"
-        " one of them, leave the other empty",
+        "webhook.clientCA has both configMap and secret: set only the one with the CA of"
+        " client certificates",
     ),
     (
         ["--set", "webhook.clientCA.allowedNames={kube-apiserver}"],
-        "webhook.clientCA has allowedNames or optional, but neither configMap nor secret: without"
-        " a CA no client certificate is verified.",
+        "webhook.clientCA has allowedNames or optional, but neither configMap nor secret: client"
+        " certificates cannot be verified without a CA.",
     ),
     (
         ["--set", "tests.probeNamespace=kube-system"],
-        "tests.probeNamespace is kube-system, about which the webhook is never asked: name a"
-        " namespace in which jobs run, or set tests.enabled to false",
+        "tests.probeNamespace is kube-system, whose objects are never sent to the webhook: use"
+        " a namespace with jobs, or set tests.enabled to false",
     ),
     (
         ["--set", "drain.timeSeconds=40"],
         "drain.timeSeconds is 40, but Kubernetes kills a replica after"
-        " terminationGracePeriodSeconds, 40: make that longer",
+        " terminationGracePeriodSeconds, 40: increase terminationGracePeriodSeconds",
     ),
     (
         ["--set", "drain.delaySeconds=30"],
-        "drain.delaySeconds is 30, but all of the drain takes at most drain.timeSeconds, 30: make"
-        " that longer",
+        "drain.delaySeconds is 30, but drain.timeSeconds, which includes it, is 30:"
+        " increase drain.timeSeconds",
     ),
 ]
 

@@ -1,18 +1,18 @@
 {{/*
-matchConditions: what the API server asks itself before it calls the webhook, in CEL. An object is sent when all of them hold.
-An expression that fails denies the request under failurePolicy Fail, so none may fail on any object: members are looked for
-before they are read, types are checked where an API does not, and CREATE (no oldObject) is told apart first.
+matchConditions: CEL expressions that the API server evaluates before it calls the webhook. An object is sent if all are true.
+Under failurePolicy Fail an evaluation error rejects the request, so no expression may fail on any object: fields are tested
+before they are read, types are checked where the API does not check them, and CREATE (no oldObject) is handled first.
 */}}
 
-{{/* Finalizers are removed from objects that are being deleted: never in the way of that. */}}
+{{/* Objects that are being deleted are not sent: removing their finalizers must always work. */}}
 {{- define "mindgate.cel.alive" -}}
 name: not-being-deleted
 expression: "!('deletionTimestamp' in object.metadata)"
 {{- end }}
 
 {{/*
-Children of kinds that are admitted themselves get nothing injected. Their controllers repeat a refused call for ever and nobody
-reads the message; and what runs already must be rescheduled while mindgate is away.
+Objects created by the controllers of admitted objects are not sent. A controller would retry a rejected request forever and
+nobody would see the message, and running workloads must be rescheduled even while mindgate is unavailable.
 */}}
 {{- define "mindgate.cel.source" -}}
 name: not-made-by-an-admitted-object
@@ -28,7 +28,7 @@ expression: |-
       'orchestration.aibrix.ai/v1alpha1 PodSet'])
 {{- end }}
 
-{{/* Updates of status, finalizers, owners and the like change nothing that is judged. */}}
+{{/* Updates of status, finalizers, owners and the like do not affect any rule. */}}
 {{- define "mindgate.cel.changed" -}}
 name: new-or-changed
 expression: |-
@@ -38,7 +38,7 @@ expression: |-
                                           (field in oldObject.metadata ? oldObject.metadata[field] : {}))
 {{- end }}
 
-{{/* The spec of a pod is frozen, and its annotations are where scheduler and device plugin keep their notes. */}}
+{{/* The spec of a pod is immutable, and its annotations are updated by the scheduler and the device plugin. */}}
 {{- define "mindgate.cel.newPod" -}}
 name: new
 expression: request.operation == 'CREATE'
@@ -52,8 +52,8 @@ expression: |-
 {{- end }}
 
 {{/*
-For kinds that everybody uses: some container asks for a resource of huawei.com, or the object or its pods carry a label or
-annotation that MindCluster or mindgate read. The argument is the CEL path of what holds the pods' metadata and spec.
+For common kinds: a container requests a resource of huawei.com, or the object or its pods have a label or annotation that
+MindCluster or mindgate reads. The argument is the CEL path of the pod template.
 */}}
 {{- define "mindgate.cel.concernsNpus" -}}
 name: concerns-npus
@@ -75,8 +75,8 @@ expression: |-
 {{- end }}
 
 {{/*
-ConfigMaps are everywhere. Ours are scaling rules, which are judged by their text, and rank tables, judged by their labels alone
-once ascend-operator fills them in.
+Only some ConfigMaps are relevant: scaling rules, which are validated by content, and rank tables, which are validated by labels
+alone once ascend-operator fills them in.
 */}}
 {{- define "mindgate.cel.concernsMindie" -}}
 name: scaling-rule-or-rank-table

@@ -1,10 +1,10 @@
-{{/* Names, labels and what several objects share. */}}
+{{/* Names, labels and other shared templates. */}}
 
 {{- define "mindgate.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The beginning of all names; at most 50 characters, so that the longest ending fits. */}}
+{{/* Prefix of all names: at most 50 characters, so that the longest suffix fits. */}}
 {{- define "mindgate.fullname" -}}
 {{- if .Values.fullnameOverride }}
 {{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
@@ -20,7 +20,7 @@
 {{- include "mindgate.labelsAnd" (dict "context" . "labels" dict) }}
 {{- end }}
 
-{{/* The same and others: those of commonLabels give way to them, and both to the chart's own. */}}
+{{/* The same and additional labels. They take precedence over commonLabels, and the chart's own labels over both. */}}
 {{- define "mindgate.labelsAnd" -}}
 {{- $others := merge (deepCopy .labels) .context.Values.commonLabels }}
 {{- $others = omit $others "helm.sh/chart" "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "app.kubernetes.io/component" }}
@@ -62,34 +62,34 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- default $made .Values.watcher.serviceAccount.name }}
 {{- end }}
 
-{{/* Of what `helm uninstall` runs at its end. */}}
+{{/* Name of the resources that `helm uninstall` runs last. */}}
 {{- define "mindgate.uninstallName" -}}
 {{ include "mindgate.fullname" . }}-uninstall
 {{- end }}
 
-{{/* "true" when there is something for `helm test`: nobody is asked about objects in mindgate's own namespace. */}}
+{{/* "true" if `helm test` has a Pod: objects in the namespace of mindgate are not sent to the webhook. */}}
 {{- define "mindgate.tests" -}}
 {{- if and .Values.tests.enabled (ne .Values.tests.probeNamespace .Release.Namespace) }}true{{ end }}
 {{- end }}
 
-{{/* Of what `helm test` runs. */}}
+{{/* Name of the resources of `helm test`. */}}
 {{- define "mindgate.testName" -}}
 {{ include "mindgate.fullname" . }}-test
 {{- end }}
 
-{{/* "true" when the watcher makes the certificates. */}}
+{{/* "true" if the watcher manages the certificates. */}}
 {{- define "mindgate.managesCerts" -}}
 {{- if eq .Values.certs.mode "managed" }}true{{ end }}
 {{- end }}
 
-{{/* A word of mindgate.yaml: YAML 1.1, which values are read as, makes booleans of on and off. */}}
+{{/* A value of mindgate.yaml: Helm reads values as YAML 1.1, where on and off are booleans. */}}
 {{- define "mindgate.word" -}}
 {{- if kindIs "bool" . }}{{ ternary "on" "off" . }}{{ else }}{{ . }}{{ end }}
 {{- end }}
 
 {{/*
-mindgate.yaml: the values' config, with no more in it than the phase of the rollout allows. While it observes, the watcher writes
-into nothing either.
+mindgate.yaml: the config value, restricted to what the rollout phase allows. In phase observe, the watcher changes nothing
+either.
 */}}
 {{- define "mindgate.config" -}}
 {{- $config := deepCopy (default dict .Values.config) }}
@@ -107,18 +107,18 @@ into nothing either.
 {{- toYaml $config }}
 {{- end }}
 
-{{/* The failurePolicy of a hook, which is the context: before enforce, what cannot be asked about passes. */}}
+{{/* The failurePolicy of a hook: Ignore in the phases before enforce. */}}
 {{- define "mindgate.failurePolicy" -}}
 {{- if eq .context.Values.rolloutPhase "enforce" }}{{ .hook.failurePolicy }}{{ else }}Ignore{{ end }}
 {{- end }}
 
-{{/* "true" when the mutating webhook is registered. */}}
+{{/* "true" if the mutating webhook is registered. */}}
 {{- define "mindgate.mutates" -}}
 {{- if and .Values.webhook.mutate.enabled (ne .Values.rolloutPhase "observe") }}true{{ end }}
 {{- end }}
 
 {{/*
-What the configuration has the watcher do, with the defaults of the program: elasticScaling.mode and elasticScaling.rebalance
+Settings of the watcher, with the defaults of the program: elasticScaling.mode and elasticScaling.rebalance
 (off, observe, enforce), gangRepair (on, off).
 */}}
 {{- define "mindgate.scalingMode" -}}
@@ -137,8 +137,8 @@ What the configuration has the watcher do, with the defaults of the program: ela
 {{- end }}
 
 {{/*
-The image. A registry that is given takes the place of the one that the repository names: as container runtimes read it, that is
-what stands before the first slash and is "localhost" or has a dot or a port.
+The image. A registry value replaces the registry of the repository. As in container runtimes, that is the part before the first
+slash if it is "localhost" or has a dot or a port.
 */}}
 {{- define "mindgate.image" -}}
 {{- $repository := .Values.image.repository }}
@@ -152,7 +152,7 @@ what stands before the first slash and is "localhost" or has a dot or a port.
 {{- end }}
 {{- end }}
 
-{{/* The member imagePullSecrets of a Pod, if there are any. */}}
+{{/* imagePullSecrets of a Pod, if there are any. */}}
 {{- define "mindgate.imagePullSecrets" -}}
 {{- $secrets := list }}
 {{- range concat .Values.imagePullSecrets .Values.global.imagePullSecrets }}
@@ -164,7 +164,7 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* A probe of a container: what the values say over what the chart has. Both are the argument, as "values" and "chart". */}}
+{{/* A probe of a container: "values" override "chart". */}}
 {{- define "mindgate.probe" -}}
 {{- toYaml (merge (deepCopy .values) (fromYaml .chart)) }}
 {{- end }}
@@ -194,36 +194,36 @@ imagePullSecrets:
 {{- define "mindgate.checkValues" -}}
 {{- $certs := .Values.certs }}
 {{- if and (eq $certs.mode "managed") (not .Values.watcher.enabled) }}
-{{- fail "certs.mode is managed, but watcher.enabled is false: nobody would make certificates. Enable the watcher, or set certs.mode to cert-manager or files" }}
+{{- fail "certs.mode is managed, but watcher.enabled is false, so no certificate would be created. Enable the watcher, or set certs.mode to cert-manager or files" }}
 {{- end }}
 {{- if and (eq (include "mindgate.scalingMode" .) "enforce") (not .Values.watcher.enabled) }}
-{{- fail "config.elasticScaling.mode is enforce, but watcher.enabled is false: nobody would open the gates of the pods that wait. Enable the watcher, or set the mode to observe or off" }}
+{{- fail "config.elasticScaling.mode is enforce, but watcher.enabled is false, so the gates of waiting pods would never open. Enable the watcher, or set the mode to observe or off" }}
 {{- end }}
 {{- if eq $certs.mode "files" }}
 {{- if not $certs.secretName }}
-{{- fail "certs.mode is files, but certs.secretName is empty: name the Secret with tls.crt and tls.key" }}
+{{- fail "certs.mode is files, but certs.secretName is empty: set it to the Secret with tls.crt and tls.key" }}
 {{- end }}
 {{- if not (contains "-----BEGIN CERTIFICATE-----" $certs.caBundle) }}
-{{- fail "certs.mode is files, but certs.caBundle holds no certificate in PEM: without it the API server trusts no webhook. Use --set-file certs.caBundle=ca.crt" }}
+{{- fail "certs.mode is files, but certs.caBundle is not a PEM certificate: the API server needs it to trust the webhook. Use --set-file certs.caBundle=ca.crt" }}
 {{- end }}
 {{- else if $certs.caBundle }}
-{{- fail (printf "certs.caBundle is set, but certs.mode is %s, which publishes a CA of its own: leave it out, or set certs.mode to files" $certs.mode) }}
+{{- fail (printf "certs.caBundle is set, but certs.mode is %s, which publishes its own CA: remove certs.caBundle, or set certs.mode to files" $certs.mode) }}
 {{- end }}
 {{- if and .Values.tests.enabled (has .Values.tests.probeNamespace .Values.excludedNamespaces) }}
-{{- fail (printf "tests.probeNamespace is %s, about which the webhook is never asked: name a namespace in which jobs run, or set tests.enabled to false" .Values.tests.probeNamespace) }}
+{{- fail (printf "tests.probeNamespace is %s, whose objects are never sent to the webhook: use a namespace with jobs, or set tests.enabled to false" .Values.tests.probeNamespace) }}
 {{- end }}
 {{- with .Values.webhook.clientCA }}
 {{- if and .configMap .secret }}
-{{- fail "webhook.clientCA names both a configMap and a secret: the CA of client certificates is in one of them, leave the other empty" }}
+{{- fail "webhook.clientCA has both configMap and secret: set only the one with the CA of client certificates" }}
 {{- end }}
 {{- if and (or .allowedNames .optional) (not (or .configMap .secret)) }}
-{{- fail "webhook.clientCA has allowedNames or optional, but neither configMap nor secret: without a CA no client certificate is verified. Name the ConfigMap or Secret with the CA that signs the API server's client certificate" }}
+{{- fail "webhook.clientCA has allowedNames or optional, but neither configMap nor secret: client certificates cannot be verified without a CA. Set the ConfigMap or Secret with the CA that signs the API server's client certificate" }}
 {{- end }}
 {{- end }}
 {{- if ge (int .Values.drain.timeSeconds) (int .Values.terminationGracePeriodSeconds) }}
-{{- fail (printf "drain.timeSeconds is %d, but Kubernetes kills a replica after terminationGracePeriodSeconds, %d: make that longer" (int .Values.drain.timeSeconds) (int .Values.terminationGracePeriodSeconds)) }}
+{{- fail (printf "drain.timeSeconds is %d, but Kubernetes kills a replica after terminationGracePeriodSeconds, %d: increase terminationGracePeriodSeconds" (int .Values.drain.timeSeconds) (int .Values.terminationGracePeriodSeconds)) }}
 {{- end }}
 {{- if ge (int .Values.drain.delaySeconds) (int .Values.drain.timeSeconds) }}
-{{- fail (printf "drain.delaySeconds is %d, but all of the drain takes at most drain.timeSeconds, %d: make that longer" (int .Values.drain.delaySeconds) (int .Values.drain.timeSeconds)) }}
+{{- fail (printf "drain.delaySeconds is %d, but drain.timeSeconds, which includes it, is %d: increase drain.timeSeconds" (int .Values.drain.delaySeconds) (int .Values.drain.timeSeconds)) }}
 {{- end }}
 {{- end }}

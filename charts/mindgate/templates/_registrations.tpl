@@ -1,6 +1,6 @@
 {{/*
-The kinds that mindgate registers for: those of schemas/kinds.cc, in groups that are one webhook each, so that denials, the API
-server's metrics and a patch that removes one say which framework it is about. The argument is "mutate" or "validate".
+The kinds of schemas/kinds.cc, grouped into one webhook per framework, so that denials, metrics of the API server and patches
+show which framework they concern. The argument is "mutate" or "validate".
 */}}
 {{- define "mindgate.registrations" -}}
 {{- $mutate := eq . "mutate" }}
@@ -23,8 +23,8 @@ server's metrics and a patch that removes one say which framework it is about. T
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object.spec.jobTemplate.spec.template" | nindent 6 | trim }}
-{{- /* The kinds below are let through whole: they are few, an InferenceService does not say what its runtime asks for, and a
-       custom resource need not have the types that its definition ought to give it. */}}
+{{- /* All objects of the kinds below are sent: they are few, an InferenceService does not contain the requests of its
+       runtime, and custom resources may have fields of unexpected types. */}}
 - name: mindcluster
   resources:
     - {group: mindxdl.gitee.com, version: v1, names: [ascendjobs]}
@@ -53,13 +53,13 @@ server's metrics and a patch that removes one say which framework it is about. T
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 {{- if not $mutate }}
-{{- /* Nothing is injected into ConfigMaps. */}}
+{{- /* ConfigMaps are never mutated. */}}
 - name: configmaps
   resources:
     - {group: "", version: v1, names: [configmaps]}
   conditions:
     - {{ include "mindgate.cel.concernsMindie" . | nindent 6 | trim }}
-{{- /* Neither can change what rules look at, so that a webhook that is away must not keep anyone from debugging a pod. */}}
+{{- /* Neither changes fields that rules check, so an unavailable webhook must not prevent debugging a pod. */}}
 - name: pod-subresources
   failurePolicy: Ignore
   resources:
@@ -78,7 +78,7 @@ resources:
 scope: {{ default "Namespaced" .scope }}
 {{- end }}
 
-{{/* Namespaces that are asked about: none of the system's, not our own, and what the values add. */}}
+{{/* Selector of namespaces: excludes system namespaces and our own, and adds the selector of the values. */}}
 {{- define "mindgate.namespaceSelector" -}}
 {{- $selector := .context.Values.namespaceSelector }}
 {{- with $selector.matchLabels }}
@@ -106,13 +106,13 @@ service:
   namespace: {{ .context.Release.Namespace }}
   path: /{{ .hook }}
   port: {{ .context.Values.service.port }}
-{{- /* In the other modes the CA belongs to whoever makes it: an upgrade neither writes nor removes it. */}}
+{{- /* In other modes the CA belongs to its issuer: an upgrade neither sets nor removes it. */}}
 {{- if eq .context.Values.certs.mode "files" }}
 caBundle: {{ .context.Values.certs.caBundle | b64enc }}
 {{- end }}
 {{- end }}
 
-{{/* Metadata of both configurations. */}}
+{{/* Metadata of both webhook configurations. */}}
 {{- define "mindgate.registrationMetadata" -}}
 name: {{ include "mindgate.fullname" . }}
 labels:
@@ -123,15 +123,15 @@ annotations:
   {{- if $observed }}
   mindgate.io/rollout-phase: {{ .Values.rolloutPhase }}
   {{- end }}
-  {{- /* cert-manager publishes its CA where it is asked to. */}}
+  {{- /* cert-manager injects its CA where this annotation is set. */}}
   {{- if eq .Values.certs.mode "cert-manager" }}
   cert-manager.io/inject-ca-from: {{ .Release.Namespace }}/{{ include "mindgate.webhookName" . }}
   {{- end }}
 {{- end }}
 {{- /*
-Whoever deletes the namespace deletes the webhook, and a configuration that stayed would have the API server refuse what it cannot
-ask about. With certs.mode managed the watcher says so, together with the CA; else it is said here, from the first upgrade on
-where the first installation made the namespace.
+Deleting the namespace deletes the webhook. A configuration that remained would make the API server reject everything it
+validates, so the namespace owns the configuration. With certs.mode managed the watcher sets the owner, together with the CA;
+otherwise it is set here, starting with the first upgrade if the installation created the namespace.
 */}}
 {{- if not (include "mindgate.managesCerts" .) }}
 {{- with lookup "v1" "Namespace" "" .Release.Namespace }}
