@@ -105,7 +105,7 @@ TEST_F(SecureServer, FlagsWinOverTheKubeconfig) {
       {"a CA that is ignored",
        {"--kubeconfig", config, "--insecure-skip-tls-verify", "--certificate-authority",
         folder / "ca.crt"},
-       "--insecure-skip-tls-verify: a certificate authority is named too"},
+       "--insecure-skip-tls-verify: cannot be combined with a certificate authority"},
       {"a CA that is not there",
        {"--kubeconfig", config, "--certificate-authority", folder / "gone.crt"},
        "--certificate-authority: "},

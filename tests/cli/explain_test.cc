@@ -62,7 +62,7 @@ TEST(Explain, ByDefaultOnlyWhatMatters) {
       ::testing::StartsWith("  Rules\n    violated  MG050 fault-scheduling-value (enforce)\n"));
   EXPECT_THAT(brief.out,
               ::testing::ContainsRegex(
-                  "\n    2 passed, [0-9]+ do not apply, [0-9]+ off \\(--all names them\\)\n$"));
+                  "\n    2 passed, [0-9]+ do not apply, [0-9]+ off \\(--all lists them\\)\n$"));
 }
 
 // A JSON pointer with ~1 is not what people write.
@@ -84,7 +84,8 @@ spec:
                         "spec.template.metadata.annotations[huawei.com/recover_policy_path]\n"));
   EXPECT_THAT(result.out,
               HasSubstr("    fault-scheduling  spec.template.metadata.labels[fault-scheduling]\n"));
-  EXPECT_THAT(result.out, HasSubstr("    visible-devices   spec.template.spec.containers[0].env\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("    visible-devices   spec.template.spec.containers[0].env\n"));
   EXPECT_THAT(result.out, Not(HasSubstr("~1")));
 }
 

@@ -91,7 +91,7 @@ TEST(Program, AFullDiskIsAnErrorThatIsTold) {
         HasSubstr("\nhint: the output is incomplete; free disk space, or write to another file\n"));
   }
   EXPECT_THAT(Shell("{ " + kBinary + " version >/dev/full; } 2>&1").out,
-              HasSubstr("written: No space left on device\n"));
+              HasSubstr("cannot write to standard output: No space left on device\n"));
 }
 
 TEST(Program, TheNameItIsCalledByShowsInHelpOnly) {

@@ -130,7 +130,7 @@ TEST_F(StatusTest, TheHeaderSaysWhetherAnybodyActs) {
                 table("would be granted: ", false));
   server.Forbid("get", "configmaps");
   EXPECT_EQ(Run({"-A"}).out.substr(0, 67),
-            "mode:   unknown: ConfigMap ops/gate-config cannot be read: GET /a");
+            "mode:   unknown: ConfigMap ops/gate-config cannot be read: GET /api");
 }
 
 TEST_F(StatusTest, WithoutAnInstallation) {

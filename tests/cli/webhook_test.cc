@@ -88,7 +88,7 @@ TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
   const auto result = Shell("MINDGATE_CERT_DIR=x MINDGATE_CLIENT_NAME=a " +
                             std::string(::mindgate::testing::Program()) + " webhook 2>&1");
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.out, HasSubstr("--client-name and --client-optional say nothing"));
+  EXPECT_THAT(result.out, HasSubstr("--client-name and --client-optional require --client-ca"));
 }
 
 // A second signal ends it at once; its key does not stay behind.

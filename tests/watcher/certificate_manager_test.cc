@@ -183,7 +183,7 @@ TEST_F(CertificateManagerFixture, WithoutTheRightToReadTheNamespaceTheCaIsPublis
                    .contains("ownerReferences"));
   EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
                           [](const std::string& line) {
-                            return line.find("get no owner") != std::string::npos;
+                            return line.find("cannot set an owner") != std::string::npos;
                           }),
             1)
       << "said once";
@@ -316,7 +316,7 @@ TEST_F(CertificateManagerFixture, AForeignCaIsLeftForAPersonToDecide) {
   const auto next = manager.Reconcile({});
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().reason, Reason::kInvalid);
-  EXPECT_NE(next.error().message.find("delete it and a new CA is made"), std::string::npos);
+  EXPECT_NE(next.error().message.find("delete it to create a new CA"), std::string::npos);
   EXPECT_EQ(Writes(), 0);
 }
 

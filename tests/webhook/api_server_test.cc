@@ -87,11 +87,16 @@ TEST(ApiServer, RepeatsWhatTheFullQueueRefused) {
   options.decide = gate;
   options.queue = 1;
   ServerFixture fixture(options);
+  const auto waiting = [&fixture](int reviews) {
+    return fixture.server->Metrics().find("mindgate_webhook_queue_length " +
+                                          std::to_string(reviews) + "\n") != std::string::npos;
+  };
   auto api = fixture.ApiServer();
   std::vector<int64_t> waits;
   api.wait = [&](std::chrono::seconds time) {
     waits.push_back(time.count());
     gate.Open();
+    EXPECT_TRUE(Eventually([&] { return waiting(0); }));  // room, before it is asked again
   };
   ApiServerClient api_server(api);
   std::vector<std::jthread> busy;
@@ -101,9 +106,7 @@ TEST(ApiServer, RepeatsWhatTheFullQueueRefused) {
     gate.AwaitEntered(i);
   }
   busy.emplace_back([&] { EXPECT_TRUE(api_server.Post("/mutate", ReviewText()).ok()); });
-  ASSERT_TRUE(Eventually([&] {
-    return fixture.server->Metrics().find("mindgate_webhook_queue_length 1\n") != std::string::npos;
-  }));
+  ASSERT_TRUE(Eventually([&] { return waiting(1); }));
   const auto answer = api_server.Post("/mutate", ReviewText());
   EXPECT_TRUE(answer.ok()) << answer.fault << answer.body;
   EXPECT_GE(answer.attempts, 2);
