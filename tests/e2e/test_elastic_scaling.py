@@ -285,7 +285,10 @@ def test_gates_are_opened_by_hand(cluster: Cluster, enforcing: Release, tmp_path
     cluster.create(instances("prefill", "prefill", 2))
     await_held(cluster, 2, 0)
     [plugin, alone] = documented_commands("#### Gates without a watcher")
-    cluster.run("bash", "-ec", f'PATH="{tmp_path}:$PATH"\n{plugin if with_plugin else alone}')
+    file = tmp_path / "typed"
+    file.write_text(f'PATH="{tmp_path}:$PATH"\n{plugin if with_plugin else alone}')
+    # On a terminal, where the plugin asks before it opens gates.
+    cluster.run("script", "--quiet", "--return", "--command", f"bash -e {file}", "/dev/null", input="y\ny\n")
     await_shape(cluster, 2, 0)
 
 
