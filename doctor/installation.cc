@@ -116,7 +116,9 @@ Leader LeaderOf(const json::Json& lease, Time now) {
   leader.since = ParseTimestamp(TextOf(lease, {"spec", "acquireTime"}));
   leader.renewed = TextOf(lease, {"spec", "renewTime"});
   const auto renewed = ParseTimestamp(leader.renewed);
-  leader.current = !leader.identity.empty() && renewed && now - *renewed <= kStale;
+  const bool lately = renewed && now - *renewed <= kStale;
+  leader.current = lately && !leader.identity.empty();
+  leader.released = lately && leader.identity.empty();
   return leader;
 }
 

@@ -40,6 +40,7 @@ struct Leader {
   std::optional<Time> since;  // when it took the Lease
   std::string renewed;        // as written: "2026-11-21T10:00:00.000000Z"
   bool current = false;       // it was renewed lately enough
+  bool released = false;      // lately, and nobody has taken it since: a restart or a rollout
 };
 Leader LeaderOf(const json::Json& lease, Time now);
 

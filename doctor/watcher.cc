@@ -26,6 +26,13 @@ void CheckWatcher(Context& context) {
         "this is expected with watcher.enabled false; otherwise `helm upgrade` restores the Lease");
   }
   const Leader leader = LeaderOf(*lease, context.now);
+  if (leader.released) {
+    return context.report.Warn(
+        kWatcherCheck,
+        "the last leader released Lease " + ns + "/" + name + " at " + leader.renewed +
+            ", as in a restart or a rollout: another watcher takes it within a minute",
+        "run this again in a minute");
+  }
   if (!leader.current) {
     return context.report.Fail(
         kWatcherCheck,

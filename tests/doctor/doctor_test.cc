@@ -274,5 +274,20 @@ TEST_F(DoctorFixture, NobodyLeads) {
             "certs.mode managed certificates are not renewed and no CA is published");
 }
 
+TEST_F(Permissions, ALeaderThatLeftAMomentAgoIsNoFault) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "default"}}}});
+  const std::string left = FormatTime(clock.WallNow() - std::chrono::seconds(5));
+  server.Put(resources::kLeases,
+             {{"metadata", {{"name", "mindgate-watcher"}, {"namespace", "mindgate-system"}}},
+              {"spec", {{"holderIdentity", ""}, {"renewTime", left}}}});
+  EXPECT_EQ(Of("watcher", Status::kFailed), std::vector<std::string>());
+  EXPECT_EQ(Of("watcher", Status::kWarning),
+            std::vector<std::string>{
+                "watcher: the last leader released Lease mindgate-system/mindgate-watcher at " +
+                left + ", as in a restart or a rollout: another watcher takes it within a minute"});
+  clock.Advance(std::chrono::minutes(3));
+  EXPECT_EQ(Of("watcher", Status::kFailed).size(), 1);
+}
+
 }  // namespace
 }  // namespace mindgate::doctor

@@ -61,6 +61,8 @@ class Release:
         for deployment in ("mindgate-watcher", "mindgate-webhook"):
             self.cluster.await_rollout(deployment)
         wait_for(self.serves, "the API server to reach the webhook", 60)
+        # A webhook that was just registered again has no caBundle before a watcher leads, and Ignore admits meanwhile.
+        wait_for(lambda: "" not in self.bundles(), "the watcher to publish the CA", 120)
 
     def serves(self) -> bool:
         """Whether an object that must be denied is, and by mindgate: caBundle, Service and endpoints are all there."""

@@ -42,7 +42,7 @@ def test_helm_test_passes_and_leaves_no_rights(mindgate: Release) -> None:
     told = mindgate.cluster.helm("test", "mindgate")
     assert re.search(r"Phase: +Succeeded", told.stdout), told.stdout
     log = log_of_the_test(mindgate)
-    assert re.search(r"ok +dry-run +a wrong object is denied by mindgate", log), log
+    assert re.search(r"ok +dry-run +an invalid object is denied by mindgate", log), log
     assert re.search(r"ok +dry-run +a Pod that asks for NPUs is injected", log), log
     # What it may not read is the Secret and what follows from it, and nothing else.
     assert set(re.findall(r"(?m)^skipped +(\S+)", log)) <= {"certificate", "ca-bundle"}, log
