@@ -57,7 +57,8 @@ WarningSink LogWarnings(log::Logger& logger) {
   });
 }
 
-Connection::Connection(const kube::Access& access, kube::ClientOptions options, WarningSink warnings)
+Connection::Connection(const kube::Access& access, kube::ClientOptions options,
+                       WarningSink warnings)
     : ns_(access.default_namespace),
       transport_(kube::MakeTransport(access, UserAgent())),
       client_(*transport_, sleeper_, WithTimeout(options, access)) {

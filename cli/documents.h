@@ -46,8 +46,8 @@ std::unique_ptr<Source> Decode(InputText input);
 struct InputObject {
   Source* source = nullptr;
   Document* document = nullptr;
-  std::string path;                    // of the object in the document
-  const json::Json* object = nullptr;  // null: a review without one (DELETE), or a fault
+  std::string path;                        // of the object in the document
+  const json::Json* object = nullptr;      // null: a review without one (DELETE), or a fault
   const json::Json* old_object = nullptr;  // of a review
   std::optional<json::Issue> fault;        // it is not a Kubernetes object
   bool from_review = false;

@@ -21,8 +21,8 @@ struct Piece;
 // field prints nothing.
 class JsonPath {
  public:
-  static constexpr size_t kMaxTemplate = 4096;  // bytes
-  static constexpr size_t kMaxDepth = 32;       // nesting of ranges and filters
+  static constexpr size_t kMaxTemplate = 4096;                    // bytes
+  static constexpr size_t kMaxDepth = 32;                         // nesting of ranges and filters
   static constexpr size_t kMaxOutput = size_t{64} * 1024 * 1024;  // bytes
 
   // Errors name the column, from 1.

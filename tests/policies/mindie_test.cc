@@ -164,8 +164,9 @@ TEST(RankTableContent, Table) {
            Table(kLabels)},
           {"no JSON",
            Table(kLabels, "{status: initializing}"),
-           {kHccl + "is not a JSON object (line 1, column 2: expected a key in double quotes, found "
-                    "\"s\"), so pods that read it early fail"}},
+           {kHccl +
+            "is not a JSON object (line 1, column 2: expected a key in double quotes, found "
+            "\"s\"), so pods that read it early fail"}},
           {"missing",
            "{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-j}, data: {}}",
            {kHccl +
