@@ -1,7 +1,6 @@
 #include "admission/admit.h"
 
 #include <exception>
-#include <nlohmann/json.hpp>
 
 #include "admission/warnings.h"
 #include "mutators/mutator.h"
@@ -10,14 +9,15 @@
 namespace mindgate::admission {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::AdmissionRequest;
 using schemas::Config;
 using schemas::Operation;
 using schemas::WorkloadView;
 
 // The runtime that an InferenceService names, when the lookup knows it.
-std::shared_ptr<const WorkloadView> RuntimeView(const Json& object, const AdmissionRequest& request,
+std::shared_ptr<const WorkloadView> RuntimeView(const Value& object,
+                                                const AdmissionRequest& request,
                                                 std::string_view ns) {
   if (request.objects == nullptr || schemas::KindOf(object) != schemas::Kind::kInferenceService) {
     return nullptr;
@@ -26,14 +26,14 @@ std::shared_ptr<const WorkloadView> RuntimeView(const Json& object, const Admiss
   if (!reference) return nullptr;
   const auto& info = schemas::InfoOf(reference->kind);
   const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
-  const Json* runtime =
+  const Value* runtime =
       request.objects->Find(info.group, info.name, namespaced ? ns : "", reference->name);
   if (runtime == nullptr) return nullptr;
   auto view = schemas::BuildView(*runtime);
   return view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
 }
 
-std::optional<WorkloadView> ViewOf(const Json* object, const AdmissionRequest& request) {
+std::optional<WorkloadView> ViewOf(const Value* object, const AdmissionRequest& request) {
   if (object == nullptr) return std::nullopt;
   const auto own = json::FindString(json::Find(*object, "metadata"), "namespace");
   return schemas::BuildView(*object, RuntimeView(*object, request, own.value_or(request.ns)));
@@ -84,13 +84,15 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
     return verdict;
   }
   if (!options.judge && !options.apply) return verdict;
-  const auto mutated = std::make_shared<Json>(*request.object);
-  if (const auto applied = json::ApplyPatch(*mutated, verdict.patch); !applied) {
+  const auto mutated = std::make_shared<json::Document>();
+  const auto applied = json::ApplyPatch(*request.object, verdict.patch, mutated->arena());
+  if (!applied) {
     throw std::runtime_error("mindgate's own patch does not apply: " + applied.error().message());
   }
+  mutated->SetRoot(*applied);
   verdict.mutated = mutated;
   if (options.judge) {
-    const auto mutated_view = ViewOf(mutated.get(), request);
+    const auto mutated_view = ViewOf(&mutated->root(), request);
     Judge(*mutated_view, old, request, config, options, verdict);
   }
   return verdict;

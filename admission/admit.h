@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
+#include "json/decode.h"
 #include "json/patch.h"
 #include "mutators/edits.h"
 #include "policies/engine.h"
@@ -28,9 +28,9 @@ struct Verdict {
   std::vector<policies::Finding> findings;
   std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMaxWarnings, each
                                       // at most kMaxWarning bytes
-  // After mutation; holds a value only when a patch was made, otherwise the request's object is
-  // unchanged.
-  std::shared_ptr<const json::Json> mutated;
+  // After mutation; null when no patch was made. It shares what is unchanged with the request's
+  // object and lives no longer.
+  std::shared_ptr<const json::Document> mutated;
   // With Options::explain only.
   std::vector<mutators::Withheld> withheld;
   std::vector<policies::RuleTrace> traces;

@@ -10,12 +10,12 @@
 namespace mindgate::cli {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Operation;
 
 constexpr const char* kDefaultNamespace = "default";
 
-void Describe(const Json& object, const std::string& default_namespace, Decision& decision) {
+void Describe(const Value& object, const std::string& default_namespace, Decision& decision) {
   decision.api_version = ApiVersionOf(object);
   decision.kind = KindOf(object);
   decision.name = NameOf(object);
@@ -29,8 +29,9 @@ RequestOptions WithNamespace(RequestOptions request) {
 
 // A runtime as it will be stored, after mutation: services that reference it see that. Null for
 // other kinds, and if nothing is changed.
-std::shared_ptr<const Json> StoredRuntime(const Json& object, const RequestOptions& request,
-                                          const schemas::Config& config) {
+std::shared_ptr<const json::Document> StoredRuntime(const Value& object,
+                                                    const RequestOptions& request,
+                                                    const schemas::Config& config) {
   const auto kind = schemas::KindOf(object);
   if (!kind || !schemas::kOmeRuntimes.Has(*kind)) return nullptr;
   schemas::AdmissionRequest asked;
@@ -40,30 +41,29 @@ std::shared_ptr<const Json> StoredRuntime(const Json& object, const RequestOptio
   return admission::Admit(asked, config, {.judge = false}).mutated;
 }
 
-std::vector<KnownObjects::Known> AsStored(const std::vector<InputObject>& inputs,
-                                          const RequestOptions& request,
-                                          const schemas::Config& config,
-                                          std::vector<std::shared_ptr<const Json>>& stored) {
+std::vector<KnownObjects::Known> AsStored(
+    const std::vector<InputObject>& inputs, const RequestOptions& request,
+    const schemas::Config& config, std::vector<std::shared_ptr<const json::Document>>& stored) {
   std::vector<KnownObjects::Known> known;
   for (const InputObject& input : inputs) {
     if (input.object == nullptr) continue;
     auto runtime = StoredRuntime(*input.object, request, config);
-    known.push_back({runtime != nullptr ? runtime.get() : input.object, input.source});
+    known.push_back({runtime != nullptr ? &runtime->root() : input.object, input.source});
     if (runtime != nullptr) stored.push_back(std::move(runtime));
   }
   return known;
 }
 
-std::vector<KnownObjects::Known> OfNoSource(const std::vector<const Json*>& objects) {
+std::vector<KnownObjects::Known> OfNoSource(const std::vector<const Value*>& objects) {
   std::vector<KnownObjects::Known> known;
-  for (const Json* object : objects) known.push_back({object, nullptr});
+  for (const Value* object : objects) known.push_back({object, nullptr});
   return known;
 }
 
 }  // namespace
 
-const Json* Decision::ObjectAfter() const {
-  return verdict.mutated != nullptr ? verdict.mutated.get() : input.object;
+const Value* Decision::ObjectAfter() const {
+  return verdict.mutated != nullptr ? &verdict.mutated->root() : input.object;
 }
 
 json::Position Decision::Place(std::string_view path) const {
@@ -78,7 +78,7 @@ std::string Decision::Title() const {
   return title + (name.empty() ? "-" : name);
 }
 
-std::string EffectiveNamespace(const Json& object, const std::string& default_namespace) {
+std::string EffectiveNamespace(const Value& object, const std::string& default_namespace) {
   std::string own = NamespaceOf(object);
   if (!own.empty()) return own;
   const auto kind = schemas::KindOf(object);
@@ -87,7 +87,7 @@ std::string EffectiveNamespace(const Json& object, const std::string& default_na
 }
 
 Decider::Decider(const std::vector<InputObject>& inputs,
-                 const std::vector<const Json*>& old_objects, RequestOptions request,
+                 const std::vector<const Value*>& old_objects, RequestOptions request,
                  const schemas::Config& config, const admission::Options& options)
     : request_(WithNamespace(std::move(request))),
       config_(config),
@@ -103,7 +103,7 @@ Decision Decider::Decide(const InputObject& input) const {
     decision.operation = request_.operation.value_or(Operation::kCreate);
     return decision;
   }
-  const Json* named = input.object != nullptr ? input.object : input.old_object;
+  const Value* named = input.object != nullptr ? input.object : input.old_object;
   const std::string& ns = input.ns.empty() ? request_.ns : input.ns;
   if (named != nullptr) Describe(*named, ns, decision);
 

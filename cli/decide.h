@@ -26,7 +26,7 @@ struct Decision {
   admission::Verdict verdict;
 
   // After mutation; null if there is no object.
-  const json::Json* ObjectAfter() const;
+  const json::Value* ObjectAfter() const;
   // In the user's file; 0 if unknown.
   json::Position Place(std::string_view path) const;
   // "Deployment default/llama".
@@ -47,8 +47,9 @@ class Decider {
   // Keeps references to `config` and to the data behind `inputs`. `old_objects` are the objects
   // before
   // an update, matched by kind, namespace and name.
-  Decider(const std::vector<InputObject>& inputs, const std::vector<const json::Json*>& old_objects,
-          RequestOptions request, const schemas::Config& config, const admission::Options& options);
+  Decider(const std::vector<InputObject>& inputs,
+          const std::vector<const json::Value*>& old_objects, RequestOptions request,
+          const schemas::Config& config, const admission::Options& options);
 
   // `input` need not be one of `inputs`.
   Decision Decide(const InputObject& input) const;
@@ -57,13 +58,13 @@ class Decider {
   RequestOptions request_;
   const schemas::Config& config_;
   admission::Options options_;
-  std::vector<std::shared_ptr<const json::Json>> stored_;  // runtimes after mutation
+  std::vector<std::shared_ptr<const json::Document>> stored_;  // runtimes after mutation
   KnownObjects known_;
   KnownObjects before_;
 };
 
 // The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.
-std::string EffectiveNamespace(const json::Json& object, const std::string& default_namespace);
+std::string EffectiveNamespace(const json::Value& object, const std::string& default_namespace);
 
 // kExitUnusable if an input has a fault, else kExitDenied if something was denied or failed.
 int ExitCode(const std::vector<Decision>& decisions);

@@ -10,7 +10,7 @@
 
 namespace mindgate::cli {
 
-using json::Json;
+using json::Value;
 
 namespace {
 
@@ -75,6 +75,11 @@ json::Position Document::At(std::string_view pointer) {
   json::Position at = positions.At(pointer);
   if (at.line > 0) at.line += lines_before;
   return at;
+}
+
+const json::Value& Document::Root() {
+  if (!laid_out_) laid_out_.emplace(value);
+  return laid_out_->root();
 }
 
 namespace {
@@ -166,7 +171,7 @@ std::unique_ptr<Source> Decode(InputText input) {
 namespace {
 
 // Neither a Kubernetes object nor one that lacks apiVersion or kind: that would have metadata.
-bool IsForeign(const Json& value) {
+bool IsForeign(const Value& value) {
   if (!value.is_object()) return true;
   const bool version = json::Find(value, "apiVersion") != nullptr;
   const bool kind = json::Find(value, "kind") != nullptr;
@@ -181,14 +186,14 @@ class Unwrapper {
       : source_(source), document_(document), out_(out) {}
 
   // Recursion is bounded by the depth of a decoded document.
-  void Unwrap(const Json& value, const std::string& path) {
+  void Unwrap(const Value& value, const std::string& path) {
     if (!value.is_object()) {
       Fault(path, "must be a Kubernetes object, not " + WithArticle(json::TypeName(value)),
             "write apiVersion, kind and metadata");
       return;
     }
     for (const char* key : {"apiVersion", "kind"}) {
-      const Json* member = json::Find(value, key);
+      const Value* member = json::Find(value, key);
       const auto text = json::AsString(member);
       if (text && !text->empty()) continue;
       if (member == nullptr || text) {
@@ -205,9 +210,9 @@ class Unwrapper {
     const std::string kind = KindOf(value);
     if (kind == "AdmissionReview" && schemas::GroupOf(ApiVersionOf(value)) == "admission.k8s.io") {
       Review(value, path);
-    } else if (const Json* list = json::Find(value, "items");
+    } else if (const Value* list = json::Find(value, "items");
                kind.ends_with("List") && json::IsArray(list) && !list->empty()) {
-      const Json& items = *list;
+      const Value& items = *list;
       const std::string items_path = json::Child(path, "items");
       for (size_t i = 0; i < items.size(); ++i) Unwrap(items[i], json::Child(items_path, i));
     } else {
@@ -227,12 +232,12 @@ class Unwrapper {
 
   void Fault(const std::string& path, std::string message, std::string hint) {
     InputObject& object = Add(path);
-    object.fault = json::Issue{document_.At(path), json::FieldPath(document_.value, path),
+    object.fault = json::Issue{document_.At(path), json::FieldPath(document_.Root(), path),
                                std::move(message), std::move(hint)};
   }
 
-  void Review(const Json& review, const std::string& path) {
-    const Json* request = json::Find(review, "request");
+  void Review(const Value& review, const std::string& path) {
+    const Value* request = json::Find(review, "request");
     const std::string request_path = json::Child(path, "request");
     if (!json::IsObject(request)) {
       Fault(request_path, "this AdmissionReview has no request",
@@ -248,7 +253,7 @@ class Unwrapper {
       return;
     }
     for (const char* key : {"object", "oldObject"}) {
-      const Json* value = json::Find(request, key);
+      const Value* value = json::Find(request, key);
       if (value != nullptr && !value->is_object()) {
         Fault(json::Child(request_path, key),
               std::string(key) + " must be an object, not " + WithArticle(json::TypeName(*value)),
@@ -272,10 +277,10 @@ class Unwrapper {
 
 }  // namespace
 
-std::vector<InputObject> ObjectsIn(Source& source, Document& document, const Json& value,
-                                   const std::string& path) {
+std::vector<InputObject> ObjectsIn(Source& source, Document& document, const std::string& path) {
   std::vector<InputObject> objects;
-  Unwrapper(source, document, objects).Unwrap(value, path);
+  const Value* value = json::Resolve(document.Root(), path);
+  if (value != nullptr) Unwrapper(source, document, objects).Unwrap(*value, path);
   return objects;
 }
 
@@ -293,10 +298,10 @@ std::vector<InputObject> ObjectsIn(Source& source) {
       object.source = &source;
       object.document = &document;
       object.fault = document.fault;
-    } else if (source.input.found && IsForeign(document.value)) {
+    } else if (source.input.found && IsForeign(document.Root())) {
       ++source.skipped;
     } else {
-      Unwrapper(source, document, objects).Unwrap(document.value, "");
+      Unwrapper(source, document, objects).Unwrap(document.Root(), "");
     }
   }
   return objects;
@@ -311,26 +316,26 @@ std::vector<InputObject> ObjectsOf(const std::vector<std::unique_ptr<Source>>& s
   return objects;
 }
 
-std::string ApiVersionOf(const Json& object) {
+std::string ApiVersionOf(const Value& object) {
   return std::string(json::FindString(object, "apiVersion").value_or(""));
 }
 
-std::string KindOf(const Json& object) {
+std::string KindOf(const Value& object) {
   return std::string(json::FindString(object, "kind").value_or(""));
 }
 
-std::string NameOf(const Json& object) {
+std::string NameOf(const Value& object) {
   return std::string(json::FindString(json::Find(object, "metadata"), "name").value_or(""));
 }
 
-std::string NamespaceOf(const Json& object) {
+std::string NamespaceOf(const Value& object) {
   return std::string(json::FindString(json::Find(object, "metadata"), "namespace").value_or(""));
 }
 
 KnownObjects::KnownObjects(const std::vector<Known>& objects, std::string default_namespace)
     : default_namespace_(std::move(default_namespace)) {
   for (const Known& known : objects) {
-    const Json& object = *known.object;
+    const Value& object = *known.object;
     entries_.emplace(NameOf(object), Entry{std::string(schemas::GroupOf(ApiVersionOf(object))),
                                            KindOf(object), NamespaceOf(object), known});
   }
@@ -342,9 +347,9 @@ bool KnownObjects::Matches(const Entry& entry, std::string_view group, std::stri
          (entry.ns == ns || (entry.ns.empty() && ns == default_namespace_));
 }
 
-const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view kind,
-                                       std::string_view ns, std::string_view name) const {
-  const Json* found = nullptr;
+const Value* KnownObjects::Lookup::Find(std::string_view group, std::string_view kind,
+                                        std::string_view ns, std::string_view name) const {
+  const Value* found = nullptr;
   const auto [begin, end] = all_.entries_.equal_range(name);
   for (auto entry = begin; entry != end; ++entry) {
     if (!all_.Matches(entry->second, group, kind, ns)) continue;
@@ -356,10 +361,10 @@ const Json* KnownObjects::Lookup::Find(std::string_view group, std::string_view 
 
 void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind,
                                    std::string_view ns,
-                                   const std::function<void(const Json&)>& visit) const {
+                                   const std::function<void(const Value&)>& visit) const {
   for (auto entry = all_.entries_.begin(); entry != all_.entries_.end();
        entry = all_.entries_.upper_bound(entry->first)) {
-    const Json* object = Find(group, kind, ns, entry->first);
+    const Value* object = Find(group, kind, ns, entry->first);
     if (object != nullptr) visit(*object);
   }
 }

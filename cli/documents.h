@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/inputs.h"
+#include "json/decode.h"
 #include "json/issues.h"
 #include "json/json.h"
 #include "json/positions.h"
@@ -28,6 +29,12 @@ struct Document {
 
   // The position of the value at `pointer` in the text.
   json::Position At(std::string_view pointer);
+
+  // The value as the engine reads it; lives as long as the document.
+  const json::Value& Root();
+
+ private:
+  std::optional<json::Document> laid_out_;  // once it was asked for
 };
 
 // A text with its documents.
@@ -46,10 +53,10 @@ std::unique_ptr<Source> Decode(InputText input);
 struct InputObject {
   Source* source = nullptr;
   Document* document = nullptr;
-  std::string path;                        // of the object in the document
-  const json::Json* object = nullptr;      // null: a review without one (DELETE), or a fault
-  const json::Json* old_object = nullptr;  // of a review
-  std::optional<json::Issue> fault;        // it is not a Kubernetes object
+  std::string path;                         // of the object in the document
+  const json::Value* object = nullptr;      // null: a review without one (DELETE), or a fault
+  const json::Value* old_object = nullptr;  // of a review
+  std::optional<json::Issue> fault;         // it is not a Kubernetes object
   bool from_review = false;
   schemas::Operation operation = schemas::Operation::kCreate;  // from here on: from a review
   std::string ns;
@@ -62,15 +69,14 @@ struct InputObject {
 std::vector<InputObject> ObjectsOf(const std::vector<std::unique_ptr<Source>>& sources);
 std::vector<InputObject> ObjectsIn(Source& source);
 
-// The same for one value within a document, at `path`.
-std::vector<InputObject> ObjectsIn(Source& source, Document& document, const json::Json& value,
-                                   const std::string& path);
+// The same for the value at `path` within a document.
+std::vector<InputObject> ObjectsIn(Source& source, Document& document, const std::string& path);
 
 // Identifying fields of an object; empty if missing.
-std::string ApiVersionOf(const json::Json& object);
-std::string KindOf(const json::Json& object);
-std::string NameOf(const json::Json& object);
-std::string NamespaceOf(const json::Json& object);
+std::string ApiVersionOf(const json::Value& object);
+std::string KindOf(const json::Value& object);
+std::string NameOf(const json::Value& object);
+std::string NamespaceOf(const json::Value& object);
 
 // The objects of one invocation. Never complete, since the cluster may have others. An object
 // without a namespace is found in `default_namespace` and, since it may be cluster-scoped, without
@@ -78,7 +84,7 @@ std::string NamespaceOf(const json::Json& object);
 class KnownObjects {
  public:
   struct Known {
-    const json::Json* object;
+    const json::Value* object;
     const Source* source;  // null: no particular one
   };
   KnownObjects(const std::vector<Known>& objects, std::string default_namespace);
@@ -88,11 +94,11 @@ class KnownObjects {
   class Lookup final : public schemas::ObjectLookup {
    public:
     Lookup(const KnownObjects& all, const Source* near) : all_(all), near_(near) {}
-    const json::Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                           std::string_view name) const override;
+    const json::Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
+                            std::string_view name) const override;
     bool IsComplete(std::string_view, std::string_view) const override { return false; }
     void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-                 const std::function<void(const json::Json&)>& visit) const override;
+                 const std::function<void(const json::Value&)>& visit) const override;
 
    private:
     const KnownObjects& all_;

@@ -53,9 +53,9 @@ std::vector<std::unique_ptr<Source>> DecodeAll(std::vector<InputText> inputs) {
 }
 
 // The objects of --old; nothing, after printing the faults, if one is invalid.
-std::optional<std::vector<const Json*>> OldObjects(
+std::optional<std::vector<const json::Value*>> OldObjects(
     const std::vector<std::unique_ptr<Source>>& sources, std::ostream& err) {
-  std::vector<const Json*> objects;
+  std::vector<const json::Value*> objects;
   bool fine = true;
   for (const InputObject& object : ObjectsOf(sources)) {
     if (object.fault) {
@@ -94,9 +94,11 @@ std::string HelmHint(const Skipped& skipped) {
 }
 
 bool IsSelected(const InputObject& input, const Json* selector) {
-  const Json* object = input.object != nullptr ? input.object : input.old_object;
-  return object == nullptr ||
-         kube::Selects(selector, json::FindPath(object, {"metadata", "labels"}));
+  const json::Value* object = input.object != nullptr ? input.object : input.old_object;
+  if (object == nullptr) return true;
+  const json::Value* labels = json::FindPath(object, {"metadata", "labels"});
+  const Json tree = labels == nullptr ? Json() : json::TreeOf(*labels);
+  return kube::Selects(selector, &tree);
 }
 
 // Reads all inputs; kustomizations come after files.

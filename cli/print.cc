@@ -62,12 +62,14 @@ Color ColorOf(std::string_view word) {
 namespace {
 
 // Objects of one document, by path.
-using Kept = std::map<std::string, const Json*, std::less<>>;
+using Kept = std::map<std::string, const json::Value*, std::less<>>;
 
 // The value at `path` without dropped objects: a kept object, or a List of its kept items.
 // Recursion is bounded by the depth of a decoded document.
 std::optional<Json> Remaining(const Json& value, const std::string& path, const Kept& kept) {
-  if (const auto object = kept.find(path); object != kept.end()) return *object->second;
+  if (const auto object = kept.find(path); object != kept.end()) {
+    return json::TreeOf(*object->second);
+  }
   const Json* items = json::Find(value, "items");
   if (!json::IsArray(items)) return std::nullopt;
   const std::string below = json::Child(path, "items");
@@ -103,14 +105,14 @@ void PrintYaml(const std::vector<Decision>& decisions, bool print_denied, std::o
     for (; i < decisions.size() && decisions[i].input.document == input.document &&
            decisions[i].input.source == input.source;
          ++i) {
-      const Json* after = decisions[i].ObjectAfter();
+      const json::Value* after = decisions[i].ObjectAfter();
       if (after != nullptr && IsPrinted(decisions[i], print_denied)) {
         kept.emplace(decisions[i].input.path, after);
       }
     }
     if (kept.empty() || bad.contains(input.source)) continue;
     if (input.from_review) {  // the object alone
-      for (const auto& [path, object] : kept) print(*object);
+      for (const auto& [path, object] : kept) print(json::TreeOf(*object));
     } else if (const auto left = Remaining(input.document->value, "", kept)) {
       print(*left);
     }
@@ -157,8 +159,8 @@ void PrintDiff(const std::vector<Decision>& decisions, const Paint& paint, std::
     const std::string what = decision.input.source->input.name + " " + decision.Title();
     out << paint(Color::kBold, "--- " + what) << "\n"
         << paint(Color::kBold, "+++ " + what + " (after mindgate)") << "\n"
-        << UnifiedDiff(json::EncodeYaml(*decision.input.object),
-                       json::EncodeYaml(*decision.verdict.mutated), paint);
+        << UnifiedDiff(json::EncodeYaml(json::TreeOf(*decision.input.object)),
+                       json::EncodeYaml(json::TreeOf(decision.verdict.mutated->root())), paint);
   }
 }
 

@@ -70,9 +70,9 @@ OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& s
   OrderedJson results = OrderedJson::array();
   for (const Decision& decision : decisions) {
     OrderedJson result = HeaderJson(decision);
-    const json::Json* after = decision.ObjectAfter();
+    const json::Value* after = decision.ObjectAfter();
     result["patch"] = OrderedJson(json::ToJsonPatch(decision.verdict.patch));
-    result["object"] = after == nullptr ? OrderedJson() : OrderedJson(*after);
+    result["object"] = after == nullptr ? OrderedJson() : OrderedJson(json::TreeOf(*after));
     result["changes"] = ChangesJson(decision);
     result["findings"] = FindingsJson(decision);
     result["warnings"] = decision.verdict.warnings;

@@ -74,7 +74,7 @@ kube::Answer<std::set<ServiceKey>> ServicesOf(kube::Client& client, const std::s
   const auto listed = client.ListAll(
       kube::resources::kPods, ns, {.label_selector = selector, .limit = 500}, &fields,
       [&keys] { keys.clear(); },
-      [&keys](const json::Json& object) {
+      [&keys](const json::Value& object) {
         if (const auto pod = watcher::scaling::PodOf(object)) keys.insert(pod->service);
       });
   if (!listed) return tl::make_unexpected(listed.error());

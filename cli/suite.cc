@@ -251,7 +251,7 @@ class SuiteReader {
       suite_.files.push_back(Decode({file, *std::move(text), ""}));
       objects = ObjectsIn(*suite_.files.back());
     } else {
-      objects = ObjectsIn(source_, document_, value, path);
+      objects = ObjectsIn(source_, document_, path);
     }
     std::erase_if(objects, [&](const InputObject& object) {
       if (!object.fault) return false;

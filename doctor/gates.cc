@@ -18,10 +18,12 @@ struct Waiting {
   size_t count = 0;
   std::string names{};  // of the first ones
 
-  void Add(const Json& pod) {
+  void Add(const json::Value& pod) {
     if (++count <= kMaxNamed) {
-      names += (names.empty() ? "" : ", ") + Text(pod, {"metadata", "namespace"}) + "/" +
-               Text(pod, {"metadata", "name"});
+      const auto text = [&pod](std::string_view key) {
+        return std::string(json::AsString(json::FindPath(pod, {"metadata", key})).value_or(""));
+      };
+      names += (names.empty() ? "" : ", ") + text("namespace") + "/" + text("name");
     }
   }
   std::string text() const {
@@ -34,8 +36,8 @@ struct Waiting {
 };
 
 // The watcher looks after pods that carry all of these.
-bool HasLabels(const Json& pod) {
-  const Json* labels = json::FindPath(pod, {"metadata", "labels"});
+bool HasLabels(const json::Value& pod) {
+  const json::Value* labels = json::FindPath(pod, {"metadata", "labels"});
   return std::ranges::all_of(
       std::initializer_list{schemas::kScalingRule, schemas::kJobId, schemas::kGroupName},
       [labels](std::string_view key) {
@@ -57,8 +59,8 @@ void CheckGates(Context& context) {
         waiting = {};
         unlabelled = {};
       },
-      [&](const Json& pod) {
-        const Json* gates = json::FindPath(pod, {"spec", "schedulingGates"});
+      [&](const json::Value& pod) {
+        const json::Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
         if (!schemas::PlaceOfScalingGate(gates)) return;
         (HasLabels(pod) ? waiting : unlabelled).Add(pod);
       },

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace mindgate::json {
@@ -13,9 +14,19 @@ struct Limits {
   // Objects and lists inside each other. The deepest real CRD has under 40; nlohmann::json copies
   // and prints recursively and overflows the stack far beyond this.
   size_t depth = 128;
-  // Values in one document after aliases are expanded; about 60 MB of tree. Also what aliases may
-  // pull in over a whole stream of documents.
+  // Values in one document after aliases are expanded. Also what aliases may pull in over a whole
+  // stream of documents.
   size_t elements = 500'000;
+  // Of a JSON text, beyond its first 32 Ki values: at most one for so many bytes. Compact JSON of
+  // real objects has 25 bytes a value, managedFields by themselves 12; a list of digits has 2, and
+  // would take 20 times its text while it is decoded. 0: no such limit.
+  size_t bytes_a_value = 12;
+
+  // The values that a JSON text of so many bytes may have.
+  size_t ElementsIn(size_t text_bytes) const {
+    if (bytes_a_value == 0) return elements;
+    return std::min(elements, 32 * 1024 + text_bytes / bytes_a_value);
+  }
 };
 
 // The text of one file, which may hold many documents.

@@ -5,13 +5,15 @@
 #include <string>
 
 #include "base/result.h"
+#include "json/arena.h"
 #include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::json {
 
-// One RFC 6902 operation. mindgate's own patches hold only `add` (a member that is absent or null,
-// or a list item with the last token "-") and `replace`; never a negative index, which crashes one
-// Go implementation.
+// One RFC 6902 operation of mindgate's own patches: `add` (a member that is absent or null, or a
+// list item with the last token "-") or `replace`; never a negative index, which crashes one Go
+// implementation.
 struct Operation {
   enum class Kind { kAdd, kReplace };
   Kind kind = Kind::kAdd;
@@ -22,12 +24,12 @@ struct Operation {
 
 // The RFC 6902 document: [{"op":"add","path":"...","value":...}], [] for no operation.
 Json ToJsonPatch(std::span<const Operation> operations);
+std::string PatchText(std::span<const Operation> operations);
 
-// Applies operations, or any RFC 6902 document, in place; nothing is copied but what the patch
-// adds. On failure `target` is left as it was, and the error names the operation by number. Indices
-// are as RFC 6901 writes them: none is negative. A patch may neither nest values deeper than
-// Limits::depth nor copy more than Limits::elements.
-Result<void> ApplyPatch(Json& target, std::span<const Operation> operations);
-Result<void> ApplyPatch(Json& target, const Json& patch);
+// `value` with the operations done. What they change is laid out in `arena`, with every row on the
+// way to it, each once; all else is shared with `value`. The operations are independent of each
+// other: no path is part of another one, and the parents of all of them are in `value`. An error
+// names the path.
+Result<Value> ApplyPatch(const Value& value, std::span<const Operation> operations, Arena& arena);
 
 }  // namespace mindgate::json

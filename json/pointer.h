@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::json {
 
@@ -26,6 +27,7 @@ std::optional<size_t> ListIndex(std::string_view token);
 // The value at `pointer`, null pointer when there is none. Unlike Find, a JSON null is returned as
 // itself.
 const Json* Resolve(const Json& root, std::string_view pointer);
+const Value* Resolve(const Value& root, std::string_view pointer);
 
 // The pointer as Kubernetes prints field paths:
 // "spec.containers[0].resources.limits[huawei.com/Ascend910]". List items by index; map keys that
@@ -33,5 +35,6 @@ const Json* Resolve(const Json& root, std::string_view pointer);
 // token counts as a map key. The root itself is "". Text that is not a pointer is returned
 // unchanged.
 std::string FieldPath(const Json& root, std::string_view pointer);
+std::string FieldPath(const Value& root, std::string_view pointer);
 
 }  // namespace mindgate::json

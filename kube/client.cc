@@ -17,7 +17,7 @@ constexpr const char* kMergeType = "application/merge-patch+json";
 
 // Lists of thousands of objects have more values than one object may.
 json::Limits LimitsOf(std::string_view text) {
-  return {.bytes = text.size(), .depth = 128, .elements = text.size()};
+  return {.bytes = text.size(), .depth = 128, .elements = text.size(), .bytes_a_value = 0};
 }
 
 void AddQuery(std::string& path, std::string_view key, std::string_view value) {
@@ -35,12 +35,16 @@ std::string Describe(const HttpCall& call) {
   return call.method + " " + call.path.substr(0, call.path.find('?'));
 }
 
+Fault NotJson(const HttpCall& call, const HttpAnswer& answer, const json::Issue& issue) {
+  return {.reason = Reason::kGarbage,
+          .message = Describe(call) + ": the answer is not JSON (" + issue.message +
+                     "): " + Quote(std::string_view(answer.body).substr(0, 200))};
+}
+
 Answer<Json> Decoded(const HttpCall& call, const HttpAnswer& answer) {
   auto object = json::Decode(answer.body, LimitsOf(answer.body));
   if (object) return *std::move(object);
-  return Failed(Reason::kGarbage, Describe(call) + ": the answer is not JSON (" +
-                                      object.error().message +
-                                      "): " + Quote(std::string_view(answer.body).substr(0, 200)));
+  return tl::unexpected(NotJson(call, answer, object.error()));
 }
 
 HttpCall Write(std::string method, std::string path, const char* type, const Json& body) {
@@ -78,7 +82,7 @@ std::string ListPath(const Resource& resource, std::string_view ns, const ListOp
   return path;
 }
 
-std::string TextAt(const Json& value, std::initializer_list<std::string_view> keys) {
+std::string TextAt(const Value& value, std::initializer_list<std::string_view> keys) {
   return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
 }
 
@@ -134,38 +138,52 @@ Answer<Json> Client::GetPath(const std::string& path, const std::stop_token& sto
 
 Answer<Page> Client::List(const Resource& resource, std::string_view ns, const ListOptions& options,
                           const json::Projection* fields, const std::stop_token& stop) {
+  Page page;
+  const auto listed = ListEach(
+      resource, ns, options, fields, [&](const Value& item) { page.items.push_back(TreeOf(item)); },
+      stop);
+  if (!listed) return tl::unexpected(listed.error());
+  page.resource_version = listed->resource_version;
+  page.continue_token = listed->continue_token;
+  return page;
+}
+
+Answer<Client::Listed> Client::ListEach(const Resource& resource, std::string_view ns,
+                                        const ListOptions& options, const json::Projection* fields,
+                                        const std::function<void(const Value&)>& consume,
+                                        const std::stop_token& stop) {
   const HttpCall call{.path = ListPath(resource, ns, options), .timeout = options_.timeout};
   const auto answer = Call(call, options_.retries, stop);
   if (!answer) return tl::unexpected(answer.error());
-  auto list = [&]() -> tl::expected<Json, json::Issue> {
-    json::Decoder decoder(LimitsOf(answer->body));
-    if (fields == nullptr) return decoder.Decode(answer->body);
-    return decoder.Decode(answer->body, fields->Below({"items", "*"}, {{"metadata"}, {"kind"}}));
-  }();
-  if (!list) return tl::unexpected(Decoded(call, *answer).error());
-  const Json* items = json::Find(*list, "items");
-  const auto kind = json::FindString(*list, "kind");
+  json::Decoder decoder(LimitsOf(answer->body));
+  const auto list =
+      fields == nullptr
+          ? decoder.Decode(answer->body)
+          : decoder.Decode(answer->body, fields->Below({"items", "*"}, {{"metadata"}, {"kind"}}));
+  if (!list) return tl::unexpected(NotJson(call, *answer, list.error()));
+  const Value* items = json::Find(**list, "items");
+  const auto kind = json::FindString(**list, "kind");
   // Go writes null for no items; an answer without the member has none either.
   if (!kind || !kind->ends_with("List") || (items != nullptr && !items->is_array())) {
     return Failed(Reason::kGarbage, Describe(call) + ": the answer is not a list");
   }
-  Page page{.items = {},
-            .resource_version = TextAt(*list, {"metadata", "resourceVersion"}),
-            .continue_token = TextAt(*list, {"metadata", "continue"})};
-  if (json::IsArray(items)) page.items = std::move(*(*list)["items"].get_ptr<Json::array_t*>());
-  return page;
+  if (items != nullptr) {
+    for (const Value& item : *items) consume(item);
+  }
+  return Listed{.resource_version = TextAt(**list, {"metadata", "resourceVersion"}),
+                .continue_token = TextAt(**list, {"metadata", "continue"})};
 }
 
 Answer<std::string> Client::ListAll(const Resource& resource, std::string_view ns,
                                     ListOptions options, const json::Projection* fields,
                                     const std::function<void()>& started,
-                                    const std::function<void(Json)>& consume,
+                                    const std::function<void(const Value&)>& consume,
                                     const std::stop_token& stop) {
   const ListOptions first = options;
   bool started_over = false;
   started();
   for (;;) {
-    auto page = List(resource, ns, options, fields, stop);
+    const auto page = ListEach(resource, ns, options, fields, consume, stop);
     if (!page) {
       const bool expired = page.error().reason == Reason::kExpired;
       if (!expired || options.continue_token.empty() || started_over) {
@@ -176,7 +194,6 @@ Answer<std::string> Client::ListAll(const Resource& resource, std::string_view n
       started();
       continue;
     }
-    for (Json& item : page->items) consume(std::move(item));
     if (page->continue_token.empty()) return page->resource_version;
     options.continue_token = page->continue_token;
     // The token names the state; the server refuses both together.
@@ -187,7 +204,7 @@ Answer<std::string> Client::ListAll(const Resource& resource, std::string_view n
 
 Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                            const WatchOptions& options, const json::Projection* fields,
-                           const std::function<void(WatchEvent)>& consume,
+                           const std::function<void(const WatchEvent&)>& consume,
                            const std::stop_token& stop) {
   HttpCall call{.path = PathOf(resource, ns), .timeout = options_.timeout};
   AddQuery(call.path, "watch", "true");
@@ -206,12 +223,13 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                                       {"object", "code"},
                                       {"object", "metadata", "resourceVersion"}});
   }
-  json::Decoder decoder({.bytes = options_.event_bytes, .depth = 128, .elements = 2'000'000});
+  json::Decoder decoder(
+      {.bytes = options_.event_bytes, .depth = 128, .elements = 2'000'000, .bytes_a_value = 0});
   LineSplitter lines(options_.event_bytes);
   std::optional<Fault> fault;
   const auto line = [&](std::string_view text) {
-    auto event = kept ? decoder.Decode(text, *kept) : decoder.Decode(text);
-    fault = event ? HandleEvent(call, *std::move(event), consume)
+    const auto event = kept ? decoder.Decode(text, *kept) : decoder.Decode(text);
+    fault = event ? HandleEvent(call, **event, consume)
                   : Fault{.reason = Reason::kGarbage,
                           .message = Describe(call) + ": a line of the watch is not JSON (" +
                                      event.error().message + "): " + Quote(text.substr(0, 200))};
@@ -242,17 +260,18 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
   return {};
 }
 
-std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
-                                         const std::function<void(WatchEvent)>& consume) {
+std::optional<Fault> Client::HandleEvent(const HttpCall& call, const Value& event,
+                                         const std::function<void(const WatchEvent&)>& consume) {
   const auto type = json::FindString(event, "type");
-  const Json* object = json::Find(event, "object");
+  const Value* object = json::Find(event, "object");
   if (!type || !json::IsObject(object)) {
     return Fault{.reason = Reason::kGarbage,
                  .message = Describe(call) + ": a line of the watch is not an event"};
   }
   if (*type == "ERROR") {
     const auto code = json::AsInt(json::Find(object, "code")).value_or(500);
-    return FaultOf(Describe(call) + " (in the watch)", static_cast<int>(code), object->dump(), {});
+    return FaultOf(Describe(call) + " (in the watch)", static_cast<int>(code), json::Dump(*object),
+                   {});
   }
   const auto known = *type == "ADDED"      ? std::optional(WatchEvent::Type::kAdded)
                      : *type == "MODIFIED" ? std::optional(WatchEvent::Type::kModified)
@@ -263,7 +282,7 @@ std::optional<Fault> Client::HandleEvent(const HttpCall& call, Json event,
     return Fault{.reason = Reason::kGarbage,
                  .message = Describe(call) + ": unknown event type " + Quote(*type)};
   }
-  consume({*known, std::move(event["object"])});
+  consume({*known, *object});
   return std::nullopt;
 }
 

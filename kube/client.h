@@ -12,6 +12,7 @@
 
 #include "json/json.h"
 #include "json/projection.h"
+#include "json/value.h"
 #include "kube/fault.h"
 #include "kube/resource.h"
 #include "kube/transport.h"
@@ -20,6 +21,7 @@
 namespace mindgate::kube {
 
 using json::Json;
+using json::Value;
 
 struct ListOptions {
   std::string label_selector{};
@@ -58,7 +60,7 @@ struct DeleteOptions {
 
 struct WatchEvent {
   enum class Type { kAdded, kModified, kDeleted, kBookmark } type;
-  Json object;
+  const Value& object;  // lives as long as the call that gives the event
 };
 
 struct WatchOptions {
@@ -97,18 +99,20 @@ class Client {
   // With `fields`, an item holds only what they name.
   Answer<Page> List(const Resource& resource, std::string_view ns, const ListOptions& options = {},
                     const json::Projection* fields = nullptr, const std::stop_token& stop = {});
-  // All pages, each given to `consume`; starts over, once, when the continue token expires. Returns
-  // the resourceVersion of the list. `started` is called at the beginning of each attempt.
+  // All pages, each item given to `consume` for the time of that call; starts over, once, when the
+  // continue token expires. Returns the resourceVersion of the list. `started` is called at the
+  // beginning of each attempt.
   Answer<std::string> ListAll(const Resource& resource, std::string_view ns, ListOptions options,
                               const json::Projection* fields, const std::function<void()>& started,
-                              const std::function<void(Json item)>& consume,
+                              const std::function<void(const Value& item)>& consume,
                               const std::stop_token& stop = {});
 
   // Gives each event to `consume` until the server or `stop` ends the watch. A 410 within the
   // stream is kExpired; half a line at the end is kUnreachable; a line that is not an event,
   // kGarbage.
   Answer<void> Watch(const Resource& resource, std::string_view ns, const WatchOptions& options,
-                     const json::Projection* fields, const std::function<void(WatchEvent)>& consume,
+                     const json::Projection* fields,
+                     const std::function<void(const WatchEvent&)>& consume,
                      const std::stop_token& stop);
 
   Answer<Json> Create(const Resource& resource, std::string_view ns, const Json& object,
@@ -148,8 +152,17 @@ class Client {
   Answer<Json> CallForObject(HttpCall call, const std::stop_token& stop);
   Answer<Json> SendObject(const char* method, std::string path, const char* type, const Json& body,
                           const WriteOptions& options, const std::stop_token& stop);
-  static std::optional<Fault> HandleEvent(const HttpCall& call, Json event,
-                                          const std::function<void(WatchEvent)>& consume);
+  // One page, each item given to `consume`.
+  struct Listed {
+    std::string resource_version;
+    std::string continue_token;
+  };
+  Answer<Listed> ListEach(const Resource& resource, std::string_view ns, const ListOptions& options,
+                          const json::Projection* fields,
+                          const std::function<void(const Value&)>& consume,
+                          const std::stop_token& stop);
+  static std::optional<Fault> HandleEvent(const HttpCall& call, const Value& event,
+                                          const std::function<void(const WatchEvent&)>& consume);
 
   Transport& transport_;
   Sleeper& sleeper_;

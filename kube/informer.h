@@ -24,7 +24,7 @@ class Informer {
     Selection selection;
     // What to keep of an object that holds only the selection's fields; nothing: the object does
     // not belong in the collection.
-    std::function<std::optional<T>(const Json& object)> project;
+    std::function<std::optional<T>(const Value& object)> project;
     // After each change, in the thread of Run; null: it did not exist before, or no longer exists.
     std::function<void(const std::string& key, const T* before, const T* after)> changed{};
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
@@ -62,8 +62,8 @@ class Informer {
   using Objects = Collection<T>;
   using EntryPtr = typename Objects::EntryPtr;
 
-  static std::string KeyOf(const Json& object) {
-    const Json* metadata = json::Find(object, "metadata");
+  static std::string KeyOf(const Value& object) {
+    const Value* metadata = json::Find(object, "metadata");
     return Objects::KeyOf(json::FindString(metadata, "namespace").value_or(""),
                           json::FindString(metadata, "name").value_or(""));
   }
@@ -71,7 +71,7 @@ class Informer {
   Reflector::Handler MakeHandler() {
     return {.list_started = [this] { listed_.clear(); },
             .listed =
-                [this](const Json& object) {
+                [this](const Value& object) {
                   if (auto value = options_.project(object)) {
                     listed_.push_back(Entry(KeyOf(object), *std::move(value)));
                   }

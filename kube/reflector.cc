@@ -12,7 +12,7 @@ constexpr int64_t kMaxWatch = 600;
 // A watch that held so long was a good one: the next failure is a new story.
 constexpr std::chrono::seconds kGoodWatch(30);
 
-std::string VersionOf(const Json& object) {
+std::string VersionOf(const Value& object) {
   return std::string(
       json::AsString(json::FindPath(object, {"metadata", "resourceVersion"})).value_or(""));
 }
@@ -103,9 +103,9 @@ Answer<void> Reflector::Watch(const std::stop_token& stop) {
   ++watches_;
   return client_.Watch(
       selection_.resource, selection_.ns, options, &fields_,
-      [this](WatchEvent event) {
+      [this](const WatchEvent& event) {
         std::string version = VersionOf(event.object);
-        if (event.type != WatchEvent::Type::kBookmark) handler_.happened(std::move(event));
+        if (event.type != WatchEvent::Type::kBookmark) handler_.happened(event);
         if (!version.empty()) seen_ = std::move(version);
       },
       stop);

@@ -38,10 +38,10 @@ json::Projection WithIdentity(std::vector<json::Projection::Path> fields);
 class Reflector {
  public:
   struct Handler {
-    std::function<void()> list_started;        // the whole collection follows again
-    std::function<void(Json object)> listed;   // one object of it
-    std::function<void()> list_done;           // that was all
-    std::function<void(WatchEvent)> happened;  // a change; no bookmarks
+    std::function<void()> list_started;               // the whole collection follows again
+    std::function<void(const Value& object)> listed;  // one object of it
+    std::function<void()> list_done;                  // that was all
+    std::function<void(const WatchEvent&)> happened;  // a change; no bookmarks
     // Something failed; it goes on after `pause`.
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed;
   };

@@ -9,15 +9,16 @@ namespace mindgate::mutators {
 namespace {
 
 using json::Json;
+using json::Value;
 
 // How much of a path exists in an object.
 struct Reach {
-  size_t length = 0;              // up to the end of the first token that is missing or null
-  const Json* holder = nullptr;   // what holds that token
-  const Json* present = nullptr;  // null pointer: something is missing
+  size_t length = 0;               // up to the end of the first token that is missing or null
+  const Value* holder = nullptr;   // what holds that token
+  const Value* present = nullptr;  // null pointer: something is missing
 };
 
-Reach Follow(const Json& object, std::string_view path) {
+Reach Follow(const Value& object, std::string_view path) {
   Reach reach{0, nullptr, &object};
   while (reach.length < path.size()) {
     const size_t begin = reach.length;
@@ -30,11 +31,23 @@ Reach Follow(const Json& object, std::string_view path) {
   return reach;
 }
 
-// Whether `value` may stand at `path`: every parent that exists is a map there, and what stands
-// there already (a default of the API server) has the same type.
-bool Fits(const Reach& reach, const Json& value) {
-  return reach.present != nullptr ? reach.present->type() == value.type()
-                                  : reach.holder->is_object();
+bool SameType(const Value& value, Json::value_t type) {
+  switch (type) {
+    case Json::value_t::string:
+      return value.is_string();
+    case Json::value_t::array:
+      return value.is_array();
+    case Json::value_t::object:
+      return value.is_object();
+    default:
+      return false;
+  }
+}
+
+// Whether a value of that type may stand at the path: every parent that exists is a map there, and
+// what stands there already (a default of the API server) has the same type.
+bool Fits(const Reach& reach, Json::value_t type) {
+  return reach.present != nullptr ? SameType(*reach.present, type) : reach.holder->is_object();
 }
 
 // Puts `value` below `root` at the relative pointer, creating maps and, for "-", lists.
@@ -64,8 +77,11 @@ std::optional<std::string_view> PendingFirst(const Json* pending,
 void Edits::Set(const schemas::Place& map, std::string_view key, Json value, std::string reason) {
   if (map.wrong_type) return;
   std::string path = json::Child(map.path, key);
-  const Reach reach = Follow(object_, path);
-  if (!Fits(reach, value)) return;
+  // The map's own value is the end of the way to it.
+  const bool known = map.value != nullptr && map.value->is_object();
+  const Reach reach =
+      known ? Reach{path.size(), map.value, json::Find(map.value, key)} : Follow(object_, path);
+  if (!Fits(reach, value.type())) return;
   writes_.try_emplace(std::move(path), Write{mutator_, std::move(reason), std::move(value),
                                              reach.length, reach.present != nullptr});
 }
@@ -73,7 +89,7 @@ void Edits::Set(const schemas::Place& map, std::string_view key, Json value, std
 void Edits::Append(const schemas::Place& list, Json value, std::string reason) {
   if (list.wrong_type) return;
   const Reach reach = Follow(object_, list.path);
-  if (!Fits(reach, Json::array())) return;
+  if (!Fits(reach, Json::value_t::array)) return;
   std::string path = json::Child(list.path, "-");
   const size_t length = reach.present != nullptr ? path.size() : reach.length;
   writes_.try_emplace(std::move(path),

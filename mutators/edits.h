@@ -31,7 +31,7 @@ struct Withheld {
 // Pending*.
 class Edits {
  public:
-  explicit Edits(const json::Json& object) : object_(object) {}
+  explicit Edits(const json::Value& object) : object_(object) {}
 
   // Sets who is writing from now on.
   void Begin(std::string_view mutator) { mutator_ = mutator; }
@@ -75,7 +75,7 @@ class Edits {
     bool replaces;  // nothing of the path is missing
   };
 
-  const json::Json& object_;
+  const json::Value& object_;
   std::string mutator_;
   std::map<std::string, Write, std::less<>> writes_;  // by path
   std::vector<Withheld> withheld_;

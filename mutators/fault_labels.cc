@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
@@ -10,7 +9,7 @@
 namespace mindgate::mutators {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::LabelOccurrence;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
@@ -36,7 +35,7 @@ const schemas::Place* GroupMetadata(const WorkloadView& view, const PodTemplateV
 std::optional<std::string_view> PendingInGroup(const WorkloadView& view, const PodGroupView& group,
                                                std::string_view key, const Edits& edits) {
   for (size_t index : group.templates) {
-    if (const Json* pending = edits.Pending(view.templates[index].labels.path, key)) {
+    if (const json::Json* pending = edits.Pending(view.templates[index].labels.path, key)) {
       return json::AsString(pending);
     }
   }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
@@ -12,7 +11,7 @@
 namespace mindgate::mutators {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
@@ -60,7 +59,8 @@ bool HasSchedulingStrategy(const WorkloadView& view, const PodTemplateView& pod)
   const std::string_view role = std::string_view(pod.path).substr(0, pod.path.rfind('/'));
   const std::string_view roles = role.substr(0, role.rfind("/roles/"));
   for (std::string_view holder : {role, roles}) {
-    const Json* strategy = json::Resolve(*view.object, std::string(holder) + "/schedulingStrategy");
+    const Value* strategy =
+        json::Resolve(*view.object, std::string(holder) + "/schedulingStrategy");
     if (json::IsObject(strategy) && !strategy->empty()) return true;
   }
   return false;

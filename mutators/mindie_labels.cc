@@ -1,5 +1,4 @@
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "mutators/families.h"
 #include "schemas/names.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "mutators/families.h"
@@ -11,7 +10,7 @@
 namespace mindgate::mutators {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 using schemas::Operation;
 using schemas::PodGroupOwner;
@@ -192,15 +191,25 @@ std::string Untouchable(const MutationContext& context) {
 
 // Members of an OME component that only scale it; a change of them alone starts no rollout by
 // itself.
-bool SameButForScale(const Json& a, const Json& b) {
-  constexpr std::array<std::string_view, 4> kScale = {"minReplicas", "maxReplicas", "scaleTarget",
-                                                      "scaleMetric"};
-  const auto without_scale = [&](Json value) {
-    for (std::string_view key : kScale) value.erase(std::string(key));
-    return value;
-  };
+bool OnlyScales(std::string_view key) {
+  return key == "minReplicas" || key == "maxReplicas" || key == "scaleTarget" ||
+         key == "scaleMetric";
+}
+
+bool SameButForScale(const Value& a, const Value& b) {
   if (!a.is_object() || !b.is_object()) return a == b;
-  return without_scale(a) == without_scale(b);
+  const auto covers = [](const Value& one, const Value& other) {
+    return std::all_of(
+        one.members().begin(), one.members().end(), [&](const json::Member& member) {
+          const Value* same = other.Lookup(member.key);
+          return OnlyScales(member.key) || (same != nullptr && *same == member.value);
+        });
+  };
+  const auto lasting = [](const Value& value) {
+    return std::count_if(value.members().begin(), value.members().end(),
+                         [](const json::Member& member) { return !OnlyScales(member.key); });
+  };
+  return lasting(a) == lasting(b) && covers(a, b);
 }
 
 // What must stay untouched as a whole: an OME leader shares its component's labels, so there it is
@@ -268,8 +277,8 @@ bool MayEdit(const MutationContext& context, const PodTemplateView& pod) {
   if (context.request.operation == Operation::kCreate) return true;
   const PodTemplateView* old = OldTemplate(context, pod);
   if (old == nullptr) return true;
-  const Json* now = json::Resolve(*context.view.object, UnitOfChange(context.view, pod));
-  const Json* before =
+  const Value* now = json::Resolve(*context.view.object, UnitOfChange(context.view, pod));
+  const Value* before =
       json::Resolve(*context.old_view->object, UnitOfChange(*context.old_view, *old));
   if (now == nullptr || before == nullptr) return now != before;
   return !SameButForScale(*now, *before);

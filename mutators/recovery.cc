@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "mutators/families.h"

@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "mutators/families.h"
@@ -8,7 +7,7 @@
 namespace mindgate::mutators {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::PodTemplateView;
 
 constexpr std::string_view kGates = "schedulingGates";

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "mutators/families.h"

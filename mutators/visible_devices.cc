@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "mutators/families.h"
@@ -9,7 +8,7 @@
 namespace mindgate::mutators {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::ContainerView;
 using schemas::NpuResource;
 using schemas::PodTemplateView;
@@ -22,11 +21,10 @@ bool SharesChipsSoftly(const schemas::WorkloadView& view, const PodTemplateView&
       view.Annotation(schemas::kSchedulePolicy) == kSoftSharePolicy) {
     return true;
   }
-  for (const Json* labels : {pod.labels.value, view.labels.value}) {
+  for (const Value* labels : {pod.labels.value, view.labels.value}) {
     if (labels == nullptr) continue;
-    const auto* map = labels->get_ptr<const Json::object_t*>();
-    const auto entry = map->lower_bound(kSoftSharePrefix);
-    if (entry != map->end() && entry->first.starts_with(kSoftSharePrefix)) return true;
+    const auto from = labels->MembersFrom(kSoftSharePrefix);
+    if (!from.empty() && from.front().key.starts_with(kSoftSharePrefix)) return true;
   }
   return false;
 }
@@ -91,8 +89,8 @@ void VisibleDevices(const MutationContext& context, Edits& edits) {
       if (!MayEdit(context, pod)) continue;
       const std::string field = "metadata.annotations['" + std::string(requested.resource) + "']";
       edits.Append(container.env,
-                   Json{{"name", schemas::kVisibleDevices},
-                        {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}},
+                   json::Json{{"name", schemas::kVisibleDevices},
+                              {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}},
                    "Ascend Docker Runtime mounts the chips that the scheduler wrote to this "
                    "annotation; without it the container sees none");
     }

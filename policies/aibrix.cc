@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/text.h"
@@ -13,7 +12,7 @@
 namespace mindgate::policies {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
@@ -24,7 +23,7 @@ constexpr KindSet kAibrixWithRoles = {Kind::kStormService, Kind::kRoleSet};
 // The spec that holds the roles: a RoleSet's own, or the one that a StormService is a template of.
 struct RolesPlace {
   std::string path;
-  const Json* spec = nullptr;
+  const Value* spec = nullptr;
 };
 
 RolesPlace RolesOf(const RuleContext& context) {
@@ -37,7 +36,7 @@ RolesPlace RolesOf(const RuleContext& context) {
 
 struct Role {
   std::string path;
-  const Json* value = nullptr;
+  const Value* value = nullptr;
   std::string title;  // for messages: "role prefill", "role 2"
   bool npus = false;
 };
@@ -52,10 +51,10 @@ const PodTemplateView* TemplateAt(const RuleContext& context, std::string_view p
 std::vector<Role> Roles(const RuleContext& context) {
   std::vector<Role> roles;
   const RolesPlace place = RolesOf(context);
-  const Json* list = json::Find(place.spec, "roles");
+  const Value* list = json::Find(place.spec, "roles");
   if (!json::IsArray(list)) return roles;
   for (size_t i = 0; i < list->size(); ++i) {
-    const Json& value = (*list)[i];
+    const Value& value = (*list)[i];
     if (!value.is_object()) continue;
     Role role;
     role.path = json::Child(place.path + "/roles", i);
@@ -91,13 +90,13 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
 // Each schedulingStrategy that governs pods with NPUs.
 struct Strategy {
   std::string path;
-  const Json* value = nullptr;
+  const Value* value = nullptr;
 };
 
 std::vector<Strategy> NpuStrategies(const RuleContext& context) {
   std::vector<Strategy> strategies;
-  const auto add = [&](const Json* parent, const std::string& path) {
-    const Json* value = json::Find(parent, "schedulingStrategy");
+  const auto add = [&](const Value* parent, const std::string& path) {
+    const Value* value = json::Find(parent, "schedulingStrategy");
     if (json::IsObject(value)) strategies.push_back({path + "/schedulingStrategy", value});
   };
   if (!context.view.IsNpuWorkload()) return strategies;
@@ -109,9 +108,9 @@ std::vector<Strategy> NpuStrategies(const RuleContext& context) {
   return strategies;
 }
 
-bool CountsNpus(const Json* min_resources) {
+bool CountsNpus(const Value* min_resources) {
   if (!json::IsObject(min_resources)) return false;
-  for (const auto& [resource, count] : *min_resources->get_ptr<const Json::object_t*>()) {
+  for (const auto& [resource, count] : min_resources->members()) {
     if (resource.starts_with(schemas::kResourcePrefix)) return true;
   }
   return false;
@@ -121,7 +120,7 @@ constexpr std::string_view kVolcanoStrategy = "volcanoSchedulingStrategy";
 
 void CheckVolcanoStrategy(const RuleContext& context, Findings& findings) {
   for (const Strategy& strategy : NpuStrategies(context)) {
-    const Json* volcano = json::Find(*strategy.value, kVolcanoStrategy);
+    const Value* volcano = json::Find(*strategy.value, kVolcanoStrategy);
     if (volcano == nullptr || CountsNpus(json::Find(*volcano, "minResources"))) continue;
     findings.Violate(json::Child(strategy.path, kVolcanoStrategy) + "/minResources",
                      "the PodGroup names no NPUs in minResources, so Volcano handles these pods as "
@@ -132,7 +131,7 @@ void CheckVolcanoStrategy(const RuleContext& context, Findings& findings) {
 
 void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
   for (const Strategy& strategy : NpuStrategies(context)) {
-    for (const auto& [name, value] : *strategy.value->get_ptr<const Json::object_t*>()) {
+    for (const auto& [name, value] : strategy.value->members()) {
       if (value.is_null()) continue;
       // Without NPUs in minResources the rule above speaks.
       if (name == kVolcanoStrategy && !CountsNpus(json::Find(value, "minResources"))) continue;
@@ -169,8 +168,8 @@ void CheckServiceReplicas(const RuleContext& context, Findings& findings) {
 
 void CheckStateful(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const auto stateful = [](const Json* parent) {
-    const Json* value = json::Find(parent, "stateful");
+  const auto stateful = [](const Value* parent) {
+    const Value* value = json::Find(parent, "stateful");
     // Another type is the API server's to refuse.
     return value != nullptr && (!value->is_boolean() || json::AsBool(value) == true);
   };
@@ -213,7 +212,7 @@ void CheckCpuRole(const RuleContext& context, Findings& findings) {
 
 void CheckPodGroupSize(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const auto check = [&](const Json* parent, const std::string& path, int64_t least) {
+  const auto check = [&](const Value* parent, const std::string& path, int64_t least) {
     const auto size = json::AsInt(json::Find(parent, "podGroupSize"));
     if (!size || (*size >= least && *size <= 100)) return;
     findings.Violate(path + "/podGroupSize",

@@ -25,12 +25,12 @@ std::span<const FrameworkTypes> Frameworks();
 const FrameworkTypes* FrameworkOf(const schemas::WorkloadView& view);
 
 // spec.replicaSpecs; null pointer when it is missing or not a map.
-const json::Json* ReplicaSpecs(const schemas::WorkloadView& view);
+const json::Value* ReplicaSpecs(const schemas::WorkloadView& view);
 // spec.runPolicy.schedulingPolicy, of any type; null pointer when it is missing.
-const json::Json* SchedulingPolicy(const schemas::WorkloadView& view);
+const json::Value* SchedulingPolicy(const schemas::WorkloadView& view);
 // The replica spec that holds the template, and its pointer.
-const json::Json* ReplicaSpecOf(const schemas::WorkloadView& view,
-                                const schemas::PodTemplateView& pod);
+const json::Value* ReplicaSpecOf(const schemas::WorkloadView& view,
+                                 const schemas::PodTemplateView& pod);
 std::string_view ReplicaSpecPath(const schemas::PodTemplateView& pod);
 
 // Pods of all replica types; nothing when a count is invalid (wrong type, negative) or there are no

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -12,7 +11,7 @@ namespace mindgate::policies::ascendjob {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
@@ -43,17 +42,20 @@ constexpr std::array<std::string_view, 4> kFrozenScheduling = {"minAvailable", "
                                                                "priorityClass", "queue"};
 
 // What a value was, for a message.
-std::string Shown(const Json* value) {
+std::string Shown(const Value* value) {
   if (value == nullptr) return "nothing";
   if (const auto text = json::AsString(value)) return Quote(*text);
-  return value->is_structured() ? "something else" : value->dump();
+  const bool scalar = !value->is_object() && !value->is_array();
+  return scalar ? json::Dump(*value) : "something else";
 }
 
-bool Same(const Json* a, const Json* b) { return a == nullptr || b == nullptr ? a == b : *a == *b; }
+bool Same(const Value* a, const Value* b) {
+  return a == nullptr || b == nullptr ? a == b : *a == *b;
+}
 
 // A label that injection adds to a job made before mindgate was there; nobody changed anything.
-bool IsInjectedDefault(const RuleContext& context, std::string_view key, const Json* before,
-                       const Json* now) {
+bool IsInjectedDefault(const RuleContext& context, std::string_view key, const Value* before,
+                       const Value* now) {
   if (before != nullptr) return false;
   const auto& profile = context.config.profile(context.view.framework);
   const auto value = json::AsString(now).value_or("");
@@ -62,8 +64,8 @@ bool IsInjectedDefault(const RuleContext& context, std::string_view key, const J
          (key == schemas::kFaultRetryTimes && value == profile.fault_retry_times);
 }
 
-void CompareMember(std::string_view what, std::string_view key, const Json* before, const Json* now,
-                   std::string path, Findings& findings) {
+void CompareMember(std::string_view what, std::string_view key, const Value* before,
+                   const Value* now, std::string path, Findings& findings) {
   if (Same(before, now)) return;
   findings.Violate(std::move(path),
                    std::string(what) + std::string(key) + " changes from " + Shown(before) +
@@ -114,8 +116,8 @@ void CheckFrozenFields(const RuleContext& context, Findings& findings) {
   const WorkloadView& now = context.view;
   const WorkloadView& before = *context.old_view;
   for (std::string_view key : kFrozenLabels) {
-    const Json* old_value = json::Find(before.labels.value, key);
-    const Json* value = json::Find(now.labels.value, key);
+    const Value* old_value = json::Find(before.labels.value, key);
+    const Value* value = json::Find(now.labels.value, key);
     if (IsInjectedDefault(context, key, old_value, value)) continue;
     CompareMember("label ", key, old_value, value, Child(now.labels.path, key), findings);
   }
@@ -124,15 +126,15 @@ void CheckFrozenFields(const RuleContext& context, Findings& findings) {
                   json::Find(now.annotations.value, key), Child(now.annotations.path, key),
                   findings);
   }
-  const Json* old_scheduling = SchedulingPolicy(before);
-  const Json* scheduling = SchedulingPolicy(now);
+  const Value* old_scheduling = SchedulingPolicy(before);
+  const Value* scheduling = SchedulingPolicy(now);
   for (std::string_view key : kFrozenScheduling) {
     CompareMember("", key, json::Find(old_scheduling, key), json::Find(scheduling, key),
                   Child(kSchedulingPath, key), findings);
   }
   for (const PodTemplateView& pod : now.templates) {
-    const Json* old_replicas = json::Find(ReplicaSpecOf(before, pod), "replicas");
-    const Json* replicas = json::Find(ReplicaSpecOf(now, pod), "replicas");
+    const Value* old_replicas = json::Find(ReplicaSpecOf(before, pod), "replicas");
+    const Value* replicas = json::Find(ReplicaSpecOf(now, pod), "replicas");
     if (json::AsInt(old_replicas).value_or(1) == json::AsInt(replicas).value_or(1)) continue;
     CompareMember("replicas of ", pod.name, old_replicas, replicas,
                   Child(ReplicaSpecPath(pod), "replicas"), findings);
@@ -145,14 +147,14 @@ void CheckGracePeriod(const RuleContext& context, Findings& findings) {
     if (!pod.RequestsNpus() || !pod.pod_group || !pod.has_pod_spec) continue;
     const auto& group = context.view.pod_groups[*pod.pod_group];
     if (FaultScheduling(context.view, group) != "grace") continue;
-    const Json* written = json::Find(pod.pod_spec.value, "terminationGracePeriodSeconds");
-    if (written != nullptr && !written->is_number_integer()) continue;
+    const Value* written = json::Find(pod.pod_spec.value, "terminationGracePeriodSeconds");
+    if (written != nullptr && !written->is_integer()) continue;
     const int64_t period =
         written == nullptr ? kDefaultGracePeriod : json::AsInt(written).value_or(INT64_MAX);
     // A period equal to the timeout ends with it, as in the vendor's own samples (900 and 900).
     if (period > 0 && period <= timeout) continue;
     const std::string path = Child(pod.pod_spec.path, "terminationGracePeriodSeconds");
-    const std::string shown = written == nullptr ? "unset, so 30" : written->dump();
+    const std::string shown = written == nullptr ? "unset, so 30" : json::Dump(*written);
     const std::string fix = "write more than 0 and at most " + std::to_string(timeout) +
                             " seconds, or fault-scheduling: force";
     if (period <= 0) {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -11,7 +10,7 @@ namespace mindgate::policies::ascendjob {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
@@ -71,9 +70,9 @@ void CheckStandaloneMindSpore(const WorkloadView& view, Findings& findings) {
   }
 }
 
-bool HasUnreadableName(const Json& containers) {
-  return std::any_of(containers.begin(), containers.end(), [](const Json& container) {
-    const Json* name = json::Find(container, "name");
+bool HasUnreadableName(const Value& containers) {
+  return std::any_of(containers.begin(), containers.end(), [](const Value& container) {
+    const Value* name = json::Find(container, "name");
     return !container.is_object() || (name != nullptr && !name->is_string());
   });
 }
@@ -81,7 +80,7 @@ bool HasUnreadableName(const Json& containers) {
 void CheckContainersOf(const PodTemplateView& pod, Findings& findings) {
   if (pod.pod_spec.wrong_type || pod.labels.wrong_type) return;
   const std::string path = Child(pod.pod_spec.path, "containers");
-  const Json* containers = json::Find(pod.pod_spec.value, "containers");
+  const Value* containers = json::Find(pod.pod_spec.value, "containers");
   if (containers == nullptr || (containers->is_array() && containers->empty())) {
     findings.Violate(path, "replica type " + pod.name + " has no containers" + std::string(kFails),
                      "add a container named ascend with an image");
@@ -97,7 +96,7 @@ void CheckContainersOf(const PodTemplateView& pod, Findings& findings) {
       continue;
     }
     found = true;
-    const Json* image = json::Find(*container.value, "image");
+    const Value* image = json::Find(*container.value, "image");
     if (image != nullptr && json::AsString(image) != "") continue;
     findings.Violate(Child(container.path, "image"),
                      "container ascend of " + pod.name + " has no image" + std::string(kFails),
@@ -126,16 +125,16 @@ const FrameworkTypes* FrameworkOf(const WorkloadView& view) {
   return nullptr;
 }
 
-const Json* ReplicaSpecs(const WorkloadView& view) {
-  const Json* specs = json::FindPath(*view.object, {"spec", "replicaSpecs"});
+const Value* ReplicaSpecs(const WorkloadView& view) {
+  const Value* specs = json::FindPath(*view.object, {"spec", "replicaSpecs"});
   return json::IsObject(specs) ? specs : nullptr;
 }
 
-const Json* SchedulingPolicy(const WorkloadView& view) {
+const Value* SchedulingPolicy(const WorkloadView& view) {
   return json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy"});
 }
 
-const Json* ReplicaSpecOf(const WorkloadView& view, const PodTemplateView& pod) {
+const Value* ReplicaSpecOf(const WorkloadView& view, const PodTemplateView& pod) {
   return json::Find(ReplicaSpecs(view), pod.name);
 }
 
@@ -149,7 +148,7 @@ std::optional<int64_t> TotalReplicas(const WorkloadView& view) {
   if (view.templates.empty()) return std::nullopt;
   int64_t total = 0;
   for (const PodTemplateView& pod : view.templates) {
-    const Json* replicas = json::Find(ReplicaSpecOf(view, pod), "replicas");
+    const Value* replicas = json::Find(ReplicaSpecOf(view, pod), "replicas");
     const int64_t count = replicas == nullptr ? 1 : json::AsInt(replicas).value_or(-1);
     if (count < 0 || __builtin_add_overflow(total, count, &total)) return std::nullopt;
   }
@@ -157,9 +156,9 @@ std::optional<int64_t> TotalReplicas(const WorkloadView& view) {
 }
 
 void CheckReplicaSpecs(const RuleContext& context, Findings& findings) {
-  const Json* spec = json::Find(*context.view.object, "spec");
+  const Value* spec = json::Find(*context.view.object, "spec");
   if (spec != nullptr && !spec->is_object()) return;
-  const Json* specs = json::Find(spec, "replicaSpecs");
+  const Value* specs = json::Find(spec, "replicaSpecs");
   const FrameworkTypes* types = FrameworkOf(context.view);
   const std::string fix = "add replica type " + std::string(types ? types->leader : "Master") +
                           " with 1 replica, and Worker for the rest";
@@ -168,13 +167,12 @@ void CheckReplicaSpecs(const RuleContext& context, Findings& findings) {
                      "replicaSpecs is missing" + std::string(kFails), fix);
     return;
   }
-  const auto* members = specs->get_ptr<const Json::object_t*>();
-  if (members == nullptr) return;
-  if (members->empty()) {
+  if (!specs->is_object()) return;
+  if (specs->empty()) {
     findings.Violate(std::string(kReplicaSpecsPath),
                      "replicaSpecs is empty, so the job makes no pods", fix);
   }
-  for (const auto& [type, replica_spec] : *members) {
+  for (const auto& [type, replica_spec] : specs->members()) {
     if (!replica_spec.is_null()) continue;
     findings.Violate(Child(kReplicaSpecsPath, type),
                      "replica type " + Quote(type) + " is null" + std::string(kFails),
@@ -185,7 +183,7 @@ void CheckReplicaSpecs(const RuleContext& context, Findings& findings) {
 void CheckFramework(const RuleContext& context, Findings& findings) {
   if (context.view.labels.wrong_type) return;
   const std::string path = Child(context.view.labels.path, schemas::kFramework);
-  const Json* label = json::Find(context.view.labels.value, schemas::kFramework);
+  const Value* label = json::Find(context.view.labels.value, schemas::kFramework);
   if (label == nullptr) {
     findings.Violate(path, "label framework is missing" + std::string(kFails),
                      "write framework: pytorch (or mindspore, tensorflow)");
@@ -201,7 +199,7 @@ void CheckFramework(const RuleContext& context, Findings& findings) {
 }
 
 void CheckReplicaTypes(const RuleContext& context, Findings& findings) {
-  const Json* specs = ReplicaSpecs(context.view);
+  const Value* specs = ReplicaSpecs(context.view);
   if (specs == nullptr) return;
   const FrameworkTypes* types = FrameworkOf(context.view);
   // While the framework is unknown, a type of any framework may be right.
@@ -210,7 +208,7 @@ void CheckReplicaTypes(const RuleContext& context, Findings& findings) {
     if (types == nullptr || types == &known) allowed.push_back(known.leader);
   }
   allowed.push_back(kWorker);
-  for (const auto& [type, replica_spec] : *specs->get_ptr<const Json::object_t*>()) {
+  for (const auto& [type, replica_spec] : specs->members()) {
     if (std::find(allowed.begin(), allowed.end(), type) != allowed.end()) continue;
     const auto near = NearestOf(type, allowed);
     findings.Violate(Child(kReplicaSpecsPath, type),
@@ -224,20 +222,20 @@ void CheckReplicaTypes(const RuleContext& context, Findings& findings) {
 
 void CheckReplicas(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const Json* replicas = json::Find(ReplicaSpecOf(context.view, pod), "replicas");
-    if (replicas == nullptr || !replicas->is_number_integer()) continue;
+    const Value* replicas = json::Find(ReplicaSpecOf(context.view, pod), "replicas");
+    if (replicas == nullptr || !replicas->is_integer()) continue;
     const std::string path = Child(ReplicaSpecPath(pod), "replicas");
     const int64_t count = json::AsInt(replicas).value_or(INT64_MAX);
     if (!LeaderNamed(pod.name).empty()) {
       if (count == 1) continue;
       findings.Violate(
           path,
-          "replicas of " + pod.name + " is " + replicas->dump() + ", but a leader has exactly 1" +
-              std::string(kFails),
+          "replicas of " + pod.name + " is " + json::Dump(*replicas) +
+              ", but a leader has exactly 1" + std::string(kFails),
           count > 1 ? "write replicas: 1 and put the others under Worker" : "write replicas: 1");
     } else if (count < 0 || count > kMaxReplicas) {
       findings.Violate(path,
-                       "replicas of " + pod.name + " is " + replicas->dump() +
+                       "replicas of " + pod.name + " is " + json::Dump(*replicas) +
                            ", outside 0 to 20000" + std::string(kFails),
                        "write a number from 0 to 20000");
     }
@@ -246,9 +244,9 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
 
 void CheckLeader(const RuleContext& context, Findings& findings) {
   const FrameworkTypes* types = FrameworkOf(context.view);
-  const Json* specs = ReplicaSpecs(context.view);
+  const Value* specs = ReplicaSpecs(context.view);
   if (types == nullptr || specs == nullptr || specs->empty()) return;
-  for (const auto& [type, replica_spec] : *specs->get_ptr<const Json::object_t*>()) {
+  for (const auto& [type, replica_spec] : specs->members()) {
     // A misspelled leader is reported as such.
     if (type == types->leader || NearestOf(type, std::span(&types->leader, 1))) return;
   }
@@ -265,7 +263,7 @@ void CheckLeader(const RuleContext& context, Findings& findings) {
 
 void CheckContainer(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const Json* pod_template = json::Find(ReplicaSpecOf(context.view, pod), "template");
+    const Value* pod_template = json::Find(ReplicaSpecOf(context.view, pod), "template");
     if (pod_template != nullptr && !pod_template->is_object()) continue;
     CheckContainersOf(pod, findings);
   }

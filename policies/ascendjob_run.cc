@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -12,7 +11,7 @@ namespace mindgate::policies::ascendjob {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 using schemas::PodTemplateView;
 
 constexpr std::string_view kAllWorkers = "AllWorkers";
@@ -22,8 +21,8 @@ constexpr std::array<std::string_view, 4> kRestartPolicies = {"Always", "OnFailu
                                                               "ExitCode"};
 
 // What the operator writes into the pods of a replica type; nothing when the field is not a string.
-std::optional<std::string_view> EffectiveRestartPolicy(const Json* replica_spec) {
-  const Json* own = json::Find(replica_spec, "restartPolicy");
+std::optional<std::string_view> EffectiveRestartPolicy(const Value* replica_spec) {
+  const Value* own = json::Find(replica_spec, "restartPolicy");
   if (own == nullptr) return "Never";
   const auto value = json::AsString(own);
   if (value == "" || value == "ExitCode") return "Never";
@@ -66,9 +65,9 @@ void CheckScaleOutType(const RuleContext& context, Findings& findings) {
 }
 
 void CheckQueueSet(const RuleContext& context, Findings& findings) {
-  const Json* scheduling = SchedulingPolicy(context.view);
+  const Value* scheduling = SchedulingPolicy(context.view);
   if (!json::IsObject(scheduling)) return;
-  const Json* queue = json::Find(*scheduling, "queue");
+  const Value* queue = json::Find(*scheduling, "queue");
   if (queue != nullptr && json::AsString(queue) != "") return;
   findings.Violate(
       Child(kSchedulingPath, "queue"),

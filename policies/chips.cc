@@ -1,7 +1,6 @@
 #include "policies/chips.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -270,11 +269,11 @@ void CheckMixedProducts(const RuleContext& context, Findings& findings) {
 // What Kubernetes holds against one extended resource, empty when nothing. OME merges requests and
 // limits of runtime and service, so that one half alone proves nothing there.
 std::string QuantityProblem(const NpuRequest& npu, bool fragment) {
-  const auto whole = [](const json::Json* value) {
+  const auto whole = [](const json::Value* value) {
     const auto count = schemas::WholeQuantity(value);
     return count && *count >= 0;
   };
-  for (const json::Json* value : {npu.request, npu.limit}) {
+  for (const json::Value* value : {npu.request, npu.limit}) {
     if (value != nullptr && !whole(value)) {
       return "is not a whole number of chips, so Kubernetes refuses the pods";
     }

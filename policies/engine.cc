@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/text.h"
@@ -13,7 +12,7 @@
 namespace mindgate::policies {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 using schemas::Place;
 using schemas::PodGroupOwner;
@@ -62,14 +61,10 @@ void CheckOwnedIn(const Place& annotations, Findings& findings) {
   for (std::string_view key : kSchedulerOwned) {
     if (json::Find(annotations.value, key) != nullptr) report(key);
   }
-  const auto* map =
-      annotations.value == nullptr ? nullptr : annotations.value->get_ptr<const Json::object_t*>();
-  if (map == nullptr) return;
-  for (auto entry = map->lower_bound(schemas::kResourcePrefix);
-       entry != map->end() && entry->first.starts_with(schemas::kResourcePrefix); ++entry) {
-    if (schemas::ClassifyResource(entry->first) != schemas::NpuResource::kOther) {
-      report(entry->first);
-    }
+  if (annotations.value == nullptr) return;
+  for (const auto& [name, value] : annotations.value->MembersFrom(schemas::kResourcePrefix)) {
+    if (!name.starts_with(schemas::kResourcePrefix)) break;
+    if (schemas::ClassifyResource(name) != schemas::NpuResource::kOther) report(name);
   }
 }
 
@@ -163,26 +158,24 @@ const KnownKey* MeantBy(std::string_view key, Where where) {
 std::string_view NameOf(Where where) { return where == Where::kLabel ? "label" : "annotation"; }
 
 void CheckKeysOf(const Place& map, Where where, size_t& budget, Findings& findings) {
-  const auto* entries =
-      map.value == nullptr ? nullptr : map.value->get_ptr<const Json::object_t*>();
-  if (entries == nullptr) return;
-  for (const auto& [key, value] : *entries) {
+  if (map.value == nullptr) return;
+  for (const auto& [key, value] : map.value->members()) {
     if (budget == 0) return;
     --budget;
     const KnownKey* meant = MeantBy(key, where);
     if (meant == nullptr) continue;
     const bool misplaced = meant->key == key;
-    findings.Violate(
-        json::Child(map.path, key),
-        misplaced ? key + " is " + (where == Where::kLabel ? "a label" : "an annotation") +
-                        " here, but it is read as " +
-                        (meant->where == Where::kLabel ? "a label" : "an annotation") +
-                        ": it has no effect"
-                  : "no component reads " + Quote(key) + ", did you mean " + Quote(meant->key) +
-                        "? As it is, it has no effect",
-        misplaced
-            ? "move it to the " + std::string(NameOf(meant->where)) + "s"
-            : "write the " + std::string(NameOf(meant->where)) + " " + std::string(meant->key));
+    findings.Violate(json::Child(map.path, key),
+                     misplaced ? std::string(key) + " is " +
+                                     (where == Where::kLabel ? "a label" : "an annotation") +
+                                     " here, but it is read as " +
+                                     (meant->where == Where::kLabel ? "a label" : "an annotation") +
+                                     ": it has no effect"
+                               : "no component reads " + Quote(key) + ", did you mean " +
+                                     Quote(meant->key) + "? As it is, it has no effect",
+                     misplaced ? "move it to the " + std::string(NameOf(meant->where)) + "s"
+                               : "write the " + std::string(NameOf(meant->where)) + " " +
+                                     std::string(meant->key));
   }
 }
 
@@ -204,7 +197,7 @@ struct DeadEnd {
 };
 
 DeadEnd Below(const WorkloadView& view, const std::string& path) {
-  const Json* holder = json::Resolve(*view.object, path);
+  const Value* holder = json::Resolve(*view.object, path);
   return {{path + "/labels", json::Find(holder, "labels")},
           {path + "/annotations", json::Find(holder, "annotations")}};
 }
@@ -293,11 +286,11 @@ std::string_view LivePlaceOf(Kind kind, Where where) {
 // "; a copy is in spec.engineConfig.labels and spec.decoderConfig.labels" for what already stands
 // where it counts, with the same value; what the pods carry instead when that differs.
 std::string Elsewhere(const WorkloadView& view, Where where, std::string_view key,
-                      const Json& value) {
+                      const Value& value) {
   std::vector<std::string> copies;
   for (const PodTemplateView& pod : view.templates) {
     const Place& map = where == Where::kLabel ? pod.labels : pod.annotations;
-    const Json* carried = json::Find(map.value, key);
+    const Value* carried = json::Find(map.value, key);
     if (carried == nullptr) continue;
     const std::string field = json::FieldPath(*view.object, map.path);
     if (*carried != value) {
@@ -313,7 +306,7 @@ std::string Elsewhere(const WorkloadView& view, Where where, std::string_view ke
 void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
                   std::span<const std::string_view> keys, Findings& findings) {
   for (std::string_view key : keys) {
-    const Json* value = json::Find(map.value, key);
+    const Value* value = json::Find(map.value, key);
     if (value == nullptr) continue;
     findings.Violate(json::Child(map.path, key),
                      std::string(key) + " does not reach any pod from here" +
@@ -348,7 +341,7 @@ void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
   // Once a pod is bound it carries them rightly, and so do the pods that an operator makes.
   const bool created = context.request.operation == schemas::Operation::kCreate;
   if (view.kind == Kind::kPod && (view.controller || !created)) return;
-  const Json* last = nullptr;
+  const Value* last = nullptr;
   for (const PodTemplateView& pod : view.templates) {
     if (pod.annotations.value == nullptr || pod.annotations.value == last) continue;
     last = pod.annotations.value;

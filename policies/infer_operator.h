@@ -14,9 +14,9 @@ inline constexpr std::string_view kGangLabel = "infer.huawei.com/gang-schedule";
 
 // One role of an InferServiceSet or InferService, or an InstanceSet, which is a role by itself.
 struct Role {
-  std::string path;                   // "/spec/roles/0"; of an InstanceSet "/spec"
-  const json::Json* value = nullptr;  // an object
-  std::string title;                  // for messages: `role "prefill"`, "role 0", "the InstanceSet"
+  std::string path;                    // "/spec/roles/0"; of an InstanceSet "/spec"
+  const json::Value* value = nullptr;  // an object
+  std::string title;  // for messages: `role "prefill"`, "role 0", "the InstanceSet"
 };
 
 std::vector<Role> Roles(const RuleContext& context);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/text.h"
@@ -12,7 +11,7 @@
 namespace mindgate::policies::infer {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 
 constexpr int64_t kMaxInstances = 256;
@@ -34,31 +33,31 @@ const schemas::PodTemplateView* TemplateOf(const RuleContext& context, const Rol
 
 // The operator copies a role's labels to the InstanceSet and reads the gang label there.
 bool IsGang(const RuleContext& context, const Role& role) {
-  const Json* labels = context.view.kind == Kind::kInstanceSet
+  const Value* labels = context.view.kind == Kind::kInstanceSet
                            ? context.view.labels.value
                            : json::FindPath(*role.value, {"metadata", "labels"});
   return json::FindString(labels, kGangLabel) == "true";
 }
 
-bool IsEmptyObject(const Json* value) { return !json::IsObject(value) || value->empty(); }
+bool IsEmptyObject(const Value* value) { return !json::IsObject(value) || value->empty(); }
 
 // A label of the selector that the pods will not carry; empty when they carry all.
-std::string_view MissingLabel(const Json* selector, const Json* labels) {
-  const Json* wanted = json::Find(selector, "matchLabels");
+std::string_view MissingLabel(const Value* selector, const Value* labels) {
+  const Value* wanted = json::Find(selector, "matchLabels");
   if (!json::IsObject(wanted)) return {};
-  for (const auto& [key, value] : *wanted->get_ptr<const Json::object_t*>()) {
+  for (const auto& [key, value] : wanted->members()) {
     // The operator adds its own labels to the pods.
     if (key.starts_with("infer.huawei.com/")) continue;
-    const Json* carried = json::Find(labels, key);
+    const Value* carried = json::Find(labels, key);
     if (carried == nullptr || *carried != value) return key;
   }
   return {};
 }
 
-void CheckSelector(const Role& role, const Json& spec, Findings& findings) {
-  const Json* selector = json::Find(spec, "selector");
+void CheckSelector(const Role& role, const Value& spec, Findings& findings) {
+  const Value* selector = json::Find(spec, "selector");
   const std::string path = role.path + "/spec/selector";
-  const Json* expressions = json::Find(selector, "matchExpressions");
+  const Value* expressions = json::Find(selector, "matchExpressions");
   if (IsEmptyObject(json::Find(selector, "matchLabels")) &&
       (!json::IsArray(expressions) || expressions->empty())) {
     findings.Violate(path,
@@ -86,12 +85,12 @@ struct NodePort {
 template <typename Visit>
 void ForEachNodePort(const RuleContext& context, Visit visit) {
   for (const Role& role : Roles(context)) {
-    const Json* services = json::Find(*role.value, "services");
+    const Value* services = json::Find(*role.value, "services");
     if (!json::IsArray(services)) continue;
     for (size_t i = 0; i < services->size(); ++i) {
-      const Json* spec = json::Find((*services)[i], "spec");
+      const Value* spec = json::Find((*services)[i], "spec");
       if (json::FindString(spec, "type") != "NodePort") continue;
-      const Json* ports = json::Find(spec, "ports");
+      const Value* ports = json::Find(spec, "ports");
       if (!json::IsArray(ports)) continue;
       const std::string path = json::Child(role.path + "/services", i) + "/spec/ports";
       for (size_t j = 0; j < ports->size(); ++j) {
@@ -103,7 +102,7 @@ void ForEachNodePort(const RuleContext& context, Visit visit) {
 
 std::vector<NodePort> NodePorts(const RuleContext& context) {
   std::vector<NodePort> ports;
-  ForEachNodePort(context, [&](const Json&, std::string path, const Json& port) {
+  ForEachNodePort(context, [&](const Value&, std::string path, const Value& port) {
     const auto number = json::AsInt(json::Find(port, "nodePort"));
     // Outside these bounds it is not a port number, and Kubernetes says so.
     if (!number || *number < 1 || *number > 65535) return;
@@ -117,7 +116,7 @@ std::vector<NodePort> NodePorts(const RuleContext& context) {
 
 void CheckWorkloadKind(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
-    const Json* workload = json::Find(*role.value, "workload");
+    const Value* workload = json::Find(*role.value, "workload");
     if (workload != nullptr && !workload->is_object()) continue;
     const auto version = json::FindString(workload, "apiVersion");
     const auto kind = json::FindString(workload, "kind");
@@ -133,7 +132,7 @@ void CheckWorkloadKind(const RuleContext& context, Findings& findings) {
 
 void CheckWorkloadSpec(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
-    const Json* spec = json::Find(*role.value, "spec");
+    const Value* spec = json::Find(*role.value, "spec");
     if (spec != nullptr && !spec->is_object()) continue;
     if (spec == nullptr) {
       findings.Violate(role.path + "/spec",
@@ -141,7 +140,7 @@ void CheckWorkloadSpec(const RuleContext& context, Findings& findings) {
                        "write the spec of a Deployment or StatefulSet, with selector and template");
       continue;
     }
-    const Json* pod_template = json::Find(*spec, "template");
+    const Value* pod_template = json::Find(*spec, "template");
     if (pod_template == nullptr) {
       findings.Violate(
           role.path + "/spec/template",
@@ -155,7 +154,7 @@ void CheckWorkloadSpec(const RuleContext& context, Findings& findings) {
 
 void CheckRoleReplicas(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
-    const Json* raw = json::Find(*role.value, "replicas");
+    const Value* raw = json::Find(*role.value, "replicas");
     const auto replicas = json::AsInt(raw);
     if (raw == nullptr) {
       findings.Violate(
@@ -186,7 +185,7 @@ void CheckWorkloadReplicas(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
     const bool gang = IsGang(context, role);
     if (!gang && WorkloadKind(role) != "StatefulSet") continue;
-    const Json* spec = json::Find(*role.value, "spec");
+    const Value* spec = json::Find(*role.value, "spec");
     if (!json::IsObject(spec) || json::Find(*spec, "replicas") != nullptr) continue;
     findings.Violate(role.path + "/spec/replicas",
                      "the workload of " + role.title + " has no replicas: infer-operator cannot " +
@@ -198,7 +197,7 @@ void CheckWorkloadReplicas(const RuleContext& context, Findings& findings) {
 void CheckGangOrder(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
     if (!IsGang(context, role) || WorkloadKind(role) != "StatefulSet") continue;
-    const Json* spec = json::Find(*role.value, "spec");
+    const Value* spec = json::Find(*role.value, "spec");
     const schemas::PodTemplateView* pod = TemplateOf(context, role);
     const auto pods = json::AsInt(json::Find(spec, "replicas"));
     if (pod == nullptr || pod->SchedulerName() != context.config.scheduler || !pods || *pods <= 1 ||
@@ -215,8 +214,8 @@ void CheckGangOrder(const RuleContext& context, Findings& findings) {
 
 void CheckScalingPolicy(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
-    const Json* policy = json::Find(*role.value, "scalingPolicy");
-    const Json* type = json::Find(policy, "type");
+    const Value* policy = json::Find(*role.value, "scalingPolicy");
+    const Value* type = json::Find(policy, "type");
     if (!json::IsObject(policy) || (type != nullptr && !type->is_string()) ||
         json::AsString(type) == "HPA") {
       continue;
@@ -255,8 +254,8 @@ void CheckFaultScheduling(const RuleContext& context, Findings& findings) {
 }
 
 void CheckNodePorts(const RuleContext& context, Findings& findings) {
-  ForEachNodePort(context, [&](const Json& service, std::string path, const Json& port) {
-    const Json* number = json::Find(port, "nodePort");
+  ForEachNodePort(context, [&](const Value& service, std::string path, const Value& port) {
+    const Value* number = json::Find(port, "nodePort");
     if (number != nullptr && json::AsInt(number) != 0) return;
     findings.Violate(std::move(path),
                      "a port of NodePort service " +

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/text.h"
@@ -12,7 +11,7 @@
 namespace mindgate::policies::infer {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 
 constexpr int64_t kMaxServices = 64;
@@ -27,8 +26,8 @@ std::string ServicePath(const RuleContext& context) {
   return context.view.kind == Kind::kInferServiceSet ? "/spec/template" : "/spec";
 }
 
-const Json* ServiceSpec(const RuleContext& context) {
-  const Json* spec = json::Find(*context.view.object, "spec");
+const Value* ServiceSpec(const RuleContext& context) {
+  const Value* spec = json::Find(*context.view.object, "spec");
   return context.view.kind == Kind::kInferServiceSet ? json::Find(spec, "template") : spec;
 }
 
@@ -41,14 +40,14 @@ std::optional<std::string_view> StrategyOf(const RuleContext& context) {
 std::vector<Role> Roles(const RuleContext& context) {
   std::vector<Role> roles;
   if (context.view.kind == Kind::kInstanceSet) {
-    const Json* spec = json::Find(*context.view.object, "spec");
+    const Value* spec = json::Find(*context.view.object, "spec");
     if (json::IsObject(spec)) roles.push_back({"/spec", spec, "the InstanceSet"});
     return roles;
   }
-  const Json* list = json::Find(ServiceSpec(context), "roles");
+  const Value* list = json::Find(ServiceSpec(context), "roles");
   if (!json::IsArray(list)) return roles;
   for (size_t i = 0; i < list->size(); ++i) {
-    const Json& value = (*list)[i];
+    const Value& value = (*list)[i];
     if (!value.is_object()) continue;
     const auto name = json::FindString(value, "name");
     roles.push_back({json::Child(ServicePath(context) + "/roles", i), &value,
@@ -73,7 +72,7 @@ void CheckSetReplicas(const RuleContext& context, Findings& findings) {
 }
 
 void CheckRoleCount(const RuleContext& context, Findings& findings) {
-  const Json* roles = json::Find(ServiceSpec(context), "roles");
+  const Value* roles = json::Find(ServiceSpec(context), "roles");
   if (!json::IsArray(roles) || roles->size() <= kMaxRoles) return;
   findings.Violate(ServicePath(context) + "/roles",
                    std::to_string(roles->size()) +
@@ -84,7 +83,7 @@ void CheckRoleCount(const RuleContext& context, Findings& findings) {
 void CheckRoleNames(const RuleContext& context, Findings& findings) {
   std::set<std::string_view> seen;
   for (const Role& role : Roles(context)) {
-    const Json* raw = json::Find(*role.value, "name");
+    const Value* raw = json::Find(*role.value, "name");
     if (raw != nullptr && !raw->is_string()) continue;
     const std::string_view name = json::AsString(raw).value_or("");
     const std::string path = role.path + "/name";
@@ -178,7 +177,7 @@ void CheckDerivedNames(const RuleContext& context, Findings& findings) {
               " characters");
     };
     const auto kind = json::FindString(json::Find(*role.value, "workload"), "kind");
-    const Json* services = json::Find(*role.value, "services");
+    const Value* services = json::Find(*role.value, "services");
     const bool own_services = json::IsArray(services) && !services->empty();
     if (kind == "StatefulSet") {
       report("StatefulSet", base + "-0", kMaxStatefulSet);
@@ -186,7 +185,7 @@ void CheckDerivedNames(const RuleContext& context, Findings& findings) {
       report("Service", "service-" + base + "-0", kMaxService);
     }
     if (!own_services) continue;
-    for (const Json& each : *services) {
+    for (const Value& each : *services) {
       const auto own = json::FindString(each, "name");
       if (own) report("Service", std::string(*own) + "-" + base, kMaxService);
     }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/text.h"
@@ -88,7 +87,7 @@ bool IsMultiNode(const PodGroupView& group) {
 }
 
 // The workload spec that holds a native pod template: /spec, or a role's raw spec.
-const json::Json* SpecAround(const WorkloadView& view, const PodTemplateView& pod) {
+const json::Value* SpecAround(const WorkloadView& view, const PodTemplateView& pod) {
   return json::Resolve(*view.object, pod.path.substr(0, pod.path.rfind('/')));
 }
 
@@ -123,10 +122,10 @@ void CheckOrderedStatefulSet(const WorkloadView& view, const PodTemplateView& po
 // all leaders share one. Only what fails both ways is certain.
 void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, const SeenK& seen,
                       Findings& findings) {
-  const json::Json* spec = json::Find(view.object, "spec");
+  const json::Value* spec = json::Find(view.object, "spec");
   if (json::FindString(spec, "startupPolicy") != "LeaderReady") return;
   if (&pod != &view.templates.front()) return;  // the leader, or the template that serves as one
-  const json::Json* groups = json::Find(spec, "replicas");
+  const json::Value* groups = json::Find(spec, "replicas");
   const auto leaders = groups == nullptr ? 1 : json::AsInt(groups);
   if (!leaders || seen.k <= *leaders) return;
   findings.Violate(seen.path,

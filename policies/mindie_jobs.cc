@@ -1,5 +1,4 @@
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -12,7 +11,7 @@ namespace mindgate::policies::mindie {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 using schemas::WorkloadView;
 
 constexpr std::array<std::string_view, 3> kApps = {
@@ -60,7 +59,7 @@ void CheckTemplateLabels(const RuleContext& context, Findings& findings) {
     if (pod.labels.wrong_type) continue;
     for (std::string_view key : {schemas::kApp, schemas::kJobId}) {
       const auto wanted = view.Label(key);
-      const Json* written = json::Find(pod.labels.value, key);
+      const Value* written = json::Find(pod.labels.value, key);
       if (!wanted || (written == nullptr && !found_by_pods)) continue;
       if (written != nullptr && (!written->is_string() || json::AsString(written) == wanted))
         continue;
@@ -84,7 +83,7 @@ void CheckIdentity(const RuleContext& context, Findings& findings) {
   const auto app = view.Label(schemas::kApp);
   // With a scaling rule a missing or empty jobID is scaling-labels' to tell.
   if (IsKnownApp(app) && !has_rule) {
-    const Json* job_id = json::Find(view.labels.value, schemas::kJobId);
+    const Value* job_id = json::Find(view.labels.value, schemas::kJobId);
     const std::string fix = "write jobID with the id of the service, the same on all its jobs";
     if (job_id == nullptr) {
       findings.Violate(LabelPath(view, schemas::kJobId),

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -11,7 +10,7 @@
 namespace mindgate::policies {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::ContainerView;
 using schemas::NpuRequest;
 using schemas::NpuResource;
@@ -20,7 +19,7 @@ using schemas::PodTemplateView;
 constexpr std::string_view kNodeSelector = "nodeSelector";
 constexpr std::string_view kSchedulerName = "schedulerName";
 
-const Json* SelectorsOf(const PodTemplateView& pod) {
+const Value* SelectorsOf(const PodTemplateView& pod) {
   return json::Find(pod.pod_spec.value, kNodeSelector);
 }
 
@@ -48,11 +47,11 @@ constexpr std::array<std::string_view, 16> kPodSpecFields = {"schedulerName",
 
 void CheckMisplacedFields(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const Json* selectors = SelectorsOf(pod);
+    const Value* selectors = SelectorsOf(pod);
     if (!json::IsObject(selectors) || selectors->empty()) continue;
     const bool npus = pod.RequestsNpus();
     for (std::string_view field : kPodSpecFields) {
-      const Json* value = json::Find(*selectors, field);
+      const Value* value = json::Find(*selectors, field);
       if (value == nullptr) continue;
       // An InferenceService seldom names chips itself; this pair cannot be a node label in any
       // case.
@@ -194,7 +193,7 @@ std::string_view AnnotationOf(std::string_view field_path) {
 
 void CheckVariable(const ContainerView& container, size_t index, const Wanted& wanted,
                    Findings& findings) {
-  const Json& entry = (*container.env.value)[index];
+  const Value& entry = (*container.env.value)[index];
   const auto path = [&] { return json::Child(container.env.path, index); };
   if (!wanted.absent_because.empty()) {
     findings.Violate(path(),
@@ -208,7 +207,7 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
     return "write valueFrom.fieldRef.fieldPath: metadata.annotations['" +
            std::string(wanted.resource) + "']";
   };
-  const Json* source = json::Find(entry, "valueFrom");
+  const Value* source = json::Find(entry, "valueFrom");
   if (source == nullptr) {
     findings.Violate(path(),
                      "ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those chips, not "
@@ -216,7 +215,7 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
                      fix());
     return;
   }
-  const Json* field = json::Find(source, "fieldRef");
+  const Value* field = json::Find(source, "fieldRef");
   const auto field_path = json::FindString(field, "fieldPath");
   if (field == nullptr) {
     findings.Violate(
@@ -241,7 +240,7 @@ bool IsSoftShare(const RuleContext& context, const PodTemplateView& pod) {
 void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
     for (const ContainerView& container : pod.containers) {
-      const Json* entry = schemas::FindEnv(container.env.value, schemas::kVisibleDevices);
+      const Value* entry = schemas::FindEnv(container.env.value, schemas::kVisibleDevices);
       if (entry == nullptr) continue;
       const ContainerView* twin = schemas::RuntimeTwin(pod, container);
       Wanted wanted =
@@ -251,14 +250,14 @@ void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
       if (wanted.absent_because.empty() && IsSoftShare(context, pod)) {
         wanted.absent_because = "softly shared chips";
       }
-      const auto index = static_cast<size_t>(entry - &container.env.value->front());
+      const auto index = static_cast<size_t>(entry - container.env.value->begin());
       CheckVariable(container, index, wanted, findings);
     }
   }
 }
 
-bool HasValue(const Json& entry) { return !json::FindString(entry, "value").value_or("").empty(); }
-bool HasSource(const Json& entry) { return json::Find(entry, "valueFrom") != nullptr; }
+bool HasValue(const Value& entry) { return !json::FindString(entry, "value").value_or("").empty(); }
+bool HasSource(const Value& entry) { return json::Find(entry, "valueFrom") != nullptr; }
 
 void CheckEnvSources(const RuleContext& context, Findings& findings) {
   if (context.view.kind == schemas::Kind::kInferenceService && context.view.runtime == nullptr) {
@@ -270,7 +269,7 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
       if (container.env.value == nullptr) continue;
       const ContainerView* twin = schemas::RuntimeTwin(pod, container);
       for (size_t i = 0; i < container.env.value->size(); ++i) {
-        const Json& entry = (*container.env.value)[i];
+        const Value& entry = (*container.env.value)[i];
         const bool value = HasValue(entry);
         const bool source = HasSource(entry);
         if (!value && !source) continue;
@@ -284,7 +283,7 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
         }
         // ome-visible-devices-conflict has more to say about that one.
         if (twin == nullptr || name == schemas::kVisibleDevices) continue;
-        const Json* other = schemas::FindEnv(twin->env.value, name);
+        const Value* other = schemas::FindEnv(twin->env.value, name);
         if (other == nullptr || !(value ? HasSource(*other) : HasValue(*other))) continue;
         findings.Violate(json::Child(container.env.path, i),
                          "variable " + Quote(name) +

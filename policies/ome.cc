@@ -1,5 +1,4 @@
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/text.h"
@@ -12,7 +11,7 @@
 namespace mindgate::policies {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
@@ -29,11 +28,11 @@ constexpr std::array<Component, 2> kComponents = {{
     {"decoder", "decoderConfig"},
 }};
 
-const Json* ServiceComponent(const RuleContext& context, std::string_view name) {
+const Value* ServiceComponent(const RuleContext& context, std::string_view name) {
   return json::FindPath(*context.view.object, {"spec", name});
 }
 
-const Json* RuntimeComponent(const RuleContext& context, std::string_view key) {
+const Value* RuntimeComponent(const RuleContext& context, std::string_view key) {
   if (context.view.runtime == nullptr) return nullptr;
   return json::FindPath(*context.view.runtime->object, {"spec", key});
 }
@@ -42,8 +41,8 @@ const Json* RuntimeComponent(const RuleContext& context, std::string_view key) {
 struct ComponentPlace {
   std::string_view name;
   std::string path;
-  const Json* value = nullptr;
-  const Json* runtime = nullptr;
+  const Value* value = nullptr;
+  const Value* runtime = nullptr;
 };
 
 std::vector<ComponentPlace> ComponentsOf(const RuleContext& context) {
@@ -51,7 +50,7 @@ std::vector<ComponentPlace> ComponentsOf(const RuleContext& context) {
   std::vector<ComponentPlace> places;
   for (const Component& component : kComponents) {
     const std::string_view key = service ? component.name : component.runtime_key;
-    const Json* value = json::FindPath(*context.view.object, {"spec", key});
+    const Value* value = json::FindPath(*context.view.object, {"spec", key});
     if (!json::IsObject(value)) continue;
     places.push_back({component.name, json::Child("/spec", key), value,
                       service ? RuntimeComponent(context, component.runtime_key) : nullptr});
@@ -128,7 +127,7 @@ void CheckIgnoredBesideLeader(const ComponentPlace& component, Findings& finding
 }
 
 void CheckRuntimeShape(const ComponentPlace& component, Findings& findings) {
-  const Json* runtime = component.runtime;
+  const Value* runtime = component.runtime;
   const bool single_pod =
       json::Find(runtime, "leader") == nullptr && json::Find(runtime, "worker") == nullptr &&
       (json::Find(runtime, "runner") != nullptr || json::Find(runtime, "containers") != nullptr);
@@ -154,8 +153,8 @@ void CheckShape(const RuleContext& context, Findings& findings) {
 void CheckWorkerSize(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   for (const ComponentPlace& component : ComponentsOf(context)) {
-    const Json* worker = json::Find(component.value, "worker");
-    const Json* runtime_worker = json::Find(component.runtime, "worker");
+    const Value* worker = json::Find(component.value, "worker");
+    const Value* runtime_worker = json::Find(component.runtime, "worker");
     if ((worker == nullptr && runtime_worker == nullptr) || json::Find(worker, "size") != nullptr ||
         json::Find(runtime_worker, "size") != nullptr || !KnowsRuntime(context, findings)) {
       continue;
@@ -169,7 +168,7 @@ void CheckWorkerSize(const RuleContext& context, Findings& findings) {
 
 void CheckRunnerName(const RuleContext& context, Findings& findings) {
   for (std::string_view name : {"engine", "decoder", "router"}) {
-    const Json* runner = json::Find(ServiceComponent(context, name), "runner");
+    const Value* runner = json::Find(ServiceComponent(context, name), "runner");
     if (!json::IsObject(runner) || json::Find(*runner, "name") != nullptr) continue;
     if (!context.view.IsNpuWorkload()) continue;
     std::string_view wanted = "ome-container";
@@ -210,17 +209,17 @@ void CheckServerless(const RuleContext& context, Findings& findings) {
   }
 }
 
-bool LegacyContainersRequestNpus(const Json* spec) {
-  const Json* containers = json::Find(spec, "containers");
+bool LegacyContainersRequestNpus(const Value* spec) {
+  const Value* containers = json::Find(spec, "containers");
   if (!json::IsArray(containers)) return false;
-  for (const Json& container : *containers) {
+  for (const Value& container : *containers) {
     if (!schemas::ReadNpuRequests(json::Find(container, "resources"), "").empty()) return true;
   }
   return false;
 }
 
 void CheckLegacyFields(const RuleContext& context, Findings& findings) {
-  const Json* spec = json::Find(*context.view.object, "spec");
+  const Value* spec = json::Find(*context.view.object, "spec");
   if (!context.view.IsNpuWorkload() && !LegacyContainersRequestNpus(spec)) return;
   for (std::string_view key : {"schedulerName", "workers"}) {
     if (json::Find(spec, key) == nullptr) continue;

@@ -1,7 +1,5 @@
 #include "policies/places.h"
 
-#include <nlohmann/json.hpp>
-
 #include "json/pointer.h"
 #include "schemas/names.h"
 

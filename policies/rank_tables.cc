@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -10,7 +9,7 @@ namespace mindgate::policies::mindie {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 using schemas::RankTable;
 
 // The rank table of a MindIE service; nothing for other ConfigMaps and for the tables of training

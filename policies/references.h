@@ -3,14 +3,14 @@
 #include <string>
 #include <string_view>
 
-#include "json/json.h"
+#include "json/value.h"
 #include "policies/rule.h"
 
 namespace mindgate::policies {
 
 // What is known about another object that a rule names.
 struct Reference {
-  const json::Json* object = nullptr;
+  const json::Value* object = nullptr;
   bool known = false;  // false: neither found nor certainly absent
   bool IsAbsent() const { return known && object == nullptr; }
 };

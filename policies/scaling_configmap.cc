@@ -1,5 +1,4 @@
 #include <map>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/text.h"
@@ -11,7 +10,7 @@
 namespace mindgate::policies::scaling {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::ScalingRuleReading;
 
 std::string RulePath() { return json::Child("/data", schemas::kScalingRuleKey); }
@@ -31,7 +30,7 @@ void Report(const json::Issues& issues, Findings& findings) {
 }
 
 // Nothing when the ConfigMap holds no text of a rule.
-std::optional<ScalingRuleReading> Read(const Json& config_map) {
+std::optional<ScalingRuleReading> Read(const Value& config_map) {
   const auto text = schemas::ScalingRuleText(config_map);
   if (!text) return std::nullopt;
   return schemas::ReadScalingRule(*text);
@@ -51,8 +50,8 @@ std::string SomeOf(const std::vector<std::string>& names) {
 }  // namespace
 
 void CheckReadable(const RuleContext& context, Findings& findings) {
-  const Json* data = json::Find(*context.view.object, "data");
-  const Json* value = json::Find(data, schemas::kScalingRuleKey);
+  const Value* data = json::Find(*context.view.object, "data");
+  const Value* value = json::Find(data, schemas::kScalingRuleKey);
   if (value == nullptr) return;  // a rank table
   if (!value->is_string()) {
     findings.Violate(
@@ -81,9 +80,9 @@ void CheckJobsOfRule(const RuleContext& context, Findings& findings) {
   const schemas::ObjectLookup* objects = context.request.objects;
   std::map<std::string, std::vector<std::string>, std::less<>> jobs_by_lost_group;
   if (objects != nullptr) {
-    objects->ForEach(kGroup, kKind, context.ns(), [&](const Json& job) {
-      const Json* metadata = json::Find(job, "metadata");
-      const Json* labels = json::Find(metadata, "labels");
+    objects->ForEach(kGroup, kKind, context.ns(), [&](const Value& job) {
+      const Value* metadata = json::Find(job, "metadata");
+      const Value* labels = json::Find(metadata, "labels");
       if (json::FindString(labels, schemas::kScalingRule) != context.view.name ||
           json::Find(metadata, "deletionTimestamp") != nullptr) {
         return;

@@ -1,5 +1,4 @@
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -13,7 +12,7 @@ namespace mindgate::policies::scaling {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 using schemas::ScalingRule;
 using schemas::ScalingRuleReading;
 using schemas::WorkloadView;
@@ -75,7 +74,7 @@ void CheckGroupOf(const WorkloadView& view, const ScalingRule& rule, std::string
 
 void CheckLabels(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
-  const Json* rule = json::Find(view.labels.value, schemas::kScalingRule);
+  const Value* rule = json::Find(view.labels.value, schemas::kScalingRule);
   if (rule == nullptr) return;
   if (json::AsString(rule) == "") {
     findings.Violate(
@@ -91,7 +90,7 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
       {schemas::kJobId, "write the id of the service, the same on all its jobs"},
   }};
   for (const Needed& needed : kNeeded) {
-    const Json* value = json::Find(view.labels.value, needed.key);
+    const Value* value = json::Find(view.labels.value, needed.key);
     const std::string label = "label " + std::string(needed.key);
     if (value == nullptr) {
       findings.Violate(
@@ -120,7 +119,7 @@ void CheckRuleExists(const RuleContext& context, Findings& findings) {
 void CheckGroup(const RuleContext& context, Findings& findings) {
   const auto name = RuleName(context.view);
   if (!name) return;
-  const Json* config_map = RuleConfigMap(context, findings, *name).object;
+  const Value* config_map = RuleConfigMap(context, findings, *name).object;
   if (config_map == nullptr) return;
   const std::string path = LabelPath(context.view, schemas::kScalingRule);
   const auto text = schemas::ScalingRuleText(*config_map);
@@ -149,7 +148,7 @@ void CheckServerCount(const RuleContext& context, Findings& findings) {
   const auto group_name = context.view.Label(schemas::kGroupName);
   const auto total = ascendjob::TotalReplicas(context.view);
   if (!name || !group_name || !total) return;
-  const Json* config_map = RuleConfigMap(context, findings, *name).object;
+  const Value* config_map = RuleConfigMap(context, findings, *name).object;
   const auto text = config_map == nullptr ? std::nullopt : schemas::ScalingRuleText(*config_map);
   if (!text) return;
   const ScalingRuleReading reading = schemas::ReadScalingRule(*text);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -10,7 +9,7 @@
 namespace mindgate::policies {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::KindSet;
 using schemas::Mode;
 using schemas::WrongType;
@@ -24,7 +23,7 @@ std::string_view Article(std::string_view noun) {
   return noun == "integer" || noun == "object" ? "an" : "a";
 }
 
-bool IsScalar(const Json& value) { return value.is_number() || value.is_boolean(); }
+bool IsScalar(const Value& value) { return value.is_number() || value.is_boolean(); }
 
 // The member's own name, for a list item "tasks[0]".
 std::string NameOf(const std::string& path) {
@@ -36,14 +35,14 @@ std::string NameOf(const std::string& path) {
 }
 
 std::string FixFor(const WrongType& wrong, const std::string& name) {
-  const Json& value = *wrong.value;
+  const Value& value = *wrong.value;
   if (wrong.wanted == "string") {
     if (value.is_boolean()) {
       // YAML 1.1, which kubectl reads, takes all of on, yes and true for the same value.
-      return value.get<bool>() ? "quote the value: write " + name + R"(: "on" (or "yes", "true"))"
+      return value.boolean() ? "quote the value: write " + name + R"(: "on" (or "yes", "true"))"
                                : "quote the value: write " + name + R"(: "off" (or "no", "false"))";
     }
-    if (IsScalar(value)) return "write " + name + ": " + Quote(value.dump());
+    if (IsScalar(value)) return "write " + name + ": " + Quote(json::Dump(value));
     return "write one quoted text as the value of " + name;
   }
   if (wrong.wanted == "integer") {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -16,7 +15,7 @@
 namespace mindgate::policies {
 namespace {
 
-using json::Json;
+using json::Value;
 using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
@@ -25,7 +24,7 @@ using schemas::PodTemplateView;
 // The JobSpec of a vcjob, or the one in a CronJob's template.
 struct JobPlace {
   std::string path = "/spec";
-  const Json* spec = nullptr;
+  const Value* spec = nullptr;
 };
 
 JobPlace JobOf(const RuleContext& context) {
@@ -40,16 +39,16 @@ JobPlace JobOf(const RuleContext& context) {
 
 struct Task {
   std::string path;
-  const Json* value = nullptr;
+  const Value* value = nullptr;
   std::string title;  // for messages: "task "worker"", "task 0"
 };
 
 std::vector<Task> TasksOf(const JobPlace& job) {
   std::vector<Task> tasks;
-  const Json* list = json::Find(job.spec, "tasks");
+  const Value* list = json::Find(job.spec, "tasks");
   if (!json::IsArray(list)) return tasks;
   for (size_t i = 0; i < list->size(); ++i) {
-    const Json& value = (*list)[i];
+    const Value& value = (*list)[i];
     if (!value.is_object()) continue;
     const auto name = json::FindString(value, "name");
     tasks.push_back({json::Child(job.path + "/tasks", i), &value,
@@ -60,7 +59,7 @@ std::vector<Task> TasksOf(const JobPlace& job) {
 
 // Pods of a task; nothing when `replicas` is not an integer. Absent is 0, as in Go.
 std::optional<int64_t> ReplicasOf(const Task& task) {
-  const Json* replicas = json::Find(*task.value, "replicas");
+  const Value* replicas = json::Find(*task.value, "replicas");
   return replicas == nullptr ? std::optional<int64_t>(0) : json::AsInt(replicas);
 }
 
@@ -98,7 +97,7 @@ void CheckGangSize(const RuleContext& context, Findings& findings) {
 void CheckQueue(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   const JobPlace job = JobOf(context);
-  const Json* queue = json::Find(job.spec, "queue");
+  const Value* queue = json::Find(job.spec, "queue");
   if (job.spec == nullptr || (queue != nullptr && json::AsString(queue) != "")) return;
   findings.Violate(job.path + "/queue",
                    "the job names no queue: without Volcano's admission its PodGroup has an empty "
@@ -109,7 +108,7 @@ void CheckQueue(const RuleContext& context, Findings& findings) {
 void CheckMinAvailable(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   const JobPlace job = JobOf(context);
-  const Json* least = json::Find(job.spec, "minAvailable");
+  const Value* least = json::Find(job.spec, "minAvailable");
   if (job.spec == nullptr || (least != nullptr && json::AsInt(least) != 0)) return;
   const int64_t total = TotalReplicas(TasksOf(job)).value_or(1);
   findings.Violate(
@@ -124,7 +123,7 @@ void CheckTaskNames(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   std::set<std::string_view> seen;
   for (const Task& task : TasksOf(JobOf(context))) {
-    const Json* raw = json::Find(*task.value, "name");
+    const Value* raw = json::Find(*task.value, "name");
     if (raw != nullptr && !raw->is_string()) continue;
     const std::string_view name = json::AsString(raw).value_or("");
     const bool again = !seen.insert(name).second;
@@ -145,18 +144,18 @@ void CheckTaskNames(const RuleContext& context, Findings& findings) {
   }
 }
 
-bool Names(const Json& policy, std::string_view event) {
+bool Names(const Value& policy, std::string_view event) {
   if (json::FindString(policy, "event") == event) return true;
-  const Json* events = json::Find(policy, "events");
+  const Value* events = json::Find(policy, "events");
   return json::IsArray(events) &&
          std::any_of(events->begin(), events->end(),
-                     [&](const Json& each) { return json::AsString(&each) == event; });
+                     [&](const Value& each) { return json::AsString(&each) == event; });
 }
 
 // What the first policy for failed pods does; nothing when there is none. "*" is any event.
-std::optional<std::string_view> ActionOnPodFailed(const Json* policies) {
+std::optional<std::string_view> ActionOnPodFailed(const Value* policies) {
   if (!json::IsArray(policies)) return std::nullopt;
-  for (const Json& policy : *policies) {
+  for (const Value& policy : *policies) {
     if (Names(policy, "PodFailed") || Names(policy, "*")) return json::FindString(policy, "action");
   }
   return std::nullopt;
@@ -245,11 +244,11 @@ void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
 }
 
 void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
-  const Json* group = json::FindPath(*context.view.object, {"spec", "leaderWorkerTemplate"});
+  const Value* group = json::FindPath(*context.view.object, {"spec", "leaderWorkerTemplate"});
   const auto policy = json::FindString(group, "restartPolicy");
   // LWS reads Default, the old name, as None.
   if (policy != "None" && policy != "Default") return;
-  const Json* size = json::Find(group, "size");
+  const Value* size = json::Find(group, "size");
   if (!context.view.RequestsNpus() || size == nullptr || json::AsInt(size).value_or(1) <= 1) return;
   if (context.view.pod_groups.empty()) return;
   const auto occurrences =

@@ -1,12 +1,10 @@
 #include "schemas/container_env.h"
 
-#include <nlohmann/json.hpp>
-
 namespace mindgate::schemas {
 
-const json::Json* FindEnv(const json::Json* env, std::string_view name) {
+const json::Value* FindEnv(const json::Value* env, std::string_view name) {
   if (!json::IsArray(env)) return nullptr;
-  for (const json::Json& entry : *env) {
+  for (const json::Value& entry : *env) {
     if (json::FindString(entry, "name") == name) return &entry;
   }
   return nullptr;

@@ -9,7 +9,7 @@
 namespace mindgate::schemas {
 
 // The first entry of an env list with that name; null pointer when there is none.
-const json::Json* FindEnv(const json::Json* env, std::string_view name);
+const json::Value* FindEnv(const json::Value* env, std::string_view name);
 
 // The container of the runtime that this one is merged over; null pointer when there is none or it
 // is not known.

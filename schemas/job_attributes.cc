@@ -1,7 +1,6 @@
 #include "schemas/job_attributes.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -10,7 +9,7 @@
 namespace mindgate::schemas {
 namespace {
 
-using json::Json;
+using json::Value;
 
 constexpr std::string_view kNodeSelector = "nodeSelector";
 
@@ -19,9 +18,9 @@ constexpr std::string_view kNodeSelector = "nodeSelector";
 Entry Nearest(const PodTemplateView& pod, Place PodTemplateView::* map,
               const std::vector<Place>& inherited, std::string_view key) {
   const Place& own = pod.*map;
-  if (const Json* value = json::Find(own.value, key)) return {value, &own.path, {}, key};
+  if (const Value* value = json::Find(own.value, key)) return {value, &own.path, {}, key};
   for (const Place& place : inherited) {
-    const Json* value = json::Find(place.value, key);
+    const Value* value = json::Find(place.value, key);
     if (value == nullptr) continue;
     const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*map).value;
     return {value, in_runtime ? &own.path : &place.path, {}, key};
@@ -59,7 +58,7 @@ bool SameText(const Entry& a, const Entry& b) {
 
 // OME may add the node selector of an accelerator class to these components.
 bool HasAcceleratorClass(const WorkloadView& view) {
-  const Json* spec = json::Find(*view.object, "spec");
+  const Value* spec = json::Find(*view.object, "spec");
   if (json::Find(spec, "acceleratorSelector") != nullptr) return true;
   for (std::string_view component : {"engine", "decoder", "predictor"}) {
     if (json::Find(json::Find(spec, component), "acceleratorOverride") != nullptr) return true;
@@ -85,16 +84,16 @@ Entry AnnotationEntry(const PodTemplateView& pod, std::string_view key) {
 }
 
 Entry SelectorEntry(const WorkloadView& view, const PodTemplateView& pod, std::string_view key) {
-  const auto below = [key](const Json* spec) {
+  const auto below = [key](const Value* spec) {
     return json::Find(json::Find(spec, kNodeSelector), key);
   };
-  const Json* value = below(pod.pod_spec.value);
+  const Value* value = below(pod.pod_spec.value);
   if (value == nullptr && pod.runtime != nullptr) value = below(pod.runtime->pod_spec.value);
   if (value == nullptr && kOmeKinds.Has(view.kind)) {
     // The runtime's legacy pod fields directly under spec: of them OME still reads the selector.
-    const Json* runtime = kOmeRuntimes.Has(view.kind) ? view.object
-                          : view.runtime != nullptr   ? view.runtime->object
-                                                      : nullptr;
+    const Value* runtime = kOmeRuntimes.Has(view.kind) ? view.object
+                           : view.runtime != nullptr   ? view.runtime->object
+                                                       : nullptr;
     value = below(json::Find(runtime, "spec"));
   }
   if (value == nullptr) return {};
@@ -110,7 +109,7 @@ std::string Merged::Joined() const {
 Merged GroupLabel(const WorkloadView& view, const PodGroupView& group, std::string_view key) {
   Merged merged;
   if (group.labels) {
-    const Json* value = json::Find(group.labels->value, key);
+    const Value* value = json::Find(group.labels->value, key);
     if (value != nullptr) Merge({value, &group.labels->path, {}, key}, merged);
   }
   ForEachPodTemplate(view, group,
@@ -129,7 +128,7 @@ Merged GroupSelector(const WorkloadView& view, const PodGroupView& group, std::s
 GroupAnnotation ReadGroupAnnotation(const WorkloadView& view, const PodGroupView& group,
                                     std::string_view key) {
   if (group.annotations) {
-    const Json* value = json::Find(group.annotations->value, key);
+    const Value* value = json::Find(group.annotations->value, key);
     if (value != nullptr) return {{value, &group.annotations->path, {}, key}, true};
   }
   GroupAnnotation found;

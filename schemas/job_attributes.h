@@ -17,7 +17,7 @@ namespace mindgate::schemas {
 // One entry of a label, annotation or selector map, found but not yet spelled out. Lives as long as
 // the view.
 struct Entry {
-  const json::Json* value = nullptr;    // null pointer: no such entry
+  const json::Value* value = nullptr;   // null pointer: no such entry
   const std::string* parent = nullptr;  // pointer of the map, or of what holds it
   std::string_view member;  // the map's name below `parent`; empty when `parent` is the map
   std::string_view key;

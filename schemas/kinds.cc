@@ -1,7 +1,6 @@
 #include "schemas/kinds.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 namespace mindgate::schemas {
 namespace {
@@ -62,7 +61,7 @@ std::optional<Kind> KindOf(std::string_view group, std::string_view kind) {
   return std::nullopt;
 }
 
-std::optional<Kind> KindOf(const json::Json& object) {
+std::optional<Kind> KindOf(const json::Value& object) {
   const auto api_version = json::FindString(object, "apiVersion");
   const auto kind = json::FindString(object, "kind");
   if (!api_version || !kind) return std::nullopt;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::schemas {
 
@@ -70,7 +70,7 @@ std::string_view KindName(Kind kind);  // "Deployment"; vcjobs are "Job" of batc
 // `api_version` is "group/version" or "v1".
 std::string_view GroupOf(std::string_view api_version);
 std::optional<Kind> KindOf(std::string_view group, std::string_view kind);
-std::optional<Kind> KindOf(const json::Json& object);
+std::optional<Kind> KindOf(const json::Value& object);
 
 // A set of kinds, for what a rule applies to.
 class KindSet {

@@ -1,7 +1,6 @@
 #include "schemas/npu.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/quantity.h"
 #include "json/pointer.h"
@@ -10,7 +9,7 @@
 namespace mindgate::schemas {
 namespace {
 
-using json::Json;
+using json::Value;
 
 // "4c", "2c.1cpu", "12c.3cpu.32g": digits, then 'c', then anything.
 bool IsVnpuSuffix(std::string_view text) {
@@ -19,21 +18,19 @@ bool IsVnpuSuffix(std::string_view text) {
   return digits > 0 && digits < text.size() && text[digits] == 'c';
 }
 
-void Collect(const Json* map, std::string_view path, bool is_request,
+void Collect(const Value* map, std::string_view path, bool is_request,
              std::vector<NpuRequest>& requests) {
-  const auto* object = map == nullptr ? nullptr : map->get_ptr<const Json::object_t*>();
-  if (object == nullptr) return;
-  for (auto entry = object->lower_bound(kResourcePrefix); entry != object->end(); ++entry) {
-    if (!entry->first.starts_with(kResourcePrefix)) break;
-    auto found = std::find_if(requests.begin(), requests.end(), [&](const NpuRequest& request) {
-      return request.resource == entry->first;
-    });
+  if (map == nullptr) return;
+  for (const auto& [name, amount] : map->MembersFrom(kResourcePrefix)) {
+    if (!name.starts_with(kResourcePrefix)) break;
+    auto found = std::find_if(
+        requests.begin(), requests.end(),
+        [&name = name](const NpuRequest& request) { return request.resource == name; });
     if (found == requests.end()) {
-      found =
-          requests.insert(requests.end(), NpuRequest{entry->first, json::Child(path, entry->first),
-                                                     nullptr, nullptr, std::nullopt});
+      found = requests.insert(requests.end(), NpuRequest{name, json::Child(path, name), nullptr,
+                                                         nullptr, std::nullopt});
     }
-    (is_request ? found->request : found->limit) = &entry->second;
+    (is_request ? found->request : found->limit) = &amount;
   }
 }
 
@@ -53,22 +50,22 @@ NpuResource ClassifyResource(std::string_view resource) {
   return NpuResource::kOther;
 }
 
-std::optional<int64_t> WholeQuantity(const Json* value) {
+std::optional<int64_t> WholeQuantity(const Value* value) {
   if (const auto number = json::AsInt(value)) return number;
   if (const auto text = json::AsString(value)) return ParseWholeQuantity(*text);
-  if (value != nullptr && value->is_number_float()) {
-    const double number = value->get<double>();
+  if (value != nullptr && value->type() == Value::Type::kDouble) {
+    const double number = value->number();
     const auto whole = static_cast<int64_t>(std::clamp(number, -1e15, 1e15));
     if (static_cast<double>(whole) == number) return whole;
   }
   return std::nullopt;
 }
 
-std::vector<NpuRequest> ReadNpuRequests(const Json* resources, std::string_view path) {
+std::vector<NpuRequest> ReadNpuRequests(const Value* resources, std::string_view path) {
   std::vector<NpuRequest> requests;
   if (!json::IsObject(resources)) return requests;
-  const Json* wanted = json::Find(*resources, "requests");
-  const Json* limits = json::Find(*resources, "limits");
+  const Value* wanted = json::Find(*resources, "requests");
+  const Value* limits = json::Find(*resources, "limits");
   if (wanted == nullptr && limits == nullptr) return requests;
   Collect(wanted, json::Child(path, "requests"), true, requests);
   Collect(limits, json::Child(path, "limits"), false, requests);

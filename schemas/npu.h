@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::schemas {
 
@@ -24,18 +24,18 @@ NpuResource ClassifyResource(std::string_view resource);
 struct NpuRequest {
   std::string_view resource;
   std::string path;  // pointer of the entry: in requests when it is there, else in limits
-  const json::Json* request = nullptr;
-  const json::Json* limit = nullptr;
+  const json::Value* request = nullptr;
+  const json::Value* limit = nullptr;
   std::optional<int64_t>
       count;  // of the request, else of the limit; nothing when it is not a whole number
 };
 
 // The whole number that an entry of resources denotes, written as a number or as text ("8",
 // "8000m"); nothing otherwise.
-std::optional<int64_t> WholeQuantity(const json::Json* value);
+std::optional<int64_t> WholeQuantity(const json::Value* value);
 
 // Every entry of `resources` whose name starts with huawei.com/, by name. `path` is the pointer of
 // `resources`.
-std::vector<NpuRequest> ReadNpuRequests(const json::Json* resources, std::string_view path);
+std::vector<NpuRequest> ReadNpuRequests(const json::Value* resources, std::string_view path);
 
 }  // namespace mindgate::schemas

@@ -1,6 +1,5 @@
 #include "schemas/rank_table.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "json/decode.h"
@@ -9,31 +8,34 @@
 namespace mindgate::schemas {
 namespace {
 
-using json::Json;
+using json::Value;
 
 void ReadContent(std::string_view text, RankTable& table) {
-  auto content = json::Decode(text);
+  const auto content = json::Document::Decode(text);
   if (!content) {
-    table.fault = std::move(content).error();
+    table.fault = content.error();
     return;
   }
-  if (!content->is_object()) {
+  if (!content->root().is_object()) {
     table.fault = json::Issue{
-        {1, 1}, "", "expected an object, found type " + std::string(json::TypeName(*content)), ""};
+        {1, 1},
+        "",
+        "expected an object, found type " + std::string(json::TypeName(content->root())),
+        ""};
     return;
   }
-  if (const auto status = json::FindString(*content, "status")) table.status = *status;
+  if (const auto status = json::FindString(content->root(), "status")) table.status = *status;
 }
 
 }  // namespace
 
-std::optional<RankTable> ReadRankTable(const Json& config_map) {
-  const Json* metadata = json::Find(config_map, "metadata");
+std::optional<RankTable> ReadRankTable(const Value& config_map) {
+  const Value* metadata = json::Find(config_map, "metadata");
   const auto name = json::FindString(metadata, "name").value_or("");
   if (!name.starts_with(kRankTablePrefix)) return std::nullopt;
   RankTable table;
   table.job_name = name.substr(kRankTablePrefix.size());
-  const Json* labels = json::Find(metadata, "labels");
+  const Value* labels = json::Find(metadata, "labels");
   table.job_id = json::Find(labels, kJobId);
   table.consumer = json::Find(labels, kRankTableConsumer);
   table.ring_controller = json::Find(labels, kRingController);

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "json/issues.h"
-#include "json/json.h"
+#include "json/value.h"
 
 // A rank-table ConfigMap: rings-config-<job>, which ascend-operator fills with the job's devices
 // and from whose labels and content ClusterD makes the global rank table of a MindIE service
@@ -19,14 +19,14 @@ inline constexpr std::string_view kRankTableCompleted = "completed";
 
 // Views into the ConfigMap; lives no longer than it.
 struct RankTable {
-  std::string_view job_name;           // what follows the prefix
-  const json::Json* job_id = nullptr;  // labels as written, of any type; null pointer when missing
-  const json::Json* consumer = nullptr;
-  const json::Json* ring_controller = nullptr;
-  const json::Json* standalone = nullptr;   // grt-server/deploy-server
-  const json::Json* distributed = nullptr;  // grt-group/deploy-server
+  std::string_view job_name;            // what follows the prefix
+  const json::Value* job_id = nullptr;  // labels as written, of any type; null pointer when missing
+  const json::Value* consumer = nullptr;
+  const json::Value* ring_controller = nullptr;
+  const json::Value* standalone = nullptr;   // grt-server/deploy-server
+  const json::Value* distributed = nullptr;  // grt-group/deploy-server
 
-  const json::Json* content = nullptr;  // data[hccl.json]
+  const json::Value* content = nullptr;  // data[hccl.json]
   std::optional<json::Issue>
       fault;  // why the content is not a JSON object; placed in the content's text
   std::optional<std::string> status;  // its status, when it is a string
@@ -40,6 +40,6 @@ struct RankTable {
 };
 
 // Nothing when the ConfigMap's name lacks the prefix.
-std::optional<RankTable> ReadRankTable(const json::Json& config_map);
+std::optional<RankTable> ReadRankTable(const json::Value& config_map);
 
 }  // namespace mindgate::schemas

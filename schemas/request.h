@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/time.h"
-#include "json/json.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
 
 namespace mindgate::schemas {
@@ -27,23 +27,23 @@ class ObjectLookup {
   // The object, or a null pointer when it is not known. `group` and `kind` as in KindInfo, or of
   // any other kind
   // ("", "ConfigMap"), ("scheduling.volcano.sh", "Queue"). `ns` is empty for cluster scope.
-  virtual const json::Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                                 std::string_view name) const = 0;
+  virtual const json::Value* Find(std::string_view group, std::string_view kind,
+                                  std::string_view ns, std::string_view name) const = 0;
 
   // True when every object of that kind is known, so that not found means absent.
   virtual bool IsComplete(std::string_view group, std::string_view kind) const = 0;
 
   // Calls `visit` for each known object of a kind in a namespace, in name order.
   virtual void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-                       const std::function<void(const json::Json&)>& visit) const = 0;
+                       const std::function<void(const json::Value&)>& visit) const = 0;
 };
 
 // One admission request, offline or on the wire.
 struct AdmissionRequest {
   Operation operation = Operation::kCreate;
   std::string subresource;
-  const json::Json* object = nullptr;      // null pointer on DELETE
-  const json::Json* old_object = nullptr;  // on UPDATE and DELETE, when known
+  const json::Value* object = nullptr;      // null pointer on DELETE
+  const json::Value* old_object = nullptr;  // on UPDATE and DELETE, when known
   std::string ns;  // of the request: it wins over an empty one in the object
   std::map<std::string, std::string, std::less<>> namespace_labels;
   const ObjectLookup* objects = nullptr;  // null pointer: nothing else is known

@@ -1,15 +1,14 @@
 #include "schemas/rollout.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::schemas {
 namespace {
 
-using json::Json;
+using json::Value;
 
 // Larger figures, which no cluster has, are cut so that products stay inside int64.
 constexpr int64_t kMaxPods = 1'000'000'000;
@@ -19,7 +18,7 @@ enum class Rounding { kUp, kDown };
 
 // An int-or-string of Kubernetes: 3, or "25%". Nothing for anything else, which the API server
 // refuses.
-std::optional<int64_t> Scaled(const Json* value, int64_t pods, Rounding rounding) {
+std::optional<int64_t> Scaled(const Value* value, int64_t pods, Rounding rounding) {
   if (const auto number = json::AsInt(value)) return std::clamp<int64_t>(*number, 0, kMaxPods);
   const auto text = json::AsString(value);
   if (!text || !text->ends_with('%')) return std::nullopt;
@@ -33,7 +32,7 @@ std::optional<int64_t> Scaled(const Json* value, int64_t pods, Rounding rounding
 // second place.
 class Strategy {
  public:
-  Strategy(const Json* own, const Json* runtime) : own_(own), runtime_(runtime) {}
+  Strategy(const Value* own, const Value* runtime) : own_(own), runtime_(runtime) {}
 
   std::string_view type() const {
     const auto own = json::FindString(own_, "type");
@@ -43,20 +42,20 @@ class Strategy {
     return json::Find(own_, "rollingUpdate") != nullptr ||
            json::Find(runtime_, "rollingUpdate") != nullptr;
   }
-  const Json* Member(std::string_view key) const {
-    const Json* own = json::FindPath(own_, {"rollingUpdate", key});
+  const Value* Member(std::string_view key) const {
+    const Value* own = json::FindPath(own_, {"rollingUpdate", key});
     return own != nullptr ? own : json::FindPath(runtime_, {"rollingUpdate", key});
   }
 
  private:
-  const Json* own_;
-  const Json* runtime_;
+  const Value* own_;
+  const Value* runtime_;
 };
 
 // The limits for so many pods.
 RollingUpdate Resolved(const Strategy& strategy, int64_t of_pods) {
   const int64_t pods = std::clamp<int64_t>(of_pods, 0, kMaxPods);
-  const Json quarter = "25%";
+  const Value quarter = Value::OfText("25%");
   const auto limit = [&](std::string_view key, Rounding rounding) {
     const auto written = Scaled(strategy.Member(key), pods, rounding);
     return written ? *written : Scaled(&quarter, pods, rounding).value_or(0);
@@ -77,11 +76,11 @@ std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const Pod
   if (!pod.pod_group || view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kReplicaSet) {
     return std::nullopt;
   }
-  const Json* own = ome ? json::Find(pod.pod_spec.value, "deploymentStrategy")
-                        : json::FindPath(view.object, {"spec", "strategy"});
-  const Json* runtime = ome && pod.runtime != nullptr
-                            ? json::Find(pod.runtime->pod_spec.value, "deploymentStrategy")
-                            : nullptr;
+  const Value* own = ome ? json::Find(pod.pod_spec.value, "deploymentStrategy")
+                         : json::FindPath(view.object, {"spec", "strategy"});
+  const Value* runtime = ome && pod.runtime != nullptr
+                             ? json::Find(pod.runtime->pod_spec.value, "deploymentStrategy")
+                             : nullptr;
   const Strategy strategy(own, runtime);
   if (strategy.type() == "Recreate") return std::nullopt;
 
@@ -92,7 +91,7 @@ std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const Pod
   return Resolved(strategy, pod.pods.value_or(pods_if_unknown));
 }
 
-std::optional<RollingUpdate> RollingUpdateOfDeployment(const Json& deployment, int64_t pods) {
+std::optional<RollingUpdate> RollingUpdateOfDeployment(const Value& deployment, int64_t pods) {
   const Strategy strategy(json::FindPath(deployment, {"spec", "strategy"}), nullptr);
   if (strategy.type() == "Recreate") return std::nullopt;
   return Resolved(strategy, pods);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "json/json.h"
+#include "json/value.h"
 #include "schemas/workload.h"
 
 // Whether a rolling update gets past a gang: every template change makes a new ReplicaSet with a
@@ -26,7 +26,7 @@ std::optional<RollingUpdate> RollingUpdateOf(const WorkloadView& view, const Pod
 
 // Those of a Deployment as the API server stores it, from its `spec.strategy`, for that number of
 // pods. Nothing for strategy Recreate.
-std::optional<RollingUpdate> RollingUpdateOfDeployment(const json::Json& deployment, int64_t pods);
+std::optional<RollingUpdate> RollingUpdateOfDeployment(const json::Value& deployment, int64_t pods);
 
 // True when neither the surge nor what may be unavailable reaches `k` > 1 pods: the new
 // ReplicaSet's gang then waits for pods that the deployment controller does not make.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text.h"
@@ -16,7 +15,7 @@ namespace mindgate::schemas {
 namespace {
 
 using json::Child;
-using json::Json;
+using json::Value;
 
 constexpr std::string_view kVersion = "version";
 constexpr std::string_view kTiers = "elastic_scaling_list";
@@ -71,15 +70,15 @@ class ScalingRuleReader {
     }
     const CommentedJson commented = BlankComments(text);
     if (!commented.comments.empty()) ReportComments(commented.comments);
-    auto root = json::Decode(commented.text);
+    const auto root = json::Document::Decode(commented.text);
     if (!root) {
-      json::Issue issue = std::move(root).error();
+      json::Issue issue = root.error();
       issue.message = "not valid JSON: " + issue.message + std::string(kRefuses);
       if (issue.hint.empty()) issue.hint = "correct the JSON text";
       reading_.refused.Add(std::move(issue));
       return std::move(reading_);
     }
-    root_ = &*root;
+    root_ = &root->root();
     ReadRoot();
     CompareTiers();
     Doubt();
@@ -128,13 +127,11 @@ class ScalingRuleReader {
 
   // Member `key` as Go's decoder finds it: in any case. Null counts as missing, as it leaves Go's
   // field at its zero value.
-  const Json* Member(const Json& object, std::string_view path, std::string_view key,
+  const Value* Member(const Value& object, std::string_view path, std::string_view key,
                      std::string& member_path) {
     member_path = Child(path, key);
-    const Json* found = json::Find(object, key);
-    const auto* members = object.get_ptr<const Json::object_t*>();
-    if (members == nullptr) return found;
-    for (const auto& [name, value] : *members) {
+    const Value* found = json::Find(object, key);
+    for (const auto& [name, value] : object.members()) {
       if (name == key || !EqualIgnoreCase(name, key)) continue;
       Doubtful(Child(path, name),
                "the key is " + Quote(name) + " instead of " + Quote(key) +
@@ -149,7 +146,7 @@ class ScalingRuleReader {
   }
 
   // True when the value is a map that can be read; null is Go's zero value and reads as empty.
-  bool IsReadableObject(const Json& value, const std::string& path, std::string_view what) {
+  bool IsReadableObject(const Value& value, const std::string& path, std::string_view what) {
     if (value.is_object()) return true;
     if (!value.is_null()) {
       Refuse(path, std::string(what) + " is " + WithArticle(value) + " instead of an object",
@@ -158,33 +155,33 @@ class ScalingRuleReader {
     return false;
   }
 
-  static std::string WithArticle(const Json& value) {
+  static std::string WithArticle(const Value& value) {
     const std::string_view type = value.is_number() ? "number" : json::TypeName(value);
     return (type == "object" ? "an " : "a ") + std::string(type);
   }
 
-  bool IsReadableList(const Json& value, const std::string& path, std::string_view key) {
+  bool IsReadableList(const Value& value, const std::string& path, std::string_view key) {
     if (value.is_array()) return true;
     Refuse(path, std::string(key) + " is " + WithArticle(value) + " instead of a list",
            "write a list in brackets");
     return false;
   }
 
-  std::optional<std::string_view> String(const Json& object, std::string_view path,
+  std::optional<std::string_view> String(const Value& object, std::string_view path,
                                          std::string_view key, std::string_view example,
                                          std::string& member_path) {
-    const Json* value = Member(object, path, key, member_path);
+    const Value* value = Member(object, path, key, member_path);
     if (value == nullptr) return std::string_view();
     if (const auto text = json::AsString(value)) return text;
     // The user's own number in quotes is what was meant.
-    const std::string meant = value->is_number() ? value->dump() : std::string(example);
+    const std::string meant = value->is_number() ? json::Dump(*value) : std::string(example);
     Refuse(member_path,
            std::string(key) + " is " + WithArticle(*value) + " instead of a string in quotes",
            "write " + Quote(key) + ": " + Quote(meant));
     return std::nullopt;
   }
 
-  std::optional<int64_t> Number(const Json& object, const std::string& path, std::string_view key) {
+  std::optional<int64_t> Number(const Value& object, const std::string& path, std::string_view key) {
     std::string at;
     const auto text = String(object, path, key, "1", at);
     if (!text) return std::nullopt;
@@ -222,7 +219,7 @@ class ScalingRuleReader {
                    ", but only \"1.0\" is documented; the operator does not check it",
                "write \"version\": \"1.0\"");
     }
-    const Json* list = Member(*root_, "", kTiers, list_path_);
+    const Value* list = Member(*root_, "", kTiers, list_path_);
     if (list != nullptr && !IsReadableList(*list, list_path_, kTiers)) return;
     if (list == nullptr || list->empty()) {
       ReportNoTiers();
@@ -237,12 +234,12 @@ class ScalingRuleReader {
                "list at least one shape of the service");
   }
 
-  void ReadTier(const Json& item, const std::string& path) {
+  void ReadTier(const Value& item, const std::string& path) {
     Tier& tier = tiers_.emplace_back();
     tier.path = path;
     if (!IsReadableObject(item, path, "the tier")) return;
     std::string list_path;
-    const Json* list = Member(item, path, kGroups, list_path);
+    const Value* list = Member(item, path, kGroups, list_path);
     if (list == nullptr || !IsReadableList(*list, list_path, kGroups)) return;
     tier.path = list_path;
     tier.entries.reserve(list->size());
@@ -261,10 +258,10 @@ class ScalingRuleReader {
     }
   }
 
-  void ReadGroup(const Json& group, const std::string& path, Tier& tier) {
-    static const Json kNothing = Json::object();
+  void ReadGroup(const Value& group, const std::string& path, Tier& tier) {
+    static constexpr Value kNothing = Value::OfMembers({});
     if (!IsReadableObject(group, path, "the group") && !group.is_null()) return;
-    const Json& members = group.is_null() ? kNothing : group;
+    const Value& members = group.is_null() ? kNothing : group;
     Entry entry;
     entry.path = path;
     std::string at;
@@ -436,7 +433,7 @@ class ScalingRuleReader {
   }
 
   ScalingRuleReading reading_;
-  const Json* root_ = nullptr;
+  const Value* root_ = nullptr;
   std::string list_path_;
   std::deque<Tier> tiers_;  // by_name points into its own tier, which must not be copied
   std::vector<Fault> faults_;
@@ -469,7 +466,7 @@ std::optional<size_t> ScalingRule::TierWithout(std::string_view group_name) cons
 
 ScalingRuleReading ReadScalingRule(std::string_view text) { return ScalingRuleReader().Read(text); }
 
-std::optional<std::string_view> ScalingRuleText(const Json& config_map) {
+std::optional<std::string_view> ScalingRuleText(const Value& config_map) {
   return json::FindString(json::Find(config_map, "data"), kScalingRuleKey);
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "json/issues.h"
-#include "json/json.h"
+#include "json/value.h"
 
 // The elastic scaling rule of a MindIE Motor service: a ConfigMap whose data key
 // elastic_scaling.json lists the shapes that the service may run in (mind-cluster:
@@ -60,6 +60,6 @@ struct ScalingRuleReading {
 ScalingRuleReading ReadScalingRule(std::string_view text);
 
 // data[elastic_scaling.json] of a ConfigMap; nothing when it is missing or not a string.
-std::optional<std::string_view> ScalingRuleText(const json::Json& config_map);
+std::optional<std::string_view> ScalingRuleText(const json::Value& config_map);
 
 }  // namespace mindgate::schemas

@@ -1,7 +1,6 @@
 #include "schemas/workload.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "json/pointer.h"
@@ -11,20 +10,20 @@
 namespace mindgate::schemas {
 namespace {
 
-using json::Json;
+using json::Value;
 
 std::optional<std::string_view> Effective(std::string_view key, const Place& own,
                                           const std::vector<Place>& inherited) {
-  if (const Json* value = json::Find(own.value, key)) return json::AsString(value);
+  if (const Value* value = json::Find(own.value, key)) return json::AsString(value);
   for (const Place& place : inherited) {
-    if (const Json* value = json::Find(place.value, key)) return json::AsString(value);
+    if (const Value* value = json::Find(place.value, key)) return json::AsString(value);
   }
   return std::nullopt;
 }
 
 void AddOccurrence(const Place& map, std::string_view key,
                    std::vector<LabelOccurrence>& occurrences, bool in_runtime = false) {
-  const Json* value = json::Find(map.value, key);
+  const Value* value = json::Find(map.value, key);
   if (value == nullptr) return;
   // Only neighbours share a map: the leader and worker of one OME component.
   if (occurrences.empty() || occurrences.back().value != value)
@@ -53,18 +52,18 @@ bool IsInjectedAtSource(const OwnerView& owner) {
   return owner.group == "apps" && owner.kind == "ReplicaSet";
 }
 
-void ReadMetadata(const Json& object, views::Builder& builder) {
+void ReadMetadata(const Value& object, views::Builder& builder) {
   WorkloadView& view = builder.view();
-  const Json* metadata = builder.Object(&object, "", "metadata");
+  const Value* metadata = builder.Object(&object, "", "metadata");
   view.name = json::FindString(metadata, "name").value_or("");
   view.ns = json::FindString(metadata, "namespace").value_or("");
   view.being_deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
   view.labels = builder.StringMap(metadata, "/metadata", "labels");
   view.annotations = builder.StringMap(metadata, "/metadata", "annotations");
 
-  const Json* owners = builder.List(metadata, "/metadata", "ownerReferences");
+  const Value* owners = builder.List(metadata, "/metadata", "ownerReferences");
   if (owners == nullptr) return;
-  for (const Json& owner : *owners) {
+  for (const Value& owner : *owners) {
     if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
     view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
                                 json::FindString(owner, "kind").value_or(""),
@@ -167,7 +166,7 @@ std::vector<LabelOccurrence> WorkloadView::GroupAnnotations(const PodGroupView& 
   return occurrences;
 }
 
-std::optional<WorkloadView> BuildView(const Json& object,
+std::optional<WorkloadView> BuildView(const Value& object,
                                       std::shared_ptr<const WorkloadView> runtime) {
   const auto kind = KindOf(object);
   if (!kind) return std::nullopt;
@@ -219,8 +218,8 @@ std::optional<WorkloadView> BuildView(const Json& object,
   return view;
 }
 
-std::optional<RuntimeReference> RuntimeOf(const Json& inference_service) {
-  const Json* runtime = json::FindPath(inference_service, {"spec", "runtime"});
+std::optional<RuntimeReference> RuntimeOf(const Value& inference_service) {
+  const Value* runtime = json::FindPath(inference_service, {"spec", "runtime"});
   const auto name = json::FindString(runtime, "name");
   if (!name) return std::nullopt;
   const auto kind = json::FindString(runtime, "kind").value_or("ClusterServingRuntime");

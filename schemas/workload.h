@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
+#include "json/value.h"
 #include "schemas/kinds.h"
 #include "schemas/npu.h"
 
@@ -20,7 +20,7 @@ namespace mindgate::schemas {
 // A place in the object: its RFC 6901 pointer, and the value there (null pointer: absent or null).
 struct Place {
   std::string path;
-  const json::Json* value = nullptr;
+  const json::Value* value = nullptr;
   // The value is not the wanted map or list: never write below it.
   bool wrong_type = false;
 };
@@ -30,7 +30,7 @@ struct Place {
 struct WrongType {
   std::string path;
   std::string_view wanted;  // "string", "integer", "object", "list"
-  const json::Json* value = nullptr;
+  const json::Value* value = nullptr;
 };
 
 struct ContainerView {
@@ -38,7 +38,7 @@ struct ContainerView {
   Role role = Role::kMain;
   std::string path;
   std::string_view name;  // empty when missing
-  const json::Json* value = nullptr;
+  const json::Value* value = nullptr;
   Place env;
   std::vector<NpuRequest> npus;
 
@@ -110,7 +110,7 @@ struct PodGroupView {
 // One place in a PodGroup that carries a label or annotation.
 struct LabelOccurrence {
   std::string path;  // pointer of the entry
-  const json::Json* value = nullptr;
+  const json::Value* value = nullptr;
   // It is in the runtime of an InferenceService, and the path is in that object.
   bool in_runtime = false;
 };
@@ -122,7 +122,7 @@ struct OwnerView {
 };
 
 struct WorkloadView {
-  const json::Json* object = nullptr;
+  const json::Value* object = nullptr;
   Kind kind = Kind::kPod;
   Framework framework = Framework::kPod;
   std::string_view name;  // may be empty (generateName)
@@ -155,7 +155,7 @@ struct WorkloadView {
 // neither a scaling rule nor a rank table. `runtime` is the view of the runtime that an
 // InferenceService names, when known; it must outlive nothing: the view shares it. Null, missing
 // and wrongly typed members become `wrong_types` or are left out; no input makes it fail.
-std::optional<WorkloadView> BuildView(const json::Json& object,
+std::optional<WorkloadView> BuildView(const json::Value& object,
                                       std::shared_ptr<const WorkloadView> runtime = nullptr);
 
 // The runtime an InferenceService names: spec.runtime.{name,kind}; kind defaults to
@@ -164,7 +164,7 @@ struct RuntimeReference {
   Kind kind;
   std::string_view name;
 };
-std::optional<RuntimeReference> RuntimeOf(const json::Json& inference_service);
+std::optional<RuntimeReference> RuntimeOf(const json::Value& inference_service);
 
 // True when `scheduler` counts as unset: missing, or what the API server writes into built-in
 // kinds.

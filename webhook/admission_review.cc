@@ -16,6 +16,7 @@ namespace mindgate::webhook {
 namespace {
 
 using json::Json;
+using json::Value;
 
 constexpr std::string_view kVersions[] = {"admission.k8s.io/v1", "admission.k8s.io/v1beta1"};
 
@@ -31,24 +32,24 @@ constexpr std::string_view kWrongType = "MG001";
 // Reads members of one object and remembers the first that has a wrong type.
 class Reader {
  public:
-  explicit Reader(const Json& object) : object_(object) {}
+  explicit Reader(const Value& object) : object_(object) {}
 
   std::string String(std::string_view key) {
-    const Json* value = json::Find(object_, key);
+    const Value* value = json::Find(object_, key);
     if (value == nullptr) return {};
     const auto text = json::AsString(value);
     if (!text) Wrong(key, "a string", *value);
     return std::string(text.value_or(""));
   }
   bool Bool(std::string_view key) {
-    const Json* value = json::Find(object_, key);
+    const Value* value = json::Find(object_, key);
     if (value == nullptr) return false;
     const auto boolean = json::AsBool(value);
     if (!boolean) Wrong(key, "a boolean", *value);
     return boolean.value_or(false);
   }
-  const Json* Object(std::string_view key) {
-    const Json* value = json::Find(object_, key);
+  const Value* Object(std::string_view key) {
+    const Value* value = json::Find(object_, key);
     if (value == nullptr || json::IsObject(value)) return value;
     Wrong(key, "an object", *value);
     return nullptr;
@@ -56,13 +57,13 @@ class Reader {
   const std::string& fault() const { return fault_; }
 
  private:
-  void Wrong(std::string_view key, std::string_view want, const Json& value) {
+  void Wrong(std::string_view key, std::string_view want, const Value& value) {
     if (!fault_.empty()) return;
     fault_ = "request." + std::string(key) + " must be " + std::string(want) + ", not " +
              std::string(json::TypeName(value));
   }
 
-  const Json& object_;
+  const Value& object_;
   std::string fault_;
 };
 
@@ -153,7 +154,7 @@ std::string RuleList(const std::vector<policies::Finding>& findings) {
 tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
                                                  Time now) {
   if (Trim(body).empty()) return Refuse(Refusal::kEmptyBody);
-  auto decoded = decoder.Decode(body);
+  const auto decoded = decoder.Decode(body);
   if (!decoded) {
     const json::Issue& issue = decoded.error();
     return Refuse(Refusal::kUndecodable, "line " + std::to_string(issue.at.line) + ", column " +
@@ -161,8 +162,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::st
                                              issue.message);
   }
   Review review;
-  review.tree = std::make_unique<const Json>(*std::move(decoded));
-  const Json& tree = *review.tree;
+  const Value& tree = **decoded;
   review.api_version = json::FindString(tree, "apiVersion").value_or("");
   const bool known = std::find(std::begin(kVersions), std::end(kVersions), review.api_version) !=
                      std::end(kVersions);
@@ -171,7 +171,7 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::st
     return Refuse(Refusal::kNotAdmissionReview,
                   "got kind " + Quote(kind) + " of " + Quote(review.api_version));
   }
-  const Json* request = json::Find(tree, "request");
+  const Value* request = json::Find(tree, "request");
   if (request == nullptr) return Refuse(Refusal::kNoRequest);
   if (!json::IsObject(request)) {
     return Refuse(Refusal::kBadRequest,
@@ -187,8 +187,8 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::st
   review.dry_run = reader.Bool("dryRun");
   review.request.object = reader.Object("object");
   review.request.old_object = reader.Object("oldObject");
-  const Json* sent_kind = reader.Object("kind");
-  const Json* user = reader.Object("userInfo");
+  const Value* sent_kind = reader.Object("kind");
+  const Value* user = reader.Object("userInfo");
   if (!reader.fault().empty()) return Refuse(Refusal::kBadRequest, reader.fault());
   // Without it the API server cannot tell which of its requests is answered.
   if (review.uid.empty()) return Refuse(Refusal::kBadRequest, "request.uid is missing");
@@ -220,7 +220,7 @@ std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdi
   // needs no escaping, and is most of an answer.
   if (hook == Hook::kMutate && allowed && !verdict.patch.empty()) {
     answer += R"("patch":")";
-    answer += certs::EncodeBase64(json::ToJsonPatch(verdict.patch).dump());
+    answer += certs::EncodeBase64(json::PatchText(verdict.patch));
     answer += R"(","patchType":"JSONPatch",)";
   }
   // Texts are cut at bytes: half a character must not make the answer fail.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -9,7 +8,6 @@
 
 #include "admission/admit.h"
 #include "json/decode.h"
-#include "json/json.h"
 #include "schemas/config.h"
 #include "schemas/request.h"
 #include "webhook/refusal.h"
@@ -22,9 +20,8 @@ enum class Hook { kMutate, kValidate };
 inline constexpr std::array<std::string_view, 2> kHookPaths = {"/mutate", "/validate"};
 inline std::string_view PathOf(Hook hook) { return kHookPaths[static_cast<size_t>(hook)]; }
 
-// One decoded AdmissionReview. Moves, and its request's pointers stay good.
+// One decoded AdmissionReview. Its request's objects live as long as what the decoder decoded.
 struct Review {
-  std::unique_ptr<const json::Json> tree;
   std::string api_version;  // "admission.k8s.io/v1" or "admission.k8s.io/v1beta1"
   std::string uid;
   schemas::AdmissionRequest request;
@@ -43,7 +40,8 @@ struct ReviewRefusal {
 // Nothing that is decided depends on these, and they are often half of an object.
 inline constexpr std::string_view kNotDecoded = "managedFields";
 
-// `decoder` was made with kNotDecoded. `now` becomes the request's.
+// `decoder` was made with kNotDecoded and is not used again before the answer is encoded. `now`
+// becomes the request's.
 tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
                                                  Time now);
 

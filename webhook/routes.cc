@@ -83,7 +83,8 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
   const Clock& clock = inputs_.clock;
   const auto start = clock.Now();
-  auto review = DecodeReview(*decoders_.Borrow(), request.body, clock.WallNow());
+  const auto decoder = decoders_.Borrow();  // the review points into it
+  auto review = DecodeReview(*decoder, request.body, clock.WallNow());
   if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
   const auto objects = inputs_.objects();
   review->request.objects = objects.get();

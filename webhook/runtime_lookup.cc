@@ -8,13 +8,15 @@
 #include <thread>
 
 #include "base/thread.h"
+#include "json/decode.h"
 #include "kube/informer.h"
 
 namespace mindgate::webhook {
 namespace {
 
-using json::Json;
-using Runtimes = kube::Collection<Json>;
+using json::Document;
+using json::Value;
+using Runtimes = kube::Collection<Document>;
 
 // One kind, at one moment.
 struct Known {
@@ -27,12 +29,13 @@ class KnownRuntimes final : public schemas::ObjectLookup {
   KnownRuntimes(Known namespaced, Known cluster_wide)
       : namespaced_(std::move(namespaced)), cluster_wide_(std::move(cluster_wide)) {}
 
-  const Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                   std::string_view name) const override {
+  const Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
+                    std::string_view name) const override {
     const Known* known = Of(group, kind);
     if (known == nullptr) return nullptr;
-    return known->runtimes->Find(
+    const Document* found = known->runtimes->Find(
         Runtimes::KeyOf(known == &namespaced_ ? ns : std::string_view(), name));
+    return found == nullptr ? nullptr : &found->root();
   }
 
   bool IsComplete(std::string_view group, std::string_view kind) const override {
@@ -41,13 +44,13 @@ class KnownRuntimes final : public schemas::ObjectLookup {
   }
 
   void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-               const std::function<void(const Json&)>& visit) const override {
+               const std::function<void(const Value&)>& visit) const override {
     const Known* known = Of(group, kind);
     if (known == nullptr) return;
     const std::string prefix = Runtimes::KeyOf(known == &namespaced_ ? ns : std::string_view(), "");
-    std::map<std::string, const Json*> in_name_order;
-    known->runtimes->ForEach([&](const std::string& key, const Json& runtime) {
-      if (key.starts_with(prefix)) in_name_order[key] = &runtime;
+    std::map<std::string, const Value*> in_name_order;
+    known->runtimes->ForEach([&](const std::string& key, const Document& runtime) {
+      if (key.starts_with(prefix)) in_name_order[key] = &runtime.root();
     });
     for (const auto& [key, runtime] : in_name_order) visit(*runtime);
   }
@@ -88,7 +91,7 @@ class RuntimeLookup::Impl {
   }
 
  private:
-  using Follower = kube::Informer<Json>;
+  using Follower = kube::Informer<Document>;
 
   static Known KnownOf(const Follower& follower) {
     // Asked first: a list that comes in between only adds.
@@ -111,11 +114,11 @@ class RuntimeLookup::Impl {
     // What views read of a runtime; a few KB each, and there are tens of them.
     options.selection.fields = {{"metadata", "labels"}, {"metadata", "annotations"}, {"spec"}};
     options.selection.page_size = 0;
-    options.project = [&resource](const Json& object) {
-      Json runtime = object;
+    options.project = [&resource](const Value& object) {
+      json::Json runtime = json::TreeOf(object);
       runtime["apiVersion"] = resource.api_version();
       runtime["kind"] = resource.kind;
-      return std::optional(std::move(runtime));
+      return std::optional(Document(runtime));
     };
     options.failed = [this, &resource](const kube::Fault& fault, std::chrono::milliseconds pause) {
       OnFault(resource, fault, pause);

@@ -17,46 +17,46 @@ class Builder {
   explicit Builder(WorkloadView& view) : view_(view) {}
 
   WorkloadView& view() { return view_; }
-  const json::Json& object() const { return *view_.object; }
+  const json::Value& object() const { return *view_.object; }
 
   // Member `key` of `parent`, which is at `path`. Null pointer when absent or null; a member of
   // another type is recorded as a WrongType and left out.
-  const json::Json* Object(const json::Json* parent, std::string_view path, std::string_view key);
-  const json::Json* List(const json::Json* parent, std::string_view path, std::string_view key);
-  std::optional<int64_t> Int(const json::Json* parent, std::string_view path, std::string_view key);
+  const json::Value* Object(const json::Value* parent, std::string_view path, std::string_view key);
+  const json::Value* List(const json::Value* parent, std::string_view path, std::string_view key);
+  std::optional<int64_t> Int(const json::Value* parent, std::string_view path, std::string_view key);
   // An integer for which the kind's controller or schema takes `by_default` when it is absent.
   // Nothing only when it is there and no integer.
-  std::optional<int64_t> Count(const json::Json* parent, std::string_view path,
+  std::optional<int64_t> Count(const json::Value* parent, std::string_view path,
                                std::string_view key, int64_t by_default);
-  std::string_view String(const json::Json* parent, std::string_view path, std::string_view key);
+  std::string_view String(const json::Value* parent, std::string_view path, std::string_view key);
   // A map of strings (labels, annotations, nodeSelector): also checks each value.
-  Place StringMap(const json::Json* parent, std::string_view path, std::string_view key);
+  Place StringMap(const json::Value* parent, std::string_view path, std::string_view key);
 
   // A PodTemplateSpec at `path`: metadata and spec. `pod_template` may be null: then a template
   // without containers is added, since pods are made all the same. The reference holds until the
   // next call.
-  PodTemplateView& AddTemplate(std::string name, std::string path, const json::Json* pod_template);
+  PodTemplateView& AddTemplate(std::string name, std::string path, const json::Value* pod_template);
 
   // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.
-  void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Json* spec);
+  void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Value* spec);
 
   // Records one member of the wrong type, once.
-  void AddWrongType(std::string path, std::string_view wanted, const json::Json& value);
+  void AddWrongType(std::string path, std::string_view wanted, const json::Value& value);
 
   // Groups the templates (indexes); sets their pod_group.
   PodGroupView& AddGroup(PodGroupOwner owner, std::string name, std::vector<size_t> templates);
 
  private:
-  const json::Json* Typed(const json::Json* parent, std::string_view path, std::string_view key,
-                          bool (*has_type)(const json::Json&), std::string_view wanted);
-  void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Json* spec,
+  const json::Value* Typed(const json::Value* parent, std::string_view path, std::string_view key,
+                          bool (*has_type)(const json::Value&), std::string_view wanted);
+  void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Value* spec,
                       std::string_view key, ContainerView::Role role);
   void ReadEnv(const Place& env);
-  void AddContainer(PodTemplateView& pod, std::string path, const json::Json& container,
+  void AddContainer(PodTemplateView& pod, std::string path, const json::Value& container,
                     ContainerView::Role role);
 
   WorkloadView& view_;
-  std::unordered_set<const json::Json*> wrong_;
+  std::unordered_set<const json::Value*> wrong_;
 };
 
 void ReadNative(Builder& builder);
@@ -68,6 +68,6 @@ void ReadAibrix(Builder& builder);
 void ReadInferOperator(Builder& builder);
 
 // A scaling rule (data key elastic_scaling.json) or a rank table (name rings-config-*).
-bool IsOurConfigMap(const json::Json& object, std::string_view name);
+bool IsOurConfigMap(const json::Value& object, std::string_view name);
 
 }  // namespace mindgate::schemas::views

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -10,7 +9,7 @@
 namespace mindgate::schemas::views {
 namespace {
 
-using json::Json;
+using json::Value;
 
 bool IsRoutingName(std::string_view name) {
   return name == "routing" || name == "router" || name == "proxy";
@@ -25,17 +24,17 @@ bool IsGrouped(const PodTemplateView& pod) {
 
 // With a Volcano strategy AIBrix makes the PodGroup itself, from these numbers; else Volcano does,
 // with minMember 1.
-std::optional<int64_t> MinMember(Builder& builder, const Json* parent, std::string_view path) {
+std::optional<int64_t> MinMember(Builder& builder, const Value* parent, std::string_view path) {
   const std::string strategy = json::Child(path, "schedulingStrategy");
-  const Json* volcano = builder.Object(builder.Object(parent, path, "schedulingStrategy"), strategy,
+  const Value* volcano = builder.Object(builder.Object(parent, path, "schedulingStrategy"), strategy,
                                        "volcanoSchedulingStrategy");
   if (volcano == nullptr) return 1;
   return builder.Count(volcano, strategy + "/volcanoSchedulingStrategy", "minMember", 0);
 }
 
-void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
+void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
   WorkloadView& view = builder.view();
-  const Json* roles = builder.List(spec, path, "roles");
+  const Value* roles = builder.List(spec, path, "roles");
   if (roles == nullptr) return;
   struct Role {
     size_t index;
@@ -44,7 +43,7 @@ void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
   };
   std::vector<Role> read;
   for (size_t i = 0; i < roles->size(); ++i) {
-    const Json& role = (*roles)[i];
+    const Value& role = (*roles)[i];
     const std::string role_path = json::Child(path + "/roles", i);
     if (!role.is_object()) {
       builder.AddWrongType(role_path, "object", role);
@@ -53,7 +52,7 @@ void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
     const std::string_view name = builder.String(&role, role_path, "name");
     const auto replicas = builder.Int(&role, role_path, "replicas");
     const auto size = builder.Count(&role, role_path, "podGroupSize", 1);
-    const Json* pod_template = builder.Object(&role, role_path, "template");
+    const Value* pod_template = builder.Object(&role, role_path, "template");
     PodTemplateView& pod =
         builder.AddTemplate(name.empty() ? "role " + std::to_string(i) : std::string(name),
                             role_path + "/template", pod_template);
@@ -87,15 +86,15 @@ void ReadRoles(Builder& builder, const Json* spec, const std::string& path) {
 void ReadAibrix(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kAibrix;
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   if (view.kind == Kind::kRoleSet) {
     ReadRoles(builder, spec, "/spec");
     return;
   }
-  const Json* pod_template = builder.Object(spec, "/spec", "template");
+  const Value* pod_template = builder.Object(spec, "/spec", "template");
   if (view.kind == Kind::kStormService) {
     builder.Int(spec, "/spec", "replicas");
-    const Json* metadata = builder.Object(pod_template, "/spec/template", "metadata");
+    const Value* metadata = builder.Object(pod_template, "/spec/template", "metadata");
     builder.StringMap(metadata, "/spec/template/metadata", "labels");
     builder.StringMap(metadata, "/spec/template/metadata", "annotations");
     ReadRoles(builder, builder.Object(pod_template, "/spec/template", "spec"),

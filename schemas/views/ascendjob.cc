@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -8,7 +7,7 @@
 // (mind-cluster: component/ascend-operator/pkg/controllers/v1/job.go).
 namespace mindgate::schemas::views {
 
-using json::Json;
+using json::Value;
 
 namespace {
 
@@ -28,19 +27,19 @@ void ReadAscendJob(Builder& builder) {
                       json::Find(view.labels.value, kApp) != nullptr;
   view.framework = mindie ? Framework::kMindIE : Framework::kAscendJob;
 
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   const std::string_view job_scheduler = builder.String(spec, "/spec", "schedulerName");
-  const Json* run_policy = builder.Object(spec, "/spec", "runPolicy");
+  const Value* run_policy = builder.Object(spec, "/spec", "runPolicy");
   builder.Int(run_policy, "/spec/runPolicy", "backoffLimit");
-  const Json* scheduling = builder.Object(run_policy, "/spec/runPolicy", "schedulingPolicy");
+  const Value* scheduling = builder.Object(run_policy, "/spec/runPolicy", "schedulingPolicy");
   const std::string scheduling_path = "/spec/runPolicy/schedulingPolicy";
   builder.String(scheduling, scheduling_path, "queue");
 
   std::vector<size_t> all;
   std::optional<int64_t> total = 0;
   bool templates_name_scheduler = false;
-  if (const Json* replica_specs = builder.Object(spec, "/spec", "replicaSpecs")) {
-    for (const auto& [type, replica_spec] : *replica_specs->get_ptr<const Json::object_t*>()) {
+  if (const Value* replica_specs = builder.Object(spec, "/spec", "replicaSpecs")) {
+    for (const auto& [type, replica_spec] : replica_specs->members()) {
       const std::string path = json::Child("/spec/replicaSpecs", type);
       if (!replica_spec.is_object()) {
         if (!replica_spec.is_null()) {
@@ -50,8 +49,8 @@ void ReadAscendJob(Builder& builder) {
       }
       const auto replicas = builder.Count(&replica_spec, path, "replicas", 1);
       builder.String(&replica_spec, path, "restartPolicy");
-      const Json* pod_template = builder.Object(&replica_spec, path, "template");
-      PodTemplateView& pod = builder.AddTemplate(type, path + "/template", pod_template);
+      const Value* pod_template = builder.Object(&replica_spec, path, "template");
+      PodTemplateView& pod = builder.AddTemplate(std::string(type), path + "/template", pod_template);
       pod.pods = replicas;
       templates_name_scheduler = templates_name_scheduler || !pod.SchedulerName().empty();
       all.push_back(view.templates.size() - 1);

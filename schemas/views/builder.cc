@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -6,52 +5,52 @@
 
 namespace mindgate::schemas::views {
 
-using json::Json;
+using json::Value;
 
-const Json* Builder::Typed(const Json* parent, std::string_view path, std::string_view key,
-                           bool (*has_type)(const Json&), std::string_view wanted) {
-  const Json* value = json::Find(parent, key);
+const Value* Builder::Typed(const Value* parent, std::string_view path, std::string_view key,
+                           bool (*has_type)(const Value&), std::string_view wanted) {
+  const Value* value = json::Find(parent, key);
   if (value == nullptr || has_type(*value)) return value;
   AddWrongType(json::Child(path, key), wanted, *value);
   return nullptr;
 }
 
-void Builder::AddWrongType(std::string path, std::string_view wanted, const Json& value) {
+void Builder::AddWrongType(std::string path, std::string_view wanted, const Value& value) {
   // A bare pod's metadata is read twice: as the object's and as its template's.
   if (wrong_.insert(&value).second) view_.wrong_types.push_back({std::move(path), wanted, &value});
 }
 
-const Json* Builder::Object(const Json* parent, std::string_view path, std::string_view key) {
-  return Typed(parent, path, key, [](const Json& value) { return value.is_object(); }, "object");
+const Value* Builder::Object(const Value* parent, std::string_view path, std::string_view key) {
+  return Typed(parent, path, key, [](const Value& value) { return value.is_object(); }, "object");
 }
 
-const Json* Builder::List(const Json* parent, std::string_view path, std::string_view key) {
-  return Typed(parent, path, key, [](const Json& value) { return value.is_array(); }, "list");
+const Value* Builder::List(const Value* parent, std::string_view path, std::string_view key) {
+  return Typed(parent, path, key, [](const Value& value) { return value.is_array(); }, "list");
 }
 
-std::optional<int64_t> Builder::Int(const Json* parent, std::string_view path,
+std::optional<int64_t> Builder::Int(const Value* parent, std::string_view path,
                                     std::string_view key) {
-  const auto is_integer = [](const Json& value) { return value.is_number_integer(); };
+  const auto is_integer = [](const Value& value) { return value.is_integer(); };
   return json::AsInt(Typed(parent, path, key, is_integer, "integer"));
 }
 
-std::optional<int64_t> Builder::Count(const Json* parent, std::string_view path,
+std::optional<int64_t> Builder::Count(const Value* parent, std::string_view path,
                                       std::string_view key, int64_t by_default) {
   if (json::Find(parent, key) == nullptr) return by_default;
   return Int(parent, path, key);
 }
 
-std::string_view Builder::String(const Json* parent, std::string_view path, std::string_view key) {
-  const auto is_string = [](const Json& value) { return value.is_string(); };
+std::string_view Builder::String(const Value* parent, std::string_view path, std::string_view key) {
+  const auto is_string = [](const Value& value) { return value.is_string(); };
   return json::AsString(Typed(parent, path, key, is_string, "string")).value_or("");
 }
 
-Place Builder::StringMap(const Json* parent, std::string_view path, std::string_view key) {
+Place Builder::StringMap(const Value* parent, std::string_view path, std::string_view key) {
   Place place;
   place.path = json::Child(path, key);
   place.value = Object(parent, path, key);
   if (place.value == nullptr) return place;
-  for (const auto& [name, value] : *place.value->get_ptr<const Json::object_t*>()) {
+  for (const auto& [name, value] : place.value->members()) {
     if (!value.is_string() && !value.is_null()) {
       AddWrongType(json::Child(place.path, name), "string", value);
     }
@@ -60,11 +59,11 @@ Place Builder::StringMap(const Json* parent, std::string_view path, std::string_
 }
 
 PodTemplateView& Builder::AddTemplate(std::string name, std::string path,
-                                      const Json* pod_template) {
+                                      const Value* pod_template) {
   PodTemplateView& pod = view_.templates.emplace_back();
   pod.name = std::move(name);
   pod.path = std::move(path);
-  const Json* metadata = Object(pod_template, pod.path, "metadata");
+  const Value* metadata = Object(pod_template, pod.path, "metadata");
   const std::string metadata_path = json::Child(pod.path, "metadata");
   pod.labels = StringMap(metadata, metadata_path, "labels");
   pod.annotations = StringMap(metadata, metadata_path, "annotations");
@@ -72,14 +71,14 @@ PodTemplateView& Builder::AddTemplate(std::string name, std::string path,
   return pod;
 }
 
-void Builder::ReadPodSpec(PodTemplateView& pod, std::string path, const Json* spec) {
+void Builder::ReadPodSpec(PodTemplateView& pod, std::string path, const Value* spec) {
   pod.pod_spec.value = spec;
   pod.pod_spec.path = std::move(path);
   if (spec == nullptr) return;
   String(spec, pod.pod_spec.path, "schedulerName");
   String(spec, pod.pod_spec.path, "restartPolicy");
   StringMap(spec, pod.pod_spec.path, "nodeSelector");
-  if (const Json* runner =
+  if (const Value* runner =
           kOmeKinds.Has(view_.kind) ? Object(spec, pod.pod_spec.path, "runner") : nullptr) {
     AddContainer(pod, json::Child(pod.pod_spec.path, "runner"), *runner,
                  ContainerView::Role::kRunner);
@@ -88,9 +87,9 @@ void Builder::ReadPodSpec(PodTemplateView& pod, std::string path, const Json* sp
   ReadContainers(pod, pod.pod_spec.path, spec, "initContainers", ContainerView::Role::kInit);
 }
 
-void Builder::ReadContainers(PodTemplateView& pod, std::string_view path, const Json* spec,
+void Builder::ReadContainers(PodTemplateView& pod, std::string_view path, const Value* spec,
                              std::string_view key, ContainerView::Role role) {
-  const Json* containers = List(spec, path, key);
+  const Value* containers = List(spec, path, key);
   if (containers == nullptr) return;
   const std::string list_path = json::Child(path, key);
   for (size_t i = 0; i < containers->size(); ++i) {
@@ -98,7 +97,7 @@ void Builder::ReadContainers(PodTemplateView& pod, std::string_view path, const 
   }
 }
 
-void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& container,
+void Builder::AddContainer(PodTemplateView& pod, std::string path, const Value& container,
                            ContainerView::Role role) {
   if (!container.is_object()) {
     AddWrongType(std::move(path), "object", container);
@@ -111,7 +110,7 @@ void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& c
   added.env.value = List(&container, path, "env");
   added.env.path = json::Child(path, "env");
   ReadEnv(added.env);
-  const Json* resources = Object(&container, path, "resources");
+  const Value* resources = Object(&container, path, "resources");
   if (resources != nullptr) {
     const std::string resources_path = json::Child(path, "resources");
     Object(resources, resources_path, "requests");
@@ -124,7 +123,7 @@ void Builder::AddContainer(PodTemplateView& pod, std::string path, const Json& c
 void Builder::ReadEnv(const Place& env) {
   if (env.value == nullptr) return;
   for (size_t i = 0; i < env.value->size(); ++i) {
-    const Json& entry = (*env.value)[i];
+    const Value& entry = (*env.value)[i];
     // Built only for what is wrong: an object of many variables is the common case.
     const auto at = [&](std::string_view key) {
       return json::Child(json::Child(env.path, i), key);
@@ -134,7 +133,7 @@ void Builder::ReadEnv(const Place& env) {
       continue;
     }
     for (std::string_view key : {"name", "value"}) {
-      const Json* text = json::Find(entry, key);
+      const Value* text = json::Find(entry, key);
       if (text != nullptr && !text->is_string()) AddWrongType(at(key), "string", *text);
     }
   }
@@ -150,7 +149,7 @@ PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string name,
   return group;
 }
 
-bool IsOurConfigMap(const Json& object, std::string_view name) {
+bool IsOurConfigMap(const Value& object, std::string_view name) {
   return name.starts_with(kRankTablePrefix) ||
          json::Find(json::Find(object, "data"), kScalingRuleKey) != nullptr;
 }

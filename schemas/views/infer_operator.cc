@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "schemas/views/adapters.h"
@@ -9,15 +8,15 @@
 namespace mindgate::schemas::views {
 namespace {
 
-using json::Json;
+using json::Value;
 
 constexpr std::string_view kGangLabel = "infer.huawei.com/gang-schedule";
 
-void ReadRole(Builder& builder, const Json& role, const std::string& path, size_t index) {
+void ReadRole(Builder& builder, const Value& role, const std::string& path, size_t index) {
   WorkloadView& view = builder.view();
   const std::string_view name = builder.String(&role, path, "name");
   builder.Int(&role, path, "replicas");
-  const Json* metadata = builder.Object(&role, path, "metadata");
+  const Value* metadata = builder.Object(&role, path, "metadata");
   Place labels = builder.StringMap(metadata, path + "/metadata", "labels");
   Place annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
   if (view.kind == Kind::kInstanceSet) {
@@ -28,11 +27,11 @@ void ReadRole(Builder& builder, const Json& role, const std::string& path, size_
   const std::string_view workload =
       builder.String(builder.Object(&role, path, "workload"), path + "/workload", "kind");
 
-  const Json* spec = builder.Object(&role, path, "spec");
+  const Value* spec = builder.Object(&role, path, "spec");
   if (spec == nullptr) return;
   const std::string spec_path = path + "/spec";
   const auto pods = builder.Count(spec, spec_path, "replicas", 1);
-  const Json* pod_template = builder.Object(spec, spec_path, "template");
+  const Value* pod_template = builder.Object(spec, spec_path, "template");
   if (pod_template == nullptr) return;
   builder
       .AddTemplate(name.empty() ? "role " + std::to_string(index) : std::string(name),
@@ -57,7 +56,7 @@ void ReadRole(Builder& builder, const Json& role, const std::string& path, size_
 void ReadInferOperator(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kInferOperator;
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   if (view.kind == Kind::kInstanceSet) {
     if (spec != nullptr) ReadRole(builder, *spec, "/spec", 0);
     return;
@@ -68,7 +67,7 @@ void ReadInferOperator(Builder& builder) {
     spec = builder.Object(spec, path, "template");
     path += "/template";
   }
-  const Json* roles = builder.List(spec, path, "roles");
+  const Value* roles = builder.List(spec, path, "roles");
   if (roles == nullptr) return;
   for (size_t i = 0; i < roles->size(); ++i) {
     const std::string role_path = json::Child(path + "/roles", i);

@@ -7,24 +7,24 @@
 // for that reason.
 namespace mindgate::schemas::views {
 
-using json::Json;
+using json::Value;
 
 void ReadLeaderWorkerSet(Builder& builder) {
   builder.view().framework = Framework::kLeaderWorkerSet;
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   builder.Int(spec, "/spec", "replicas");
   const std::string path = "/spec/leaderWorkerTemplate";
-  const Json* group = builder.Object(spec, "/spec", "leaderWorkerTemplate");
+  const Value* group = builder.Object(spec, "/spec", "leaderWorkerTemplate");
   const auto size = builder.Count(group, path, "size", 1);
   builder.String(spec, "/spec", "startupPolicy");
   std::vector<size_t> all;
   // A missing leader template means that the leader uses the worker's: never create one.
-  const Json* leader = builder.Object(group, path, "leaderTemplate");
+  const Value* leader = builder.Object(group, path, "leaderTemplate");
   if (leader != nullptr) {
     builder.AddTemplate("leader", path + "/leaderTemplate", leader).pods = 1;
     all.push_back(all.size());
   }
-  const Json* worker = builder.Object(group, path, "workerTemplate");
+  const Value* worker = builder.Object(group, path, "workerTemplate");
   if (worker != nullptr) {
     PodTemplateView& pod = builder.AddTemplate("worker", path + "/workerTemplate", worker);
     pod.pods = size;

@@ -9,21 +9,21 @@
 namespace mindgate::schemas::views {
 namespace {
 
-using json::Json;
+using json::Value;
 
 // Pods of a Job that exist together. Without completions it is a work queue: as many as run in
 // parallel.
-std::optional<int64_t> PodsOfJob(Builder& builder, const Json* spec, std::string_view path) {
+std::optional<int64_t> PodsOfJob(Builder& builder, const Value* spec, std::string_view path) {
   const auto parallelism = builder.Count(spec, path, "parallelism", 1);
   const auto completions = builder.Count(spec, path, "completions", INT64_MAX);
   if (!parallelism || !completions) return std::nullopt;
   return std::min(*parallelism, *completions);
 }
 
-void AddOnly(Builder& builder, const std::string& path, const Json* spec,
+void AddOnly(Builder& builder, const std::string& path, const Value* spec,
              std::optional<int64_t> pods, PodGroupOwner owner, Framework framework) {
   builder.view().framework = framework;
-  const Json* pod_template = builder.Object(spec, path, "template");
+  const Value* pod_template = builder.Object(spec, path, "template");
   builder.AddTemplate("", json::Child(path, "template"), pod_template).pods = pods;
   PodGroupView& group = builder.AddGroup(owner, std::string(KindName(builder.view().kind)), {0});
   // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it.
@@ -42,7 +42,7 @@ void ReadNative(Builder& builder) {
     builder.AddGroup(PodGroupOwner::kPod, "pod", {0}).min_member = 1;
     return;
   }
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   switch (kind) {
     case Kind::kDeployment:
       AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
@@ -53,9 +53,9 @@ void ReadNative(Builder& builder) {
               PodGroupOwner::kStatefulSet, Framework::kStatefulSet);
       break;
     case Kind::kCronJob: {
-      const Json* job = builder.Object(spec, "/spec", "jobTemplate");
+      const Value* job = builder.Object(spec, "/spec", "jobTemplate");
       const std::string path = "/spec/jobTemplate/spec";
-      const Json* job_spec = builder.Object(job, "/spec/jobTemplate", "spec");
+      const Value* job_spec = builder.Object(job, "/spec/jobTemplate", "spec");
       AddOnly(builder, path, job_spec, PodsOfJob(builder, job_spec, path), PodGroupOwner::kJob,
               Framework::kJob);
       break;

@@ -1,5 +1,4 @@
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "schemas/names.h"
@@ -12,7 +11,7 @@
 namespace mindgate::schemas::views {
 namespace {
 
-using json::Json;
+using json::Value;
 
 struct Component {
   std::string_view name;         // "engine"
@@ -41,7 +40,8 @@ const PodTemplateView* TemplateNamed(const WorkloadView* view, std::string_view 
 
 class ComponentReader {
  public:
-  ComponentReader(Builder& builder, const Component& component, const Json& value, std::string path)
+  ComponentReader(Builder& builder, const Component& component, const Value& value,
+                  std::string path)
       : builder_(builder), component_(component), value_(value), path_(std::move(path)) {}
 
   void Read() {
@@ -53,8 +53,8 @@ class ComponentReader {
     const auto* runtime_single = TemplateNamed(runtime, in_runtime);
     const auto* runtime_leader = TemplateNamed(runtime, in_runtime + ".leader");
     const auto* runtime_worker = TemplateNamed(runtime, in_runtime + ".worker");
-    const Json* leader = builder_.Object(&value_, path_, "leader");
-    const Json* worker = builder_.Object(&value_, path_, "worker");
+    const Value* leader = builder_.Object(&value_, path_, "leader");
+    const Value* worker = builder_.Object(&value_, path_, "worker");
     const bool multi_node = leader != nullptr || worker != nullptr || runtime_leader != nullptr ||
                             runtime_worker != nullptr;
     if (!IsMultiNode(multi_node, runtime_single != nullptr ? runtime_single : runtime_leader)) {
@@ -87,7 +87,7 @@ class ComponentReader {
   // OME looks at the shape, and for the engine first at an annotation of the merged component.
   bool IsMultiNode(bool by_shape, const PodTemplateView* runtime) const {
     if (component_.name != "engine") return by_shape;
-    const Json* mode = json::Find(annotations_.value, kOmeDeploymentMode);
+    const Value* mode = json::Find(annotations_.value, kOmeDeploymentMode);
     if (mode == nullptr && runtime != nullptr) {
       mode = json::Find(runtime->annotations.value, kOmeDeploymentMode);
     }
@@ -96,7 +96,7 @@ class ComponentReader {
     return text == "MultiNode" || by_shape;
   }
 
-  PodTemplateView& Add(std::string name, std::string path, const Json* spec,
+  PodTemplateView& Add(std::string name, std::string path, const Value* spec,
                        const PodTemplateView* runtime) {
     WorkloadView& view = builder_.view();
     PodTemplateView& pod = view.templates.emplace_back();
@@ -138,7 +138,7 @@ class ComponentReader {
 
   Builder& builder_;
   const Component& component_;
-  const Json& value_;
+  const Value& value_;
   std::string path_;
   Place labels_;
   Place annotations_;
@@ -152,15 +152,15 @@ void ReadOme(Builder& builder) {
   view.framework = Framework::kOme;
   // Templates hold pointers into each other only across views, never within this vector.
   const bool service = view.kind == Kind::kInferenceService;
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   for (const Component& component : kComponents) {
     const std::string_view key = service ? component.service_key : component.runtime_key;
-    const Json* value = builder.Object(spec, "/spec", key);
+    const Value* value = builder.Object(spec, "/spec", key);
     if (value == nullptr) continue;
     ComponentReader(builder, component, *value, json::Child("/spec", key)).Read();
   }
   if (service && json::Find(spec, "engine") == nullptr && json::Find(spec, "model") == nullptr) {
-    if (const Json* value = builder.Object(spec, "/spec", "predictor")) {
+    if (const Value* value = builder.Object(spec, "/spec", "predictor")) {
       ComponentReader(builder, kPredictor, *value, "/spec/predictor").Read();
     }
   }

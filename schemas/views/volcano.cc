@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "json/pointer.h"
 #include "schemas/views/adapters.h"
@@ -7,19 +6,19 @@
 // (volcano: pkg/controllers/job/job_controller_actions.go).
 namespace mindgate::schemas::views {
 
-using json::Json;
+using json::Value;
 
 void ReadVolcanoJob(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kVolcano;
-  const Json* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), "", "spec");
   std::string path = "/spec";
   Place labels = view.labels;
   Place annotations = view.annotations;
   if (view.kind == Kind::kVolcanoCronJob) {
-    const Json* job = builder.Object(spec, path, "jobTemplate");
+    const Value* job = builder.Object(spec, path, "jobTemplate");
     path += "/jobTemplate";
-    const Json* metadata = builder.Object(job, path, "metadata");
+    const Value* metadata = builder.Object(job, path, "metadata");
     labels = builder.StringMap(metadata, path + "/metadata", "labels");
     annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
     spec = builder.Object(job, path, "spec");
@@ -28,9 +27,9 @@ void ReadVolcanoJob(Builder& builder) {
   const std::string_view job_scheduler = builder.String(spec, path, "schedulerName");
   builder.String(spec, path, "queue");
   std::vector<size_t> all;
-  if (const Json* tasks = builder.List(spec, path, "tasks")) {
+  if (const Value* tasks = builder.List(spec, path, "tasks")) {
     for (size_t i = 0; i < tasks->size(); ++i) {
-      const Json& task = (*tasks)[i];
+      const Value& task = (*tasks)[i];
       const std::string task_path = json::Child(path + "/tasks", i);
       if (!task.is_object()) {
         builder.AddWrongType(task_path, "object", task);
@@ -39,7 +38,7 @@ void ReadVolcanoJob(Builder& builder) {
       const std::string_view name = builder.String(&task, task_path, "name");
       // Go's zero value: a task without replicas makes no pods.
       const auto replicas = builder.Count(&task, task_path, "replicas", 0);
-      const Json* pod_template = builder.Object(&task, task_path, "template");
+      const Value* pod_template = builder.Object(&task, task_path, "template");
       PodTemplateView& pod =
           builder.AddTemplate(name.empty() ? "task " + std::to_string(i) : std::string(name),
                               task_path + "/template", pod_template);

@@ -56,13 +56,13 @@ std::string Read(const fs::path& path) {
 
 fs::path GoldenOf(const Sample& sample) { return kGoldens / (sample.name + ".want"); }
 
-std::string NameOf(const json::Json& object) {
+std::string NameOf(const json::Value& object) {
   return std::string(json::FindString(object, "kind").value_or("?")) + "/" +
          std::string(json::FindString(json::Find(object, "metadata"), "name").value_or("?"));
 }
 
 // One document's answer, every line of it stable from run to run.
-std::string Describe(const json::Json& object, const admission::Verdict& verdict) {
+std::string Describe(const json::Value& object, const admission::Verdict& verdict) {
   std::string text =
       "== " + NameOf(object) + ": " + std::string(admission::OutcomeName(verdict.outcome));
   if (!verdict.ignored_because.empty()) text += " (" + verdict.ignored_because + ")";
@@ -82,12 +82,12 @@ class Golden : public ::testing::TestWithParam<Sample> {
   void SetUp() override {
     auto documents = json::DecodeYaml(Read(GetParam().path));
     ASSERT_TRUE(documents) << documents.error().message << " at line " << documents.error().at.line;
-    documents_ = *std::move(documents);
     // Known are the documents of the file; the cluster may have more.
-    objects_ = std::make_unique<testing::FakeObjects>(documents_, false);
+    objects_ = std::make_unique<testing::FakeObjects>(*documents, false);
+    for (const json::YamlDocument& document : *documents) documents_.emplace_back(document.value);
   }
 
-  admission::Verdict Admit(const json::Json& object) const {
+  admission::Verdict Admit(const json::Value& object) const {
     schemas::AdmissionRequest request;
     request.object = &object;
     request.objects = objects_.get();
@@ -95,14 +95,14 @@ class Golden : public ::testing::TestWithParam<Sample> {
     return admission::Admit(request, schemas::Config());
   }
 
-  std::vector<json::YamlDocument> documents_;
+  std::vector<json::Document> documents_;
   std::unique_ptr<testing::FakeObjects> objects_;
 };
 
 TEST_P(Golden, SameAnswer) {
   std::string got;
-  for (const json::YamlDocument& document : documents_) {
-    got += Describe(document.value, Admit(document.value));
+  for (const json::Document& document : documents_) {
+    got += Describe(document.root(), Admit(document.root()));
   }
   const fs::path golden = GoldenOf(GetParam());
   if (std::getenv("MINDGATE_REWRITE") != nullptr) {
@@ -117,12 +117,12 @@ TEST_P(Golden, SameAnswer) {
 
 // What we write ourselves needs no second round, whatever the sample.
 TEST_P(Golden, OwnOutputYieldsAnEmptyPatch) {
-  for (const json::YamlDocument& document : documents_) {
-    const admission::Verdict first = Admit(document.value);
+  for (const json::Document& document : documents_) {
+    const admission::Verdict first = Admit(document.root());
     if (!first.mutated) continue;
-    const admission::Verdict second = Admit(*first.mutated);
-    EXPECT_EQ(json::ToJsonPatch(second.patch).dump(), "[]") << NameOf(document.value);
-    EXPECT_EQ(second.findings.size(), first.findings.size()) << NameOf(document.value);
+    const admission::Verdict second = Admit(first.mutated->root());
+    EXPECT_EQ(json::ToJsonPatch(second.patch).dump(), "[]") << NameOf(document.root());
+    EXPECT_EQ(second.findings.size(), first.findings.size()) << NameOf(document.root());
   }
 }
 

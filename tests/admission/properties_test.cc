@@ -18,7 +18,9 @@ using admission::Admit;
 using admission::Options;
 using admission::Outcome;
 using admission::Verdict;
+using json::Document;
 using json::Json;
+using json::Value;
 using schemas::AdmissionRequest;
 using schemas::Config;
 using schemas::Kind;
@@ -28,22 +30,22 @@ const Config& Defaults() {
   return config;
 }
 
-AdmissionRequest Create(const Json& object, const FakeObjects& others) {
+AdmissionRequest Create(const Value& object, const FakeObjects& others) {
   AdmissionRequest request;
   request.object = &object;
   request.objects = &others;
   return request;
 }
 
-AdmissionRequest Update(const Json& object, const Json& old_object, const FakeObjects& others) {
+AdmissionRequest Update(const Value& object, const Value& old_object, const FakeObjects& others) {
   AdmissionRequest request = Create(object, others);
   request.operation = schemas::Operation::kUpdate;
   request.old_object = &old_object;
   return request;
 }
 
-const Json& After(const Verdict& verdict, const Json& object) {
-  return verdict.mutated ? *verdict.mutated : object;
+const Value& After(const Verdict& verdict, const Value& object) {
+  return verdict.mutated ? verdict.mutated->root() : object;
 }
 
 // A rule that throws is caught and reported as an error; both are bugs of ours.
@@ -113,19 +115,21 @@ std::string DumpReversed(const Json& value) {
 TEST(Properties, TwiceEqualsOnceAndPatchesApply) {
   EXPECT_TRUE(rc::check([] {
     const auto others = Others();
-    const Json object = AnyObject();
-    RC_LOG() << object.dump() << "\n";
+    const Json tree = AnyObject();
+    RC_LOG() << tree.dump() << "\n";
+    const Document document(tree);
+    const Value& object = document.root();
     const Verdict first = Admit(Create(object, *others), Defaults());
     AssertNoErrors(first);
     RC_ASSERT(first.patch.empty() == first.changes.empty());
     RC_ASSERT(first.patch.empty() == (first.mutated == nullptr));
     if (!first.mutated) return;
-    RC_ASSERT(object.patch(json::ToJsonPatch(first.patch)).dump() == first.mutated->dump());
+    RC_ASSERT(tree.patch(json::ToJsonPatch(first.patch)) == TreeOf(first.mutated->root()));
     const Options patch_only{.judge = false, .apply = false};
     const Verdict unapplied = Admit(Create(object, *others), Defaults(), patch_only);
     RC_ASSERT(Patch(unapplied) == Patch(first));
     RC_ASSERT(unapplied.mutated == nullptr);
-    const Verdict second = Admit(Create(*first.mutated, *others), Defaults());
+    const Verdict second = Admit(Create(first.mutated->root(), *others), Defaults());
     AssertNoErrors(second);
     RC_ASSERT(Patch(second) == "[]");
     RC_ASSERT(second.findings.size() == first.findings.size());
@@ -137,10 +141,12 @@ TEST(Properties, WhatTheUserWroteSurvives) {
   mutate_only.judge = false;
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
-    const Json object = AnyObject();
-    RC_LOG() << object.dump() << "\n";
+    const Json tree = AnyObject();
+    RC_LOG() << tree.dump() << "\n";
+    const Document document(tree);
+    const Value& object = document.root();
     const Verdict verdict = Admit(Create(object, *others), Defaults(), mutate_only);
-    RC_ASSERT(Survives(object, After(verdict, object)));
+    RC_ASSERT(Survives(tree, TreeOf(After(verdict, object))));
   }));
 }
 
@@ -153,8 +159,10 @@ TEST(Properties, InjectionBreaksNoEnforcedRule) {
   config.disabled_mutators = {"mindie-labels", "runtime-labels"};
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
-    const Json object = AnyObject();
-    RC_LOG() << object.dump() << "\n";
+    const Json tree = AnyObject();
+    RC_LOG() << tree.dump() << "\n";
+    const Document document(tree);
+    const Value& object = document.root();
     const auto with = EnforcedRules(Admit(Create(object, *others), config));
     const auto without = EnforcedRules(Admit(Create(object, *others), config, judge_only));
     for (const std::string& rule : with) {
@@ -171,16 +179,20 @@ TEST(Properties, UpdatesAreStable) {
   mutate_only.judge = false;
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
-    const Json stored = AnyObject();
-    RC_LOG() << stored.dump() << "\n";
+    const Json stored_tree = AnyObject();
+    RC_LOG() << stored_tree.dump() << "\n";
+    const Document stored_document(stored_tree);
+    const Value& stored = stored_document.root();
     RC_ASSERT(Patch(Admit(Update(stored, stored, *others), Defaults(), mutate_only)) == "[]");
-    Json object = stored;
-    Damage(object);
-    RC_LOG() << "becomes " << object.dump() << "\n";
+    Json tree = stored_tree;
+    Damage(tree);
+    RC_LOG() << "becomes " << tree.dump() << "\n";
+    const Document document(tree);
+    const Value& object = document.root();
     const Verdict first = Admit(Update(object, stored, *others), Defaults());
     AssertNoErrors(first);
-    const Json& after = After(first, object);
-    RC_ASSERT(Survives(object, after));
+    const Value& after = After(first, object);
+    RC_ASSERT(Survives(tree, TreeOf(after)));
     RC_ASSERT(Patch(Admit(Update(after, stored, *others), Defaults(), mutate_only)) == "[]");
     RC_ASSERT(Patch(Admit(Update(after, after, *others), Defaults(), mutate_only)) == "[]");
   }));
@@ -192,32 +204,37 @@ TEST(Properties, PuttingTheOriginalBackChangesNothing) {
   mutate_only.judge = false;
   EXPECT_TRUE(rc::check([&] {
     const auto others = Others();
-    const Json original = AnyObject();
-    RC_LOG() << original.dump() << "\n";
+    const Json tree = AnyObject();
+    RC_LOG() << tree.dump() << "\n";
+    const Document document(tree);
+    const Value& original = document.root();
     const auto kind = schemas::KindOf(original);
     if (!kind || schemas::InfoOf(*kind).template_frozen) return;
     const Verdict created = Admit(Create(original, *others), Defaults(), mutate_only);
     if (!created.mutated) return;
     const Verdict again =
-        Admit(Update(original, *created.mutated, *others), Defaults(), mutate_only);
-    RC_ASSERT(After(again, original).dump() == created.mutated->dump());
+        Admit(Update(original, created.mutated->root(), *others), Defaults(), mutate_only);
+    RC_ASSERT(After(again, original) == created.mutated->root());
   }));
 }
 
 TEST(Properties, OrderAndFormOfTheTextDoNotMatter) {
   EXPECT_TRUE(rc::check([] {
     const auto others = Others();
-    const Json object = AnyObject();
-    RC_LOG() << object.dump() << "\n";
-    const auto reversed = json::Decode(DumpReversed(object));
+    const Json tree = AnyObject();
+    RC_LOG() << tree.dump() << "\n";
+    const Document document(tree);
+    const Value& object = document.root();
+    const auto reversed = json::Decode(DumpReversed(tree));
     RC_ASSERT(static_cast<bool>(reversed));
-    RC_ASSERT(reversed->dump() == object.dump());
-    const auto yaml = json::DecodeYaml(json::EncodeYaml(object));
+    RC_ASSERT(reversed->dump() == tree.dump());
+    const auto yaml = json::DecodeYaml(json::EncodeYaml(tree));
     RC_ASSERT(static_cast<bool>(yaml));
     RC_ASSERT(yaml->size() == 1u);
     const Verdict verdict = Admit(Create(object, *others), Defaults());
     for (const Json* form : {&*reversed, &yaml->front().value}) {
-      const Verdict other = Admit(Create(*form, *others), Defaults());
+      const Document written(*form);
+      const Verdict other = Admit(Create(written.root(), *others), Defaults());
       RC_ASSERT(Patch(other) == Patch(verdict));
       RC_ASSERT(other.outcome == verdict.outcome);
       RC_ASSERT(other.warnings == verdict.warnings);
@@ -229,9 +246,11 @@ TEST(Properties, OrderAndFormOfTheTextDoNotMatter) {
 TEST(Properties, DamagedBeyondRecognition) {
   EXPECT_TRUE(rc::check([] {
     const auto others = Others();
-    Json object = AnyObject();
+    Json tree = AnyObject();
     const int wounds = internal::Draw(20);
-    for (int i = 0; i < wounds; ++i) Damage(object);
+    for (int i = 0; i < wounds; ++i) Damage(tree);
+    const Document document(tree);
+    const Value& object = document.root();
     const Verdict verdict = Admit(Create(object, *others), Defaults());
     AssertNoErrors(verdict);
     RC_ASSERT(Patch(Admit(Create(object, *others), Defaults())) == Patch(verdict));

@@ -40,13 +40,14 @@ json::Json Load(const std::string& name) {
 }
 
 std::vector<std::string> Answer(const json::Json& trap) {
-  const json::Json* object = json::Find(trap, "object");
+  const json::Document laid(trap);
+  const json::Value* object = json::Find(laid.root(), "object");
   const json::Json* others = json::Find(trap, "others");
   const auto objects = testing::FakeObjects::Of(others == nullptr ? json::Json::array() : *others);
   schemas::AdmissionRequest request;
   request.object = object;
   if (others != nullptr) request.objects = &objects;
-  if (const json::Json* old = json::Find(trap, "old")) {
+  if (const json::Value* old = json::Find(laid.root(), "old")) {
     request.operation = schemas::Operation::kUpdate;
     request.old_object = old;
   }

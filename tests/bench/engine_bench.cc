@@ -29,10 +29,10 @@ struct Stage {
 };
 
 // `whole` is what a caller waits for; the stages before it are its parts.
-std::vector<Stage> StagesOf(const std::string& text, const Json& object, const Json& mutated,
-                            const schemas::Config& config) {
+std::vector<Stage> StagesOf(const std::string& text, const json::Value& object,
+                            const json::Value& mutated, const schemas::Config& config) {
   static simdjson::dom::parser parser;
-  const auto create = [](const Json& of) {
+  const auto create = [](const json::Value& of) {
     schemas::AdmissionRequest request;
     request.object = &of;
     request.ns = "inference";
@@ -53,10 +53,10 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
          const auto edits = mutators::Mutate({*view, nullptr, request, config, false});
          benchmark::DoNotOptimize(edits.BuildPatch());
        }},
-      {"copy and patch",
+      {"apply the patch",
        [&, patch] {
-         Json copy = object;
-         benchmark::DoNotOptimize(json::ApplyPatch(copy, patch));
+         json::Document patched;
+         benchmark::DoNotOptimize(json::ApplyPatch(object, patch, patched.arena()));
        }},
       {"view and judge",
        [&, create] {
@@ -64,34 +64,35 @@ std::vector<Stage> StagesOf(const std::string& text, const Json& object, const J
          const auto request = create(mutated);
          benchmark::DoNotOptimize(policies::Judge({*view, nullptr, request, config}));
        }},
-      {"encode the patch", [=] { benchmark::DoNotOptimize(json::ToJsonPatch(patch).dump()); }},
+      {"encode the patch", [=] { benchmark::DoNotOptimize(json::PatchText(patch)); }},
       {"admit",
        [&, create] { benchmark::DoNotOptimize(admission::Admit(create(object), config)); }},
       {"whole",
        [=, &text, &config] {
          // As the two webhooks do it: the API server applies the patch.
          const auto decoded = decoder->Decode(text);
-         const auto request = create(*decoded);
+         const auto request = create(**decoded);
          const auto verdict = admission::Admit(request, config, {.judge = false, .apply = false});
          benchmark::DoNotOptimize(admission::Admit(request, config, {.mutate = false}));
-         benchmark::DoNotOptimize(json::ToJsonPatch(verdict.patch).dump());
+         benchmark::DoNotOptimize(json::PatchText(verdict.patch));
        }},
   };
 }
 
 void Run(const char* name, const std::string& text, int runs) {
-  const auto object = json::Decode(text);
+  const auto document = json::Document::Decode(text);
+  const json::Value& object = document->root();
   const schemas::Config config;
   schemas::AdmissionRequest request;
-  request.object = &*object;
+  request.object = &object;
   const auto verdict = admission::Admit(request, config);
-  const Json& mutated = verdict.mutated ? *verdict.mutated : *object;
+  const json::Value& mutated = verdict.mutated ? verdict.mutated->root() : object;
   std::printf("\n%s, %zu bytes, %zu patch operations, %zu findings\n", name, text.size(),
               verdict.patch.size(), verdict.findings.size());
   std::printf("  %-18s %10s %10s %10s %10s\n", "stage", "p50 us", "p99 us", "ns/byte",
               "x nlohmann");
   double nlohmann = 0;
-  for (const Stage& stage : StagesOf(text, *object, mutated, config)) {
+  for (const Stage& stage : StagesOf(text, object, mutated, config)) {
     const Percentiles time = Measure(stage.run, runs);
     if (stage.name == "nlohmann parse") nlohmann = time.p50;
     std::printf("  %-18s %10.1f %10.1f %10.2f", stage.name.c_str(), time.p50, time.p99,

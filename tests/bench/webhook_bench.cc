@@ -91,8 +91,8 @@ void ServeStock(const Serving& serving, int pipe) {
   const schemas::Config config;
   webhook::DecoderPool decoders(webhook::kNotDecoded);
   server.Post("/mutate", [&](const httplib::Request& request, httplib::Response& response) {
-    const auto review =
-        webhook::DecodeReview(*decoders.Borrow(), request.body, SystemClock().WallNow());
+    const auto decoder = decoders.Borrow();
+    const auto review = webhook::DecodeReview(*decoder, request.body, SystemClock().WallNow());
     const auto verdict =
         admission::Admit(review->request, config, {.judge = false, .apply = false});
     response.set_content(webhook::EncodeAnswer(*review, webhook::Hook::kMutate, verdict, "bench"),

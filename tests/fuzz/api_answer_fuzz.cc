@@ -75,7 +75,7 @@ std::vector<std::string> Watched(int status, std::string_view body, size_t piece
   const auto ended = called.client.Watch(
       kube::resources::kPods, "", {}, fields,
       [&told](const kube::WatchEvent& event) {
-        told.push_back(std::to_string(static_cast<int>(event.type)) + event.object.dump());
+        told.push_back(std::to_string(static_cast<int>(event.type)) + json::Dump(event.object));
         (void)watcher::scaling::PodOf(event.object);
       },
       {});
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(Called(status, body, piece)
               .client.ListAll(
                   pods, "", {.limit = 500}, fields, [&items] { items = 0; },
-                  [&items](const json::Json& pod) {
+                  [&items](const json::Value& pod) {
                     (void)watcher::scaling::PodOf(pod);
                     ++items;
                   }));

@@ -15,7 +15,8 @@
 
 namespace {
 
-using mindgate::json::Json;
+using mindgate::json::Document;
+using mindgate::json::Value;
 namespace admission = mindgate::admission;
 namespace json = mindgate::json;
 namespace schemas = mindgate::schemas;
@@ -29,16 +30,15 @@ void Require(bool holds, std::string_view what) {
 
 class Documents : public schemas::ObjectLookup {
  public:
-  explicit Documents(std::vector<Json> documents) : documents_(std::move(documents)) {}
+  explicit Documents(std::vector<Document> documents) : documents_(std::move(documents)) {}
 
-  const std::vector<Json>& all() const { return documents_; }
+  const std::vector<Document>& all() const { return documents_; }
 
-  const Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                   std::string_view name) const override {
-    for (const Json& document : documents_) {
-      if (Matches(document, group, kind, ns) && Metadata(document, "name") == name) {
-        return &document;
-      }
+  const Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
+                    std::string_view name) const override {
+    for (const Document& document : documents_) {
+      const Value& object = document.root();
+      if (Matches(object, group, kind, ns) && Metadata(object, "name") == name) return &object;
     }
     return nullptr;
   }
@@ -48,24 +48,24 @@ class Documents : public schemas::ObjectLookup {
   }
 
   void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-               const std::function<void(const Json&)>& visit) const override {
-    for (const Json& document : documents_) {
-      if (Matches(document, group, kind, ns)) visit(document);
+               const std::function<void(const Value&)>& visit) const override {
+    for (const Document& document : documents_) {
+      if (Matches(document.root(), group, kind, ns)) visit(document.root());
     }
   }
 
  private:
-  static std::string_view Metadata(const Json& document, std::string_view key) {
+  static std::string_view Metadata(const Value& document, std::string_view key) {
     return json::FindString(json::Find(document, "metadata"), key).value_or("");
   }
 
-  static bool Matches(const Json& document, std::string_view group, std::string_view kind,
+  static bool Matches(const Value& document, std::string_view group, std::string_view kind,
                       std::string_view ns) {
     return schemas::GroupOf(json::FindString(document, "apiVersion").value_or("")) == group &&
            json::FindString(document, "kind") == kind && Metadata(document, "namespace") == ns;
   }
 
-  std::vector<Json> documents_;
+  std::vector<Document> documents_;
 };
 
 void CheckAnswer(const admission::Verdict& verdict) {
@@ -83,24 +83,25 @@ void CheckAnswer(const admission::Verdict& verdict) {
 
 void Check(schemas::AdmissionRequest request) {
   static const schemas::Config config;
-  const Json& object = *request.object;
+  const Value& object = *request.object;
   const auto verdict = admission::Admit(request, config);
   CheckAnswer(verdict);
   if (!verdict.mutated) return;
-  Require(object.patch(json::ToJsonPatch(verdict.patch)) == *verdict.mutated, "the patch applies");
-  request.object = verdict.mutated.get();
+  const auto patched = TreeOf(object).patch(json::ToJsonPatch(verdict.patch));
+  Require(patched == TreeOf(verdict.mutated->root()), "the patch applies");
+  request.object = &verdict.mutated->root();
   const auto again = admission::Admit(request, config);
   CheckAnswer(again);
   Require(again.patch.empty(), "our own output needs no patch");
 }
 
-std::vector<Json> Decode(std::string_view text) {
+std::vector<Document> Decode(std::string_view text) {
   const json::Limits limits{.bytes = 1 << 16, .depth = 32, .elements = 4000};
-  std::vector<Json> documents;
+  std::vector<Document> documents;
   if (text.starts_with('{') || text.starts_with('[')) {
-    if (auto value = json::Decode(text, limits)) documents.push_back(*std::move(value));
+    if (auto value = Document::Decode(text, limits)) documents.push_back(*std::move(value));
   } else if (auto yaml = json::DecodeYaml(text, limits)) {
-    for (auto& document : *yaml) documents.push_back(std::move(document.value));
+    for (const auto& document : *yaml) documents.emplace_back(document.value);
   }
   return documents;
 }
@@ -111,14 +112,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Documents documents(Decode({reinterpret_cast<const char*>(data), size}));
   schemas::AdmissionRequest request;
   request.objects = &documents;
-  for (const Json& document : documents.all()) {
-    request.object = &document;
+  for (const Document& document : documents.all()) {
+    request.object = &document.root();
     Check(request);
   }
   if (documents.all().size() < 2) return 0;
   request.operation = schemas::Operation::kUpdate;
-  request.old_object = &documents.all()[0];
-  request.object = &documents.all()[1];
+  request.old_object = &documents.all()[0].root();
+  request.object = &documents.all()[1].root();
   Check(request);
   return 0;
 }

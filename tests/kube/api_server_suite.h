@@ -75,6 +75,12 @@ class ApiServerSuite : public ::testing::TestWithParam<ServerKind> {
   std::vector<std::string> definitions_;
 };
 
+// One event, kept.
+struct Happened {
+  WatchEvent::Type type;
+  Json object;
+};
+
 // A watch in a thread of its own, and what it has seen.
 class WatchThread {
  public:
@@ -84,7 +90,7 @@ class WatchThread {
 
   // "ADDED a", ... once there are so many, else what there is after some seconds.
   std::vector<std::string> WaitFor(size_t events);
-  std::vector<WatchEvent> events() const;
+  std::vector<Happened> events() const;
   // How it ended by itself.
   Answer<void> WaitForEnd();
   void Stop();
@@ -92,12 +98,12 @@ class WatchThread {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<WatchEvent> events_;
+  std::vector<Happened> events_;
   Answer<void> answer_;
   bool ended_ = false;
   std::jthread thread_;
 };
 
-std::string Told(const WatchEvent& event);  // "ADDED a"
+std::string Told(const Happened& event);  // "ADDED a"
 
 }  // namespace mindgate::kube::testing

@@ -199,7 +199,7 @@ Json ApiServerSuite::CreateWidget(const Resource& resource, const std::string& n
                                 {"status", {{"phase", "made up"}}}}));
 }
 
-std::string Told(const WatchEvent& event) {
+std::string Told(const Happened& event) {
   return std::string(TypeName(event.type)) + " " + NameOf(event.object);
 }
 
@@ -208,9 +208,11 @@ WatchThread::WatchThread(Client& client, const Resource& resource, const std::st
     : thread_([this, &client, resource, ns, options](std::stop_token stop) {
         Answer<void> answer = client.Watch(
             resource, ns, options, nullptr,
-            [this](WatchEvent event) {
+            [this](const WatchEvent& event) {
               const std::lock_guard lock(mutex_);
-              if (event.type != WatchEvent::Type::kBookmark) events_.push_back(std::move(event));
+              if (event.type != WatchEvent::Type::kBookmark) {
+                events_.push_back({event.type, json::TreeOf(event.object)});
+              }
               changed_.notify_all();
             },
             std::move(stop));
@@ -220,7 +222,7 @@ WatchThread::WatchThread(Client& client, const Resource& resource, const std::st
         changed_.notify_all();
       }) {}
 
-std::vector<WatchEvent> WatchThread::events() const {
+std::vector<Happened> WatchThread::events() const {
   const std::lock_guard lock(mutex_);
   return events_;
 }
@@ -232,7 +234,7 @@ std::vector<std::string> WatchThread::WaitFor(size_t count) {
                       [&] { return events_.size() >= count || ended_; });
   }
   std::vector<std::string> told;
-  for (const WatchEvent& event : events()) told.push_back(Told(event));
+  for (const Happened& event : events()) told.push_back(Told(event));
   return told;
 }
 

@@ -164,7 +164,7 @@ TEST_P(ApiServerSuite, ListsComeInPagesOfOneState) {
   int started = 0;
   const std::string version = Value(client().ListAll(
       resources::kConfigMaps, ns(), Labelled("app=suite", 2), nullptr, [&] { ++started; },
-      [&](const Json& item) { all.push_back(NameOf(item)); }));
+      [&](const json::Value& item) { all.push_back(NameOf(json::TreeOf(item))); }));
   EXPECT_THAT(all, ElementsAre("a", "b", "c", "cc", "e"));
   EXPECT_EQ(started, 1);
   EXPECT_GT(std::stoll(version), std::stoll(first.resource_version));

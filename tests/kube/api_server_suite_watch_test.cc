@@ -30,7 +30,7 @@ TEST_P(ApiServerSuite, AWatchGoesOnFromAVersion) {
   CreateConfigMap("unlabelled");
   CreateConfigMap("b", {{"app", "suite"}});
   EXPECT_THAT(watch.WaitFor(4), ElementsAre("ADDED a", "MODIFIED a", "DELETED a", "ADDED b"));
-  const std::vector<WatchEvent> events = watch.events();
+  const std::vector<Happened> events = watch.events();
   EXPECT_EQ(events[0].object, a);
   EXPECT_EQ(events[1].object, changed);
   // The last state, under the version of the deletion.
@@ -173,7 +173,7 @@ TEST_P(ApiServerSuite, AProjectedWatchKeepsNamedFieldsOnly) {
       resources::kConfigMaps, ns(), From(""), &fields,
       [&](const WatchEvent& event) {
         if (event.type == WatchEvent::Type::kBookmark) return;
-        seen.push_back(event.object);
+        seen.push_back(json::TreeOf(event.object));
         stop.request_stop();
       },
       stop.get_token());

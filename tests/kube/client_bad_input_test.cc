@@ -171,7 +171,7 @@ TEST(ClientBadInput, AWatchThatIsCut) {
     std::vector<std::string> seen;
     const auto answer = f.client.Watch(resources::kPods, "", {}, nullptr,
                                        [&](const WatchEvent& event) {
-                                         seen.push_back(NameOf(event.object));
+                                         seen.push_back(NameOf(json::TreeOf(event.object)));
                                          f.fake.CutWatches(cut);
                                        },
                                        {});
@@ -212,7 +212,7 @@ TEST(ClientBadInput, ObjectsOfFiveMebibytes) {
   const auto answer = f.client.Watch(
       resources::kPods, "", {}, nullptr,
       [&](const WatchEvent& event) {
-        EXPECT_EQ(event.object, pod);
+        EXPECT_EQ(json::TreeOf(event.object), pod);
         stop.request_stop();
       },
       stop.get_token());

@@ -313,7 +313,11 @@ Outcome<Reply> FakeWrites::Patch(const Target& target, const std::string& conten
   Json next = target.subresource == "scale" ? ScaleOf(**live) : **live;
   if (json_patch) {
     if (!patch->is_array()) return Refuse(BadRequest("error decoding patch: not a list"));
-    if (!json::ApplyPatch(next, *patch)) return Refuse(UnprocessablePatch());
+    try {
+      next = next.patch(*patch);
+    } catch (const Json::exception&) {
+      return Refuse(UnprocessablePatch());
+    }
   } else {
     next.merge_patch(*patch);
   }

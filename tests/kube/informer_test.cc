@@ -66,7 +66,8 @@ class Running {
                       .label_selector = labels,
                       .fields = {{"status", "phase"}},
                       .page_size = 500},
-        .project = [this](const Json& pod) -> std::optional<std::string> {
+        .project = [this](const json::Value& object) -> std::optional<std::string> {
+          const Json pod = json::TreeOf(object);
           {
             const std::lock_guard lock(mutex_);
             seen_.push_back(pod);

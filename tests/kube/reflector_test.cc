@@ -72,12 +72,12 @@ class Running {
  private:
   Reflector::Handler MakeHandler() {
     return {.list_started = [this] { Tell("list"); },
-            .listed = [this](const Json& object) { Tell(NameOf(object)); },
+            .listed = [this](const json::Value& object) { Tell(NameOf(json::TreeOf(object))); },
             .list_done = [this] { Tell("listed"); },
             .happened =
                 [this](const WatchEvent& event) {
                   const char* const kTypes[] = {"added ", "modified ", "deleted ", "bookmark "};
-                  Tell(kTypes[static_cast<int>(event.type)] + NameOf(event.object));
+                  Tell(kTypes[static_cast<int>(event.type)] + NameOf(json::TreeOf(event.object)));
                 },
             .failed =
                 [this](const Fault& fault, milliseconds) {

@@ -11,10 +11,11 @@ namespace {
 
 using json::Json;
 using testing::Yaml;
+using testing::YamlDocument;
 
 // A place in `object` as an adapter would give it.
-schemas::Place PlaceAt(const Json& object, std::string path) {
-  const Json* value = json::Resolve(object, path);
+schemas::Place PlaceAt(const json::Value& object, std::string path) {
+  const json::Value* value = json::Resolve(object, path);
   return {std::move(path), value == nullptr || value->is_null() ? nullptr : value, false};
 }
 
@@ -97,7 +98,8 @@ TEST(Edits, BuildsTheSmallestPatch) {
   };
   for (const PatchCase& c : cases) {
     SCOPED_TRACE(c.name);
-    Json object = Yaml(c.object);
+    const json::Document document = testing::YamlDocument(c.object);
+    const json::Value& object = document.root();
     Edits edits(object);
     edits.Begin("test");
     for (const auto& [path, key] : c.sets) edits.Set(PlaceAt(object, path), key, "v", "why");
@@ -105,13 +107,14 @@ TEST(Edits, BuildsTheSmallestPatch) {
       edits.Append(PlaceAt(object, path), {{"name", "e"}}, "why");
     }
     EXPECT_EQ(json::ToJsonPatch(edits.BuildPatch()).dump(), c.want);
-    EXPECT_TRUE(json::ApplyPatch(object, edits.BuildPatch()));
+    json::Arena arena(1024);
+    EXPECT_TRUE(json::ApplyPatch(object, edits.BuildPatch(), arena));
     EXPECT_EQ(edits.empty(), c.want == "[]");
   }
 }
 
 TEST(Edits, TheFirstWriterOfAPlaceWins) {
-  const Json object = Json::object();
+  const auto object = json::Value::OfMembers({});
   Edits edits(object);
   edits.Begin("first");
   edits.Set(PlaceAt(object, "/labels"), "a", "1", "one");
@@ -124,7 +127,7 @@ TEST(Edits, TheFirstWriterOfAPlaceWins) {
 }
 
 TEST(Edits, PlacesOfAnotherTypeAreIgnored) {
-  const Json object = Json::object();
+  const auto object = json::Value::OfMembers({});
   Edits edits(object);
   edits.Set({"/labels", nullptr, true}, "a", "1", "");
   edits.Append({"/env", nullptr, true}, "1", "");
@@ -132,11 +135,12 @@ TEST(Edits, PlacesOfAnotherTypeAreIgnored) {
 }
 
 TEST(Edits, LaterMutatorsSeeEarlierOnes) {
-  const Json object = Yaml("{spec: {template: {metadata: {labels: {stored: x, number: 3}}}}}");
+  const json::Document object =
+      YamlDocument("{spec: {template: {metadata: {labels: {stored: x, number: 3}}}}}");
   schemas::PodTemplateView pod;
-  pod.labels = PlaceAt(object, "/spec/template/metadata/labels");
-  pod.annotations = PlaceAt(object, "/spec/template/metadata/annotations");
-  Edits edits(object);
+  pod.labels = PlaceAt(object.root(), "/spec/template/metadata/labels");
+  pod.annotations = PlaceAt(object.root(), "/spec/template/metadata/annotations");
+  Edits edits(object.root());
   EXPECT_EQ(edits.Label(pod, "stored"), "x");
   EXPECT_EQ(edits.Label(pod, "number"), std::nullopt);
   EXPECT_EQ(edits.Label(pod, "new"), std::nullopt);
@@ -150,7 +154,7 @@ TEST(Edits, LaterMutatorsSeeEarlierOnes) {
 }
 
 TEST(Edits, WithheldNamesItsMutator) {
-  const Json object = Json::object();
+  const auto object = json::Value::OfMembers({});
   Edits edits(object);
   edits.Begin("min-available");
   edits.Withhold("/spec", "no");

@@ -18,9 +18,9 @@ std::string With(Json object, const char* label, const char* ns = nullptr) {
 // The lines that one request gets, for tests that ask only whether there are any.
 bool IsInjected(const std::string& object, const std::string& namespace_label = "",
                 const Config& config = {}, std::string* why_not = nullptr) {
-  const Json tree = Yaml(object);
+  const json::Document tree = YamlDocument(object);
   schemas::AdmissionRequest request;
-  request.object = &tree;
+  request.object = &tree.root();
   if (!namespace_label.empty()) request.namespace_labels["mindgate.io/inject"] = namespace_label;
   const auto verdict = MutateOnly(request, config);
   EXPECT_NE(verdict.outcome, admission::Outcome::kError);
@@ -67,9 +67,9 @@ TEST(Opting, Namespaces) {
 TEST(Opting, TheNamespaceOfTheRequestCountsWhenTheObjectNamesNone) {
   Config off;
   off.namespaces = {{"other", false, {}}};
-  const Json object = Workload(Kind::kDeployment, {NpuContainer()});
+  const json::Document object(Workload(Kind::kDeployment, {NpuContainer()}));
   schemas::AdmissionRequest request;
-  request.object = &object;
+  request.object = &object.root();
   request.ns = "other";
   EXPECT_TRUE(MutateOnly(request, off).patch.empty());
   request.ns = "another";
@@ -197,8 +197,9 @@ TEST(Opting, LookAlikes) {
       Json object = Workload(Kind::kClusterServingRuntime, {NpuContainer()});
       object["apiVersion"] = api_version;
       object["kind"] = kind;
+      const json::Document laid(object);
       schemas::AdmissionRequest request;
-      request.object = &object;
+      request.object = &laid.root();
       EXPECT_EQ(MutateOnly(request, Config()).outcome, admission::Outcome::kIgnored);
     }
   }

@@ -11,13 +11,15 @@ using schemas::Config;
 using schemas::Kind;
 using schemas::Operation;
 
-Json Mutated(const Json& object, const Json* old_object = nullptr) {
+Json Mutated(const Json& tree, const Json* old_tree = nullptr) {
+  const json::Document object(tree);
+  const json::Document old_object(old_tree == nullptr ? Json() : *old_tree);
   AdmissionRequest request;
-  request.object = &object;
-  request.old_object = old_object;
-  if (old_object != nullptr) request.operation = Operation::kUpdate;
+  request.object = &object.root();
+  if (old_tree != nullptr) request.old_object = &old_object.root();
+  if (old_tree != nullptr) request.operation = Operation::kUpdate;
   const auto verdict = MutateOnly(request, Config());
-  return verdict.mutated ? *verdict.mutated : object;
+  return After(verdict, object.root());
 }
 
 Json WithNpus(Kind kind) { return Workload(kind, {NpuContainer()}); }
@@ -100,10 +102,12 @@ TEST(Updates, CarriesForwardOldDefaults) {
     SCOPED_TRACE(NameOf(kind));
     const Json original = WithNpus(kind);
     AdmissionRequest request;
-    request.object = &original;
-    const auto stored = MutateOnly(request, before).mutated;
-    ASSERT_TRUE(stored);
-    EXPECT_EQ(Mutated(original, stored.get()), *stored);
+    const json::Document laid(original);
+    request.object = &laid.root();
+    const auto verdict = MutateOnly(request, before);
+    ASSERT_TRUE(verdict.mutated);
+    const Json stored = After(verdict, laid.root());
+    EXPECT_EQ(Mutated(original, &stored), stored);
   }
 }
 
@@ -343,12 +347,13 @@ TEST(Updates, OtherRequestsAreIgnored) {
       SCOPED_TRACE(row.name + " on " + NameOf(kind));
       Json object = WithNpus(kind);
       if (row.deleting) object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
-      const Json stored = Workload(kind, {CpuContainer()});
+      const json::Document laid(object);
+      const json::Document stored(Workload(kind, {CpuContainer()}));
       AdmissionRequest request;
       request.operation = row.operation;
       request.subresource = row.subresource;
-      request.object = &object;
-      request.old_object = &stored;
+      request.object = &laid.root();
+      request.old_object = &stored.root();
       const auto verdict = admission::Admit(request, Config());
       EXPECT_EQ(verdict.outcome, admission::Outcome::kIgnored);
       EXPECT_EQ(verdict.ignored_because, row.because);
@@ -360,12 +365,12 @@ TEST(Updates, OtherRequestsAreIgnored) {
 
 TEST(Updates, WithoutAnOldObject) {
   // A recorded review may lack it: then nothing says that the template was not changed.
-  const Json object = WithNpus(Kind::kDeployment);
+  const json::Document object(WithNpus(Kind::kDeployment));
   AdmissionRequest request;
   request.operation = Operation::kUpdate;
-  request.object = &object;
+  request.object = &object.root();
   EXPECT_FALSE(MutateOnly(request, Config()).patch.empty());
-  const Json null;
+  const json::Value null;
   request.old_object = &null;
   EXPECT_FALSE(MutateOnly(request, Config()).patch.empty());
   request.object = nullptr;

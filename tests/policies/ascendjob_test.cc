@@ -623,18 +623,18 @@ TEST(AscendJobRules, SurviveAnyShape) {
       std::string text = "apiVersion: mindxdl.gitee.com/v1\nkind: AscendJob\n";
       for (char c : shape) text += c == '%' ? value : std::string(1, c);
       SCOPED_TRACE(text);
-      const json::Json object = Yaml(text);
-      const json::Json plain = Yaml(PytorchJob("", "jobID: a, app: mindie-ms-server"));
-      const auto view = schemas::BuildView(object);
-      const auto plain_view = schemas::BuildView(plain);
+      const json::Document object = YamlDocument(text);
+      const json::Document plain = YamlDocument(PytorchJob("", "jobID: a, app: mindie-ms-server"));
+      const auto view = schemas::BuildView(object.root());
+      const auto plain_view = schemas::BuildView(plain.root());
       ASSERT_TRUE(view && plain_view);
       schemas::AdmissionRequest request;
-      request.object = &object;
+      request.object = &object.root();
       request.objects = &nothing;
       const schemas::Config config;
       const auto created = policies::Judge({*view, nullptr, request, config});
       request.operation = schemas::Operation::kUpdate;
-      request.old_object = &plain;
+      request.old_object = &plain.root();
       const auto updated = policies::Judge({*view, &*plain_view, request, config});
       const auto back = policies::Judge({*plain_view, &*view, request, config});
       for (const auto* judgement : {&created, &updated, &back}) {

@@ -16,6 +16,7 @@ using schemas::Kind;
 using schemas::KindSet;
 using schemas::Mode;
 using testing::Yaml;
+using testing::YamlDocument;
 using Result = RuleTrace::Result;
 
 // --- the catalogue ---
@@ -147,10 +148,11 @@ class Engine : public ::testing::Test {
     std::vector<const Rule*> pointers;
     for (const Rule& rule : rules) pointers.push_back(&rule);
     schemas::AdmissionRequest request;
-    request.object = &object_;
+    const json::Document object(object_);
+    request.object = &object.root();
     request.ns = ns;
     request.now = now_;
-    const auto view = schemas::BuildView(object_);
+    const auto view = schemas::BuildView(object.root());
     std::vector<RuleTrace> traces;
     const Judgement judgement = Judge({*view, nullptr, request, config_}, pointers, &traces);
     std::vector<std::string> lines;
@@ -358,7 +360,7 @@ TEST_F(Engine, Exceptions) {
 }
 
 TEST_F(Engine, FindingsOfTheCatalogueComeById) {
-  const json::Json object = Yaml(R"(
+  const json::Document object = YamlDocument(R"(
 apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: s, labels: {replicas: 3}}
@@ -371,8 +373,8 @@ spec:
     spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]}
 )");
   schemas::AdmissionRequest request;
-  request.object = &object;
-  const auto view = schemas::BuildView(object);
+  request.object = &object.root();
+  const auto view = schemas::BuildView(object.root());
   const Judgement judgement = Judge({*view, nullptr, request, config_});
   std::vector<std::string_view> ids;
   for (const Finding& finding : judgement.findings) ids.push_back(finding.rule->id);
@@ -397,10 +399,11 @@ TEST(Catalogue, NoRuleFailsOnAnyValueAtAnyPlace) {
             json::Json{{"fault-scheduling", "x"}, {"huawei.com/schedule_minAvailable", "2"}}}) {
         json::Json changed = object;
         changed[json::Json::json_pointer(pointer)] = value;
-        const auto view = schemas::BuildView(changed);
+        const json::Document laid(changed);
+        const auto view = schemas::BuildView(laid.root());
         if (!view) continue;
         schemas::AdmissionRequest request;
-        request.object = &changed;
+        request.object = &laid.root();
         ++judged;
         for (const Finding& finding : Judge({*view, &*view, request, config}).findings) {
           EXPECT_FALSE(finding.error) << finding.rule->id << ": " << finding.message << " for "

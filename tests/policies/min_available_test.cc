@@ -350,10 +350,10 @@ TEST(MinAvailableBlocksRollout, Table) {
 }
 
 TEST(MinAvailableBlocksRollout, WithoutGangRepairNobodyHelps) {
-  const json::Json object = Yaml(Native("Deployment", "replicas: 4, ", "4"));
+  const json::Document object = YamlDocument(Native("Deployment", "replicas: 4, ", "4"));
   schemas::AdmissionRequest request;
-  request.object = &object;
-  const auto view = schemas::BuildView(object);
+  request.object = &object.root();
+  const auto view = schemas::BuildView(object.root());
   schemas::Config config;
   config.gang_repair = false;
   std::vector<std::string> messages;

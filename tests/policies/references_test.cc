@@ -18,8 +18,8 @@ TEST(LookUp, TellsAbsentFromUnknown) {
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}}"};
   const FakeObjects all(queue, true);
   const FakeObjects some(queue, false);
-  const json::Json object = Yaml(PytorchJob());
-  const auto view = schemas::BuildView(object);
+  const json::Document object = YamlDocument(PytorchJob());
+  const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   struct Case {
     const schemas::ObjectLookup* objects;
@@ -46,8 +46,8 @@ TEST(LookUp, TellsAbsentFromUnknown) {
 }
 
 TEST(LookUp, NamesTheNamespace) {
-  const json::Json object = Yaml(PytorchJob());
-  const auto view = schemas::BuildView(object);
+  const json::Document object = YamlDocument(PytorchJob());
+  const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   const schemas::AdmissionRequest request;
   Findings findings;

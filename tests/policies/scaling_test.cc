@@ -217,8 +217,8 @@ TEST(ScalingRuleReadable, Table) {
 TEST(ScalingRuleReadable, CountsWhatItDoesNotList) {
   std::string groups;
   for (int i = 0; i < 60; ++i) groups += (i == 0 ? "" : ",") + Group("g" + std::to_string(i), "x");
-  const json::Json object = Yaml(RuleMap(Tiers({groups})));
-  const auto view = schemas::BuildView(object);
+  const json::Document object = YamlDocument(RuleMap(Tiers({groups})));
+  const auto view = schemas::BuildView(object.root());
   schemas::AdmissionRequest request;
   const schemas::Config config;
   policies::Findings findings;
@@ -329,10 +329,10 @@ TEST(ScalingRules, SurviveAnyConfigMap) {
       const std::string text =
           "apiVersion: v1\nkind: ConfigMap\nmetadata: " + std::string(metadata) + "\ndata: " + data;
       SCOPED_TRACE(text);
-      const json::Json object = Yaml(text);
-      const json::Json plain = Yaml(RuleMap(kRule));
-      const auto view = schemas::BuildView(object);
-      const auto plain_view = schemas::BuildView(plain);
+      const json::Document object = YamlDocument(text);
+      const json::Document plain = YamlDocument(RuleMap(kRule));
+      const auto view = schemas::BuildView(object.root());
+      const auto plain_view = schemas::BuildView(plain.root());
       if (!view) continue;  // no ConfigMap of ours
       const FakeObjects strange({text, Server("mind-cluster/scaling-rule: 1")});
       schemas::AdmissionRequest request;

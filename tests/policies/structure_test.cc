@@ -69,15 +69,15 @@ spec: {replicas: 3, template: {metadata: null, spec: {containers: [{name: m, res
 }
 
 TEST(WrongType, FixesSayWhatToWrite) {
-  const json::Json object = Yaml(R"(
+  const json::Document object = YamlDocument(R"(
 apiVersion: apps/v1
 kind: Deployment
 metadata: {labels: {a: 3, b: true, c: false, d: []}}
 spec: {replicas: "3", template: []}
 )");
   schemas::AdmissionRequest request;
-  request.object = &object;
-  const auto view = schemas::BuildView(object);
+  request.object = &object.root();
+  const auto view = schemas::BuildView(object.root());
   const schemas::Config config;
   std::vector<std::string> fixes;
   for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
@@ -93,9 +93,10 @@ spec: {replicas: "3", template: []}
 TEST(WrongType, ManyAreCutAndCounted) {
   json::Json object = Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}");
   for (int i = 0; i < 1000; ++i) object["metadata"]["labels"]["l" + std::to_string(i)] = i;
+  const json::Document laid(object);
   schemas::AdmissionRequest request;
-  request.object = &object;
-  const auto view = schemas::BuildView(object);
+  request.object = &laid.root();
+  const auto view = schemas::BuildView(laid.root());
   const schemas::Config config;
   std::vector<std::string> messages;
   for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {

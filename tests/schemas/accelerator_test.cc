@@ -126,12 +126,13 @@ std::string Show(const HandlerChoice& choice) {
 
 std::string Choice(const std::string& yaml, const Config& config = {},
                    const std::string& runtime_yaml = "") {
-  const json::Json object = testing::Yaml(yaml);
-  const json::Json runtime = runtime_yaml.empty() ? json::Json() : testing::Yaml(runtime_yaml);
+  const json::Document object = testing::YamlDocument(yaml);
+  const json::Document runtime =
+      runtime_yaml.empty() ? json::Document() : testing::YamlDocument(runtime_yaml);
   std::shared_ptr<const WorkloadView> runtime_view;
-  if (auto view = BuildView(runtime))
+  if (auto view = BuildView(runtime.root()))
     runtime_view = std::make_shared<WorkloadView>(*std::move(view));
-  const auto view = BuildView(object, runtime_view);
+  const auto view = BuildView(object.root(), runtime_view);
   if (!view || view->pod_groups.empty()) return "no group";
   const auto chips = ReadGroupChips(*view, view->pod_groups.front(), config);
   return chips ? Show(chips->choice) : "not judged";
@@ -310,9 +311,9 @@ TEST(ChooseHandler, SiteRowsComeFirst) {
                                  .accelerator_type = "",
                                  .node_chips = 8,
                                  .pod_chips = {8}});
-  const json::Json object = testing::Yaml(testing::Deployment(
+  const json::Document object = testing::YamlDocument(testing::Deployment(
       {.chips = "6", .annotations = "huawei.com/schedule_policy: our-policy"}, 2));
-  const auto view = BuildView(object);
+  const auto view = BuildView(object.root());
   const auto chips = ReadGroupChips(*view, view->pod_groups.front(), config);
   ASSERT_TRUE(chips && chips->choice.handler);
   EXPECT_EQ(chips->choice.handler->single.Describe(), "3, 6 or 12");
@@ -325,16 +326,16 @@ TEST(ChooseHandler, SiteRowsComeFirst) {
   EXPECT_TRUE(IsKnownPolicy("our-policy", config));
   EXPECT_FALSE(IsKnownPolicy("our-policy", {}));
   EXPECT_FALSE(IsKnownPolicy("", config));
-  const json::Json a2 = testing::Yaml(testing::Deployment(
+  const json::Document a2 = testing::YamlDocument(testing::Deployment(
       {.chips = "4", .annotations = "huawei.com/schedule_policy: chip8-node8"}));
-  const auto a2_view = BuildView(a2);
+  const auto a2_view = BuildView(a2.root());
   EXPECT_FALSE(Accepts(*ReadGroupChips(*a2_view, a2_view->pod_groups.front(), config), 4));
 }
 
 // "NPU pods, chips that the plugin counts", "one pod counts", "gang uncertain".
 std::string Counts(const std::string& yaml) {
-  const json::Json object = testing::Yaml(yaml);
-  const auto view = BuildView(object);
+  const json::Document object = testing::YamlDocument(yaml);
+  const auto view = BuildView(object.root());
   if (!view || view->pod_groups.empty()) return "no group";
   const auto chips = ReadGroupChips(*view, view->pod_groups.front(), {});
   if (!chips) return "not judged";
@@ -375,7 +376,7 @@ TEST(ReadGroupChips, CountsAsThePluginDoes) {
 }
 
 TEST(ChipsOf, SumsContainersButNotInitContainers) {
-  const json::Json object = testing::Yaml(R"(
+  const json::Document object = testing::YamlDocument(R"(
 apiVersion: v1
 kind: Pod
 metadata: {name: p}
@@ -386,7 +387,7 @@ spec:
   - {name: a, resources: {limits: {huawei.com/Ascend910: 2}}}
   - {name: b, resources: {limits: {huawei.com/Ascend910: "2"}}}
 )");
-  const auto view = BuildView(object);
+  const auto view = BuildView(object.root());
   const PodChips chips = ChipsOf(view->templates.front());
   EXPECT_EQ(chips.resource, "huawei.com/Ascend910");
   EXPECT_EQ(chips.count, 4);

@@ -10,16 +10,16 @@
 namespace mindgate::schemas {
 namespace {
 
-using testing::Yaml;
+using testing::YamlDocument;
 
 TEST(RankTable, MindieServer) {
-  const json::Json object = Yaml(R"(
+  const json::Document object = YamlDocument(R"(
 metadata:
   name: rings-config-mindie-server-0
   labels: {jobID: a, mx-consumer-cim: "true", ring-controller.atlas: ascend-910b, grt-group/deploy-server: "1"}
 data: {hccl.json: '{"status":"initializing"}'}
 )");
-  const auto table = ReadRankTable(object);
+  const auto table = ReadRankTable(object.root());
   ASSERT_TRUE(table);
   EXPECT_EQ(table->job_name, "mindie-server-0");
   EXPECT_EQ(json::AsString(table->job_id), "a");
@@ -33,11 +33,11 @@ data: {hccl.json: '{"status":"initializing"}'}
 }
 
 TEST(RankTable, TrainingJobIsNotMindie) {
-  const json::Json object = Yaml(R"(
+  const json::Document object = YamlDocument(R"(
 metadata: {name: rings-config-x, labels: {ring-controller.atlas: ascend-910b}}
 data: {hccl.json: '{"status":"completed"}'}
 )");
-  const auto table = ReadRankTable(object);
+  const auto table = ReadRankTable(object.root());
   ASSERT_TRUE(table);
   EXPECT_FALSE(table->OfMindie());
   EXPECT_EQ(table->status, kRankTableCompleted);
@@ -58,8 +58,8 @@ TEST(RankTable, Content) {
            {"data: {hccl.json: {status: initializing}}", "none", "none"},
        }) {
     SCOPED_TRACE(c.data);
-    const json::Json object = Yaml("metadata: {name: rings-config-x}\n" + c.data);
-    const auto table = ReadRankTable(object);
+    const json::Document object = YamlDocument("metadata: {name: rings-config-x}\n" + c.data);
+    const auto table = ReadRankTable(object.root());
     ASSERT_TRUE(table);
     EXPECT_EQ(table->status.value_or("none"), c.status);
     EXPECT_EQ(table->fault
@@ -73,7 +73,7 @@ TEST(RankTable, Content) {
 TEST(RankTable, OtherConfigMaps) {
   for (const char* text : {"metadata: {name: scaling-rule}", "metadata: {name: Rings-config-x}",
                            "metadata: {name: 3}", "metadata: []", "{}", "x"}) {
-    EXPECT_FALSE(ReadRankTable(Yaml(text))) << text;
+    EXPECT_FALSE(ReadRankTable(YamlDocument(text).root())) << text;
   }
 }
 

@@ -487,11 +487,14 @@ TEST(ScalingRule, EveryPrefixAndEveryByteReplaced) {
 }
 
 TEST(ScalingRuleText, OnlyTextUnderTheKey) {
-  EXPECT_EQ(ScalingRuleText(testing::Yaml("data: {elastic_scaling.json: '{}'}")), "{}");
-  EXPECT_EQ(ScalingRuleText(testing::Yaml("data: {elastic_scaling.json: {}}")), std::nullopt);
-  EXPECT_EQ(ScalingRuleText(testing::Yaml("data: {Elastic_scaling.json: '{}'}")), std::nullopt);
-  EXPECT_EQ(ScalingRuleText(testing::Yaml("data: []")), std::nullopt);
-  EXPECT_EQ(ScalingRuleText(json::Json()), std::nullopt);
+  EXPECT_EQ(ScalingRuleText(testing::YamlDocument("data: {elastic_scaling.json: '{}'}").root()),
+            "{}");
+  EXPECT_EQ(ScalingRuleText(testing::YamlDocument("data: {elastic_scaling.json: {}}").root()),
+            std::nullopt);
+  EXPECT_EQ(ScalingRuleText(testing::YamlDocument("data: {Elastic_scaling.json: '{}'}").root()),
+            std::nullopt);
+  EXPECT_EQ(ScalingRuleText(testing::YamlDocument("data: []").root()), std::nullopt);
+  EXPECT_EQ(ScalingRuleText(json::Value()), std::nullopt);
 }
 
 }  // namespace

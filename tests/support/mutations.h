@@ -31,9 +31,15 @@ struct MutationCase {
   std::optional<std::vector<std::string>> withheld = {};
 };
 
-inline std::vector<std::string> Lines(const admission::Verdict& verdict, const json::Json& object) {
+// The object as a tree once the verdict's patch is applied.
+inline json::Json After(const admission::Verdict& verdict, const json::Value& object) {
+  return json::TreeOf(verdict.mutated ? verdict.mutated->root() : object);
+}
+
+inline std::vector<std::string> Lines(const admission::Verdict& verdict,
+                                      const json::Value& object) {
   std::vector<std::string> lines;
-  const json::Json& mutated = verdict.mutated ? *verdict.mutated : object;
+  const json::Json mutated = After(verdict, object);
   for (const mutators::Change& change : verdict.changes) {
     std::string path = change.path;
     if (path.ends_with("/-")) {
@@ -60,9 +66,9 @@ inline admission::Verdict MutateOnly(const schemas::AdmissionRequest& request,
 // back gets the same output again.
 inline void ExpectStable(const admission::Verdict& verdict, schemas::AdmissionRequest request,
                          const schemas::Config& config) {
-  const json::Json& original = *request.object;
-  const json::Json& mutated = *verdict.mutated;
-  EXPECT_EQ(original.patch(json::ToJsonPatch(verdict.patch)), mutated);
+  const json::Value& original = *request.object;
+  const json::Value& mutated = verdict.mutated->root();
+  EXPECT_EQ(json::TreeOf(original).patch(json::ToJsonPatch(verdict.patch)), json::TreeOf(mutated));
 
   request.object = &mutated;
   EXPECT_EQ(json::ToJsonPatch(MutateOnly(request, config).patch).dump(), "[]")
@@ -77,28 +83,29 @@ inline void ExpectStable(const admission::Verdict& verdict, schemas::AdmissionRe
   if (!create || !kind || schemas::InfoOf(*kind).template_frozen) return;
   request.object = &original;
   const auto again = MutateOnly(request, config);
-  EXPECT_EQ(again.mutated ? *again.mutated : original, mutated)
+  EXPECT_EQ(After(again, original), json::TreeOf(mutated))
       << "re-applying the original manifest must give the same object";
 }
 
 inline void ExpectMutations(const std::vector<MutationCase>& cases) {
   for (const MutationCase& c : cases) {
     SCOPED_TRACE(c.name);
-    const json::Json object = Yaml(c.object);
-    const json::Json old_object = c.old_object.empty() ? json::Json() : Yaml(c.old_object);
+    const json::Document object = YamlDocument(c.object);
+    const json::Document old_object =
+        c.old_object.empty() ? json::Document() : YamlDocument(c.old_object);
     const FakeObjects others(c.others);
     schemas::AdmissionRequest request;
-    request.object = &object;
+    request.object = &object.root();
     request.objects = &others;
     if (!c.old_object.empty()) {
       request.operation = schemas::Operation::kUpdate;
-      request.old_object = &old_object;
+      request.old_object = &old_object.root();
     }
     if (!c.namespace_label.empty()) {
       request.namespace_labels["mindgate.io/inject"] = c.namespace_label;
     }
     const auto verdict = MutateOnly(request, c.config);
-    EXPECT_EQ(Lines(verdict, object), c.want);
+    EXPECT_EQ(Lines(verdict, object.root()), c.want);
     for (const auto& finding : verdict.findings) ADD_FAILURE() << finding.message;
     if (c.withheld) {
       std::vector<std::string> withheld;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/decode.h"
 #include "json/yaml.h"
 #include "schemas/request.h"
 
@@ -29,19 +30,22 @@ inline json::Json Yaml(std::string_view text) {
   return std::move(documents->front().value);
 }
 
+// The same as the engine reads it.
+inline json::Document YamlDocument(std::string_view text) { return json::Document(Yaml(text)); }
+
 // Other objects of a test, by what identifies them. Complete: what is not here is absent.
 class FakeObjects : public schemas::ObjectLookup {
  public:
   explicit FakeObjects(const std::vector<std::string>& yaml, bool complete = true)
       : complete_(complete) {
     for (const std::string& text : yaml)
-      objects_.push_back(std::make_unique<json::Json>(Yaml(text)));
+      objects_.push_back(std::make_unique<json::Document>(Yaml(text)));
   }
   // The items of a list.
   static FakeObjects Of(const json::Json& list) {
     FakeObjects objects(std::vector<std::string>{});
     for (const json::Json& object : list) {
-      objects.objects_.push_back(std::make_unique<json::Json>(object));
+      objects.objects_.push_back(std::make_unique<json::Document>(object));
     }
     return objects;
   }
@@ -49,16 +53,17 @@ class FakeObjects : public schemas::ObjectLookup {
   explicit FakeObjects(const std::vector<json::YamlDocument>& documents, bool complete)
       : complete_(complete) {
     for (const json::YamlDocument& document : documents) {
-      objects_.push_back(std::make_unique<json::Json>(document.value));
+      objects_.push_back(std::make_unique<json::Document>(document.value));
     }
   }
 
-  const json::Json* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                         std::string_view name) const override {
+  const json::Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
+                          std::string_view name) const override {
     for (const auto& object : objects_) {
-      if (Matches(*object, group, kind, ns) &&
-          json::FindString(json::Find(*object, "metadata"), "name") == name) {
-        return object.get();
+      const json::Value& value = object->root();
+      if (Matches(value, group, kind, ns) &&
+          json::FindString(json::Find(value, "metadata"), "name") == name) {
+        return &value;
       }
     }
     return nullptr;
@@ -67,21 +72,21 @@ class FakeObjects : public schemas::ObjectLookup {
   bool IsComplete(std::string_view, std::string_view) const override { return complete_; }
 
   void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-               const std::function<void(const json::Json&)>& visit) const override {
+               const std::function<void(const json::Value&)>& visit) const override {
     for (const auto& object : objects_) {
-      if (Matches(*object, group, kind, ns)) visit(*object);
+      if (Matches(object->root(), group, kind, ns)) visit(object->root());
     }
   }
 
  private:
-  static bool Matches(const json::Json& object, std::string_view group, std::string_view kind,
+  static bool Matches(const json::Value& object, std::string_view group, std::string_view kind,
                       std::string_view ns) {
     return schemas::GroupOf(json::FindString(object, "apiVersion").value_or("")) == group &&
            json::FindString(object, "kind") == kind &&
            json::FindString(json::Find(object, "metadata"), "namespace").value_or("") == ns;
   }
 
-  std::vector<std::unique_ptr<json::Json>> objects_;
+  std::vector<std::unique_ptr<json::Document>> objects_;
   bool complete_;
 };
 

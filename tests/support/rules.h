@@ -33,14 +33,14 @@ struct RuleCase {
 
 // The runtime that an InferenceService names, when it is among the others.
 inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjects& others,
-                                                                 const json::Json& object) {
+                                                                 const json::Value& object) {
   if (schemas::KindOf(object) != schemas::Kind::kInferenceService) return nullptr;
   const auto reference = schemas::RuntimeOf(object);
   if (!reference) return nullptr;
   const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
   const auto ns = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
-  const json::Json* runtime = others.Find("ome.io", schemas::KindName(reference->kind),
-                                          namespaced ? ns : "", reference->name);
+  const json::Value* runtime = others.Find("ome.io", schemas::KindName(reference->kind),
+                                           namespaced ? ns : "", reference->name);
   auto view = runtime == nullptr ? std::nullopt : schemas::BuildView(*runtime);
   return view ? std::make_shared<const schemas::WorkloadView>(*std::move(view)) : nullptr;
 }
@@ -50,20 +50,21 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
   ASSERT_NE(rule, nullptr) << rule_id;
   for (const RuleCase& c : cases) {
     SCOPED_TRACE(std::string(rule_id) + ": " + c.name);
-    const json::Json object = Yaml(c.object);
-    const json::Json old_object = c.old_object.empty() ? json::Json() : Yaml(c.old_object);
+    const json::Document object = YamlDocument(c.object);
+    const json::Document old_object =
+        c.old_object.empty() ? json::Document() : YamlDocument(c.old_object);
     const FakeObjects others(c.others);
     schemas::AdmissionRequest request;
-    request.object = &object;
+    request.object = &object.root();
     if (!c.old_object.empty()) {
       request.operation = schemas::Operation::kUpdate;
-      request.old_object = &old_object;
+      request.old_object = &old_object.root();
     }
     if (c.know_cluster || !c.others.empty()) request.objects = &others;
-    const auto view = schemas::BuildView(object, RuntimeAmong(others, object));
+    const auto view = schemas::BuildView(object.root(), RuntimeAmong(others, object.root()));
     ASSERT_TRUE(view) << "no view";
     ASSERT_TRUE(rule->kinds.Has(view->kind)) << "the rule does not look at this kind";
-    const auto old_view = schemas::BuildView(old_object);
+    const auto old_view = schemas::BuildView(old_object.root());
     const schemas::Config config;
     std::vector<policies::RuleTrace> traces;
     const auto judgement =

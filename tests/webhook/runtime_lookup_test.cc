@@ -67,8 +67,9 @@ struct RuntimeLookupFixture : ::testing::Test {
   }
 
   size_t Changes(const Json& object, const schemas::ObjectLookup* objects) {
+    const json::Document document(object);
     schemas::AdmissionRequest request;
-    request.object = &object;
+    request.object = &document.root();
     request.ns = "serving";
     request.objects = objects;
     return admission::Admit(request, schemas::Config(), {}).changes.size();
@@ -116,8 +117,8 @@ TEST_F(RuntimeLookupFixture, RuntimesOfANamespaceComeInNameOrder) {
   const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(Eventually([&] { return Knows(lookup, resources::kServingRuntimes, "other", "d"); }));
   std::vector<std::string> names;
-  lookup.Get()->ForEach("ome.io", "ServingRuntime", "serving", [&](const Json& runtime) {
-    names.push_back(runtime.at("metadata").at("name"));
+  lookup.Get()->ForEach("ome.io", "ServingRuntime", "serving", [&](const json::Value& runtime) {
+    names.emplace_back(*json::AsString(json::FindPath(runtime, {"metadata", "name"})));
   });
   EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "c"}));
 }

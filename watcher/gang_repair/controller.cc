@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "json/decode.h"
 #include "kube/informer.h"
 #include "schemas/names.h"
 #include "watcher/gang_repair/decision.h"
@@ -59,9 +60,10 @@ class Controller::Impl {
         recorder_(recorder),
         options_(std::move(options)),
         deployments_(client, sleeper, clock,
-                     Following<Deployment>(
-                         resources::kDeployments, DeploymentFields(),
-                         [](const Json& object) { return std::optional(DeploymentOf(object)); })),
+                     Following<Deployment>(resources::kDeployments, DeploymentFields(),
+                                           [](const json::Value& object) {
+                                             return std::optional(DeploymentOf(object));
+                                           })),
         sets_(client, sleeper, clock,
               Following<ReplicaSet>(resources::kReplicaSets, ReplicaSetFields(), ReplicaSetOf)),
         groups_(client, sleeper, clock,
@@ -120,7 +122,7 @@ class Controller::Impl {
   template <typename T>
   typename kube::Informer<T>::Options Following(
       const kube::Resource& resource, Fields fields,
-      std::function<std::optional<T>(const Json&)> project) {
+      std::function<std::optional<T>(const json::Value&)> project) {
     typename kube::Informer<T>::Options options;
     options.selection.resource = resource;
     options.selection.fields = std::move(fields);
@@ -232,7 +234,7 @@ class Controller::Impl {
                    {"fault", fault.message}});
       return false;
     }
-    if (const auto written = PodGroupOf(*answer)) {
+    if (const auto written = PodGroupOf(json::Document(*answer).root())) {
       const std::lock_guard lock(mutex_);
       state_.Wrote(*written);
     }

@@ -1,7 +1,6 @@
 #include "watcher/gang_repair/state.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
@@ -12,27 +11,27 @@
 namespace mindgate::watcher::gang_repair {
 namespace {
 
-using json::Json;
+using json::Value;
 
 // On Deployments and ReplicaSets (kubernetes: pkg/controller/deployment/util).
 constexpr const char* kRevision = "deployment.kubernetes.io/revision";
 
-std::string TextAt(const Json& object, std::initializer_list<std::string_view> path) {
+std::string TextAt(const Value& object, std::initializer_list<std::string_view> path) {
   return std::string(json::AsString(json::FindPath(object, path)).value_or(""));
 }
-int64_t NumberAt(const Json& object, std::initializer_list<std::string_view> path,
+int64_t NumberAt(const Value& object, std::initializer_list<std::string_view> path,
                  int64_t otherwise = 0) {
   return json::AsInt(json::FindPath(object, path)).value_or(otherwise);
 }
-std::optional<int64_t> RevisionOf(const Json& object) {
+std::optional<int64_t> RevisionOf(const Value& object) {
   return ParseGoInt(TextAt(object, {"metadata", "annotations", kRevision}));
 }
 
 // The uid of the controller, when it is of that kind.
-std::optional<std::string> ControllerOf(const Json& object, std::string_view kind) {
-  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+std::optional<std::string> ControllerOf(const Value& object, std::string_view kind) {
+  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
   if (!json::IsArray(owners)) return std::nullopt;
-  for (const Json& owner : *owners) {
+  for (const Value& owner : *owners) {
     if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
     if (json::FindString(owner, "kind") != kind) return std::nullopt;
     return TextAt(owner, {"uid"});
@@ -40,7 +39,7 @@ std::optional<std::string> ControllerOf(const Json& object, std::string_view kin
   return std::nullopt;
 }
 
-std::optional<std::string> AnnotationOf(const Json& object, std::string_view key) {
+std::optional<std::string> AnnotationOf(const Value& object, std::string_view key) {
   const auto value = json::AsString(json::FindPath(object, {"metadata", "annotations", key}));
   if (!value) return std::nullopt;
   return std::string(*value);
@@ -83,7 +82,7 @@ Fields PodFields() {
           {"status", "phase"}};
 }
 
-Deployment DeploymentOf(const Json& object) {
+Deployment DeploymentOf(const Value& object) {
   Deployment deployment;
   deployment.ns = TextAt(object, {"metadata", "namespace"});
   deployment.name = TextAt(object, {"metadata", "name"});
@@ -99,7 +98,7 @@ Deployment DeploymentOf(const Json& object) {
   return deployment;
 }
 
-std::optional<ReplicaSet> ReplicaSetOf(const Json& object) {
+std::optional<ReplicaSet> ReplicaSetOf(const Value& object) {
   auto owner = ControllerOf(object, "Deployment");
   const auto k = ParseGoInt(
       TextAt(object, {"spec", "template", "metadata", "annotations", schemas::kMinAvailable}));
@@ -112,7 +111,7 @@ std::optional<ReplicaSet> ReplicaSetOf(const Json& object) {
                     .k = *k};
 }
 
-std::optional<PodGroup> PodGroupOf(const Json& object) {
+std::optional<PodGroup> PodGroupOf(const Value& object) {
   auto owner = ControllerOf(object, "ReplicaSet");
   if (!owner) return std::nullopt;
   return PodGroup{.ns = TextAt(object, {"metadata", "namespace"}),
@@ -125,7 +124,7 @@ std::optional<PodGroup> PodGroupOf(const Json& object) {
                   .marker = AnnotationOf(object, schemas::kGangRepair)};
 }
 
-std::optional<Pod> PodOf(const Json& object) {
+std::optional<Pod> PodOf(const Value& object) {
   auto owner = ControllerOf(object, "ReplicaSet");
   if (!owner || !AnnotationOf(object, schemas::kPodGroupAnnotation)) return std::nullopt;
   if (json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr) return std::nullopt;

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "json/json.h"
 #include "json/projection.h"
+#include "json/value.h"
 #include "watcher/gang_repair/decision.h"
 
 // What gang repair keeps of a cluster: of each object a few figures, and whose it is.
@@ -28,14 +28,14 @@ Fields ReplicaSetFields();
 Fields PodGroupFields();
 Fields PodFields();
 
-Deployment DeploymentOf(const json::Json& object);
+Deployment DeploymentOf(const json::Value& object);
 // Nothing for a ReplicaSet that no Deployment owns, or whose template has no K above 1.
-std::optional<ReplicaSet> ReplicaSetOf(const json::Json& object);
+std::optional<ReplicaSet> ReplicaSetOf(const json::Value& object);
 // Nothing for a PodGroup that no ReplicaSet owns.
-std::optional<PodGroup> PodGroupOf(const json::Json& object);
+std::optional<PodGroup> PodGroupOf(const json::Value& object);
 // Nothing for a pod that no ReplicaSet owns, that is in no PodGroup yet, or that is being deleted
 // or has ended: its place in the gang is free.
-std::optional<Pod> PodOf(const json::Json& object);
+std::optional<Pod> PodOf(const json::Value& object);
 
 // Everything that is known, by who owns what; objects may come in any order. Each change says which
 // Deployments it is about, by uid; none is about others. One thread at a time.

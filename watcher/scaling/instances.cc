@@ -1,7 +1,6 @@
 #include "watcher/scaling/instances.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "schemas/names.h"
@@ -54,7 +53,7 @@ std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods) {
   return observed;
 }
 
-RuleState RuleOf(const json::Json& config_map) {
+RuleState RuleOf(const json::Value& config_map) {
   const std::string name(json::FindString(json::Find(config_map, "metadata"), "name").value_or(""));
   const std::string_view text = schemas::ScalingRuleText(config_map).value_or("");
   auto reading = schemas::ReadScalingRule(text);

@@ -28,7 +28,7 @@ struct RuleState {
   std::string why_not;
 };
 
-RuleState RuleOf(const json::Json& config_map);
+RuleState RuleOf(const json::Value& config_map);
 RuleState RuleMissing(const ServiceKey& service);
 
 }  // namespace mindgate::watcher::scaling

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "schemas/names.h"
 #include "schemas/scheduling_gates.h"
@@ -10,7 +9,7 @@
 namespace mindgate::watcher::scaling {
 namespace {
 
-using json::Json;
+using json::Value;
 
 // LeaderWorkerSet (pkg/webhooks/pod_webhook.go) and infer-operator
 // (component/infer-operator/pkg/common) tell the pods of one instance by these labels.
@@ -22,22 +21,22 @@ constexpr std::string_view kInstanceIndex = "infer.huawei.com/instanceset-index"
 // Kinds whose pods start and end together.
 constexpr std::array<std::string_view, 3> kGangs = {"AscendJob", "Job", "PodSet"};
 
-std::string Text(const Json* object, std::string_view key) {
+std::string Text(const Value* object, std::string_view key) {
   return std::string(json::FindString(object, key).value_or(""));
 }
 
-const Json* ControllerOf(const Json* metadata) {
-  const Json* owners = json::Find(metadata, "ownerReferences");
+const Value* ControllerOf(const Value* metadata) {
+  const Value* owners = json::Find(metadata, "ownerReferences");
   if (!json::IsArray(owners)) return nullptr;
-  const auto found = std::find_if(owners->begin(), owners->end(), [](const Json& owner) {
+  const auto found = std::find_if(owners->begin(), owners->end(), [](const Value& owner) {
     return json::AsBool(json::Find(owner, "controller")).value_or(false);
   });
   return found == owners->end() ? nullptr : &*found;
 }
 
-void ReadInstance(const Json* labels, const Json* metadata, PodState& pod) {
+void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
   pod.regarding = {"v1", "Pod", pod.service.ns, pod.name, pod.uid};
-  const Json* owner = ControllerOf(metadata);
+  const Value* owner = ControllerOf(metadata);
   if (owner != nullptr) {
     const std::string kind = Text(owner, "kind");
     if (std::find(kGangs.begin(), kGangs.end(), kind) != kGangs.end()) {
@@ -59,10 +58,10 @@ void ReadInstance(const Json* labels, const Json* metadata, PodState& pod) {
   pod.instance = "Pod/" + pod.name;
 }
 
-void ReadConditions(const Json* status, PodState& pod) {
-  const Json* conditions = json::Find(status, "conditions");
+void ReadConditions(const Value* status, PodState& pod) {
+  const Value* conditions = json::Find(status, "conditions");
   if (!json::IsArray(conditions)) return;
-  for (const Json& condition : *conditions) {
+  for (const Value& condition : *conditions) {
     const std::string type = Text(&condition, "type");
     const std::string value = Text(&condition, "status");
     if (type == "Ready") {
@@ -88,9 +87,9 @@ std::vector<json::Projection::Path> PodFields() {
           {"status", "conditions"}};
 }
 
-std::optional<PodState> PodOf(const Json& object) {
-  const Json* metadata = json::Find(object, "metadata");
-  const Json* labels = json::Find(metadata, "labels");
+std::optional<PodState> PodOf(const Value& object) {
+  const Value* metadata = json::Find(object, "metadata");
+  const Value* labels = json::Find(metadata, "labels");
   PodState pod;
   pod.service = {Text(metadata, "namespace"), Text(labels, schemas::kScalingRule),
                  Text(labels, schemas::kJobId)};
@@ -102,7 +101,7 @@ std::optional<PodState> PodOf(const Json& object) {
   pod.uid = Text(metadata, "uid");
   pod.created = ParseTimestamp(Text(metadata, "creationTimestamp")).value_or(Time{});
   pod.terminating = json::Find(metadata, "deletionTimestamp") != nullptr;
-  const Json* status = json::Find(object, "status");
+  const Value* status = json::Find(object, "status");
   const std::string phase = Text(status, "phase");
   pod.running = phase == "Running";
   pod.ended = phase == "Succeeded" || phase == "Failed";

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/time.h"
-#include "json/json.h"
 #include "json/projection.h"
+#include "json/value.h"
 #include "kube/event_book.h"
 
 // What elastic scaling keeps of a pod.
@@ -57,6 +57,6 @@ inline constexpr const char* kPodSelector = "mind-cluster/scaling-rule";
 //   pods of one instance of infer-operator (label infer.huawei.com/instanceset-index),
 //   pods of one AscendJob, vcjob, Job or PodSet: what its controller makes is one gang,
 //   else each pod by itself: replicas of a ReplicaSet, a StatefulSet or a role of a StormService.
-std::optional<PodState> PodOf(const json::Json& pod);
+std::optional<PodState> PodOf(const json::Value& pod);
 
 }  // namespace mindgate::watcher::scaling

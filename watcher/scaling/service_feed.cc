@@ -1,6 +1,5 @@
 #include "watcher/scaling/service_feed.h"
 
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
@@ -10,7 +9,7 @@
 namespace mindgate::watcher::scaling {
 namespace {
 
-using json::Json;
+using json::Value;
 
 // "metadata.namespace!=kube-system,..."
 std::string NotIn(const std::vector<std::string>& namespaces) {
@@ -35,7 +34,7 @@ kube::Informer<PodPtr>::Options ServiceFeed::PodOptions() {
                     .ns = options_.ns,
                     .label_selector = kPodSelector,
                     .fields = PodFields()};
-  pods.project = [](const Json& object) -> std::optional<PodPtr> {
+  pods.project = [](const Value& object) -> std::optional<PodPtr> {
     auto pod = PodOf(object);
     if (!pod) return std::nullopt;
     return std::make_shared<const PodState>(*std::move(pod));
@@ -57,7 +56,7 @@ kube::Informer<RuleState>::Options ServiceFeed::RuleOptions() {
                      .ns = options_.ns,
                      .field_selector = NotIn(options_.without_rules),
                      .fields = {{"data", std::string(schemas::kScalingRuleKey)}}};
-  rules.project = [](const Json& object) -> std::optional<RuleState> {
+  rules.project = [](const Value& object) -> std::optional<RuleState> {
     if (!schemas::ScalingRuleText(object)) return std::nullopt;
     return RuleOf(object);
   };

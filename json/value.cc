@@ -1,0 +1,234 @@
+#include "json/value.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "json/arena.h"
+
+namespace mindgate::json {
+namespace {
+
+// Up to here a row is looked through: most keys differ in length, and a comparison of lengths is
+// cheaper than the branches of a search that nobody can predict.
+constexpr size_t kMaxScanned = 16;
+
+bool Before(const Member& member, std::string_view key) { return member.key < key; }
+
+// Most keys differ in length, and most of one length in their last character.
+bool Same(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  if (a.empty()) return true;
+  return a.back() == b.back() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+const Value* Value::Lookup(std::string_view key) const {
+  if (!is_object()) return nullptr;
+  const Member* const end = members_ + size_;
+  if (size_ <= kMaxScanned) {
+    for (const Member* member = members_; member != end; ++member) {
+      if (Same(member->key, key)) return &member->value;
+    }
+    return nullptr;
+  }
+  const Member* const found = std::lower_bound(members_, end, key, Before);
+  return found != end && Same(found->key, key) ? &found->value : nullptr;
+}
+
+std::span<const Member> Value::MembersFrom(std::string_view key) const {
+  const auto row = members();
+  return row.subspan(
+      static_cast<size_t>(std::lower_bound(row.begin(), row.end(), key, Before) - row.begin()));
+}
+
+double Value::number() const {
+  switch (type_) {
+    case Type::kInt:
+      return static_cast<double>(integer_);
+    case Type::kUnsigned:
+      return static_cast<double>(static_cast<uint64_t>(integer_));
+    case Type::kDouble:
+      return number_;
+    default:
+      return 0;
+  }
+}
+
+bool operator==(const Value& a, const Value& b) {
+  using Type = Value::Type;
+  if (a.type_ != b.type_) {
+    const bool floating = a.type_ == Type::kDouble || b.type_ == Type::kDouble;
+    return floating && a.is_number() && b.is_number() && a.number() == b.number();
+  }
+  switch (a.type_) {
+    case Type::kNull:
+      return true;
+    case Type::kBool:
+    case Type::kInt:
+    case Type::kUnsigned:
+      return a.integer_ == b.integer_;
+    case Type::kDouble:
+      return a.number_ == b.number_;
+    case Type::kString:
+      return a.text() == b.text();
+    case Type::kList:
+      return a.size_ == b.size_ &&
+             (a.items_ == b.items_ || std::equal(a.begin(), a.end(), b.begin()));
+    case Type::kObject: {
+      const auto same = [](const Member& one, const Member& other) {
+        return one.key == other.key && one.value == other.value;
+      };
+      return a.size_ == b.size_ && (a.members_ == b.members_ ||
+                                    std::equal(a.members_, a.members_ + a.size_, b.members_, same));
+    }
+  }
+  return false;
+}
+
+const Value* FindPath(const Value* value, std::initializer_list<std::string_view> keys) {
+  for (std::string_view key : keys) value = Find(value, key);
+  return value;
+}
+
+std::optional<std::string_view> AsString(const Value* value) {
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return value->text();
+}
+
+std::optional<int64_t> AsInt(const Value* value) {
+  if (value == nullptr) return std::nullopt;
+  return value->int64();
+}
+
+std::optional<bool> AsBool(const Value* value) {
+  if (value == nullptr || !value->is_boolean()) return std::nullopt;
+  return value->boolean();
+}
+
+std::string_view TypeName(const Value& value) {
+  switch (value.type()) {
+    case Value::Type::kNull:
+      return "null";
+    case Value::Type::kBool:
+      return "boolean";
+    case Value::Type::kInt:
+    case Value::Type::kUnsigned:
+      return "integer";
+    case Value::Type::kDouble:
+      return "number";
+    case Value::Type::kString:
+      return "string";
+    case Value::Type::kList:
+      return "list";
+    case Value::Type::kObject:
+      return "object";
+  }
+  return "null";
+}
+
+nlohmann::json TreeOf(const Value& value) {
+  switch (value.type()) {
+    case Value::Type::kNull:
+      return nullptr;
+    case Value::Type::kBool:
+      return value.boolean();
+    case Value::Type::kInt:
+      return *value.int64();
+    case Value::Type::kUnsigned:
+      return value.uint64();
+    case Value::Type::kDouble:
+      return value.number();
+    case Value::Type::kString:
+      return std::string(value.text());
+    case Value::Type::kList: {
+      nlohmann::json list = nlohmann::json::array();
+      list.get_ref<nlohmann::json::array_t&>().reserve(value.size());
+      for (const Value& item : value) list.push_back(TreeOf(item));
+      return list;
+    }
+    case Value::Type::kObject: {
+      nlohmann::json object = nlohmann::json::object();
+      auto& members = object.get_ref<nlohmann::json::object_t&>();
+      for (const Member& member : value.members()) {
+        members.emplace_hint(members.end(), member.key, TreeOf(member.value));
+      }
+      return object;
+    }
+  }
+  return nullptr;
+}
+
+Value ValueOf(const nlohmann::json& tree, Arena& arena) {
+  using Tree = nlohmann::json::value_t;
+  switch (tree.type()) {
+    case Tree::boolean:
+      return Value::OfBool(tree.get<bool>());
+    case Tree::number_integer:
+      return Value::OfInt(tree.get<int64_t>());
+    case Tree::number_unsigned:
+      return Value::OfUnsigned(tree.get<uint64_t>());
+    case Tree::number_float:
+      return Value::OfDouble(tree.get<double>());
+    case Tree::string:
+      return Value::OfText(arena.Text(tree.get_ref<const std::string&>()));
+    case Tree::array: {
+      Value* const items = arena.Row<Value>(tree.size());
+      size_t count = 0;
+      for (const auto& item : tree) items[count++] = ValueOf(item, arena);
+      return Value::OfItems({items, count});
+    }
+    case Tree::object: {
+      Member* const members = arena.Row<Member>(tree.size());
+      size_t count = 0;
+      for (const auto& [key, value] : tree.get_ref<const nlohmann::json::object_t&>()) {
+        members[count++] = {arena.Text(key), ValueOf(value, arena)};
+      }
+      return Value::OfMembers({members, count});
+    }
+    case Tree::null:
+    case Tree::binary:
+    case Tree::discarded:
+      break;
+  }
+  return {};
+}
+
+Value CopyOf(const Value& value, Arena& arena) {
+  switch (value.type()) {
+    case Value::Type::kString:
+      return Value::OfText(arena.Text(value.text()));
+    case Value::Type::kList: {
+      Value* const items = arena.Row<Value>(value.size());
+      for (size_t i = 0; i < value.size(); ++i) items[i] = CopyOf(value[i], arena);
+      return Value::OfItems({items, value.size()});
+    }
+    case Value::Type::kObject: {
+      Member* const members = arena.Row<Member>(value.size());
+      size_t count = 0;
+      for (const Member& member : value.members()) {
+        members[count++] = {arena.Text(member.key), CopyOf(member.value, arena)};
+      }
+      return Value::OfMembers({members, count});
+    }
+    default:
+      return value;
+  }
+}
+
+std::string Dump(const Value& value) {
+  return TreeOf(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+bool SortMembers(std::span<Member> members) {
+  const auto less = [](const Member& a, const Member& b) { return a.key < b.key; };
+  // Go writes maps in the order of their keys, so there is often nothing to do.
+  if (!std::is_sorted(members.begin(), members.end(), less)) {
+    std::sort(members.begin(), members.end(), less);
+  }
+  const auto same = [](const Member& a, const Member& b) { return a.key == b.key; };
+  return std::adjacent_find(members.begin(), members.end(), same) == members.end();
+}
+
+}  // namespace mindgate::json
