@@ -141,14 +141,15 @@ tl::expected<const Value*, Issue> Decoder::Decode(std::string_view text, const P
 tl::expected<const Value*, Issue> Decoder::DecodeFrom(std::string_view text,
                                                       const Projection::Node* kept) {
   if (text.size() > limits_.bytes) {
-    return tl::unexpected(Issue{{}, "", internal::TooLarge(limits_.bytes), ""});
+    return tl::unexpected(Issue{{}, "", internal::TooLarge(limits_.bytes), "", true});
   }
   Limits limits = limits_;
   limits.elements = limits_.ElementsIn(text.size());
   // A value of a byte or two costs fifty while it is decoded, so a text of nothing else is refused
   // before.
   if (kept == nullptr && text.size() > limits.elements && MostValues(text) > limits.elements) {
-    if (auto issue = internal::Scan(text, limits, nullptr)) return tl::unexpected(*std::move(issue));
+    if (auto issue = internal::Scan(text, limits, nullptr))
+      return tl::unexpected(*std::move(issue));
   }
   const std::string_view content = internal::WithoutByteOrderMark(text);
   if (buffers_ != nullptr && buffers_->parser.capacity() > kMaxKept) buffers_.reset();

@@ -16,9 +16,10 @@ struct Position {
 // One fault in what a user wrote: what is wrong, where, and what to write instead.
 struct Issue {
   Position at;
-  std::string field;    // Kubernetes field path, empty for faults of syntax
-  std::string message;  // one sentence, no final full stop
-  std::string hint;     // what to write instead, may be empty
+  std::string field;          // Kubernetes field path, empty for faults of syntax
+  std::string message;        // one sentence, no final full stop
+  std::string hint;           // what to write instead, may be empty
+  bool beyond_limit = false;  // the text may be right, but is more than is read
 };
 
 // All the faults of one text, in the order found, at most kMax; later ones are counted only.
@@ -27,6 +28,7 @@ class Issues {
   static constexpr size_t kMax = 50;
 
   void Add(Issue issue);
+  void Drop(size_t count) { dropped_ += count; }  // found, but not worth keeping
   bool empty() const { return items_.empty(); }
   const std::vector<Issue>& items() const { return items_; }
   size_t dropped() const { return dropped_; }

@@ -7,15 +7,14 @@
 namespace mindgate::json {
 
 size_t Positions::Add(size_t parent, std::string token, Position at) {
-  nodes_.push_back(Node{parent, std::move(token), at});
-  return nodes_.size() - 1;
+  places_.push_back(at);
+  children_.try_emplace(Name{parent, std::move(token)}, places_.size() - 1);
+  return places_.size() - 1;
 }
 
 size_t Positions::ChildOf(size_t parent, std::string_view token) const {
-  for (size_t i = parent + 1; i < nodes_.size(); ++i) {
-    if (nodes_[i].parent == parent && nodes_[i].token == token) return i;
-  }
-  return 0;
+  const auto found = children_.find(NameView(parent, token));
+  return found == children_.end() ? kRoot : found->second;
 }
 
 void Positions::Set(std::string_view pointer, Position at) {
@@ -24,20 +23,20 @@ void Positions::Set(std::string_view pointer, Position at) {
   size_t node = kRoot;
   for (std::string& token : *tokens) {
     const size_t child = ChildOf(node, token);
-    node = child != 0 ? child : Add(node, std::move(token), Position{});
+    node = child != kRoot ? child : Add(node, std::move(token), Position{});
   }
-  nodes_[node].at = at;
+  places_[node] = at;
 }
 
 Position Positions::At(std::string_view pointer) const {
-  Position nearest = nodes_[kRoot].at;
+  Position nearest = places_[kRoot];
   const auto tokens = Tokens(pointer);
   if (!tokens) return nearest;
   size_t node = kRoot;
   for (const std::string& token : *tokens) {
     node = ChildOf(node, token);
-    if (node == 0) break;
-    if (nodes_[node].at != Position{}) nearest = nodes_[node].at;
+    if (node == kRoot) break;
+    if (places_[node] != Position{}) nearest = places_[node];
   }
   return nearest;
 }

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "json/issues.h"
@@ -18,7 +20,7 @@ class Positions {
   // Values are named by numbers while the places are collected.
   static constexpr size_t kRoot = 0;
 
-  Positions() : nodes_(1) {}
+  Positions() : places_(1) {}
 
   // Adds the value that `parent` holds under `token` (an unescaped key, or an index in decimal),
   // once each; returns its number. For decoders.
@@ -29,23 +31,39 @@ class Positions {
   void Set(std::string_view pointer, Position at);
 
   // The place of `pointer`, else of its nearest ancestor that has one: a missing field is
-  // reported where it should have been written. Takes time linear in the number of values.
+  // reported where it should have been written. Costs one look-up a token.
   Position At(std::string_view pointer) const;
 
-  bool empty() const { return nodes_.size() == 1 && nodes_[kRoot].at == Position{}; }
+  bool empty() const { return places_.size() == 1 && places_[kRoot] == Position{}; }
 
  private:
-  // A node comes after its parent.
-  struct Node {
-    size_t parent = 0;
+  struct Name {
+    size_t parent;
     std::string token;
-    Position at;
+  };
+  struct NameView {
+    size_t parent;
+    std::string_view token;
+    NameView(size_t of, std::string_view name) : parent(of), token(name) {}
+    NameView(const Name& name) : parent(name.parent), token(name.token) {}  // NOLINT: a view of it
+    bool operator==(const NameView&) const = default;
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const NameView& name) const {
+      return std::hash<std::string_view>()(name.token) ^ (name.parent * 0x9E3779B97F4A7C15u);
+    }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const NameView& a, const NameView& b) const { return a == b; }
   };
 
   // The number of a child, 0 (which is nobody's child) when there is none.
   size_t ChildOf(size_t parent, std::string_view token) const;
 
-  std::vector<Node> nodes_;
+  std::vector<Position> places_;  // by number
+  std::unordered_map<Name, size_t, Hash, Equal> children_;
 };
 
 }  // namespace mindgate::json

@@ -84,6 +84,12 @@ class Scanner {
     return false;
   }
 
+  bool BeyondLimit(std::string message) {
+    Fault(at_, std::move(message));
+    issue_->beyond_limit = true;
+    return false;
+  }
+
   // "expected a value, found '}'", with a better sentence for the usual slips.
   bool Unexpected(std::string_view expected, std::string hint = "") {
     const char c = Peek();
@@ -115,10 +121,10 @@ class Scanner {
   }
 
   bool Value() {
-    if (++values_ > limits_.elements) return Fault(at_, TooMany(limits_));
+    if (++values_ > limits_.elements) return BeyondLimit(TooMany(limits_));
     const char c = Peek();
     if (c == '{' || c == '[') {
-      if (open_.size() >= limits_.depth) return Fault(at_, TooDeep(limits_));
+      if (open_.size() >= limits_.depth) return BeyondLimit(TooDeep(limits_));
       Frame frame;
       frame.object = c == '{';
       frame.node = Note(true);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <unordered_map>
 
 #include "json/pointer.h"
 #include "mutators/families.h"
@@ -172,6 +174,10 @@ std::string Untouchable(const MutationContext& context) {
     return "only CREATE and UPDATE are changed";
   }
   if (view.being_deleted) return "the object is being deleted";
+  if (view.excess) {
+    return "it has more than " + std::to_string(view.excess->max) + " " +
+           std::string(view.excess->what);
+  }
   if (view.Label(schemas::kInject) == "disabled") return "labelled mindgate.io/inject: disabled";
   const auto label = request.namespace_labels.find(schemas::kInject);
   if (label != request.namespace_labels.end() && label->second == "disabled" && !context.opted_in) {
@@ -199,11 +205,10 @@ bool OnlyScales(std::string_view key) {
 bool SameButForScale(const Value& a, const Value& b) {
   if (!a.is_object() || !b.is_object()) return a == b;
   const auto covers = [](const Value& one, const Value& other) {
-    return std::all_of(
-        one.members().begin(), one.members().end(), [&](const json::Member& member) {
-          const Value* same = other.Lookup(member.key);
-          return OnlyScales(member.key) || (same != nullptr && *same == member.value);
-        });
+    return std::all_of(one.members().begin(), one.members().end(), [&](const json::Member& member) {
+      const Value* same = other.Lookup(member.key);
+      return OnlyScales(member.key) || (same != nullptr && *same == member.value);
+    });
   };
   const auto lasting = [](const Value& value) {
     return std::count_if(value.members().begin(), value.members().end(),
@@ -220,6 +225,57 @@ std::string_view UnitOfChange(const WorkloadView& view, const PodTemplateView& p
   return path.substr(0, path.find('/', std::string_view("/spec/").size()));
 }
 
+}  // namespace
+
+// The templates of the view before an update, and whether the update touched them: found and
+// compared once, though every mutator asks.
+class TemplateHistory {
+ public:
+  struct Entry {
+    const PodTemplateView* old = nullptr;
+    bool may_edit = false;
+  };
+
+  explicit TemplateHistory(const MutationContext& context) : view_(context.view) {
+    std::unordered_map<std::string_view, const PodTemplateView*> by_name;
+    if (context.old_view != nullptr) {
+      for (const PodTemplateView& old : context.old_view->templates) {
+        by_name.try_emplace(old.name, &old);
+      }
+    }
+    entries_.reserve(view_.templates.size());
+    for (const PodTemplateView& pod : view_.templates) {
+      Entry& entry = entries_.emplace_back();
+      if (const auto named = by_name.find(pod.name); named != by_name.end()) {
+        const PodTemplateView* same = context.old_view->TemplateAt(pod.path);
+        entry.old = same != nullptr && same->name == pod.name ? same : named->second;
+      }
+      entry.may_edit = MayBeEdited(context, pod, entry.old);
+    }
+  }
+
+  const Entry& Of(const PodTemplateView& pod) const {
+    return entries_[static_cast<size_t>(&pod - view_.templates.data())];
+  }
+
+ private:
+  static bool MayBeEdited(const MutationContext& context, const PodTemplateView& pod,
+                          const PodTemplateView* old) {
+    if (pod.pod_spec.value == nullptr) return false;
+    if (context.request.operation == Operation::kCreate || old == nullptr) return true;
+    const Value* now = json::Resolve(*context.view.object, UnitOfChange(context.view, pod));
+    const Value* before =
+        json::Resolve(*context.old_view->object, UnitOfChange(*context.old_view, *old));
+    if (now == nullptr || before == nullptr) return now != before;
+    return !SameButForScale(*now, *before);
+  }
+
+  const WorkloadView& view_;
+  std::vector<Entry> entries_;
+};
+
+namespace {
+
 bool IsVolcano(const MutationContext& context, std::string_view scheduler) {
   return schemas::IsDefaultScheduler(context.view.info(), scheduler) ||
          scheduler == schemas::kVolcanoScheduler || scheduler == context.config.scheduler;
@@ -229,8 +285,11 @@ bool IsVolcano(const MutationContext& context, std::string_view scheduler) {
 
 std::span<const Mutator> Mutators() { return kMutators; }
 
-Edits Mutate(const MutationContext& context) {
-  Edits edits(*context.view.object);
+Edits Mutate(const MutationContext& asked) {
+  Edits edits(*asked.view.object);
+  const TemplateHistory history(asked);
+  MutationContext context = asked;
+  context.history = &history;
   if (const std::string why = Untouchable(context); !why.empty()) {
     edits.Begin("all");
     edits.Withhold("", why);
@@ -262,26 +321,11 @@ bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {
 }
 
 const PodTemplateView* OldTemplate(const MutationContext& context, const PodTemplateView& pod) {
-  if (context.old_view == nullptr) return nullptr;
-  const PodTemplateView* found = nullptr;
-  for (const PodTemplateView& old : context.old_view->templates) {
-    if (old.name != pod.name) continue;
-    if (old.path == pod.path) return &old;
-    if (found == nullptr) found = &old;
-  }
-  return found;
+  return context.history->Of(pod).old;
 }
 
 bool MayEdit(const MutationContext& context, const PodTemplateView& pod) {
-  if (pod.pod_spec.value == nullptr) return false;
-  if (context.request.operation == Operation::kCreate) return true;
-  const PodTemplateView* old = OldTemplate(context, pod);
-  if (old == nullptr) return true;
-  const Value* now = json::Resolve(*context.view.object, UnitOfChange(context.view, pod));
-  const Value* before =
-      json::Resolve(*context.old_view->object, UnitOfChange(*context.old_view, *old));
-  if (now == nullptr || before == nullptr) return now != before;
-  return !SameButForScale(*now, *before);
+  return context.history->Of(pod).may_edit;
 }
 
 bool MayEditJob(const MutationContext& context) {

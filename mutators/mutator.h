@@ -12,6 +12,8 @@
 // its own output.
 namespace mindgate::mutators {
 
+class TemplateHistory;
+
 struct MutationContext {
   const schemas::WorkloadView& view;
   const schemas::WorkloadView* old_view;  // on UPDATE, when the old object is known
@@ -19,6 +21,7 @@ struct MutationContext {
   const schemas::Config& config;
   bool opted_in;  // mindgate.io/inject: enabled, so templates without a visible NPU request count
                   // as well
+  const TemplateHistory* history = nullptr;  // of the view's templates; Mutate sets it
 };
 
 struct Mutator {
@@ -39,7 +42,7 @@ std::span<const Mutator> Mutators();
 // Runs every enabled mutator. Nothing is written to objects that are being deleted, to children of
 // a controller that was injected itself (but by Mutator::of_children), in opted-out objects and
 // namespaces, and on operations other than CREATE and UPDATE.
-Edits Mutate(const MutationContext& context);
+Edits Mutate(const MutationContext& asked);
 
 // --- what mutators share ---
 

@@ -41,13 +41,6 @@ struct Role {
   bool npus = false;
 };
 
-const PodTemplateView* TemplateAt(const RuleContext& context, std::string_view path) {
-  for (const PodTemplateView& pod : context.view.templates) {
-    if (pod.path == path) return &pod;
-  }
-  return nullptr;
-}
-
 std::vector<Role> Roles(const RuleContext& context) {
   std::vector<Role> roles;
   const RolesPlace place = RolesOf(context);
@@ -61,7 +54,7 @@ std::vector<Role> Roles(const RuleContext& context) {
     role.value = &value;
     const auto name = json::FindString(value, "name");
     role.title = "role " + (name ? Quote(*name) : std::to_string(i));
-    const PodTemplateView* pod = TemplateAt(context, role.path + "/template");
+    const PodTemplateView* pod = context.view.TemplateAt(role.path + "/template");
     role.npus = pod != nullptr && pod->RequestsNpus();
     roles.push_back(std::move(role));
   }

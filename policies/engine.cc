@@ -43,14 +43,15 @@ const schemas::Exception* ExceptionFor(const Rule& rule, const RuleContext& cont
   return nullptr;
 }
 
-// What `rules` and `namespaces` say.
-Mode UncappedModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns) {
-  if (const auto* override_ = config.OverrideFor(ns)) {
+// What `rules`, `namespaces` and maxMode say. `override_`: what there is for the namespace.
+template <typename Override>
+Mode ModeUnder(const Rule& rule, const schemas::Config& config, const Override* override_) {
+  if (override_ != nullptr) {
     const auto found = override_->rules.find(rule.id);
-    if (found != override_->rules.end()) return found->second;
+    if (found != override_->rules.end()) return std::min(found->second, config.max_mode);
   }
-  const auto found = config.rules.find(rule.id);
-  return found == config.rules.end() ? rule.default_mode : found->second;
+  const auto found = config.rules.empty() ? config.rules.end() : config.rules.find(rule.id);
+  return std::min(found == config.rules.end() ? rule.default_mode : found->second, config.max_mode);
 }
 
 void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
@@ -96,12 +97,12 @@ std::string_view SeverityName(Severity severity) {
 }
 
 void Findings::Violate(std::string path, std::string message, std::string fix) {
-  for (const Violation& seen : violations_) {
-    if (seen.path == path && seen.message == message) return;
-  }
   if (violations_.size() == kMax) {
     ++dropped_;
     return;
+  }
+  for (const Violation& seen : violations_) {
+    if (seen.path == path && seen.message == message) return;
   }
   violations_.push_back({std::move(path), std::move(message), std::move(fix)});
 }
@@ -119,7 +120,7 @@ const Rule* FindRule(std::string_view id_or_name) {
 }
 
 Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view ns) {
-  return std::min(UncappedModeFor(rule, config, ns), config.max_mode);
+  return ModeUnder(rule, config, config.OverrideFor(ns));
 }
 
 Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces) {
@@ -130,12 +131,17 @@ Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
                 std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
   Judgement judgement;
+  const auto* override_ = context.config.OverrideFor(context.ns());
   for (const Rule* rule : rules) {
+    if (traces == nullptr && !rule->kinds.Has(context.view.kind)) continue;
     RuleTrace trace{rule, Result::kNotApplicable, Mode::kOff, ""};
     if (rule->kinds.Has(context.view.kind)) {
-      trace.mode = ModeFor(*rule, context.config, context.ns());
+      trace.mode = ModeUnder(*rule, context.config, override_);
       if (trace.mode == Mode::kOff) {
         trace.result = Result::kOff;
+      } else if (context.view.excess && !rule->of_any_size) {
+        trace.result = Result::kSkipped;
+        trace.reason = "the object has more parts than are handled";
       } else {
         Findings found;
         Check(*rule, context, found);

@@ -24,18 +24,14 @@ std::string_view WorkloadKind(const Role& role) {
 }
 
 const schemas::PodTemplateView* TemplateOf(const RuleContext& context, const Role& role) {
-  const std::string path = role.path + "/spec/template";
-  for (const schemas::PodTemplateView& pod : context.view.templates) {
-    if (pod.path == path) return &pod;
-  }
-  return nullptr;
+  return context.view.TemplateAt(role.path + "/spec/template");
 }
 
 // The operator copies a role's labels to the InstanceSet and reads the gang label there.
 bool IsGang(const RuleContext& context, const Role& role) {
   const Value* labels = context.view.kind == Kind::kInstanceSet
-                           ? context.view.labels.value
-                           : json::FindPath(*role.value, {"metadata", "labels"});
+                            ? context.view.labels.value
+                            : json::FindPath(*role.value, {"metadata", "labels"});
   return json::FindString(labels, kGangLabel) == "true";
 }
 

@@ -12,13 +12,11 @@ using json::Child;
 using json::Value;
 using schemas::RankTable;
 
-// The rank table of a MindIE service; nothing for other ConfigMaps and for the tables of training
-// jobs.
-std::optional<RankTable> MindieTable(const RuleContext& context) {
-  if (context.view.labels.wrong_type) return std::nullopt;
-  auto table = schemas::ReadRankTable(*context.view.object);
-  if (!table || !table->OfMindie()) return std::nullopt;
-  return table;
+// The rank table of a MindIE service; null pointer for other ConfigMaps and for the tables of
+// training jobs.
+const RankTable* MindieTable(const RuleContext& context) {
+  if (context.view.labels.wrong_type || !context.view.rank_table) return nullptr;
+  return context.view.rank_table->OfMindie() ? &*context.view.rank_table : nullptr;
 }
 
 // True when the object has been stored before, so that the operator may have filled it.
@@ -30,7 +28,7 @@ bool IsStored(const RuleContext& context) {
 }  // namespace
 
 void CheckBothDeployServers(const RuleContext& context, Findings& findings) {
-  const auto table = MindieTable(context);
+  const RankTable* table = MindieTable(context);
   if (!table || table->standalone == nullptr || table->distributed == nullptr) return;
   findings.Violate(
       Child(context.view.labels.path, schemas::kDeployServerStandalone),
@@ -41,7 +39,7 @@ void CheckBothDeployServers(const RuleContext& context, Findings& findings) {
 }
 
 void CheckDeployServer(const RuleContext& context, Findings& findings) {
-  const auto table = MindieTable(context);
+  const RankTable* table = MindieTable(context);
   if (!table || table->standalone != nullptr || table->distributed != nullptr) return;
   findings.Violate(
       Child(context.view.labels.path, schemas::kDeployServerDistributed),
@@ -52,7 +50,7 @@ void CheckDeployServer(const RuleContext& context, Findings& findings) {
 }
 
 void CheckRankTableLabels(const RuleContext& context, Findings& findings) {
-  const auto table = MindieTable(context);
+  const RankTable* table = MindieTable(context);
   if (!table) return;
   const std::string& labels = context.view.labels.path;
   if (table->job_id == nullptr || json::AsString(table->job_id) == "") {
@@ -78,7 +76,7 @@ void CheckRankTableLabels(const RuleContext& context, Findings& findings) {
 }
 
 void CheckRankTableContent(const RuleContext& context, Findings& findings) {
-  const auto table = schemas::ReadRankTable(*context.view.object);
+  const auto& table = context.view.rank_table;
   if (!table) return;
   const std::string path = Child("/data", schemas::kRankTableKey);
   const std::string fix = "write hccl.json: '{\"status\":\"initializing\"}'";

@@ -78,6 +78,7 @@ struct Rule {
   // upstream's code and documents disagree, says so and why the default mode is what it is.
   std::string_view source;
   void (*check)(const RuleContext& context, Findings& findings);
+  bool of_any_size = false;  // also judges an object that has more parts than are handled
 };
 
 // Rule families, one file each under policies/.

@@ -11,7 +11,6 @@ namespace mindgate::policies::scaling {
 namespace {
 
 using json::Value;
-using schemas::ScalingRuleReading;
 
 std::string RulePath() { return json::Child("/data", schemas::kScalingRuleKey); }
 
@@ -27,13 +26,6 @@ void Report(const json::Issues& issues, Findings& findings) {
     findings.Violate(RulePath(), "and " + std::to_string(issues.dropped()) + " more faults",
                      "correct the faults above first");
   }
-}
-
-// Nothing when the ConfigMap holds no text of a rule.
-std::optional<ScalingRuleReading> Read(const Value& config_map) {
-  const auto text = schemas::ScalingRuleText(config_map);
-  if (!text) return std::nullopt;
-  return schemas::ReadScalingRule(*text);
 }
 
 // "a", "b" and 3 more
@@ -61,19 +53,19 @@ void CheckReadable(const RuleContext& context, Findings& findings) {
         "write the rule as a block of text: elastic_scaling.json: | and the JSON below");
     return;
   }
-  Report(Read(*context.view.object)->refused, findings);
+  Report(context.view.scaling_rule->refused, findings);
 }
 
 void CheckWorkable(const RuleContext& context, Findings& findings) {
-  if (const auto reading = Read(*context.view.object)) Report(reading->unworkable, findings);
+  if (const auto& reading = context.view.scaling_rule) Report(reading->unworkable, findings);
 }
 
 void CheckDocumented(const RuleContext& context, Findings& findings) {
-  if (const auto reading = Read(*context.view.object)) Report(reading->doubtful, findings);
+  if (const auto& reading = context.view.scaling_rule) Report(reading->doubtful, findings);
 }
 
 void CheckJobsOfRule(const RuleContext& context, Findings& findings) {
-  const auto reading = Read(*context.view.object);
+  const auto& reading = context.view.scaling_rule;
   if (!reading || !reading->rule) return;
   constexpr std::string_view kGroup = "mindxdl.gitee.com";
   constexpr std::string_view kKind = "AscendJob";
@@ -106,14 +98,14 @@ void CheckJobsOfRule(const RuleContext& context, Findings& findings) {
 
 void CheckRunningController(const RuleContext& context, Findings& findings) {
   if (context.request.operation != schemas::Operation::kUpdate) return;
-  const auto reading = Read(*context.view.object);
+  const auto& reading = context.view.scaling_rule;
   if (!reading || !reading->rule) return;
   if (context.request.old_object == nullptr) {
     findings.Skip("needs the ConfigMap as it was before the update, which is not known here");
     return;
   }
-  const auto before = Read(*context.request.old_object);
-  if (!before || before->rule == reading->rule) return;
+  if (context.old_view == nullptr || !context.old_view->scaling_rule) return;
+  if (context.old_view->scaling_rule->rule == reading->rule) return;
   findings.Violate(RulePath(),
                    "the rule changes, but a running MindIE controller keeps the old one until it "
                    "restarts",

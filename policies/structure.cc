@@ -40,7 +40,7 @@ std::string FixFor(const WrongType& wrong, const std::string& name) {
     if (value.is_boolean()) {
       // YAML 1.1, which kubectl reads, takes all of on, yes and true for the same value.
       return value.boolean() ? "quote the value: write " + name + R"(: "on" (or "yes", "true"))"
-                               : "quote the value: write " + name + R"(: "off" (or "no", "false"))";
+                             : "quote the value: write " + name + R"(: "off" (or "no", "false"))";
     }
     if (IsScalar(value)) return "write " + name + ": " + Quote(json::Dump(value));
     return "write one quoted text as the value of " + name;
@@ -81,6 +81,17 @@ void CheckWrongTypes(const RuleContext& context, Findings& findings) {
   }
 }
 
+void CheckSize(const RuleContext& context, Findings& findings) {
+  const auto& excess = context.view.excess;
+  if (!excess) return;
+  findings.Violate(
+      excess->path,
+      "there are more than " + std::to_string(excess->max) + " " + std::string(excess->what) +
+          ": mindgate does not read an object of that size, "
+          "so nothing is injected and nothing else is checked",
+      "write at most " + std::to_string(excess->max) + ", in several objects if needed");
+}
+
 void CheckInjectLabel(const RuleContext& context, Findings& findings) {
   const auto& view = context.view;
   if (const auto value = view.Label(schemas::kInject)) {
@@ -115,7 +126,7 @@ constexpr Rule kStructureRules[] = {
      "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural schemas. "
      "mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on "
      "turns into.",
-     CheckWrongTypes},
+     CheckWrongTypes, true},
     {"MG002", "inject-label", Severity::kWarning, Mode::kWarn,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "The label mindgate.io/inject is \"enabled\" or \"disabled\".",
@@ -125,6 +136,14 @@ constexpr Rule kStructureRules[] = {
      "Write mindgate.io/inject: \"enabled\" or \"disabled\" in metadata.labels of the object, or "
      "remove the label.",
      "mindgate: this is its own label.", CheckInjectLabel},
+    {"MG003", "object-size", Severity::kError, Mode::kEnforce,
+     schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
+     "An object has at most 1,024 roles, tasks or replica specs, 4,096 containers (256 in one pod) "
+     "and 32 huawei.com resources in one container.",
+     "A decision may not cost more than its text, or one object could keep a replica of the "
+     "webhook "
+     "busy for all others. No real object comes near these numbers.",
+     "Divide the object into several.", "mindgate: these are its own limits.", CheckSize, true},
 };
 
 }  // namespace

@@ -186,10 +186,7 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   for (const Task& task : TasksOf(job)) {
     const auto own = ActionOnPodFailed(json::Find(*task.value, "policies"));
     if (KeepsTheJob(own ? own : of_job)) continue;
-    const PodTemplateView* pod = nullptr;
-    for (const PodTemplateView& each : context.view.templates) {
-      if (each.path == task.path + "/template") pod = &each;
-    }
+    const PodTemplateView* pod = context.view.TemplateAt(task.path + "/template");
     if (pod == nullptr || !pod->RequestsNpus()) continue;
     findings.Violate((own ? task.path : job.path) + "/policies",
                      asked + " has no effect for " + task.title + ": " +

@@ -18,6 +18,9 @@ bool IsVnpuSuffix(std::string_view text) {
   return digits > 0 && digits < text.size() && text[digits] == 'c';
 }
 
+// One more than a container may have; what is left out then makes no difference.
+constexpr size_t kMaxNpuRequests = 33;
+
 void Collect(const Value* map, std::string_view path, bool is_request,
              std::vector<NpuRequest>& requests) {
   if (map == nullptr) return;
@@ -27,6 +30,7 @@ void Collect(const Value* map, std::string_view path, bool is_request,
         requests.begin(), requests.end(),
         [&name = name](const NpuRequest& request) { return request.resource == name; });
     if (found == requests.end()) {
+      if (requests.size() == kMaxNpuRequests) return;
       found = requests.insert(requests.end(), NpuRequest{name, json::Child(path, name), nullptr,
                                                          nullptr, std::nullopt});
     }

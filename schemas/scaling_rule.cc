@@ -1,6 +1,7 @@
 #include "schemas/scaling_rule.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <utility>
@@ -23,6 +24,9 @@ constexpr std::string_view kGroups = "group_list";
 constexpr std::string_view kName = "group_name";
 constexpr std::string_view kNum = "group_num";
 constexpr std::string_view kServers = "server_num_per_group";
+// As many as are looked at before the first fifty in the order of the text are told.
+constexpr size_t kMaxFaults = 1000;
+
 constexpr std::string_view kRefuses = ", so the operator refuses the whole rule";
 
 // What a job's label can hold: a group of any other name can have no jobs.
@@ -73,8 +77,14 @@ class ScalingRuleReader {
     const auto root = json::Document::Decode(commented.text);
     if (!root) {
       json::Issue issue = root.error();
-      issue.message = "not valid JSON: " + issue.message + std::string(kRefuses);
-      if (issue.hint.empty()) issue.hint = "correct the JSON text";
+      if (issue.beyond_limit) {
+        issue.message = "the rule is larger than mindgate reads: " + issue.message;
+        issue.hint = "write at most " + std::to_string(kMaxTiers) + " tiers of at most " +
+                     std::to_string(kMaxGroupsOfTier) + " groups";
+      } else {
+        issue.message = "not valid JSON: " + issue.message + std::string(kRefuses);
+        if (issue.hint.empty()) issue.hint = "correct the JSON text";
+      }
       reading_.refused.Add(std::move(issue));
       return std::move(reading_);
     }
@@ -96,15 +106,31 @@ class ScalingRuleReader {
     std::string hint;
   };
 
+  void Add(Gravity gravity, std::string path, std::string message, std::string hint) {
+    // Those of one gravity may not crowd out the others.
+    size_t& count = counts_[static_cast<size_t>(gravity)];
+    if (++count > kMaxFaults) return;
+    faults_.push_back({gravity, std::move(path), std::move(message), std::move(hint)});
+  }
   void Refuse(std::string path, std::string message, std::string hint) {
     message += kRefuses;
-    faults_.push_back({Gravity::kRefused, std::move(path), std::move(message), std::move(hint)});
+    Add(Gravity::kRefused, std::move(path), std::move(message), std::move(hint));
   }
   void Unworkable(std::string path, std::string message, std::string hint) {
-    faults_.push_back({Gravity::kUnworkable, std::move(path), std::move(message), std::move(hint)});
+    Add(Gravity::kUnworkable, std::move(path), std::move(message), std::move(hint));
   }
   void Doubtful(std::string path, std::string message, std::string hint) {
-    faults_.push_back({Gravity::kDoubtful, std::move(path), std::move(message), std::move(hint)});
+    Add(Gravity::kDoubtful, std::move(path), std::move(message), std::move(hint));
+  }
+
+  // True after it was refused that a list has more items than anybody writes by hand.
+  bool IsTooLong(const Value& list, const std::string& path, std::string_view key, size_t max) {
+    if (list.size() <= max) return false;
+    Add(Gravity::kRefused, path,
+        std::string(key) + " has " + std::to_string(list.size()) + " items, more than the " +
+            std::to_string(max) + " that mindgate reads",
+        "write at most " + std::to_string(max));
+    return true;
   }
 
   void ReportComments(const std::vector<json::Position>& comments) {
@@ -128,7 +154,7 @@ class ScalingRuleReader {
   // Member `key` as Go's decoder finds it: in any case. Null counts as missing, as it leaves Go's
   // field at its zero value.
   const Value* Member(const Value& object, std::string_view path, std::string_view key,
-                     std::string& member_path) {
+                      std::string& member_path) {
     member_path = Child(path, key);
     const Value* found = json::Find(object, key);
     for (const auto& [name, value] : object.members()) {
@@ -181,7 +207,8 @@ class ScalingRuleReader {
     return std::nullopt;
   }
 
-  std::optional<int64_t> Number(const Value& object, const std::string& path, std::string_view key) {
+  std::optional<int64_t> Number(const Value& object, const std::string& path,
+                                std::string_view key) {
     std::string at;
     const auto text = String(object, path, key, "1", at);
     if (!text) return std::nullopt;
@@ -221,6 +248,7 @@ class ScalingRuleReader {
     }
     const Value* list = Member(*root_, "", kTiers, list_path_);
     if (list != nullptr && !IsReadableList(*list, list_path_, kTiers)) return;
+    if (list != nullptr && IsTooLong(*list, list_path_, kTiers, kMaxTiers)) return;
     if (list == nullptr || list->empty()) {
       ReportNoTiers();
       return;
@@ -241,6 +269,7 @@ class ScalingRuleReader {
     std::string list_path;
     const Value* list = Member(item, path, kGroups, list_path);
     if (list == nullptr || !IsReadableList(*list, list_path, kGroups)) return;
+    if (IsTooLong(*list, list_path, kGroups, kMaxGroupsOfTier)) return;
     tier.path = list_path;
     tier.entries.reserve(list->size());
     for (size_t i = 0; i < list->size(); ++i) {
@@ -396,6 +425,13 @@ class ScalingRuleReader {
 
   void PlaceFaults(const std::string& text) {
     if (faults_.empty()) return;
+    const auto left_out = [this](Gravity gravity) {
+      const size_t count = counts_[static_cast<size_t>(gravity)];
+      return count - std::min(count, kMaxFaults);
+    };
+    reading_.refused.Drop(left_out(Gravity::kRefused));
+    reading_.unworkable.Drop(left_out(Gravity::kUnworkable));
+    reading_.doubtful.Drop(left_out(Gravity::kDoubtful));
     const json::Positions places = json::Locate(text);
     std::vector<std::pair<json::Position, const Fault*>> placed;
     placed.reserve(faults_.size());
@@ -437,6 +473,7 @@ class ScalingRuleReader {
   std::string list_path_;
   std::deque<Tier> tiers_;  // by_name points into its own tier, which must not be copied
   std::vector<Fault> faults_;
+  std::array<size_t, 3> counts_{};  // of faults, by gravity
 };
 
 }  // namespace

@@ -14,6 +14,10 @@
 // component/ascend-operator/pkg/controllers/scaling).
 namespace mindgate::schemas {
 
+// A service has a handful of shapes and groups; a rule of more is refused as it is.
+inline constexpr size_t kMaxTiers = 64;
+inline constexpr size_t kMaxGroupsOfTier = 64;
+
 struct ScalingGroup {
   std::string group_name;
   int64_t group_num = 0;             // instances wanted; an instance is one AscendJob

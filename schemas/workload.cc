@@ -1,6 +1,7 @@
 #include "schemas/workload.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "json/pointer.h"
@@ -99,6 +100,14 @@ void MarkUnwritable(WorkloadView& view) {
   }
 }
 
+void OrderByPath(WorkloadView& view) {
+  view.by_path.resize(view.templates.size());
+  std::iota(view.by_path.begin(), view.by_path.end(), size_t{0});
+  std::sort(view.by_path.begin(), view.by_path.end(), [&view](size_t a, size_t b) {
+    return view.templates[a].path < view.templates[b].path;
+  });
+}
+
 }  // namespace
 
 bool ContainerView::RequestsNpus() const {
@@ -107,9 +116,7 @@ bool ContainerView::RequestsNpus() const {
 }
 
 bool PodTemplateView::RequestsNpus() const {
-  return std::any_of(containers.begin(), containers.end(),
-                     [](const ContainerView& container) { return container.RequestsNpus(); }) ||
-         (runtime != nullptr && runtime->RequestsNpus());
+  return own_npus || (runtime != nullptr && runtime->RequestsNpus());
 }
 
 std::optional<std::string_view> PodTemplateView::Label(std::string_view key) const {
@@ -124,6 +131,13 @@ std::string_view PodTemplateView::SchedulerName() const {
   const std::string_view own = json::FindString(pod_spec.value, "schedulerName").value_or("");
   if (!own.empty()) return own;
   return runtime != nullptr ? runtime->SchedulerName() : job_scheduler;
+}
+
+const PodTemplateView* WorkloadView::TemplateAt(std::string_view path) const {
+  const auto found = std::lower_bound(
+      by_path.begin(), by_path.end(), path,
+      [this](size_t index, std::string_view wanted) { return templates[index].path < wanted; });
+  return found != by_path.end() && templates[*found].path == path ? &templates[*found] : nullptr;
 }
 
 bool WorkloadView::RequestsNpus() const {
@@ -212,8 +226,15 @@ std::optional<WorkloadView> BuildView(const Value& object,
     case Kind::kConfigMap:
       if (!views::IsOurConfigMap(object, view.name)) return std::nullopt;
       builder.StringMap(&object, "", "data");
+      if (const auto text = ScalingRuleText(object)) view.scaling_rule = ReadScalingRule(*text);
+      view.rank_table = ReadRankTable(object);
       break;
   }
+  if (view.excess) {
+    view.templates.clear();
+    view.pod_groups.clear();
+  }
+  OrderByPath(view);
   if (!view.wrong_types.empty()) MarkUnwritable(view);
   return view;
 }

@@ -10,6 +10,8 @@
 #include "json/value.h"
 #include "schemas/kinds.h"
 #include "schemas/npu.h"
+#include "schemas/rank_table.h"
+#include "schemas/scaling_rule.h"
 
 // A workload view answers the same questions for every kind: which pod templates an object holds,
 // where their labels, annotations, pod spec and containers are, how many pods they make and how
@@ -31,6 +33,21 @@ struct WrongType {
   std::string path;
   std::string_view wanted;  // "string", "integer", "object", "list"
   const json::Value* value = nullptr;
+};
+
+// What no real object reaches, and what a decision could not bear: rules look at every pair of
+// templates, and a container of two bytes costs two hundred. An object that has more is refused as
+// it is, and nothing else is said of it.
+inline constexpr size_t kMaxTemplates = 1024;
+inline constexpr size_t kMaxContainersOfPod = 256;
+inline constexpr size_t kMaxContainers = 4096;  // of all templates
+inline constexpr size_t kMaxNpuNames = 32;      // huawei.com/* names that one container requests
+inline constexpr size_t kMaxWrongTypes = 1024;
+
+struct Excess {
+  std::string path;
+  std::string_view what;  // "pod templates"
+  size_t max = 0;
 };
 
 struct ContainerView {
@@ -69,6 +86,7 @@ struct PodTemplateView {
                                     // does not group these pods
   // For an OME service, the same template in its runtime, if that is known.
   const PodTemplateView* runtime = nullptr;
+  bool own_npus = false;  // a container here requests NPUs
   // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods;
   // else empty.
   std::string_view job_scheduler;
@@ -135,9 +153,16 @@ struct WorkloadView {
   std::vector<PodTemplateView> templates;
   std::vector<PodGroupView> pod_groups;
   std::vector<WrongType> wrong_types;
+  std::optional<Excess> excess;  // then templates and groups are left out
+  // Of a ConfigMap that holds one, read once.
+  std::optional<ScalingRuleReading> scaling_rule;
+  std::optional<RankTable> rank_table;
   std::shared_ptr<const WorkloadView> runtime;  // of an InferenceService, when it is known
+  std::vector<size_t> by_path;  // indexes of the templates, in the order of their paths
 
   const KindInfo& info() const { return InfoOf(kind); }
+  // The template whose path it is; null pointer when there is none.
+  const PodTemplateView* TemplateAt(std::string_view path) const;
   bool RequestsNpus() const;
   // Requests NPUs, names an OME runtime that does, or says so with mindgate.io/inject: enabled.
   bool IsNpuWorkload() const;

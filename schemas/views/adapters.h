@@ -23,7 +23,11 @@ class Builder {
   // another type is recorded as a WrongType and left out.
   const json::Value* Object(const json::Value* parent, std::string_view path, std::string_view key);
   const json::Value* List(const json::Value* parent, std::string_view path, std::string_view key);
-  std::optional<int64_t> Int(const json::Value* parent, std::string_view path, std::string_view key);
+  // Whether a list (roles, tasks) or an object (replica specs), each part of which may hold a
+  // template, has more of them than are handled; the view then says so.
+  bool HasTooMany(const json::Value* parts, std::string_view path, std::string_view key);
+  std::optional<int64_t> Int(const json::Value* parent, std::string_view path,
+                             std::string_view key);
   // An integer for which the kind's controller or schema takes `by_default` when it is absent.
   // Nothing only when it is there and no integer.
   std::optional<int64_t> Count(const json::Value* parent, std::string_view path,
@@ -40,6 +44,9 @@ class Builder {
   // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.
   void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Value* spec);
 
+  // The view holds more than is handled. The first time counts.
+  void AddExcess(std::string path, std::string_view what, size_t max);
+
   // Records one member of the wrong type, once.
   void AddWrongType(std::string path, std::string_view wanted, const json::Value& value);
 
@@ -48,7 +55,7 @@ class Builder {
 
  private:
   const json::Value* Typed(const json::Value* parent, std::string_view path, std::string_view key,
-                          bool (*has_type)(const json::Value&), std::string_view wanted);
+                           bool (*has_type)(const json::Value&), std::string_view wanted);
   void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Value* spec,
                       std::string_view key, ContainerView::Role role);
   void ReadEnv(const Place& env);
@@ -57,6 +64,7 @@ class Builder {
 
   WorkloadView& view_;
   std::unordered_set<const json::Value*> wrong_;
+  size_t containers_ = 0;
 };
 
 void ReadNative(Builder& builder);

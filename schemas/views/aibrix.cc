@@ -26,8 +26,8 @@ bool IsGrouped(const PodTemplateView& pod) {
 // with minMember 1.
 std::optional<int64_t> MinMember(Builder& builder, const Value* parent, std::string_view path) {
   const std::string strategy = json::Child(path, "schedulingStrategy");
-  const Value* volcano = builder.Object(builder.Object(parent, path, "schedulingStrategy"), strategy,
-                                       "volcanoSchedulingStrategy");
+  const Value* volcano = builder.Object(builder.Object(parent, path, "schedulingStrategy"),
+                                        strategy, "volcanoSchedulingStrategy");
   if (volcano == nullptr) return 1;
   return builder.Count(volcano, strategy + "/volcanoSchedulingStrategy", "minMember", 0);
 }
@@ -35,7 +35,7 @@ std::optional<int64_t> MinMember(Builder& builder, const Value* parent, std::str
 void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
   WorkloadView& view = builder.view();
   const Value* roles = builder.List(spec, path, "roles");
-  if (roles == nullptr) return;
+  if (roles == nullptr || builder.HasTooMany(roles, path, "roles")) return;
   struct Role {
     size_t index;
     int64_t group_size;

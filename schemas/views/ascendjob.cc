@@ -38,7 +38,9 @@ void ReadAscendJob(Builder& builder) {
   std::vector<size_t> all;
   std::optional<int64_t> total = 0;
   bool templates_name_scheduler = false;
-  if (const Value* replica_specs = builder.Object(spec, "/spec", "replicaSpecs")) {
+  const Value* replica_specs = builder.Object(spec, "/spec", "replicaSpecs");
+  if (builder.HasTooMany(replica_specs, "/spec", "replicaSpecs")) return;
+  if (replica_specs != nullptr) {
     for (const auto& [type, replica_spec] : replica_specs->members()) {
       const std::string path = json::Child("/spec/replicaSpecs", type);
       if (!replica_spec.is_object()) {
@@ -50,7 +52,8 @@ void ReadAscendJob(Builder& builder) {
       const auto replicas = builder.Count(&replica_spec, path, "replicas", 1);
       builder.String(&replica_spec, path, "restartPolicy");
       const Value* pod_template = builder.Object(&replica_spec, path, "template");
-      PodTemplateView& pod = builder.AddTemplate(std::string(type), path + "/template", pod_template);
+      PodTemplateView& pod =
+          builder.AddTemplate(std::string(type), path + "/template", pod_template);
       pod.pods = replicas;
       templates_name_scheduler = templates_name_scheduler || !pod.SchedulerName().empty();
       all.push_back(view.templates.size() - 1);

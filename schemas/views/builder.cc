@@ -8,7 +8,7 @@ namespace mindgate::schemas::views {
 using json::Value;
 
 const Value* Builder::Typed(const Value* parent, std::string_view path, std::string_view key,
-                           bool (*has_type)(const Value&), std::string_view wanted) {
+                            bool (*has_type)(const Value&), std::string_view wanted) {
   const Value* value = json::Find(parent, key);
   if (value == nullptr || has_type(*value)) return value;
   AddWrongType(json::Child(path, key), wanted, *value);
@@ -16,8 +16,22 @@ const Value* Builder::Typed(const Value* parent, std::string_view path, std::str
 }
 
 void Builder::AddWrongType(std::string path, std::string_view wanted, const Value& value) {
+  if (view_.wrong_types.size() == kMaxWrongTypes) {
+    AddExcess(std::move(path), "members of a wrong type", kMaxWrongTypes);
+    return;
+  }
   // A bare pod's metadata is read twice: as the object's and as its template's.
   if (wrong_.insert(&value).second) view_.wrong_types.push_back({std::move(path), wanted, &value});
+}
+
+void Builder::AddExcess(std::string path, std::string_view what, size_t max) {
+  if (!view_.excess) view_.excess = Excess{std::move(path), what, max};
+}
+
+bool Builder::HasTooMany(const Value* parts, std::string_view path, std::string_view key) {
+  if (parts == nullptr || parts->size() <= kMaxTemplates) return false;
+  AddExcess(json::Child(path, key), key, kMaxTemplates);
+  return true;
 }
 
 const Value* Builder::Object(const Value* parent, std::string_view path, std::string_view key) {
@@ -92,6 +106,13 @@ void Builder::ReadContainers(PodTemplateView& pod, std::string_view path, const 
   const Value* containers = List(spec, path, key);
   if (containers == nullptr) return;
   const std::string list_path = json::Child(path, key);
+  containers_ += containers->size();
+  if (containers->size() > kMaxContainersOfPod) {
+    return AddExcess(list_path, "containers in one pod", kMaxContainersOfPod);
+  }
+  if (containers_ > kMaxContainers) {
+    return AddExcess(list_path, "containers", kMaxContainers);
+  }
   for (size_t i = 0; i < containers->size(); ++i) {
     AddContainer(pod, json::Child(list_path, i), (*containers)[i], role);
   }
@@ -116,6 +137,10 @@ void Builder::AddContainer(PodTemplateView& pod, std::string path, const Value& 
     Object(resources, resources_path, "requests");
     Object(resources, resources_path, "limits");
     added.npus = ReadNpuRequests(resources, resources_path);
+    pod.own_npus = pod.own_npus || added.RequestsNpus();
+    if (added.npus.size() > kMaxNpuNames) {
+      AddExcess(resources_path, "huawei.com resources in one container", kMaxNpuNames);
+    }
   }
   added.path = std::move(path);
 }

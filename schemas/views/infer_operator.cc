@@ -68,7 +68,7 @@ void ReadInferOperator(Builder& builder) {
     path += "/template";
   }
   const Value* roles = builder.List(spec, path, "roles");
-  if (roles == nullptr) return;
+  if (roles == nullptr || builder.HasTooMany(roles, path, "roles")) return;
   for (size_t i = 0; i < roles->size(); ++i) {
     const std::string role_path = json::Child(path + "/roles", i);
     if ((*roles)[i].is_object()) {

@@ -27,7 +27,9 @@ void ReadVolcanoJob(Builder& builder) {
   const std::string_view job_scheduler = builder.String(spec, path, "schedulerName");
   builder.String(spec, path, "queue");
   std::vector<size_t> all;
-  if (const Value* tasks = builder.List(spec, path, "tasks")) {
+  const Value* tasks = builder.List(spec, path, "tasks");
+  if (builder.HasTooMany(tasks, path, "tasks")) return;
+  if (tasks != nullptr) {
     for (size_t i = 0; i < tasks->size(); ++i) {
       const Value& task = (*tasks)[i];
       const std::string task_path = json::Child(path + "/tasks", i);
