@@ -39,6 +39,22 @@ std::optional<WorkloadView> ViewOf(const Value* object, const AdmissionRequest& 
   return schemas::BuildView(*object, RuntimeView(*object, request, own.value_or(request.ns)));
 }
 
+Verdict Error(std::string message) {
+  Verdict verdict;
+  verdict.outcome = Outcome::kError;
+  policies::Finding finding;
+  finding.error = true;
+  finding.message = std::move(message);
+  verdict.findings.push_back(std::move(finding));
+  return verdict;
+}
+
+Verdict GaveUp() {
+  Verdict verdict = Error("the decision took too long and was given up");
+  verdict.gave_up = true;
+  return verdict;
+}
+
 Verdict Ignored(std::string reason) {
   Verdict verdict;
   verdict.outcome = Outcome::kIgnored;
@@ -52,6 +68,7 @@ void Judge(const WorkloadView& view, const WorkloadView* old_view, const Admissi
            const Config& config, const Options& options, Verdict& verdict) {
   policies::Judgement judgement = policies::Judge({view, old_view, request, config},
                                                   options.explain ? &verdict.traces : nullptr);
+  verdict.gave_up = judgement.gave_up;
   verdict.findings = std::move(judgement.findings);
   verdict.warnings = Warnings(verdict.findings);
   if (judgement.denied || (options.strict && !verdict.warnings.empty())) {
@@ -75,13 +92,14 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   Verdict verdict;
   if (options.mutate) {
     const mutators::Edits edits = mutators::Mutate({*view, old, request, config, IsOptedIn(*view)});
+    if (edits.gave_up()) return GaveUp();
     verdict.patch = edits.BuildPatch();
     verdict.changes = edits.Changes();
     if (options.explain) verdict.withheld = edits.withheld();
   }
   if (verdict.patch.empty()) {
     if (options.judge) Judge(*view, old, request, config, options, verdict);
-    return verdict;
+    return verdict.gave_up ? GaveUp() : verdict;
   }
   if (!options.judge && !options.apply) return verdict;
   const auto mutated = std::make_shared<json::Document>();
@@ -95,7 +113,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
     const auto mutated_view = ViewOf(&mutated->root(), request);
     Judge(*mutated_view, old, request, config, options, verdict);
   }
-  return verdict;
+  return verdict.gave_up ? GaveUp() : verdict;
 }
 
 }  // namespace
@@ -118,13 +136,7 @@ Verdict Admit(const AdmissionRequest& request, const Config& config, const Optio
   try {
     return Decide(request, config, options);
   } catch (const std::exception& failure) {
-    Verdict verdict;
-    verdict.outcome = Outcome::kError;
-    policies::Finding finding;
-    finding.error = true;
-    finding.message = "internal error: " + std::string(failure.what());
-    verdict.findings.push_back(std::move(finding));
-    return verdict;
+    return Error("internal error: " + std::string(failure.what()));
   }
 }
 

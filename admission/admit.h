@@ -23,6 +23,7 @@ std::string_view OutcomeName(Outcome outcome);  // "admitted", "denied", "error"
 struct Verdict {
   Outcome outcome = Outcome::kAdmitted;
   std::string ignored_because;  // for kIgnored
+  bool gave_up = false;         // for kError: AdmissionRequest::is_over said so
   std::vector<json::Operation> patch;
   std::vector<mutators::Change> changes;
   std::vector<policies::Finding> findings;

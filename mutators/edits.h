@@ -46,6 +46,10 @@ class Edits {
 
   void Withhold(std::string path, std::string reason);
 
+  // The request was over before every mutator had run.
+  void GiveUp() { gave_up_ = true; }
+  bool gave_up() const { return gave_up_; }
+
   // What Set wrote to member `key` of the map at `map_path`; null pointer when nothing.
   const json::Json* Pending(std::string_view map_path, std::string_view key) const;
 
@@ -79,6 +83,7 @@ class Edits {
   std::string mutator_;
   std::map<std::string, Write, std::less<>> writes_;  // by path
   std::vector<Withheld> withheld_;
+  bool gave_up_ = false;
 };
 
 }  // namespace mindgate::mutators

@@ -108,7 +108,7 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
   std::optional<std::string_view> sibling = PendingInGroup(context.view, group, key, edits);
   for (const LabelOccurrence& place : occurrences) {
     const auto value = json::AsString(place.value);
-    if (!value) return {"", "the label at " + place.path + " is not a string"};
+    if (!value) return {"", "the label at " + place.Path() + " is not a string"};
     if (sibling && !EqualIgnoreCase(*sibling, *value)) {
       return {
           "",

@@ -95,7 +95,7 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
   for (const auto& place : context.view.GroupAnnotations(group, schemas::kMinAvailable)) {
     const auto value = json::AsString(place.value);
     if (!value) {
-      return {"", "the annotation at " + place.path + " is not a string"};
+      return {"", "the annotation at " + place.Path() + " is not a string"};
     }
     if (carried && carried != value) {
       return {

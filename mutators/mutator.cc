@@ -304,6 +304,10 @@ Edits Mutate(const MutationContext& asked) {
   for (const Mutator& mutator : kMutators) {
     if (context.config.disabled_mutators.contains(mutator.name)) continue;
     if (view.controller_injected && !mutator.of_children) continue;
+    if (context.request.is_over && context.request.is_over()) {
+      edits.GiveUp();
+      break;
+    }
     edits.Begin(mutator.name);
     mutator.run(context, edits);
   }

@@ -22,7 +22,7 @@ constexpr KindSet kAibrixWithRoles = {Kind::kStormService, Kind::kRoleSet};
 
 // The spec that holds the roles: a RoleSet's own, or the one that a StormService is a template of.
 struct RolesPlace {
-  std::string path;
+  std::string_view path;
   const Value* spec = nullptr;
 };
 
@@ -34,11 +34,19 @@ RolesPlace RolesOf(const RuleContext& context) {
   return {"/spec", json::Find(*context.view.object, "spec")};
 }
 
+// One role. Most rules find nothing to say of it, so its texts are made when they are asked for.
 struct Role {
-  std::string path;
+  std::string_view holder;  // the path of the spec that holds the roles
+  size_t index = 0;
   const Value* value = nullptr;
-  std::string title;  // for messages: "role prefill", "role 2"
   bool npus = false;
+
+  std::string Path() const { return std::string(holder) + "/roles/" + std::to_string(index); }
+  // For messages: "role prefill", "role 2".
+  std::string Title() const {
+    const auto name = json::FindString(*value, "name");
+    return "role " + (name ? Quote(*name) : std::to_string(index));
+  }
 };
 
 std::vector<Role> Roles(const RuleContext& context) {
@@ -46,17 +54,14 @@ std::vector<Role> Roles(const RuleContext& context) {
   const RolesPlace place = RolesOf(context);
   const Value* list = json::Find(place.spec, "roles");
   if (!json::IsArray(list)) return roles;
+  roles.reserve(list->size());
+  // The view has one template for each role that is an object, in their order.
+  const auto& templates = context.view.templates;
   for (size_t i = 0; i < list->size(); ++i) {
     const Value& value = (*list)[i];
     if (!value.is_object()) continue;
-    Role role;
-    role.path = json::Child(place.path + "/roles", i);
-    role.value = &value;
-    const auto name = json::FindString(value, "name");
-    role.title = "role " + (name ? Quote(*name) : std::to_string(i));
-    const PodTemplateView* pod = context.view.TemplateAt(role.path + "/template");
-    role.npus = pod != nullptr && pod->RequestsNpus();
-    roles.push_back(std::move(role));
+    const size_t at = roles.size();
+    roles.push_back({place.path, i, &value, at < templates.size() && templates[at].RequestsNpus()});
   }
   return roles;
 }
@@ -72,8 +77,8 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
   }
   for (const Role& role : Roles(context)) {
     if (json::Find(*role.value, "replicas") != nullptr) continue;
-    findings.Violate(role.path + "/replicas",
-                     role.title +
+    findings.Violate(role.Path() + "/replicas",
+                     role.Title() +
                          " has no replicas: AIBrix counts them as 0 and makes no pods, or its "
                          "controller crashes",
                      "write replicas: 1, or the number of instances");
@@ -94,9 +99,9 @@ std::vector<Strategy> NpuStrategies(const RuleContext& context) {
   };
   if (!context.view.IsNpuWorkload()) return strategies;
   const RolesPlace place = RolesOf(context);
-  add(place.spec, place.path);
+  add(place.spec, std::string(place.path));
   for (const Role& role : Roles(context)) {
-    if (role.npus) add(role.value, role.path);
+    if (role.npus) add(role.value, role.Path());
   }
   return strategies;
 }
@@ -142,8 +147,8 @@ void CheckStrategyTwice(const RuleContext& context, Findings& findings) {
   if (json::Find(place.spec, "schedulingStrategy") == nullptr) return;
   for (const Role& role : Roles(context)) {
     if (json::Find(*role.value, "schedulingStrategy") == nullptr) continue;
-    findings.Violate(role.path + "/schedulingStrategy",
-                     role.title +
+    findings.Violate(role.Path() + "/schedulingStrategy",
+                     role.Title() +
                          " and the RoleSet both have a schedulingStrategy: two PodGroups claim the "
                          "same pods",
                      "keep at most one of the two; for NPU roles remove both");
@@ -175,8 +180,8 @@ void CheckStateful(const RuleContext& context, Findings& findings) {
   }
   for (const Role& role : Roles(context)) {
     if (!role.npus || stateful(role.value)) continue;
-    findings.Violate(role.path + "/stateful",
-                     role.title +
+    findings.Violate(role.Path() + "/stateful",
+                     role.Title() +
                          " is not stateful: a replaced instance gets another index, which the "
                          "engines use as their rank",
                      "write stateful: true");
@@ -217,7 +222,7 @@ void CheckPodGroupSize(const RuleContext& context, Findings& findings) {
     check(json::Find(*context.view.object, "spec"), "/spec", 2);
     return;
   }
-  for (const Role& role : Roles(context)) check(role.value, role.path, 1);
+  for (const Role& role : Roles(context)) check(role.value, role.Path(), 1);
 }
 
 constexpr Rule kAibrixRules[] = {

@@ -134,6 +134,10 @@ Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
   const auto* override_ = context.config.OverrideFor(context.ns());
   for (const Rule* rule : rules) {
     if (traces == nullptr && !rule->kinds.Has(context.view.kind)) continue;
+    if (context.request.is_over && context.request.is_over()) {
+      judgement.gave_up = true;
+      break;
+    }
     RuleTrace trace{rule, Result::kNotApplicable, Mode::kOff, ""};
     if (rule->kinds.Has(context.view.kind)) {
       trace.mode = ModeUnder(*rule, context.config, override_);

@@ -39,6 +39,7 @@ struct RuleTrace {
 struct Judgement {
   std::vector<Finding> findings;  // by rule id, then in the order found
   bool denied = false;            // a finding of mode enforce
+  bool gave_up = false;           // the request was over before every rule had run
 };
 
 // Runs every rule that applies. All violations at once. A rule that throws is an error finding of

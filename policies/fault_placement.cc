@@ -134,6 +134,15 @@ bool Resembles(const Word& a, const Word& b, int typos) {
   return EditDistance(a.text, b.text) <= typos;
 }
 
+bool IsNearOurDomain(std::string_view prefix) {
+  constexpr std::string_view kDomain = "huawei.com";
+  constexpr size_t kTypos = 2;
+  if (prefix == kDomain) return true;
+  if (prefix.size() + kTypos < kDomain.size() || prefix.size() > kDomain.size() + kTypos)
+    return false;
+  return EditDistance(prefix, kDomain) <= static_cast<int>(kTypos);
+}
+
 // The known key that was meant; null pointer when none is near, or the key is right as it is.
 const KnownKey* MeantBy(std::string_view key, Where where) {
   static const std::vector<Word> known = [] {
@@ -141,14 +150,16 @@ const KnownKey* MeantBy(std::string_view key, Where where) {
     for (const KnownKey& candidate : kKnownKeys) words.emplace_back(SplitOf(candidate.key).name);
     return words;
   }();
+  for (const KnownKey& candidate : kKnownKeys) {
+    if (candidate.key == key) return candidate.where == where ? nullptr : &candidate;
+  }
   const SplitKey split = SplitOf(key);
   if (split.name.size() > kMaxWord) return nullptr;
   // A key of somebody else's domain is theirs.
-  if (!split.prefix.empty() && EditDistance(split.prefix, "huawei.com") > 2) return nullptr;
+  if (!split.prefix.empty() && !IsNearOurDomain(split.prefix)) return nullptr;
   const Word word(split.name);
   for (size_t i = 0; i < kKnownKeys.size(); ++i) {
     const KnownKey& candidate = kKnownKeys[i];
-    if (candidate.key == key) return candidate.where == where ? nullptr : &candidate;
     if (candidate.needs_prefix && split.prefix.empty()) continue;
     if (Resembles(word, known[i], candidate.typos)) return &candidate;
   }

@@ -50,7 +50,7 @@ void CheckValues(const RuleContext& context, std::string_view key, Values values
                  std::string_view effect, Findings& findings) {
   for (const TextEntry& entry : ReachingLabels(context.view, key)) {
     if (Contains(values, entry.value)) continue;
-    findings.Violate(entry.path,
+    findings.Violate(entry.Path(),
                      std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
                          DidYouMean(entry.value, values),
                      "write " + std::string(key) + ": " + OneOf(values));
@@ -127,7 +127,7 @@ void CheckFaultRetryTimesValue(const RuleContext& context, Findings& findings) {
       if (ascend_job) message += "; the operator may not start the AscendJob at all";
     }
     findings.Violate(
-        entry.path, std::move(message),
+        entry.Path(), std::move(message),
         R"(write a whole number of at least 0 in quotes, such as fault-retry-times: "3")");
   }
 }
@@ -136,7 +136,7 @@ void CheckRecoverPolicyValue(const RuleContext& context, Findings& findings) {
   for (const TextEntry& entry : ReachingAnnotations(context.view, schemas::kRecoverPolicyPath)) {
     if (entry.value == "pod") continue;
     findings.Violate(
-        entry.path,
+        entry.Path(),
         "huawei.com/recover_policy_path is " + Quote(entry.value) +
             ", which has no effect: only \"pod\" keeps a fault from taking down the whole group",
         R"(write huawei.com/recover_policy_path: "pod", or remove the annotation)");
@@ -150,7 +150,7 @@ void CheckWaitRescheduleTimeout(const RuleContext& context, Findings& findings) 
       continue;
     }
     findings.Violate(
-        entry.path,
+        entry.Path(),
         "wait-reschedule-timeout is " + Quote(entry.value) +
             ", not seconds from 30 to 270: 270 is used instead",
         R"(write a whole number from 30 to 270 in quotes, such as wait-reschedule-timeout: "120")");
@@ -166,7 +166,7 @@ void CheckFaultFilters(const RuleContext& context, Findings& findings) {
       for (std::string_view filter : Split(text, ',')) {
         const std::string fault = FaultOfFilter(filter);
         if (fault.empty()) continue;
-        findings.Violate(entry.path, "the filter " + Quote(filter) + " cannot be read: " + fault,
+        findings.Violate(entry.Path(), "the filter " + Quote(filter) + " cannot be read: " + fault,
                          "write FAULT:SECONDS pairs separated by commas, such as "
                          "\"80E01801:60,RestartRequest:30\"");
       }
@@ -179,7 +179,7 @@ void CheckRecoverStrategy(const RuleContext& context, Findings& findings) {
     for (std::string_view strategy : Split(entry.value, ',')) {
       strategy = Trim(strategy);
       if (Contains(kRecoverStrategies, strategy)) continue;
-      findings.Violate(entry.path,
+      findings.Violate(entry.Path(),
                        "recover-strategy names " + Quote(strategy) +
                            ", which the operator does not know" +
                            DidYouMean(strategy, kRecoverStrategies),

@@ -100,7 +100,7 @@ void CheckValue(const RuleContext& context, Findings& findings) {
         !number       ? ", not a whole number: the scheduler refuses the job and no pod starts"
         : *number < 1 ? ", below 1: the scheduler counts the NPUs of the job wrongly"
                       : ", more pods than Kubernetes can count: the gang never fills";
-    findings.Violate(entry.path, is + effect,
+    findings.Violate(entry.Path(), is + effect,
                      "write the number of pods that must start together, in quotes, such as "
                      "huawei.com/schedule_minAvailable: \"2\"");
   }
@@ -198,10 +198,10 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
       return ParseGoInt(a) == ParseGoInt(b);
     });
     if (!found) continue;
-    findings.Violate(found->other->path,
+    findings.Violate(found->other->Path(),
                      std::string(kKey) + " is " + Quote(found->other_text) + " here and " +
                          Quote(found->first_text) + " at " +
-                         json::FieldPath(*view.object, found->first->path) +
+                         json::FieldPath(*view.object, found->first->Path()) +
                          ": the scheduler picks one of them at random in each session",
                      "write the same number for all pods of " + group.name);
   }

@@ -50,7 +50,7 @@ std::vector<TextEntry> Entries(const std::vector<const Place*>& maps, std::strin
   std::vector<TextEntry> entries;
   for (const Place* map : maps) {
     if (const auto text = json::FindString(map->value, key)) {
-      entries.push_back({json::Child(map->path, key), key, *text});
+      entries.push_back({map, key, *text});
     }
   }
   return entries;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/pointer.h"
 #include "schemas/workload.h"
 
 // The places of labels and annotations that reach pods or PodGroups, for rules that check them
@@ -17,9 +18,11 @@ std::vector<const schemas::Place*> ReachingAnnotationMaps(const schemas::Workloa
 
 // One entry whose value is text; others are the wrong-type rule's business.
 struct TextEntry {
-  std::string path;
+  const schemas::Place* map;
   std::string_view key;
   std::string_view value;
+
+  std::string Path() const { return json::Child(map->path, key); }
 };
 
 // The entries of `key` in those maps.

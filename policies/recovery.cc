@@ -58,9 +58,9 @@ void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const 
   if (!found) return;
   const std::string joined = std::string(found->first_text) + "|" + std::string(found->other_text);
   findings.Violate(
-      found->other->path,
+      found->other->Path(),
       std::string(label.key) + " is " + Quote(found->other_text) + " here and " +
-          Quote(found->first_text) + " at " + json::FieldPath(*view.object, found->first->path) +
+          Quote(found->first_text) + " at " + json::FieldPath(*view.object, found->first->Path()) +
           ": the scheduler joins them to " + Quote(joined) + ", so " + std::string(label.effect),
       "write one value of " + std::string(label.key) + " for all pods of the PodGroup, such as " +
           Quote(found->first_text));
@@ -182,7 +182,7 @@ void CheckExternalScheduling(const RuleContext& context, Findings& findings) {
     if (entry.value != "external-force" && entry.value != "external-grace") continue;
     const std::string plain(entry.value.substr(std::string_view("external-").size()));
     findings.Violate(
-        entry.path,
+        entry.Path(),
         "fault-scheduling is " + Quote(entry.value) +
             ", but only infer-operator acts on it: a faulty pod here is marked but never deleted",
         "write fault-scheduling: " + Quote(plain));
@@ -193,7 +193,7 @@ void CheckRedundantPodRescheduling(const RuleContext& context, Findings& finding
   const WorkloadView& view = context.view;
   if (!IsMindieManager(view)) return;
   for (const TextEntry& entry : ReachingLabels(view, schemas::kPodRescheduling)) {
-    findings.Violate(entry.path,
+    findings.Violate(entry.Path(),
                      "pod-rescheduling changes nothing for " + Quote(*view.Label(schemas::kApp)) +
                          ": the scheduler always deletes only its faulty pod",
                      "remove the label, or leave it as a note to readers");

@@ -48,6 +48,8 @@ struct AdmissionRequest {
   std::map<std::string, std::string, std::less<>> namespace_labels;
   const ObjectLookup* objects = nullptr;  // null pointer: nothing else is known
   Time now{};                             // for the expiry of exceptions
+  // Whether nobody waits for the decision any more; asked between rules and mutators. Empty: never.
+  std::function<bool()> is_over{};
 };
 
 }  // namespace mindgate::schemas

@@ -28,7 +28,7 @@ void AddOccurrence(const Place& map, std::string_view key,
   if (value == nullptr) return;
   // Only neighbours share a map: the leader and worker of one OME component.
   if (occurrences.empty() || occurrences.back().value != value)
-    occurrences.push_back({json::Child(map.path, key), value, in_runtime});
+    occurrences.push_back({&map, key, value, in_runtime});
 }
 
 // An inherited entry reaches the pods only where nothing nearer sets it.
@@ -109,6 +109,8 @@ void OrderByPath(WorkloadView& view) {
 }
 
 }  // namespace
+
+std::string LabelOccurrence::Path() const { return json::Child(map->path, key); }
 
 bool ContainerView::RequestsNpus() const {
   return std::any_of(npus.begin(), npus.end(),

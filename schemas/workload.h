@@ -127,10 +127,13 @@ struct PodGroupView {
 
 // One place in a PodGroup that carries a label or annotation.
 struct LabelOccurrence {
-  std::string path;  // pointer of the entry
+  const Place* map = nullptr;  // of the view, which outlives it
+  std::string_view key;
   const json::Value* value = nullptr;
   // It is in the runtime of an InferenceService, and the path is in that object.
   bool in_runtime = false;
+
+  std::string Path() const;  // pointer of the entry
 };
 
 struct OwnerView {

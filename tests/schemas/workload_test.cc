@@ -831,7 +831,7 @@ TEST(GroupLabels, EveryPlaceOnceNearestFirst) {
     std::vector<std::string> got;
     for (const LabelOccurrence& carried :
          view->GroupLabels(view->pod_groups[0], "fault-scheduling")) {
-      got.push_back(carried.path + (carried.in_runtime ? " of the runtime" : ""));
+      got.push_back(carried.Path() + (carried.in_runtime ? " of the runtime" : ""));
     }
     EXPECT_EQ(got, row.want) << row.name;
   }
