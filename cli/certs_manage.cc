@@ -65,13 +65,13 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
     logger.Error("internal error in a probe", {{"what", what}});
   };
   const auto port = webhook::ProbePort::Open(
-      probes,
-      {{"/livez", [](const webhook::HttpRequest&) { return webhook::PlainText(200, "ok\n"); }},
-       {"/readyz", [&](const webhook::HttpRequest&) {
-          if (loop.failing()) return webhook::PlainText(503, "certificates cannot be managed\n");
-          return webhook::PlainText(200,
-                                    leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
-        }}});
+      probes, {{"/livez", [](const webhook::Request&) { return webhook::PlainText(200, "ok\n"); }},
+               {"/readyz", [&](const webhook::Request&) {
+                  if (loop.failing())
+                    return webhook::PlainText(503, "certificates cannot be managed\n");
+                  return webhook::PlainText(
+                      200, leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
+                }}});
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;

@@ -172,22 +172,21 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   probes.on_bug = [&logger](std::string_view what) {
     logger.Error("internal error in a probe", {{"what", what}});
   };
-  using webhook::HttpRequest;
+  using webhook::Request;
   const auto port = webhook::ProbePort::Open(
-      probes,
-      {{"/livez", [](const HttpRequest&) { return webhook::PlainText(200, "ok\n"); }},
-       {"/readyz",
-        [&](const HttpRequest&) {
-          const std::string why =
-              Unready(config, scaling, options.manage_certs ? &certificates : nullptr);
-          if (!why.empty()) return webhook::PlainText(503, why + "\n");
-          return webhook::PlainText(200,
-                                    leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
-        }},
-       {"/metrics", [&](const HttpRequest&) { return webhook::MetricsText(metrics.Render()); }},
-       {"/decisions", [&](const HttpRequest&) {
-          return webhook::PlainText(200, Decisions(scaling.journal()));
-        }}});
+      probes, {{"/livez", [](const Request&) { return webhook::PlainText(200, "ok\n"); }},
+               {"/readyz",
+                [&](const Request&) {
+                  const std::string why =
+                      Unready(config, scaling, options.manage_certs ? &certificates : nullptr);
+                  if (!why.empty()) return webhook::PlainText(503, why + "\n");
+                  return webhook::PlainText(
+                      200, leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
+                }},
+               {"/metrics", [&](const Request&) { return webhook::MetricsText(metrics.Render()); }},
+               {"/decisions", [&](const Request&) {
+                  return webhook::PlainText(200, Decisions(scaling.journal()));
+                }}});
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;

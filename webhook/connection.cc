@@ -131,12 +131,16 @@ Connection::Next Connection::OnBytes(std::string_view bytes, Instant now) {
 Connection::Taken Connection::TakeRequest() {
   const size_t bytes = framer_.held();
   charged_ -= bytes;
-  return {framer_.Take(), ByteLease(budget_, bytes)};
+  Taken taken{framer_.Take(), ByteLease(budget_, bytes)};
+  head_only_ = taken.request.method == Method::kHead;
+  close_wanted_ = taken.request.close;
+  return taken;
 }
 
-Connection::Next Connection::OnAnswer(uint64_t sequence, const Answer& answer, Instant now) {
+Connection::Next Connection::OnAnswer(uint64_t sequence, Response response, Instant now) {
   if (phase_ != Phase::kExecuting || sequence != sequence_) return Next::kWait;
-  Send(answer, now);
+  response.close = response.close || close_wanted_;
+  Send(response, head_only_, now);
   return Drive(now);
 }
 
@@ -144,13 +148,15 @@ Connection::Next Connection::Refuse(Refusal refusal, Instant now) {
   stats_.Add(refusal);
   framer_ = Framer(settings_.port, settings_.framing);
   leftover_ = {};
-  Send({RefusalAnswer(refusal, /*close=*/true), true}, now);
+  Response response = RefusalResponse(refusal);
+  response.close = true;
+  Send(response, /*head_only=*/false, now);
   return Next::kAgain;
 }
 
-void Connection::Send(const Answer& answer, Instant now) {
-  out_ += answer.bytes;
-  close_after_write_ = answer.close;
+void Connection::Send(const Response& response, bool head_only, Instant now) {
+  AppendResponse(response, head_only, out_);
+  close_after_write_ = response.close;
   SetPhase(Phase::kWriting, now);
   // An answer is small, or the only one of its connection: not worth failing for.
   Charge();

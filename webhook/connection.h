@@ -8,6 +8,7 @@
 #include "webhook/byte_budget.h"
 #include "webhook/framing.h"
 #include "webhook/layer_stats.h"
+#include "webhook/response.h"
 #include "webhook/transport.h"
 
 namespace mindgate::webhook {
@@ -28,12 +29,6 @@ struct ConnectionSettings {
   std::chrono::milliseconds linger_time{2'000};
   // Most bytes dropped while lingering: a body that was refused, and some.
   size_t linger_bytes = 16 * 1024 * 1024;
-};
-
-// An answer as it goes on the wire.
-struct Answer {
-  std::string bytes;
-  bool close = false;  // end the connection once it is sent
 };
 
 // One connection's state machine: handshake, requests one at a time, answers, a lingering end.
@@ -72,7 +67,7 @@ class Connection {
 
   // An answer to an earlier request than the last dispatched, or one that comes after its deadline,
   // is dropped.
-  Next OnAnswer(uint64_t sequence, const Answer& answer, Instant now);
+  Next OnAnswer(uint64_t sequence, Response response, Instant now);
 
   // To be called when deadline() has passed.
   Next OnDeadline(Instant now);
@@ -95,7 +90,7 @@ class Connection {
   Next OnBytes(std::string_view bytes, Instant now);
   Next Flush();
   Next Refuse(Refusal refusal, Instant now);
-  void Send(const Answer& answer, Instant now);
+  void Send(const Response& response, bool head_only, Instant now);
   void Linger(Instant now);
   void Park(Instant now);
   void SetPhase(Phase phase, Instant now);
@@ -114,6 +109,9 @@ class Connection {
   std::string out_;       // not yet written
   bool close_after_write_ = false;
   bool continue_sent_ = false;
+  // Of the last request that was taken.
+  bool head_only_ = false;
+  bool close_wanted_ = false;
   uint64_t sequence_ = 0;
   size_t charged_ = 0;
   size_t discarded_ = 0;

@@ -27,8 +27,8 @@ bool Add(int epoll, int fd, uint32_t events, uint64_t id) {
 
 }  // namespace
 
-void Responder::Send(Answer answer) const {
-  loop_->Send(connection_, sequence_, std::move(answer));
+void Responder::Send(Response response) const {
+  loop_->Send(connection_, sequence_, std::move(response));
 }
 
 EventLoop::EventLoop(Options options)
@@ -88,11 +88,11 @@ void EventLoop::Adopt(FileDescriptor socket) {
   Run([this, shared] { Open(std::move(*shared)); });
 }
 
-void EventLoop::Send(uint64_t connection, uint64_t sequence, Answer answer) {
-  Run([this, connection, sequence, answer = std::move(answer)] {
+void EventLoop::Send(uint64_t connection, uint64_t sequence, Response response) {
+  Run([this, connection, sequence, response = std::move(response)]() mutable {
     const auto entry = entries_.find(connection);
     if (entry == entries_.end()) return;
-    Follow(entry, entry->second.connection->OnAnswer(sequence, answer, now_));
+    Follow(entry, entry->second.connection->OnAnswer(sequence, std::move(response), now_));
   });
 }
 

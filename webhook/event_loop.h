@@ -33,7 +33,7 @@ class Responder {
 
   // From any thread. An answer to a connection that has gone, or that came after its deadline, is
   // dropped.
-  void Send(Answer answer) const;
+  void Send(Response response) const;
 
  private:
   EventLoop* loop_;
@@ -76,7 +76,7 @@ class EventLoop {
 
   // From any thread.
   void Adopt(FileDescriptor socket);
-  void Send(uint64_t connection, uint64_t sequence, Answer answer);
+  void Send(uint64_t connection, uint64_t sequence, Response response);
   void Run(std::function<void()> task);
   void Wake();
   // Ends connections that have been idle for that long.

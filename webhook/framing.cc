@@ -73,21 +73,6 @@ bool HasListItem(std::string_view list, std::string_view item) {
   }
 }
 
-// The target with further question marks escaped: cpp-httplib refuses a second one, which RFC 3986
-// (3.4) allows in a query.
-std::string ForHttpLayer(std::string_view target) {
-  const size_t query = std::min(target.find('?'), target.size() - 1) + 1;
-  std::string text(target.substr(0, query));
-  for (const char c : target.substr(query)) {
-    if (c == '?') {
-      text += "%3F";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 bool IsLowerHex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -98,6 +83,22 @@ bool IsZeros(std::string_view text) {
 }
 
 }  // namespace
+
+std::string_view Request::query() const {
+  const size_t mark = target.find('?');
+  return mark == std::string::npos ? std::string_view() : std::string_view(target).substr(mark + 1);
+}
+
+std::optional<std::string_view> QueryValue(std::string_view query, std::string_view key) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(pair.size() + 1, query.size()));
+    const size_t equals = pair.find('=');
+    if (pair.substr(0, equals) != key) continue;
+    return equals == std::string_view::npos ? "" : pair.substr(equals + 1);
+  }
+  return std::nullopt;
+}
 
 bool IsTraceparent(std::string_view text) {
   return text.size() == 55 && text.substr(0, 3) == "00-" && text[35] == '-' && text[52] == '-' &&
@@ -191,7 +192,9 @@ void Framer::OnRequestLine(std::string_view line) {
     return Refuse(Refusal::kRequestLine);
   }
   if (target.size() > limits_.target_bytes) return Refuse(Refusal::kTargetTooLong);
-  head_method_ = method == "HEAD";
+  request_.method = method == "POST"   ? Method::kPost
+                    : method == "HEAD" ? Method::kHead
+                                       : Method::kGet;
   request_.target = target;
 }
 
@@ -239,8 +242,6 @@ void Framer::OnHeadComplete() {
   }
   if (port_ == Port::kProbe) {
     if (content_length_.value_or(0) != 0) return Refuse(Refusal::kUnexpectedBody);
-    request_.head = std::string(head_method_ ? "HEAD " : "GET ") + ForHttpLayer(request_.target) +
-                    std::string(kVersion) + "\r\n\r\n";
     state_ = State::kComplete;
     return;
   }
@@ -248,13 +249,6 @@ void Framer::OnHeadComplete() {
   if (*content_length_ > limits_.body_bytes) return Refuse(Refusal::kBodyTooLarge);
   if (content_encoding_) return Refuse(Refusal::kContentEncoding);
   if (content_types_ != 1 || !json_) return Refuse(Refusal::kContentType);
-  request_.head = "POST " + ForHttpLayer(request_.target) + std::string(kVersion) +
-                  "\r\nContent-Type: application/json\r\nContent-Length: ";
-  request_.head += std::to_string(*content_length_) + "\r\n";
-  if (!request_.traceparent.empty()) {
-    request_.head += "traceparent: " + request_.traceparent + "\r\n";
-  }
-  request_.head += "\r\n";
   state_ = *content_length_ == 0 ? State::kComplete : State::kBody;
 }
 

@@ -22,19 +22,26 @@ struct FramingLimits {
       7 * 1024 * 1024;  // two objects of 3 MiB and the rest; controller-runtime's limit too
 };
 
-// One complete, unambiguous request.
+enum class Method { kGet, kHead, kPost };
+
+// One complete, unambiguous request: all that handlers need, and of the sender's own bytes nothing
+// but the target, a well-formed traceparent and the body.
 struct Request {
-  // Rebuilt from what was parsed: of the sender's own bytes only the target, a well-formed
-  // traceparent and the body reach the HTTP layer, so no Accept-Encoding, Range, Expect,
-  // REMOTE_ADDR, percent-encoded header value or whatever else it would act upon.
-  std::string head;
+  Method method = Method::kGet;
+  std::string target;  // "/mutate?timeout=5s": visible ASCII without '#', as it came
   std::string body;
-  std::string target;
   std::string traceparent;  // W3C trace context, empty when none or malformed
   bool close = false;       // the sender asked for `Connection: close`
 
+  // The target up to its first question mark, and what follows that.
+  std::string_view path() const { return std::string_view(target).substr(0, target.find('?')); }
+  std::string_view query() const;
+
   bool operator==(const Request&) const = default;
 };
+
+// The value of `key` in a query, as it came; "" for one without "=". Nothing when it is not there.
+std::optional<std::string_view> QueryValue(std::string_view query, std::string_view key);
 
 // Cuts a stream of bytes into requests. Pure: no sockets, no clock. What comes out depends on the
 // bytes only, never on how they were cut into pieces. Not for use by several threads at once.
@@ -90,7 +97,6 @@ class Framer {
   size_t content_types_ = 0;
   size_t traceparents_ = 0;
   bool request_line_seen_ = false;
-  bool head_method_ = false;  // HEAD
   bool json_ = false;
   bool transfer_encoding_ = false;
   bool content_encoding_ = false;

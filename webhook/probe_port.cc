@@ -1,14 +1,17 @@
 #include "webhook/probe_port.h"
 
+#include <utility>
+
 namespace mindgate::webhook {
 
-ProbePort::ProbePort(Options options)
-    : options_(std::move(options)),
-      http_(options_.on_bug, [this] { front_end_->stats().Add(Refusal::kNotFound); }) {}
+ProbePort::ProbePort(Options options, std::vector<Router::Route> routes)
+    : options_(std::move(options)), router_(std::move(routes), options_.on_bug, [this] {
+        front_end_->stats().Add(Refusal::kNotFound);
+      }) {}
 
-Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options, Routes routes) {
-  std::unique_ptr<ProbePort> port(new ProbePort(std::move(options)));
-  for (auto& [path, handler] : routes) port->http_.Get(path, std::move(handler));
+Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options,
+                                                   std::vector<Router::Route> routes) {
+  std::unique_ptr<ProbePort> port(new ProbePort(std::move(options), std::move(routes)));
   FrontEnd::Options front_end;
   front_end.name = "probe";
   front_end.listen = port->options_.listen;
@@ -19,7 +22,9 @@ Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options, Routes route
   front_end.clock = port->options_.clock;
   front_end.handler = [self = port.get()](const Request& request, Clock::Instant,
                                           const Responder& responder) {
-    responder.Send(self->http_.Serve(request, request.close || self->options_.closing()));
+    Response response = self->router_.Serve(request);
+    response.close = self->options_.closing();
+    responder.Send(std::move(response));
   };
   auto opened = FrontEnd::Open(std::move(front_end));
   if (!opened) return tl::unexpected(std::move(opened).error());
@@ -27,12 +32,8 @@ Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options, Routes route
   return port;
 }
 
-HttpResponse PlainText(int status, std::string text) {
-  return {status, "text/plain; charset=utf-8", std::move(text)};
-}
-
-HttpResponse MetricsText(std::string text) {
-  return {200, "text/plain; version=0.0.4; charset=utf-8", std::move(text)};
+Response MetricsText(std::string text) {
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = std::move(text)};
 }
 
 }  // namespace mindgate::webhook

@@ -3,14 +3,13 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "webhook/byte_budget.h"
 #include "webhook/front_end.h"
-#include "webhook/http_layer.h"
+#include "webhook/router.h"
 
 namespace mindgate::webhook {
 
@@ -26,10 +25,9 @@ class ProbePort {
     std::function<void(std::string_view what)> on_bug;
     std::function<bool()> closing = [] { return false; };  // whether answers end connections
   };
-  using Routes = std::vector<std::pair<std::string, HttpLayer::Handler>>;
-
   // Listens: who connects waits until Serve.
-  static Result<std::unique_ptr<ProbePort>> Open(Options options, Routes routes);
+  static Result<std::unique_ptr<ProbePort>> Open(Options options,
+                                                 std::vector<Router::Route> routes);
 
   void Serve() { front_end_->Serve(); }
   void Stop() { front_end_->Stop(); }
@@ -38,16 +36,15 @@ class ProbePort {
   const LayerStats& stats() const { return front_end_->stats(); }
 
  private:
-  explicit ProbePort(Options options);
+  ProbePort(Options options, std::vector<Router::Route> routes);
 
   const Options options_;
   ByteBudget budget_{4 * 1024 * 1024};
-  HttpLayer http_;
+  const Router router_;
   std::unique_ptr<FrontEnd> front_end_;
 };
 
-// The answer of /livez, and of anything else that has only text to say.
-HttpResponse PlainText(int status, std::string text);
-HttpResponse MetricsText(std::string text);
+// Of /metrics, in Prometheus text format.
+Response MetricsText(std::string text);
 
 }  // namespace mindgate::webhook

@@ -1,6 +1,8 @@
 #include "webhook/refusal.h"
 
 #include <array>
+#include <string>
+#include <utility>
 
 namespace mindgate::webhook {
 namespace {
@@ -52,59 +54,17 @@ constexpr std::array<RefusalInfo, kRefusalCount> kInfos = {{
 
 const RefusalInfo& InfoOf(Refusal refusal) { return kInfos[static_cast<size_t>(refusal)]; }
 
-std::string_view ReasonPhrase(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 411:
-      return "Length Required";
-    case 413:
-      return "Payload Too Large";
-    case 414:
-      return "URI Too Long";
-    case 415:
-      return "Unsupported Media Type";
-    case 417:
-      return "Expectation Failed";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 501:
-      return "Not Implemented";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Error";
-  }
-}
-
-std::string RefusalAnswer(Refusal refusal, bool close) {
+Response RefusalResponse(Refusal refusal, std::string_view detail) {
   const RefusalInfo& info = InfoOf(refusal);
-  std::string answer = "HTTP/1.1 " + std::to_string(info.status) + " ";
-  answer += ReasonPhrase(info.status);
-  answer += "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ";
-  answer += std::to_string(info.text.size() + 1);
-  answer += "\r\n";
-  if (!info.header.empty()) {
-    answer += info.header;
-    answer += "\r\n";
+  std::string text(info.text);
+  if (!detail.empty()) {
+    text += ": ";
+    text += detail;
   }
-  if (close) answer += "Connection: close\r\n";
-  answer += "\r\n";
-  answer += info.text;
-  answer += "\n";
-  return answer;
+  text += '\n';
+  Response response = PlainText(info.status, std::move(text));
+  response.header = info.header;
+  return response;
 }
 
 }  // namespace mindgate::webhook

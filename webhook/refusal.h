@@ -1,7 +1,8 @@
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "webhook/response.h"
 
 namespace mindgate::webhook {
 
@@ -58,10 +59,7 @@ struct RefusalInfo {
 
 const RefusalInfo& InfoOf(Refusal refusal);
 
-// "Payload Too Large"; "Error" for a status that mindgate never sends.
-std::string_view ReasonPhrase(int status);
-
-// The whole HTTP answer. `close` adds `Connection: close`.
-std::string RefusalAnswer(Refusal refusal, bool close);
+// `detail`, if any, follows the text.
+Response RefusalResponse(Refusal refusal, std::string_view detail = {});
 
 }  // namespace mindgate::webhook

@@ -1,10 +1,7 @@
 #include "webhook/routes.h"
 
-#include <exception>
-
 #include "base/text.h"
 #include "certs/load.h"
-#include "webhook/probe_port.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -36,17 +33,6 @@ ReviewHandler::ReviewHandler(const ServerOptions& options, const ServerInputs& i
       admitted_(20, 100, inputs.clock),
       others_(100, 10, inputs.clock) {}
 
-HttpResponse ReviewHandler::Handle(Hook hook, const HttpRequest& request) {
-  try {
-    return Decide(hook, request);
-  } catch (const std::exception& bug) {
-    OnBug(bug.what());
-  } catch (...) {
-    OnBug("an exception of unknown type");
-  }
-  return RefusalResponse(Refusal::kInternal);
-}
-
 void ReviewHandler::OnBug(std::string_view what) {
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
@@ -54,8 +40,8 @@ void ReviewHandler::OnBug(std::string_view what) {
   inputs_.logger.Error("internal error while answering a request", {{"what", what}});
 }
 
-HttpResponse ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view detail,
-                                   const HttpRequest& request) {
+Response ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view detail,
+                               const Request& request) {
   stats_.Add(refusal);
   if (others_.Admit()) {
     inputs_.logger.Warning("request refused", {{"path", PathOf(hook)},
@@ -68,7 +54,7 @@ HttpResponse ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view 
 
 // No decision was made, so none is answered: the API server does what the webhook's failurePolicy
 // says. Without Retry-After, since the same request would meet the same bug.
-HttpResponse ReviewHandler::Bug(Hook hook, const Review& review, std::string_view what) {
+Response ReviewHandler::Bug(Hook hook, const Review& review, std::string_view what) {
   metrics_.CountBug();
   stats_.Add(Refusal::kInternal);
   if (others_.Admit()) {
@@ -78,7 +64,7 @@ HttpResponse ReviewHandler::Bug(Hook hook, const Review& review, std::string_vie
   return RefusalResponse(Refusal::kInternal, "uid " + Quote(review.uid));
 }
 
-HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
+Response ReviewHandler::Handle(Hook hook, const Request& request) {
   const auto config = inputs_.config.Get();
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
   const Clock& clock = inputs_.clock;
@@ -101,7 +87,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
     return Bug(hook, *review,
                verdict.findings.empty() ? "no reason given" : verdict.findings.front().message);
   }
-  HttpResponse response;
+  Response response;
   response.body = EncodeAnswer(*review, hook, verdict, config->generation);
   const auto encoded = clock.Now();
 
@@ -130,7 +116,7 @@ HttpResponse ReviewHandler::Decide(Hook hook, const HttpRequest& request) {
   return response;
 }
 
-HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose) {
+Response Readiness(const ServerInputs& inputs, bool draining, bool verbose) {
   const auto config = inputs.config.Get();
   const auto tls = inputs.tls.Get();
   const bool ready = config != nullptr && tls != nullptr && !draining;
@@ -166,20 +152,13 @@ int64_t CertificateExpiry(const certs::TlsMaterial* material) {
   return end ? end->time_since_epoch().count() : 0;
 }
 
-std::chrono::seconds TimeoutOf(std::string_view target) {
-  const size_t query = target.find('?');
-  if (query == std::string_view::npos) return {};
-  for (const std::string_view pair : Split(target.substr(query + 1), '&')) {
-    if (!pair.starts_with("timeout=") || !pair.ends_with('s')) continue;
-    const std::string_view digits = pair.substr(8, pair.size() - 9);
-    // More than four digits is more than the 30 s that a webhook may ask for, by far.
-    if (digits.empty() || digits.size() > 4 ||
-        digits.find_first_not_of("0123456789") != std::string_view::npos) {
-      continue;
-    }
-    return std::chrono::seconds(*ParseGoInt(digits));
-  }
-  return {};
+std::chrono::seconds TimeoutOf(std::string_view query) {
+  std::string_view text = QueryValue(query, "timeout").value_or("");
+  if (!text.ends_with('s')) return {};
+  text.remove_suffix(1);
+  // More than four digits is more than the 30 s that a webhook may ask for, by far.
+  if (text.size() > 4 || text.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  return std::chrono::seconds(ParseGoInt(text).value_or(0));
 }
 
 }  // namespace mindgate::webhook

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "webhook/decoder_pool.h"
-#include "webhook/http_layer.h"
+#include "webhook/framing.h"
 #include "webhook/metrics.h"
+#include "webhook/response.h"
 #include "webhook/server.h"
 
 namespace mindgate::webhook {
@@ -18,16 +19,14 @@ class ReviewHandler {
   ReviewHandler(const ServerOptions& options, const ServerInputs& inputs, Metrics& metrics,
                 LayerStats& stats);
 
-  HttpResponse Handle(Hook hook, const HttpRequest& request);
+  // What it throws is a bug, to be caught by the caller and told to OnBug.
+  Response Handle(Hook hook, const Request& request);
 
-  // A bug that shows outside Handle.
   void OnBug(std::string_view what);
 
  private:
-  HttpResponse Decide(Hook hook, const HttpRequest& request);
-  HttpResponse Refuse(Hook hook, Refusal refusal, std::string_view detail,
-                      const HttpRequest& request);
-  HttpResponse Bug(Hook hook, const Review& review, std::string_view what);
+  Response Refuse(Hook hook, Refusal refusal, std::string_view detail, const Request& request);
+  Response Bug(Hook hook, const Review& review, std::string_view what);
 
   const ServerOptions& options_;
   const ServerInputs& inputs_;
@@ -39,13 +38,13 @@ class ReviewHandler {
 };
 
 // `/livez` and `/readyz`. `verbose` lists each check with its state.
-HttpResponse Readiness(const ServerInputs& inputs, bool draining, bool verbose);
+Response Readiness(const ServerInputs& inputs, bool draining, bool verbose);
 
 // Seconds since 1970 at which the serving certificate expires, 0 without one.
 int64_t CertificateExpiry(const certs::TlsMaterial* material);
 
-// The `?timeout=` of a target as kube-apiserver writes it ("5s"); zero when there is none or it is
-// something else.
-std::chrono::seconds TimeoutOf(std::string_view target);
+// The `timeout` of a query as kube-apiserver writes it ("timeout=5s"); zero when there is none or
+// it is something else.
+std::chrono::seconds TimeoutOf(std::string_view query);
 
 }  // namespace mindgate::webhook

@@ -10,6 +10,7 @@
 
 #include "webhook/metrics.h"
 #include "webhook/probe_port.h"
+#include "webhook/router.h"
 #include "webhook/routes.h"
 #include "webhook/work_pool.h"
 
@@ -65,7 +66,9 @@ class Server::Impl {
                                        [this](const Job& job) { OnJob(job); });
     metrics_ = std::make_unique<webhook::Metrics>(Sources());
     reviews_ = std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats());
-    AddRoutes();
+    router_ = std::make_unique<Router>(
+        Routes(), [this](std::string_view what) { reviews_->OnBug(what); },
+        [this] { admission_->stats().Add(Refusal::kNotFound); });
     probes_->Serve();
     admission_->Serve();
     return {};
@@ -117,12 +120,14 @@ class Server::Impl {
     return sources;
   }
 
-  void AddRoutes() {
+  std::vector<Router::Route> Routes() {
+    std::vector<Router::Route> routes;
     for (const Hook hook : {Hook::kMutate, Hook::kValidate}) {
-      http_.Post(std::string(PathOf(hook)), [this, hook](const HttpRequest& request) {
-        return reviews_->Handle(hook, request);
-      });
+      routes.push_back({std::string(PathOf(hook)), [this, hook](const Request& request) {
+                          return reviews_->Handle(hook, request);
+                        }});
     }
+    return routes;
   }
 
   ProbePort::Options ProbeOptions() {
@@ -136,25 +141,25 @@ class Server::Impl {
     return probes;
   }
 
-  ProbePort::Routes ProbeRoutes() {
-    return {{"/livez", [](const HttpRequest&) { return PlainText(200, "ok\n"); }},
+  std::vector<Router::Route> ProbeRoutes() {
+    return {{"/livez", [](const Request&) { return PlainText(200, "ok\n"); }},
             {"/readyz",
-             [this](const HttpRequest& request) {
-               return Readiness(inputs_, draining(), request.verbose);
+             [this](const Request& request) {
+               const bool verbose = QueryValue(request.query(), "verbose").has_value();
+               return Readiness(inputs_, draining(), verbose);
              }},
-            {"/metrics", [this](const HttpRequest&) { return MetricsText(metrics_->Render()); }}};
+            {"/metrics", [this](const Request&) { return MetricsText(metrics_->Render()); }}};
   }
 
   // In a loop's thread.
   void OnReview(Request request, Clock::Instant deadline, const Responder& responder) {
-    if (phase_ == DrainPhase::kLate) return Refuse(Refusal::kDraining, true, responder);
+    if (phase_ == DrainPhase::kLate) return responder.Send(Refused(Refusal::kDraining));
     const auto now = inputs_.clock.Now();
-    const auto timeout = TimeoutOf(request.target);
+    const auto timeout = TimeoutOf(request.query());
     if (timeout.count() > 0) deadline = std::min(deadline, now + timeout);
-    const bool close = request.close || draining();
     if (!pool_->TryPush({std::move(request), now, deadline, responder})) {
       // The connection stays: a handshake more would cost what is short already.
-      Refuse(Refusal::kQueueFull, close, responder);
+      responder.Send(Refused(Refusal::kQueueFull));
     }
   }
 
@@ -162,29 +167,31 @@ class Server::Impl {
   void OnJob(const Job& job) {
     const auto now = inputs_.clock.Now();
     metrics_->Observe(Stage::kQueue, now - job.arrived);
-    const bool close = job.request.close || draining();
     if (now + options_.decision_time > job.deadline) {
-      return Refuse(Refusal::kTooLate, close, job.responder);
+      return job.responder.Send(Refused(Refusal::kTooLate));
     }
-    job.responder.Send(http_.Serve(job.request, close));
+    Response response = router_->Serve(job.request);
+    response.close = draining();
+    job.responder.Send(std::move(response));
   }
 
-  void Refuse(Refusal refusal, bool close, const Responder& responder) {
+  Response Refused(Refusal refusal) {
     admission_->stats().Add(refusal);
-    responder.Send({RefusalAnswer(refusal, close), close});
+    Response response = RefusalResponse(refusal);
+    response.close = draining();
+    return response;
   }
 
   const ServerOptions options_;
   const ServerInputs inputs_;
   ByteBudget budget_;
   const TlsContext tls_;
-  HttpLayer http_{[this](std::string_view what) { reviews_->OnBug(what); },
-                  [this] { admission_->stats().Add(Refusal::kNotFound); }};
   std::unique_ptr<FrontEnd> admission_;
   std::unique_ptr<ProbePort> probes_;
   std::unique_ptr<WorkPool> pool_;
   std::unique_ptr<webhook::Metrics> metrics_;
   std::unique_ptr<ReviewHandler> reviews_;
+  std::unique_ptr<Router> router_;
   std::atomic<DrainPhase> phase_{DrainPhase::kServing};
   Clock::Instant drain_began_;
 };

@@ -43,7 +43,8 @@ class Client {
   bool Send(std::string_view bytes);     // over TLS one record for up to 16 KiB
   bool SendRaw(std::string_view bytes);  // past TLS
   // One HTTP answer with a Content-Length, as it came; empty when the connection ended before.
-  std::string ReadAnswer();
+  // `head_only`: the answer to a HEAD.
+  std::string ReadAnswer(bool head_only = false);
   std::string ReadToEnd();
   std::string ReadSome();  // one read; empty at the end
   void Close();

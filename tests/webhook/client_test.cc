@@ -103,13 +103,13 @@ std::string Client::ReadSome() {
   return count > 0 ? std::string(bytes.data(), static_cast<size_t>(count)) : std::string();
 }
 
-std::string Client::ReadAnswer() {
+std::string Client::ReadAnswer(bool head_only) {
   std::string answer;
   while (true) {
     const size_t end = answer.find("\r\n\r\n");
     if (end != std::string::npos) {
       const auto length = ParseGoInt(HeaderOf(answer, "Content-Length").value_or("0")).value_or(0);
-      const size_t size = end + 4 + static_cast<size_t>(length);
+      const size_t size = end + 4 + (head_only ? 0 : static_cast<size_t>(length));
       if (answer.size() >= size) {
         buffer_ = answer.substr(size);
         return answer.substr(0, size);

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "support/fake_clock.h"
+#include "webhook/answers.h"
 #include "webhook/raw_requests.h"
 
 namespace mindgate::webhook {
@@ -18,6 +19,7 @@ using testing::Head;
 using testing::Post;
 using testing::RawRequest;
 using testing::RawRequests;
+using testing::RefusalAnswer;
 
 // What a test and the transport of its connection share: each piece is what one read gives.
 struct Wire {
@@ -66,7 +68,7 @@ struct Fixture {
                                               budget, stats, clock.Now());
   }
 
-  // Drives until nothing is left to do, answering each request with "<METHOD target|body>" and the
+  // Drives until nothing is left to do, answering each request with "METHOD target|body" and the
   // given close.
   Next Settle(bool close = false) {
     Next next = connection->Drive(clock.Now());
@@ -75,10 +77,9 @@ struct Fixture {
         next = connection->Drive(clock.Now());
         continue;
       }
-      const Request request = connection->TakeRequest().request;
-      const std::string answer = "<" + request.head.substr(0, request.head.find(' ')) + " " +
-                                 request.target + "|" + request.body + ">";
-      next = connection->OnAnswer(connection->sequence(), {answer, close}, clock.Now());
+      Response response = PlainText(200, testing::Described(connection->TakeRequest().request));
+      response.close = close;
+      next = connection->OnAnswer(connection->sequence(), std::move(response), clock.Now());
     }
     return next;
   }
@@ -91,6 +92,13 @@ struct Fixture {
   std::unique_ptr<Connection> connection;
 };
 
+// The bytes of the answer to "METHOD target|body".
+std::string Answered(const std::string& word, bool close = false) {
+  Response response = PlainText(200, word);
+  response.close = close;
+  return testing::Formatted(response, /*head_only=*/word.starts_with("HEAD "));
+}
+
 // The bytes on the wire for RawRequest::want.
 std::string WantedBytes(std::string want) {
   std::string bytes;
@@ -100,7 +108,7 @@ std::string WantedBytes(std::string want) {
     want = end == std::string::npos ? "" : want.substr(end + 2);
     if (word == "...") continue;
     if (word.front() != '!') {
-      bytes += "<" + word + ">";
+      bytes += Answered(word);
       continue;
     }
     for (size_t i = 0; i < kRefusalCount; ++i) {
@@ -155,12 +163,12 @@ TEST(Connection, ContinueIsSentOnceAndOnlyWhenTheBodyIsAwaited) {
   EXPECT_EQ(waits.wire.out, "HTTP/1.1 100 Continue\r\n\r\n");
   waits.wire.in = {"{", "}"};
   waits.Settle();
-  EXPECT_EQ(waits.wire.out, "HTTP/1.1 100 Continue\r\n\r\n<POST /mutate|{}>");
+  EXPECT_EQ(waits.wire.out, "HTTP/1.1 100 Continue\r\n\r\n" + Answered("POST /mutate|{}"));
 
   Fixture impatient;
   impatient.wire.in = {head + "{}"};
   impatient.Settle();
-  EXPECT_EQ(impatient.wire.out, "<POST /mutate|{}>");
+  EXPECT_EQ(impatient.wire.out, Answered("POST /mutate|{}"));
 }
 
 TEST(Connection, SlowBytesMeetOneDeadlineForTheWholeRequest) {
@@ -205,8 +213,9 @@ TEST(Connection, RequestThatArrivesWithTheIdleTimeoutIsServed) {
   fixture.wire.in = {Post("{}")};
   ASSERT_EQ(fixture.connection->OnDeadline(fixture.clock.Now()), Next::kDispatch);
   fixture.connection->TakeRequest();
-  EXPECT_EQ(fixture.connection->OnAnswer(1, {"<ok>"}, fixture.clock.Now()), Next::kWait);
-  EXPECT_EQ(fixture.wire.out, "<ok>");
+  EXPECT_EQ(fixture.connection->OnAnswer(1, PlainText(200, "ok"), fixture.clock.Now()),
+            Next::kWait);
+  EXPECT_EQ(fixture.wire.out, Answered("ok"));
   EXPECT_EQ(fixture.stats.Count(Drop::kIdleTimeout), 0);
 }
 
@@ -240,7 +249,8 @@ TEST(Connection, AnswerThatComesTooLateIsDropped) {
   fixture.connection->TakeRequest();
   fixture.clock.Advance(10s);
   EXPECT_EQ(fixture.connection->OnDeadline(fixture.clock.Now()), Next::kWait);
-  EXPECT_EQ(fixture.connection->OnAnswer(1, {"<late>"}, fixture.clock.Now()), Next::kWait);
+  EXPECT_EQ(fixture.connection->OnAnswer(1, PlainText(200, "late"), fixture.clock.Now()),
+            Next::kWait);
   EXPECT_EQ(fixture.wire.out, RefusalAnswer(Refusal::kTooLate, true));
 }
 
@@ -249,11 +259,13 @@ TEST(Connection, AnswerToAnEarlierRequestIsDropped) {
   fixture.wire.in = {Post("{}"), Post("[]")};
   ASSERT_EQ(fixture.connection->Drive(fixture.clock.Now()), Next::kDispatch);
   fixture.connection->TakeRequest();
-  ASSERT_EQ(fixture.connection->OnAnswer(1, {"<1>"}, fixture.clock.Now()), Next::kDispatch);
+  ASSERT_EQ(fixture.connection->OnAnswer(1, PlainText(200, "1"), fixture.clock.Now()),
+            Next::kDispatch);
   fixture.connection->TakeRequest();
-  EXPECT_EQ(fixture.connection->OnAnswer(1, {"<1 again>"}, fixture.clock.Now()), Next::kWait);
-  EXPECT_EQ(fixture.connection->OnAnswer(2, {"<2>"}, fixture.clock.Now()), Next::kWait);
-  EXPECT_EQ(fixture.wire.out, "<1><2>");
+  EXPECT_EQ(fixture.connection->OnAnswer(1, PlainText(200, "1 again"), fixture.clock.Now()),
+            Next::kWait);
+  EXPECT_EQ(fixture.connection->OnAnswer(2, PlainText(200, "2"), fixture.clock.Now()), Next::kWait);
+  EXPECT_EQ(fixture.wire.out, Answered("1") + Answered("2"));
 }
 
 TEST(Connection, RefusedBodyIsReadAndDroppedSoThatTheAnswerIsNotReset) {
@@ -285,7 +297,15 @@ TEST(Connection, CloseAfterAnAnswerDropsWhatFollows) {
   Fixture fixture;
   fixture.wire.in = {Post("{}") + Post("[]")};
   EXPECT_EQ(fixture.Settle(/*close=*/true), Next::kWait);
-  EXPECT_EQ(fixture.wire.out, "<POST /mutate?timeout=5s|{}>");
+  EXPECT_EQ(fixture.wire.out, Answered("POST /mutate?timeout=5s|{}", /*close=*/true));
+  EXPECT_TRUE(fixture.wire.ended);
+}
+
+TEST(Connection, ClosesAfterTheAnswerToThoseWhoAskForIt) {
+  Fixture fixture;
+  fixture.wire.in = {Post("{}", "Connection: close\r\n") + Post("[]")};
+  EXPECT_EQ(fixture.Settle(), Next::kWait);
+  EXPECT_EQ(fixture.wire.out, Answered("POST /mutate?timeout=5s|{}", /*close=*/true));
   EXPECT_TRUE(fixture.wire.ended);
 }
 
@@ -294,7 +314,7 @@ TEST(Connection, PeerThatEndsItsSideEndsTheConnection) {
   fixture.wire.at_end = IoStatus::kClosed;
   fixture.wire.in = {Post("{}")};
   EXPECT_EQ(fixture.Settle(), Next::kClose);
-  EXPECT_EQ(fixture.wire.out, "<POST /mutate?timeout=5s|{}>")
+  EXPECT_EQ(fixture.wire.out, Answered("POST /mutate?timeout=5s|{}"))
       << "a half-closed sender gets its answer";
 }
 

@@ -26,6 +26,7 @@ using ::testing::IsEmpty;
 using testing::Load;
 using testing::Material;
 using testing::Post;
+using testing::RefusalAnswer;
 using testing::ReviewText;
 using testing::ServerFixture;
 using testing::StatusOf;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/fake_clock.h"
+#include "webhook/answers.h"
 #include "webhook/front_end.h"
 #include "webhook/test_certs.h"
 
@@ -67,7 +68,7 @@ class EchoServer {
       held.swap(held_);
     }
     for (const Responder& responder : held) {
-      responder.Send({"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+      responder.Send(PlainText(200, ""));
     }
   }
 
@@ -85,11 +86,7 @@ class EchoServer {
       held_.push_back(std::move(responder));
       return;
     }
-    const std::string body =
-        request.head.substr(0, request.head.find(' ')) + " " + request.target + "|" + request.body;
-    responder.Send(
-        {"HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
-         request.close});
+    responder.Send(PlainText(200, Described(request)));
   }
 
   const bool hold_;

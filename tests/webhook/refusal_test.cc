@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "webhook/answers.h"
 #include "webhook/framing.h"
 
 namespace mindgate::webhook {
@@ -82,7 +83,7 @@ TEST(Refusal, EachHasItsExactAnswer) {
     const Case& c = cases[i];
     EXPECT_EQ(c.refusal, static_cast<Refusal>(i));
     for (const bool close : {false, true}) {
-      EXPECT_EQ(RefusalAnswer(c.refusal, close),
+      EXPECT_EQ(testing::RefusalAnswer(c.refusal, close),
                 "HTTP/1.1 " + c.status +
                     "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
                     std::to_string(c.body.size()) + "\r\n" +

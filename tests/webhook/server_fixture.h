@@ -9,6 +9,7 @@
 
 #include "support/api_server_client.h"
 #include "support/fake_clock.h"
+#include "webhook/answers.h"
 #include "webhook/client.h"
 #include "webhook/raw_requests.h"
 #include "webhook/reviews.h"

@@ -26,10 +26,12 @@ using ::testing::ContainsRegex;
 using testing::Deployment;
 using testing::Gate;
 using ::testing::HasSubstr;
+using testing::Head;
 using testing::HeaderOf;
 using testing::Material;
 using ::testing::Not;
 using testing::Post;
+using testing::RefusalAnswer;
 using testing::ReviewOf;
 using testing::ReviewText;
 using testing::ServerFixture;
@@ -52,10 +54,11 @@ TEST(Server, MutatesAndValidates) {
   EXPECT_FALSE(validated["response"].contains("patch"));
 }
 
-// What the HTTP layer makes of a refusal: the whole answer.
+// The whole answer of a refusal that ends nothing.
 std::string Refused(std::string_view status, std::string_view body) {
-  return "HTTP/1.1 " + std::string(status) + "\r\nContent-Length: " + std::to_string(body.size()) +
-         "\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n" + std::string(body);
+  return "HTTP/1.1 " + std::string(status) +
+         "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
 TEST(Server, RefusalsOnTheWire) {
@@ -208,14 +211,33 @@ TEST(Server, WithoutTimeLeftTheCallerIsToldToTryAgain) {
   EXPECT_EQ(StatusOf(first.ReadAnswer()), 200);
 }
 
-TEST(Server, TimeoutOfTheTarget) {
-  EXPECT_EQ(TimeoutOf("/mutate?timeout=5s"), 5s);
-  EXPECT_EQ(TimeoutOf("/mutate?a=b&timeout=30s&c"), 30s);
-  for (const char* other :
-       {"/mutate", "/mutate?timeout=", "/mutate?timeout=s", "/mutate?timeout=5",
-        "/mutate?timeout=-5s", "/mutate?timeout=500ms", "/mutate?timeout=99999s", "/timeout=5s"}) {
+TEST(Server, TimeoutOfTheQuery) {
+  EXPECT_EQ(TimeoutOf("timeout=5s"), 5s);
+  EXPECT_EQ(TimeoutOf("a=b&timeout=30s&c"), 30s);
+  for (const char* other : {"", "timeout", "timeout=", "timeout=s", "timeout=5", "timeout=-5s",
+                            "timeout=+5s", "timeout=500ms", "timeout=99999s", "a=timeout=5s"}) {
     EXPECT_EQ(TimeoutOf(other), 0s) << other;
   }
+}
+
+TEST(Server, ProbesByHeadAndUnknownOnes) {
+  ServerFixture fixture;
+  Client client(fixture.server->probe_port());
+  const std::string text = "Content-Type: text/plain; charset=utf-8\r\n";
+  client.Send(Head({"HEAD /livez HTTP/1.1", "Host: a"}));
+  EXPECT_EQ(client.ReadAnswer(/*head_only=*/true),
+            "HTTP/1.1 200 OK\r\n" + text + "Content-Length: 3\r\n\r\n");
+  client.Send(Head({"GET /livez HTTP/1.1", "Host: a"}));
+  EXPECT_EQ(client.ReadAnswer(), "HTTP/1.1 200 OK\r\n" + text + "Content-Length: 3\r\n\r\nok\n");
+  client.Send(Head({"HEAD /mutate HTTP/1.1", "Host: a"}));
+  EXPECT_EQ(client.ReadAnswer(/*head_only=*/true),
+            "HTTP/1.1 404 Not Found\r\n" + text + "Content-Length: 13\r\n\r\n");
+  client.Send(Head({"GET /metrics HTTP/1.1", "Host: a", "Connection: close"}));
+  const std::string metrics = client.ReadAnswer();
+  EXPECT_EQ(HeaderOf(metrics, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_EQ(HeaderOf(metrics, "Connection"), "close");
+  EXPECT_THAT(metrics, HasSubstr("rejects_total{port=\"probe\",reason=\"not_found\"} 1\n"));
+  EXPECT_EQ(client.ReadToEnd(), "");
 }
 
 TEST(Server, ReadyOnlyWithConfigurationAndCertificate) {
@@ -252,7 +274,7 @@ TEST(Server, ReadinessTellsWhatWasRefused) {
             "[-]configuration failed: none loaded yet; refused: mindgate.yaml:2:1: unknown key\n"
             "[-]certificate failed: none loaded yet\n[+]serving ok\nnot ready\n");
   fixture.MakeReady();
-  const HttpResponse after = Readiness(inputs, false, true);
+  const Response after = Readiness(inputs, false, true);
   EXPECT_EQ(after.status, 200) << "the last good one is in force";
   EXPECT_THAT(after.body, StartsWith("[+]configuration ok: generation 0123456789abcdef; refused: "
                                      "mindgate.yaml:2:1: unknown key\n[+]certificate ok: "));

@@ -114,7 +114,7 @@ TEST(StockServer, TakesWhatOursRefuses) {
 }
 
 // What comes through to ours has no header that a client chose
-// (Framing.WhatTheHttpLayerGetsIsOurs); here, what a handler of the stock server sees.
+// (Framing.HandlersGetNothingElseOfTheHead); here, what a handler of the stock server sees.
 TEST(StockServer, BelievesAndTellsTooMuch) {
   const StockServer stock;
   ServerFixture ours;
@@ -124,7 +124,7 @@ TEST(StockServer, BelievesAndTellsTooMuch) {
             "127.0.0.1|a\r\nEvil: b")
       << "CVE-2026-45372";
   EXPECT_THAT(stock.Ask(Post("{}", "", "/throw")), HasSubstr("EXCEPTION_WHAT: secret detail"))
-      << "CVE-2026-28434; ours: HttpLayer.ExceptionsStayInside";
+      << "CVE-2026-28434; ours: Router.ExceptionsStayInside";
   EXPECT_EQ(HeaderOf(stock.Ask(Post("{}", "", "/json")), "Content-Encoding"), "gzip")
       << "Go offers gzip with every request";
   EXPECT_EQ(HeaderOf(ours.Ask(ReviewText()), "Content-Encoding"), std::nullopt);
