@@ -14,7 +14,7 @@
 namespace mindgate::webhook {
 
 struct ConnectionSettings {
-  Port port = Port::kAdmission;
+  Port port = Port::kPosts;
   FramingLimits framing;
   // Go's own limit for a handshake.
   std::chrono::milliseconds handshake_time{10'000};

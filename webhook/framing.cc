@@ -184,8 +184,8 @@ void Framer::OnRequestLine(std::string_view line) {
   const std::string_view version = line.substr(last + 1);
   if (!IsToken(method) || !version.starts_with("HTTP/")) return Refuse(Refusal::kRequestLine);
   if (version != "HTTP/1.1") return Refuse(Refusal::kVersion);
-  if (port_ == Port::kAdmission && method != "POST") return Refuse(Refusal::kNotPost);
-  if (port_ == Port::kProbe && method != "GET" && method != "HEAD") {
+  if (port_ == Port::kPosts && method != "POST") return Refuse(Refusal::kNotPost);
+  if (port_ == Port::kGets && method != "GET" && method != "HEAD") {
     return Refuse(Refusal::kNotGet);
   }
   if (!target.starts_with('/') || !std::all_of(target.begin(), target.end(), IsTargetByte)) {
@@ -240,7 +240,7 @@ void Framer::OnHeadComplete() {
   if (transfer_encoding_) {
     return Refuse(content_length_ ? Refusal::kLengthAndCoding : Refusal::kTransferEncoding);
   }
-  if (port_ == Port::kProbe) {
+  if (port_ == Port::kGets) {
     if (content_length_.value_or(0) != 0) return Refuse(Refusal::kUnexpectedBody);
     state_ = State::kComplete;
     return;

@@ -9,9 +9,10 @@
 
 namespace mindgate::webhook {
 
+// What a port takes.
 enum class Port {
-  kAdmission,  // POST with a JSON body
-  kProbe,      // GET or HEAD without a body
+  kPosts,  // POST with a JSON body
+  kGets,   // GET or HEAD without a body
 };
 
 struct FramingLimits {

@@ -17,7 +17,7 @@ Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options,
   front_end.listen = port->options_.listen;
   front_end.max_connections = port->options_.max_connections;
   front_end.settings = port->options_.settings;
-  front_end.settings.port = Port::kProbe;
+  front_end.settings.port = Port::kGets;
   front_end.budget = &port->budget_;
   front_end.clock = port->options_.clock;
   front_end.handler = [self = port.get()](const Request& request, Clock::Instant,

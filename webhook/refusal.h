@@ -12,8 +12,8 @@ enum class Refusal {
   // What the framing finds in the bytes; the connection closes after the answer.
   kRequestLine,
   kVersion,
-  kNotPost,  // on the admission port
-  kNotGet,   // on the probe port
+  kNotPost,
+  kNotGet,
   kTargetTooLong,
   kLineEnding,
   kControlByte,

@@ -46,7 +46,7 @@ class Server::Impl {
     admission.loops = options_.io_threads;
     admission.max_connections = options_.max_connections;
     admission.settings = options_.connections;
-    admission.settings.port = Port::kAdmission;
+    admission.settings.port = Port::kPosts;
     admission.tls = &tls_;
     admission.budget = &budget_;
     admission.clock = &inputs_.clock;

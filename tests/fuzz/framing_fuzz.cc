@@ -80,7 +80,7 @@ void Serve(const Request& request) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 1) return 0;
-  const Port port = (data[0] & 1) != 0 ? Port::kProbe : Port::kAdmission;
+  const Port port = (data[0] & 1) != 0 ? Port::kGets : Port::kPosts;
   const size_t piece = 1 + (data[0] >> 1) % 64;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const Outcome whole = Run(port, bytes, bytes.size() + 1);

@@ -62,7 +62,7 @@ class FakeTransport final : public Transport {
 };
 
 struct Fixture {
-  explicit Fixture(Port port = Port::kAdmission, size_t bytes = 64 * 1024 * 1024) : budget(bytes) {
+  explicit Fixture(Port port = Port::kPosts, size_t bytes = 64 * 1024 * 1024) : budget(bytes) {
     settings.port = port;
     connection = std::make_unique<Connection>(std::make_unique<FakeTransport>(wire), settings,
                                               budget, stats, clock.Now());
@@ -328,7 +328,7 @@ TEST(Connection, OneSenderCannotTakeAllTurns) {
 }
 
 TEST(Connection, HugeBodiesLeaveTheLastQuarterOfTheBudgetToOthers) {
-  Fixture huge(Port::kAdmission, 4 * 1024 * 1024);
+  Fixture huge(Port::kPosts, 4 * 1024 * 1024);
   huge.wire.in = {Head({"POST /mutate HTTP/1.1", "Host: a", "Content-Type: application/json",
                         "Content-Length: 4000000"})};
   for (int i = 0; i < 240; ++i) huge.wire.in.emplace_back(16 * 1024, ' ');

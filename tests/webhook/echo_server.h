@@ -17,7 +17,7 @@ namespace mindgate::webhook::testing {
 class EchoServer {
  public:
   struct Options {
-    Port port = Port::kAdmission;
+    Port port = Port::kPosts;
     bool tls = true;
     ClientAuth auth = {};
     size_t loops = 2;

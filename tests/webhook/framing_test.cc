@@ -63,7 +63,7 @@ TEST(Framing, RawRequestsCutAtEveryByte) {
 
 TEST(Framing, RawRequestsPipelinedAfterAGoodOne) {
   for (const RawRequest& raw : RawRequests()) {
-    const bool probe = raw.port == Port::kProbe;
+    const bool probe = raw.port == Port::kGets;
     const std::string first = probe ? Head({"GET /livez HTTP/1.1", "Host: a"}) : Post("{}");
     const std::string word = probe ? "GET /livez|" : "POST /mutate?timeout=5s|{}";
     const std::string want = raw.bytes.empty() ? word : word + ", " + raw.want;
@@ -73,7 +73,7 @@ TEST(Framing, RawRequestsPipelinedAfterAGoodOne) {
 }
 
 TEST(Framing, HandlersGetNothingElseOfTheHead) {
-  Framer framer(Port::kAdmission);
+  Framer framer(Port::kPosts);
   framer.Consume(Post("{}",
                       "Range: bytes=0-0\r\nREMOTE_ADDR: 6.6.6.6\r\nX-A: %0D%0AX: y\r\n"
                       "Expect: 100-continue\r\nConnection: keep-alive, Close\r\n"
@@ -136,7 +136,7 @@ TEST(Request, QueryValue) {
 }
 
 TEST(Framing, ContinueIsAwaitedFromTheHeadToTheFirstByteOfTheBody) {
-  Framer framer(Port::kAdmission);
+  Framer framer(Port::kPosts);
   const std::string head =
       Head({"POST /mutate HTTP/1.1", "Host: a", "Content-Type: application/json",
             "Content-Length: 2", "Expect: 100-continue"});
@@ -152,7 +152,7 @@ TEST(Framing, ContinueIsAwaitedFromTheHeadToTheFirstByteOfTheBody) {
 
 TEST(Framing, BodyOfSevenMebibytesIsTakenAndHoldsNoMoreThanThat) {
   const size_t size = FramingLimits{}.body_bytes;
-  Framer framer(Port::kAdmission);
+  Framer framer(Port::kPosts);
   framer.Consume(Head({"POST /mutate HTTP/1.1", "Host: a", "Content-Type: application/json",
                        "Content-Length: " + std::to_string(size)}));
   const size_t promised_only = framer.held();

@@ -67,10 +67,10 @@ INSTANTIATE_TEST_SUITE_P(, RawOverTls, ::testing::Bool(),
 
 TEST_P(RawOverTls, EachIsAnsweredExactlyAndOthersDoNotNotice) {
   EchoServer admission;
-  EchoServer probe({.port = Port::kProbe, .tls = false});
+  EchoServer probe({.port = Port::kGets, .tls = false});
   Client bystander(admission.port(), Client::Tls{});
   for (const RawRequest& raw : RawRequests()) {
-    const bool plain = raw.port == Port::kProbe;
+    const bool plain = raw.port == Port::kGets;
     Client client(plain ? probe.port() : admission.port());
     if (!plain) {
       ASSERT_TRUE(client.Handshake({})) << raw.name;

@@ -15,7 +15,7 @@ struct RawRequest {
   std::string name;
   std::string bytes;
   std::string want;
-  Port port = Port::kAdmission;
+  Port port = Port::kPosts;
 };
 
 // "POST /mutate" with a body and the headers that kube-apiserver sends; `extra` are more header

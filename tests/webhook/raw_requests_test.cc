@@ -26,7 +26,7 @@ std::string HeadOf(size_t size) {
 std::string Target(size_t size) { return "/" + std::string(size - 1, 'a'); }
 
 std::vector<RawRequest> MakeRawRequests() {
-  const Port probe = Port::kProbe;
+  const Port probe = Port::kGets;
   return {
       // Right.
       {"as kube-apiserver sends it", Post("{}"), "POST /mutate?timeout=5s|{}"},
