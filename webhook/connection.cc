@@ -242,7 +242,9 @@ Connection::Next Connection::OnDeadline(Instant now) {
 
 Connection::Next Connection::CloseIdle(Instant now) {
   if (phase_ != Phase::kIdle) return Next::kWait;
-  // A request may be on its way at this moment: whatever has arrived is served, not dropped.
+  // A request may be on its way at this moment: whatever has arrived is served, not dropped, even
+  // before it has been reported.
+  transport_->OnReady(/*ended=*/false);
   const Next next = Drive(now);
   if (phase_ != Phase::kIdle || next != Next::kWait) return next;
   Linger(now);

@@ -52,6 +52,10 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  // The socket has become ready; Drive follows. `ended`: the peer has ended its side, or the
+  // connection has failed.
+  void OnReady(bool ended) { transport_->OnReady(ended); }
+
   Next Drive(Instant now);
 
   struct Taken {

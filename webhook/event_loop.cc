@@ -154,11 +154,12 @@ void EventLoop::OnEvent(uint64_t id, uint32_t events) {
   if (id == kWatchedId) return watched_();
   const auto entry = entries_.find(id);
   if (entry == entries_.end()) return;
+  Connection& connection = *entry->second.connection;
   // Reset by the peer: nobody is left to answer.
   const bool gone = (events & (EPOLLERR | EPOLLHUP)) != 0;
-  const bool executing = entry->second.connection->phase() == Phase::kExecuting;
-  if (gone && executing) return Close(entry);
-  Follow(entry, entry->second.connection->Drive(now_));
+  if (gone && connection.phase() == Phase::kExecuting) return Close(entry);
+  connection.OnReady(gone || (events & EPOLLRDHUP) != 0);
+  Follow(entry, connection.Drive(now_));
 }
 
 void EventLoop::Open(FileDescriptor socket) {

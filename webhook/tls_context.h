@@ -9,6 +9,7 @@
 #include "base/file_descriptor.h"
 #include "base/snapshot.h"
 #include "certs/tls_material.h"
+#include "webhook/socket_bio.h"
 #include "webhook/transport.h"
 
 namespace mindgate::webhook {
@@ -32,7 +33,7 @@ struct ClientAuth {
 // many threads.
 class TlsContext {
  public:
-  // `material` must outlive the context and all its connections.
+  // `material` must outlive the context, and that all its connections.
   TlsContext(const Snapshot<certs::TlsMaterial>& material, ClientAuth client_auth);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
@@ -48,6 +49,7 @@ class TlsContext {
 
   const Snapshot<certs::TlsMaterial>& material_;
   const ClientAuth client_auth_;
+  const SocketBio bio_;
   std::unique_ptr<SSL_CTX, certs::Deleter<SSL_CTX_free>> context_;
 };
 

@@ -8,23 +8,34 @@ namespace mindgate::webhook {
 namespace {
 
 IoResult Failure() {
-  const bool wait = errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+  const bool wait = errno == EAGAIN || errno == EWOULDBLOCK;
   return {wait ? IoStatus::kWait : IoStatus::kFailed, 0};
 }
 
 }  // namespace
 
-IoResult Receive(int socket, char* buffer, size_t size) {
-  const ssize_t count = ::recv(socket, buffer, size, 0);
-  if (count > 0) return {IoStatus::kDone, static_cast<size_t>(count)};
-  return count == 0 ? IoResult{IoStatus::kClosed, 0} : Failure();
+IoResult EdgeSocket::Receive(char* buffer, size_t size) {
+  if (empty_) return {IoStatus::kWait, 0};
+  ssize_t count = 0;
+  do {
+    count = ::recv(socket_.get(), buffer, size, 0);
+  } while (count < 0 && errno == EINTR);
+  const IoResult result = count > 0    ? IoResult{IoStatus::kDone, static_cast<size_t>(count)}
+                          : count == 0 ? IoResult{IoStatus::kClosed, 0}
+                                       : Failure();
+  empty_ = result.status == IoStatus::kWait ||
+           (result.status == IoStatus::kDone && result.bytes < size && !ended_);
+  return result;
 }
 
-IoResult PlainTransport::Write(std::string_view bytes) {
-  const ssize_t count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+IoResult EdgeSocket::Send(std::string_view bytes) const {
+  ssize_t count = 0;
+  do {
+    count = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  } while (count < 0 && errno == EINTR);
   return count > 0 ? IoResult{IoStatus::kDone, static_cast<size_t>(count)} : Failure();
 }
 
-void PlainTransport::EndWriting() { ::shutdown(socket_.get(), SHUT_WR); }
+void EdgeSocket::EndWriting() const { ::shutdown(socket_.get(), SHUT_WR); }
 
 }  // namespace mindgate::webhook

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/file_descriptor.h"
 
@@ -23,6 +24,9 @@ struct IoResult {
 class Transport {
  public:
   virtual ~Transport() = default;
+  // The socket may be readable again; no read finds what comes after a kWait without it. `ended`:
+  // the peer has ended its side, or the connection has failed.
+  virtual void OnReady(bool ended) = 0;
   virtual IoStatus Handshake() = 0;
   virtual IoResult Read(char* buffer, size_t size) = 0;
   virtual IoResult Write(std::string_view bytes) = 0;
@@ -32,22 +36,42 @@ class Transport {
   virtual IoResult Discard(char* buffer, size_t size) = 0;
 };
 
-// One read of a non-blocking socket.
-IoResult Receive(int socket, char* buffer, size_t size);
+// A non-blocking socket of which epoll reports the edges. A read that brings less than it might
+// has emptied the socket, and whatever comes later is a new edge (epoll(7), question 9): until that
+// is reported, reads do not ask the kernel, which saves a system call in every request.
+class EdgeSocket {
+ public:
+  explicit EdgeSocket(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-// Over a non-blocking socket.
+  void OnReady(bool ended) {
+    empty_ = false;
+    // The end itself is no bytes and must be read although they were few.
+    ended_ = ended_ || ended;
+  }
+  IoResult Receive(char* buffer, size_t size);
+  IoResult Send(std::string_view bytes) const;
+  void EndWriting() const;
+
+ private:
+  FileDescriptor socket_;
+  bool empty_ = false;
+  bool ended_ = false;
+};
+
+// Without TLS.
 class PlainTransport final : public Transport {
  public:
   explicit PlainTransport(FileDescriptor socket) : socket_(std::move(socket)) {}
 
+  void OnReady(bool ended) override { socket_.OnReady(ended); }
   IoStatus Handshake() override { return IoStatus::kDone; }
-  IoResult Read(char* buffer, size_t size) override { return Receive(socket_.get(), buffer, size); }
-  IoResult Write(std::string_view bytes) override;
-  void EndWriting() override;
+  IoResult Read(char* buffer, size_t size) override { return socket_.Receive(buffer, size); }
+  IoResult Write(std::string_view bytes) override { return socket_.Send(bytes); }
+  void EndWriting() override { socket_.EndWriting(); }
   IoResult Discard(char* buffer, size_t size) override { return Read(buffer, size); }
 
  private:
-  FileDescriptor socket_;
+  EdgeSocket socket_;
 };
 
 }  // namespace mindgate::webhook

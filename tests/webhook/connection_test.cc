@@ -21,7 +21,8 @@ using testing::RawRequest;
 using testing::RawRequests;
 using testing::RefusalAnswer;
 
-// What a test and the transport of its connection share: each piece is what one read gives.
+// What a test and the transport of its connection share: each piece is what one read gives. Once
+// there was none, there is none before the next OnReady.
 struct Wire {
   std::deque<std::string> in;
   std::string out;
@@ -29,6 +30,7 @@ struct Wire {
   IoStatus handshake = IoStatus::kDone;
   IoStatus at_end = IoStatus::kWait;
   bool ended = false;
+  bool empty = false;
   int writes = 0;
 };
 
@@ -36,9 +38,14 @@ class FakeTransport final : public Transport {
  public:
   explicit FakeTransport(Wire& wire) : wire_(wire) {}
 
+  void OnReady(bool) override { wire_.empty = false; }
   IoStatus Handshake() override { return wire_.handshake; }
   IoResult Read(char* buffer, size_t size) override {
-    if (wire_.in.empty()) return {wire_.at_end, 0};
+    if (wire_.empty) return {IoStatus::kWait, 0};
+    if (wire_.in.empty()) {
+      wire_.empty = wire_.at_end == IoStatus::kWait;
+      return {wire_.at_end, 0};
+    }
     std::string& piece = wire_.in.front();
     const size_t count = std::min(size, piece.size());
     std::copy_n(piece.begin(), count, buffer);
@@ -71,6 +78,7 @@ struct Fixture {
   // Drives until nothing is left to do, answering each request with "METHOD target|body" and the
   // given close.
   Next Settle(bool close = false) {
+    connection->OnReady(false);
     Next next = connection->Drive(clock.Now());
     while (next == Next::kAgain || next == Next::kDispatch) {
       if (next == Next::kAgain) {
