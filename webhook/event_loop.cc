@@ -1,6 +1,5 @@
 #include "webhook/event_loop.h"
 
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -17,6 +16,8 @@ namespace {
 constexpr uint64_t kWakeId = 0;
 constexpr uint64_t kWatchedId = 1;
 constexpr uint64_t kFirstConnection = 2;
+
+bool IsConnection(uint64_t id) { return id >= kFirstConnection; }
 
 bool Add(int epoll, int fd, uint32_t events, uint64_t id) {
   epoll_event event{};
@@ -37,7 +38,8 @@ EventLoop::EventLoop(Options options)
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       next_id_(kFirstConnection),
       now_(options_.clock->Now()) {
-  if (!epoll_.valid() || !wake_.valid() || !Add(epoll_.get(), wake_.get(), EPOLLIN, kWakeId)) {
+  if (!epoll_.valid() || !wake_.valid() ||
+      !Add(epoll_.get(), wake_.get(), EPOLLIN | EPOLLET, kWakeId)) {
     throw std::system_error(errno, std::system_category(), "cannot set up an event loop");
   }
 }
@@ -71,14 +73,17 @@ void EventLoop::Wake() {
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
 }
 
+// Whoever is awake looks for messages before it sleeps again.
+void EventLoop::WakeIfAsleep(std::unique_lock<std::mutex> lock) {
+  const bool asleep = std::exchange(asleep_, false);
+  lock.unlock();
+  if (asleep) Wake();
+}
+
 void EventLoop::Run(std::function<void()> task) {
-  bool first = false;
-  {
-    const std::lock_guard lock(mutex_);
-    first = tasks_.empty();
-    tasks_.push_back(std::move(task));
-  }
-  if (first) Wake();
+  std::unique_lock lock(mutex_);
+  tasks_.push_back(std::move(task));
+  WakeIfAsleep(std::move(lock));
 }
 
 void EventLoop::Adopt(FileDescriptor socket) {
@@ -89,11 +94,9 @@ void EventLoop::Adopt(FileDescriptor socket) {
 }
 
 void EventLoop::Send(uint64_t connection, uint64_t sequence, Response response) {
-  Run([this, connection, sequence, response = std::move(response)]() mutable {
-    const auto entry = entries_.find(connection);
-    if (entry == entries_.end()) return;
-    Follow(entry, entry->second.connection->OnAnswer(sequence, std::move(response), now_));
-  });
+  std::unique_lock lock(mutex_);
+  sent_.push_back({connection, sequence, std::move(response)});
+  WakeIfAsleep(std::move(lock));
 }
 
 void EventLoop::CloseIdle(std::chrono::milliseconds idle_for) {
@@ -115,42 +118,72 @@ void EventLoop::CloseIdle(std::chrono::milliseconds idle_for) {
 void EventLoop::Loop() {
   std::array<epoll_event, 256> events;
   while (!stop_) {
-    const int count =
-        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), Timeout());
+    const std::span got(events.data(), static_cast<size_t>(Await(events)));
     now_ = options_.clock->Now();
-    for (int i = 0; i < count; ++i) {
-      const auto& event = events[static_cast<size_t>(i)];
+    answered_ = 0;
+    ready_ = static_cast<size_t>(std::count_if(
+        got.begin(), got.end(), [](const auto& event) { return IsConnection(event.data.u64); }));
+    // First, for these are done but for the sending.
+    TakeMessages();
+    for (const epoll_event& event : got) {
+      if (IsConnection(event.data.u64)) --ready_;
       OnEvent(event.data.u64, event.events);
     }
-    RunTasks();
-    // Those of one round only: whoever is put back waits for the sockets' turn.
-    for (size_t rest = again_.size(); rest > 0; --rest) {
-      const uint64_t id = again_.front();
-      again_.pop_front();
-      const auto entry = entries_.find(id);
-      if (entry == entries_.end()) continue;
-      entry->second.queued = false;
-      Follow(entry, entry->second.connection->Drive(now_));
-    }
+    DriveAgain();
     FireTimers();
   }
 }
 
-void EventLoop::RunTasks() {
+int EventLoop::Await(std::span<epoll_event> events) {
+  int timeout = Timeout();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!tasks_.empty() || !sent_.empty()) timeout = 0;
+    asleep_ = timeout != 0;
+  }
+  const int count =
+      ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+  return std::max(count, 0);
+}
+
+void EventLoop::TakeMessages() {
+  std::vector<Sent> sent;
   std::vector<std::function<void()>> tasks;
   {
     const std::lock_guard lock(mutex_);
+    asleep_ = false;
+    sent.swap(sent_);
     tasks.swap(tasks_);
+  }
+  ready_ += sent.size();
+  for (Sent& answer : sent) {
+    --ready_;
+    const auto entry = entries_.find(answer.connection);
+    if (entry == entries_.end()) continue;
+    Follow(entry,
+           entry->second.connection->OnAnswer(answer.sequence, std::move(answer.response), now_));
   }
   for (const auto& task : tasks) task();
 }
 
-void EventLoop::OnEvent(uint64_t id, uint32_t events) {
-  if (id == kWakeId) {
-    uint64_t count = 0;
-    [[maybe_unused]] const ssize_t size = ::read(wake_.get(), &count, sizeof count);
-    return;
+// Those of one round only: whoever is put back waits for the sockets' turn.
+void EventLoop::DriveAgain() {
+  for (size_t rest = again_.size(); rest > 0; --rest) {
+    const uint64_t id = again_.front();
+    again_.pop_front();
+    const auto entry = entries_.find(id);
+    if (entry == entries_.end()) continue;
+    entry->second.queued = false;
+    Connection& connection = *entry->second.connection;
+    // Its deadline may have come first.
+    const bool complete =
+        std::exchange(entry->second.complete, false) && connection.phase() == Phase::kExecuting;
+    Follow(entry, complete ? Connection::Next::kDispatch : connection.Drive(now_));
   }
+}
+
+void EventLoop::OnEvent(uint64_t id, uint32_t events) {
+  if (id == kWakeId) return;  // each write is an edge; its count is of no interest
   if (id == kWatchedId) return watched_();
   const auto entry = entries_.find(id);
   if (entry == entries_.end()) return;
@@ -190,6 +223,7 @@ void EventLoop::Open(FileDescriptor socket) {
 }
 
 void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
+  if (next == Connection::Next::kDispatch) next = Dispatch(entry);
   Connection& connection = *entry->second.connection;
   const uint64_t id = entry->first;
   // A deadline that moved later is found out when the old one fires.
@@ -201,18 +235,30 @@ void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
   switch (next) {
     case Connection::Next::kWait:
       return;
+    case Connection::Next::kDispatch:
+      // It has just been answered: others first.
+      entry->second.complete = true;
+      [[fallthrough]];
     case Connection::Next::kAgain:
       if (!std::exchange(entry->second.queued, true)) again_.push_back(id);
       return;
-    case Connection::Next::kDispatch: {
-      Connection::Taken taken = connection.TakeRequest();
-      options_.handler(std::move(taken.request), connection.deadline(),
-                       Responder(*this, id, connection.sequence(), std::move(taken.bytes)));
-      return;
-    }
     case Connection::Next::kClose:
       return Close(entry);
   }
+}
+
+Connection::Next EventLoop::Dispatch(Entries::iterator entry) {
+  Connection& connection = *entry->second.connection;
+  const uint64_t sequence = connection.sequence();
+  Connection::Taken taken = connection.TakeRequest();
+  std::optional<Response> response =
+      options_.handler(std::move(taken.request),
+                       Arrival{now_, connection.deadline(), ready_ + again_.size() > 0, answered_},
+                       Responder(*this, entry->first, sequence, std::move(taken.bytes)));
+  if (!response) return Connection::Next::kWait;
+  ++answered_;
+  now_ = options_.clock->Now();
+  return connection.OnAnswer(sequence, *std::move(response), now_);
 }
 
 void EventLoop::Close(Entries::iterator entry) {

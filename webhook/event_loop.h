@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/epoll.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -7,7 +9,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -21,25 +25,30 @@ namespace mindgate::webhook {
 
 class EventLoop;
 
-// Where the answer to one request goes. Cheap to copy; must not outlive the loop nor its budget,
-// which counts the request's bytes until the last copy has gone.
+// Where the answer to one request goes, if it is not given at once. Must not outlive the loop nor
+// its budget, which counts the request's bytes as long as this is there.
 class Responder {
  public:
   Responder(EventLoop& loop, uint64_t connection, uint64_t sequence, ByteLease bytes)
-      : loop_(&loop),
-        connection_(connection),
-        sequence_(sequence),
-        bytes_(std::make_shared<const ByteLease>(std::move(bytes))) {}
+      : loop_(&loop), connection_(connection), sequence_(sequence), bytes_(std::move(bytes)) {}
 
-  // From any thread. An answer to a connection that has gone, or that came after its deadline, is
-  // dropped.
+  // From any thread, once. An answer to a connection that has gone, or that came after its
+  // deadline, is dropped.
   void Send(Response response) const;
 
  private:
   EventLoop* loop_;
   uint64_t connection_;
   uint64_t sequence_;
-  std::shared_ptr<const ByteLease> bytes_;
+  ByteLease bytes_;
+};
+
+// When a request came, and into what.
+struct Arrival {
+  Clock::Instant at;
+  Clock::Instant deadline;   // when the connection gives up
+  bool others_wait = false;  // the loop has more to do after this request
+  size_t answered = 0;       // requests answered at once since the loop last looked at its sockets
 };
 
 // One thread with its own epoll set and its own connections: no connection is ever touched by two
@@ -48,9 +57,10 @@ class Responder {
 // them), at the price that each is driven until its socket has nothing more.
 class EventLoop {
  public:
-  // Called in the loop's thread; must not block. `deadline` is when the connection gives up.
-  using Handler =
-      std::function<void(Request request, Clock::Instant deadline, Responder responder)>;
+  // Called in the loop's thread, whose other connections wait meanwhile: answers at once, which
+  // costs no hand-over between threads, or returns nothing and sends the answer later.
+  using Handler = std::function<std::optional<Response>(Request request, const Arrival& arrival,
+                                                        Responder responder)>;
   // Null refuses the connection.
   using MakeTransport = std::function<std::unique_ptr<Transport>(FileDescriptor socket)>;
 
@@ -94,16 +104,26 @@ class EventLoop {
 
   struct Entry {
     std::unique_ptr<Connection> connection;
-    Instant timer;        // where timers_ has it; never later than its deadline
-    bool queued = false;  // in again_
+    Instant timer;          // where timers_ has it; never later than its deadline
+    bool queued = false;    // in again_
+    bool complete = false;  // with a request that has yet to be dispatched
+  };
+  struct Sent {
+    uint64_t connection;
+    uint64_t sequence;
+    Response response;
   };
   using Entries = std::unordered_map<uint64_t, Entry>;
 
   void Loop();
-  void RunTasks();
+  int Await(std::span<epoll_event> events);
+  void WakeIfAsleep(std::unique_lock<std::mutex> lock);
+  void TakeMessages();
+  void DriveAgain();
   void Open(FileDescriptor socket);
   void OnEvent(uint64_t id, uint32_t events);
   void Follow(Entries::iterator entry, Connection::Next next);
+  Connection::Next Dispatch(Entries::iterator entry);
   void Close(Entries::iterator entry);
   void FireTimers();
   int Timeout() const;
@@ -119,11 +139,15 @@ class EventLoop {
   std::function<void()> watched_;
   uint64_t next_id_;
   Instant now_;
+  size_t ready_ = 0;     // connections that epoll reported and that have not had their turn
+  size_t answered_ = 0;  // at once, in this round
 
   std::atomic<size_t> load_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
+  bool asleep_ = false;                       // guarded by mutex_
   std::vector<std::function<void()>> tasks_;  // guarded by mutex_
+  std::vector<Sent> sent_;                    // guarded by mutex_
   std::jthread thread_;
 };
 

@@ -20,11 +20,11 @@ Result<std::unique_ptr<ProbePort>> ProbePort::Open(Options options,
   front_end.settings.port = Port::kGets;
   front_end.budget = &port->budget_;
   front_end.clock = port->options_.clock;
-  front_end.handler = [self = port.get()](const Request& request, Clock::Instant,
-                                          const Responder& responder) {
+  front_end.handler = [self = port.get()](const Request& request, const Arrival&,
+                                          const Responder&) {
     Response response = self->router_.Serve(request);
     response.close = self->options_.closing();
-    responder.Send(std::move(response));
+    return response;
   };
   auto opened = FrontEnd::Open(std::move(front_end));
   if (!opened) return tl::unexpected(std::move(opened).error());

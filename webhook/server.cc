@@ -6,9 +6,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "webhook/metrics.h"
+#include "webhook/place.h"
 #include "webhook/probe_port.h"
 #include "webhook/router.h"
 #include "webhook/routes.h"
@@ -50,9 +52,8 @@ class Server::Impl {
     admission.tls = &tls_;
     admission.budget = &budget_;
     admission.clock = &inputs_.clock;
-    admission.handler = [this](Request request, Clock::Instant deadline,
-                               const Responder& responder) {
-      OnReview(std::move(request), deadline, responder);
+    admission.handler = [this](Request request, const Arrival& arrival, Responder responder) {
+      return OnReview(std::move(request), arrival, std::move(responder));
     };
     // Everything that a handler touches is there before the first request can come.
     auto admission_listener = FrontEnd::Open(std::move(admission));
@@ -62,8 +63,10 @@ class Server::Impl {
     if (!probes) return tl::unexpected(std::move(probes).error());
     probes_ = *std::move(probes);
 
-    pool_ = std::make_unique<WorkPool>(options_.work_threads, options_.queue,
-                                       [this](const Job& job) { OnJob(job); });
+    pool_ =
+        std::make_unique<WorkPool>(options_.work_threads, options_.queue, [this](const Job& job) {
+          job.responder.Send(Decide(job.request, job.arrived, job.deadline));
+        });
     metrics_ = std::make_unique<webhook::Metrics>(Sources());
     reviews_ = std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats());
     router_ = std::make_unique<Router>(
@@ -152,27 +155,27 @@ class Server::Impl {
   }
 
   // In a loop's thread.
-  void OnReview(Request request, Clock::Instant deadline, const Responder& responder) {
-    if (phase_ == DrainPhase::kLate) return responder.Send(Refused(Refusal::kDraining));
-    const auto now = inputs_.clock.Now();
+  std::optional<Response> OnReview(Request request, const Arrival& arrival, Responder responder) {
+    if (phase_ == DrainPhase::kLate) return Refused(Refusal::kDraining);
+    auto deadline = arrival.deadline;
     const auto timeout = TimeoutOf(request.query());
-    if (timeout.count() > 0) deadline = std::min(deadline, now + timeout);
-    if (!pool_->TryPush({std::move(request), now, deadline, responder})) {
-      // The connection stays: a handshake more would cost what is short already.
-      responder.Send(Refused(Refusal::kQueueFull));
+    if (timeout.count() > 0) deadline = std::min(deadline, arrival.at + timeout);
+    if (PlaceOf(request.body.size(), arrival, options_.max_inline_bytes) == Place::kLoop) {
+      return Decide(request, arrival.at, deadline);
     }
+    if (pool_->TryPush({std::move(request), arrival.at, deadline, std::move(responder)})) return {};
+    // The connection stays: a handshake more would cost what is short already.
+    return Refused(Refusal::kQueueFull);
   }
 
-  // In a thread of the pool.
-  void OnJob(const Job& job) {
+  // In a loop's thread or one of the pool.
+  Response Decide(const Request& request, Clock::Instant arrived, Clock::Instant deadline) {
     const auto now = inputs_.clock.Now();
-    metrics_->Observe(Stage::kQueue, now - job.arrived);
-    if (now + options_.decision_time > job.deadline) {
-      return job.responder.Send(Refused(Refusal::kTooLate));
-    }
-    Response response = router_->Serve(job.request);
+    metrics_->Observe(Stage::kQueue, now - arrived);
+    if (now + options_.decision_time > deadline) return Refused(Refusal::kTooLate);
+    Response response = router_->Serve(request);
     response.close = draining();
-    job.responder.Send(std::move(response));
+    return response;
   }
 
   Response Refused(Refusal refusal) {

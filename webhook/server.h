@@ -16,6 +16,7 @@
 #include "certs/tls_material.h"
 #include "schemas/config.h"
 #include "webhook/front_end.h"
+#include "webhook/place.h"
 
 namespace mindgate::webhook {
 
@@ -26,6 +27,8 @@ struct ServerOptions {
   // A decision takes 100 us: four threads serve more than an API server asks, and each holds the
   // tree of one body, at worst 60 MB.
   size_t work_threads = std::clamp(std::thread::hardware_concurrency(), 2u, 4u);
+  // Bodies up to this size may be decided in a loop's thread (place.h); 0: none.
+  size_t max_inline_bytes = kMaxInlineBytes;
   // A review takes well under a millisecond: more waiting than this is a burst that a repeat serves
   // better.
   size_t queue = 256;

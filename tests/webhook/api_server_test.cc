@@ -40,8 +40,7 @@ using testing::TestCa;
 
 TEST(ApiServer, KeepsTwentyFiveConnectionsForNinetySeconds) {
   Gate gate;
-  ServerOptions options;
-  options.decide = gate;
+  ServerOptions options = gate.InThePool();
   ServerFixture fixture(options);
   ApiServerClient api_server(fixture.ApiServer());
   std::vector<std::jthread> calls;
@@ -83,8 +82,7 @@ TEST(ApiServer, KeepsTwentyFiveConnectionsForNinetySeconds) {
 
 TEST(ApiServer, RepeatsWhatTheFullQueueRefused) {
   Gate gate;
-  ServerOptions options;
-  options.decide = gate;
+  ServerOptions options = gate.InThePool();
   options.queue = 1;
   ServerFixture fixture(options);
   const auto waiting = [&fixture](int reviews) {

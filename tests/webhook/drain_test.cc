@@ -34,8 +34,7 @@ using testing::TestCa;
 
 TEST(Server, DrainSequence) {
   Gate gate;
-  ServerOptions options;
-  options.decide = gate;
+  ServerOptions options = gate.InThePool();
   ServerFixture fixture(options);
   Client busy(fixture.server->port(), Client::Tls{});
   busy.Send(Post(ReviewText()));
@@ -87,8 +86,7 @@ TEST(Server, DrainSequence) {
 
 TEST(Server, DrainEndsInTimeWithAConnectionThatWillNotGo) {
   Gate gate;
-  ServerOptions options;
-  options.decide = gate;
+  ServerOptions options = gate.InThePool();
   options.connections.request_time = 60s;
   ServerFixture fixture(options);
   Client stuck(fixture.server->port(), Client::Tls{});

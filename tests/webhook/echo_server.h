@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,8 @@ class EchoServer {
     front_end.tls = options.tls ? &tls : nullptr;
     front_end.budget = &budget;
     front_end.clock = &clock;
-    front_end.handler = [this](Request request, Clock::Instant, Responder responder) {
-      OnRequest(std::move(request), std::move(responder));
+    front_end.handler = [this](const Request& request, const Arrival&, Responder responder) {
+      return OnRequest(request, std::move(responder));
     };
     layer = FrontEnd::Open(std::move(front_end)).value();
     layer->Serve();
@@ -80,13 +81,11 @@ class EchoServer {
   ByteBudget budget;
 
  private:
-  void OnRequest(Request request, Responder responder) {
-    if (hold_) {
-      const std::lock_guard lock(mutex_);
-      held_.push_back(std::move(responder));
-      return;
-    }
-    responder.Send(PlainText(200, Described(request)));
+  std::optional<Response> OnRequest(const Request& request, Responder responder) {
+    if (!hold_) return PlainText(200, Described(request));
+    const std::lock_guard lock(mutex_);
+    held_.push_back(std::move(responder));
+    return std::nullopt;
   }
 
   const bool hold_;

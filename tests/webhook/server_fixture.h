@@ -83,6 +83,13 @@ struct ServerFixture {
 
 // Decisions that wait until they are let go.
 struct Gate {
+  // A loop that made one would serve nobody meanwhile.
+  ServerOptions InThePool() const {
+    ServerOptions options;
+    options.decide = *this;
+    options.max_inline_bytes = 0;
+    return options;
+  }
   admission::Verdict operator()(const schemas::AdmissionRequest&, const schemas::Config&,
                                 const admission::Options&) {
     ++*entered;

@@ -158,8 +158,7 @@ TEST(Server, BugsAreAnsweredWith500AndTheServerLivesOn) {
 
 TEST(Server, FullQueueAnswersAtOnceAndProbesDoNotWait) {
   Gate gate;
-  ServerOptions options;
-  options.decide = gate;
+  ServerOptions options = gate.InThePool();
   options.queue = 3;
   ServerFixture fixture(options);
   std::vector<std::unique_ptr<Client>> clients;
@@ -189,8 +188,7 @@ TEST(Server, FullQueueAnswersAtOnceAndProbesDoNotWait) {
 
 TEST(Server, WithoutTimeLeftTheCallerIsToldToTryAgain) {
   Gate gate;
-  ServerOptions options;
-  options.decide = gate;
+  ServerOptions options = gate.InThePool();
   ServerFixture fixture(options);
   Client first(fixture.server->port(), Client::Tls{});
   Client second(fixture.server->port(), Client::Tls{});
