@@ -124,7 +124,9 @@ Decoder::~Decoder() = default;
 Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
-Arena& Decoder::arena() { return buffers_->arena; }
+void Decoder::Release() {
+  if (buffers_ != nullptr && buffers_->parser.capacity() > kMaxKept) buffers_.reset();
+}
 
 size_t Decoder::held() const {
   return buffers_ == nullptr ? 0 : buffers_->arena.used() + buffers_->text_bytes;
@@ -152,7 +154,7 @@ tl::expected<const Value*, Issue> Decoder::DecodeFrom(std::string_view text,
       return tl::unexpected(*std::move(issue));
   }
   const std::string_view content = internal::WithoutByteOrderMark(text);
-  if (buffers_ != nullptr && buffers_->parser.capacity() > kMaxKept) buffers_.reset();
+  Release();
   simdjson::error_code error = simdjson::SUCCESS;
   if (buffers_ == nullptr) {
     buffers_ = std::make_unique<Buffers>();

@@ -28,14 +28,14 @@ class Decoder {
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
 
-  // The value lives until the next call, the text no longer than this one. Buffers are kept from
-  // call to call, up to about 4 MB.
+  // The value lives until the next call, the text no longer than this one.
   tl::expected<const Value*, Issue> Decode(std::string_view text);
   // Only what `kept` names.
   tl::expected<const Value*, Issue> Decode(std::string_view text, const Projection& kept);
 
-  // For what else lives as long as the decoded value. Only after a Decode.
-  Arena& arena();
+  // The decoded value is not needed any more. Its buffers are kept for the next text, unless a
+  // large one made them larger than 4 MB.
+  void Release();
 
   // Bytes that the decoded value and its texts take.
   size_t held() const;

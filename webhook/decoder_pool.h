@@ -21,6 +21,7 @@ class DecoderPool {
   // Goes back when the caller lets go; the pool outlives that.
   Borrowed Borrow() {
     const auto give_back = [this](json::Decoder* decoder) {
+      decoder->Release();
       const std::lock_guard lock(mutex_);
       idle_.emplace_back(decoder);
     };

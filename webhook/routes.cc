@@ -11,6 +11,14 @@ constexpr size_t kMaxLogged = 256;
 
 std::string_view ForLog(std::string_view text) { return text.substr(0, kMaxLogged); }
 
+// What a body may take while it is decoded and decided, in bytes for each of its own.
+constexpr size_t kBytesAByte = 4;
+
+std::string About(const Review& review) {
+  return std::string(ForLog(review.kind)) + " " + std::string(ForLog(review.request.ns)) + "/" +
+         std::string(ForLog(review.name));
+}
+
 // The newest attempt to load something, one line: "", or what is wrong with it.
 std::string Fault(const ReloadStatus& status) {
   return status.error.empty() ? ""
@@ -24,11 +32,12 @@ int64_t Microseconds(Clock::Instant from, Clock::Instant to) {
 }  // namespace
 
 ReviewHandler::ReviewHandler(const ServerOptions& options, const ServerInputs& inputs,
-                             Metrics& metrics, LayerStats& stats)
+                             Metrics& metrics, LayerStats& stats, ByteBudget& budget)
     : options_(options),
       inputs_(inputs),
       metrics_(metrics),
       stats_(stats),
+      budget_(budget),
       // A rollout of thousands of pods must not make the log the most expensive part of a review.
       admitted_(20, 100, inputs.clock),
       others_(100, 10, inputs.clock) {}
@@ -69,12 +78,18 @@ Response ReviewHandler::Handle(Hook hook, const Request& request) {
   if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
   const Clock& clock = inputs_.clock;
   const auto start = clock.Now();
+  const size_t needed = request.body.size() * kBytesAByte;
+  if (!budget_.Resize(0, needed)) return Refuse(hook, Refusal::kNoMemory, "", request);
+  const ByteLease lease(budget_, needed);
   const auto decoder = decoders_.Borrow();  // the review points into it
   auto review = DecodeReview(*decoder, request.body, clock.WallNow());
   if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
   const auto objects = inputs_.objects();
   review->request.objects = objects.get();
   const auto decoded = clock.Now();
+  review->request.is_over = [&clock, end = start + options_.max_decision_time] {
+    return clock.Now() > end;
+  };
 
   admission::Options options;
   options.mutate = hook == Hook::kMutate;
@@ -83,6 +98,10 @@ Response ReviewHandler::Handle(Hook hook, const Request& request) {
   const admission::Verdict verdict = options_.decide(review->request, *config, options);
   const auto decided = clock.Now();
   metrics_.CountReview(hook, *review, verdict);
+  if (verdict.gave_up) {
+    return Refuse(hook, Refusal::kTooLate, "the decision on " + About(*review) + " was given up",
+                  request);
+  }
   if (verdict.outcome == admission::Outcome::kError) {
     return Bug(hook, *review,
                verdict.findings.empty() ? "no reason given" : verdict.findings.front().message);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "webhook/byte_budget.h"
 #include "webhook/decoder_pool.h"
 #include "webhook/framing.h"
 #include "webhook/metrics.h"
@@ -15,9 +16,10 @@ namespace mindgate::webhook {
 // many threads.
 class ReviewHandler {
  public:
-  // All outlive the handler. `stats` counts what is refused.
+  // All outlive the handler. `stats` counts what is refused; what a body is decoded to is charged
+  // to `budget`.
   ReviewHandler(const ServerOptions& options, const ServerInputs& inputs, Metrics& metrics,
-                LayerStats& stats);
+                LayerStats& stats, ByteBudget& budget);
 
   // What it throws is a bug, to be caught by the caller and told to OnBug.
   Response Handle(Hook hook, const Request& request);
@@ -32,6 +34,7 @@ class ReviewHandler {
   const ServerInputs& inputs_;
   Metrics& metrics_;
   LayerStats& stats_;
+  ByteBudget& budget_;
   DecoderPool decoders_{kNotDecoded};
   log::Sampler admitted_;  // the many
   log::Sampler others_;    // the few that someone will ask about

@@ -68,7 +68,8 @@ class Server::Impl {
           job.responder.Send(Decide(job.request, job.arrived, job.deadline));
         });
     metrics_ = std::make_unique<webhook::Metrics>(Sources());
-    reviews_ = std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats());
+    reviews_ =
+        std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats(), budget_);
     router_ = std::make_unique<Router>(
         Routes(), [this](std::string_view what) { reviews_->OnBug(what); },
         [this] { admission_->stats().Add(Refusal::kNotFound); });

@@ -40,6 +40,8 @@ struct ServerOptions {
   ConnectionSettings connections;  // `port` is set per port
   // Time that a decision needs at least; with less left the caller is told to try again.
   std::chrono::milliseconds decision_time{5};
+  // When a decision is given up: ten times what the worst object of 3 MiB takes.
+  std::chrono::milliseconds max_decision_time{2'500};
   // A connection that has been idle for so long is closed in a drain. An API server takes the one
   // it used last, so that the older an idle connection is, the less likely does a request cross its
   // end, which the API server counts as a failed call.

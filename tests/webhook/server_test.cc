@@ -156,6 +156,33 @@ TEST(Server, BugsAreAnsweredWith500AndTheServerLivesOn) {
   EXPECT_THAT(fixture.Lines(), ::testing::Contains(HasSubstr("secret detail")));
 }
 
+TEST(Server, ADecisionThatTakesTooLongIsGivenUpAndCounted) {
+  ServerOptions options;
+  options.max_decision_time = std::chrono::milliseconds(-1);  // over before it begins
+  ServerFixture fixture(options);
+  Client client(fixture.server->port(), Client::Tls{});
+  client.Send(Post(ReviewText()));
+  const std::string answer = client.ReadAnswer();
+  EXPECT_EQ(StatusOf(answer), 503);
+  EXPECT_EQ(HeaderOf(answer, "Retry-After"), "1");
+  EXPECT_THAT(BodyOf(answer), HasSubstr("the decision on Deployment team-a/infer was given up"));
+  EXPECT_EQ(fixture.server->stats().Count(Refusal::kTooLate), 1);
+  EXPECT_THAT(fixture.Lines(), ::testing::Contains(HasSubstr("Deployment team-a/infer")));
+}
+
+// What a body is decoded to counts as much as the body.
+TEST(Server, DecodedBodiesAreChargedToTheBudget) {
+  const std::string body = ReviewText();
+  ServerOptions options;
+  options.bytes_in_flight = 4 * body.size();
+  ServerFixture fixture(options);
+  Client client(fixture.server->port(), Client::Tls{});
+  client.Send(Post(body));
+  const std::string answer = client.ReadAnswer();
+  EXPECT_EQ(StatusOf(answer), 503);
+  EXPECT_EQ(fixture.server->stats().Count(Refusal::kNoMemory), 1);
+}
+
 TEST(Server, FullQueueAnswersAtOnceAndProbesDoNotWait) {
   Gate gate;
   ServerOptions options = gate.InThePool();
