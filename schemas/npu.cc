@@ -24,17 +24,17 @@ constexpr size_t kMaxNpuRequests = 33;
 void Collect(const Value* map, std::string_view path, bool is_request,
              std::vector<NpuRequest>& requests) {
   if (map == nullptr) return;
-  for (const auto& [name, amount] : map->MembersFrom(kResourcePrefix)) {
-    if (!name.starts_with(kResourcePrefix)) break;
-    auto found = std::find_if(
-        requests.begin(), requests.end(),
-        [&name = name](const NpuRequest& request) { return request.resource == name; });
+  for (const json::Member& entry : map->MembersFrom(kResourcePrefix)) {
+    if (!entry.key.starts_with(kResourcePrefix)) break;
+    auto found =
+        std::find_if(requests.begin(), requests.end(),
+                     [&entry](const NpuRequest& request) { return request.resource == entry.key; });
     if (found == requests.end()) {
       if (requests.size() == kMaxNpuRequests) return;
-      found = requests.insert(requests.end(), NpuRequest{name, json::Child(path, name), nullptr,
-                                                         nullptr, std::nullopt});
+      found = requests.insert(requests.end(), NpuRequest{entry.key, json::Child(path, entry.key),
+                                                         nullptr, nullptr, std::nullopt});
     }
-    (is_request ? found->request : found->limit) = &amount;
+    (is_request ? found->request : found->limit) = &entry.value;
   }
 }
 
