@@ -3,13 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "json/json.h"
-
 // Objects of the size and texture that an API server sends: environment, probes, mounts, volumes,
 // the start script and managed fields around the few members that a decision reads.
 namespace mindgate::bench {
 
-using json::Json;
+using Json = nlohmann::json;
 
 inline Json Container(const std::string& name, int npus, int env) {
   Json container = {

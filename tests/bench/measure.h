@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -7,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // How benchmarks measure, and on what.
@@ -35,14 +38,23 @@ inline Percentiles Measure(const std::function<void()>& run, int runs) {
   return {at(50), at(99)};
 }
 
-// Of this process.
-inline double ResidentBytes() {
-  std::ifstream status("/proc/self/status");
+// A line of /proc/PID/status that counts kilobytes, such as "VmRSS:", in bytes; pid 0 is this
+// process.
+inline double StatusBytes(pid_t pid, std::string_view line_name) {
+  const std::string who = pid == 0 ? "self" : std::to_string(pid);
+  std::ifstream status("/proc/" + who + "/status");
   for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::strtod(line.c_str() + 6, nullptr) * 1024;
+    if (line.starts_with(line_name))
+      return std::strtod(line.c_str() + line_name.size(), nullptr) * 1024;
   }
   return 0;
 }
+
+// Of this process.
+inline double ResidentBytes() { return StatusBytes(0, "VmRSS:"); }
+
+// From here on VmHWM of this process is the peak of what follows.
+inline void ForgetPeak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 inline std::string CpuModel() {
   std::ifstream info("/proc/cpuinfo");

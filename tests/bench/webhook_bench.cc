@@ -1,269 +1,182 @@
-// What the webhook serves over TLS, beside the same engine on cpp-httplib's own SSLServer, tuned,
-// in the same run. Servers are processes of their own, so that CPU time and memory are theirs
-// alone; the client shares the machine with them.
-#include <httplib.h>
-#include <sys/wait.h>
-
+// What the webhook costs over TLS, beside a webhook in Go that makes the same changes, in the same
+// run and in turns. The client shares the machine with both.
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "base/clock.h"
+#include "bench/reviews.h"
+#include "bench/server_process.h"
 #include "bench/tls_load.h"
-#include "certs/authority.h"
-#include "certs/pem.h"
-#include "manifests.h"
-#include "support/places.h"
-#include "webhook/admission_review.h"
-#include "webhook/decoder_pool.h"
-#include "webhook/raw_requests.h"
+#include "certs/base64.h"
 
 namespace mindgate::bench {
 namespace {
 
-struct Serving {
-  std::string certificate;  // PEM
-  std::string key;
-};
+using std::chrono::milliseconds;
 
-Serving MakeServing() {
-  const Time now = SystemClock().WallNow();
-  const auto authority = certs::CreateAuthority(now);
-  certs::LeafRequest request;
-  request.dns_names = {"localhost"};
-  request.now = now;
-  const auto leaf = certs::IssueLeaf(*authority, request);
-  return {certs::WriteCertificate(leaf->certificate.get()), certs::WriteKey(leaf->key.get())};
+// The object of a review after the patch that the server answers with; null without one.
+Json Mutated(const ServerProcess& server, const std::string& request) {
+  const SslContext context = ClientContext();
+  TlsConnection connection(context.get(), server.port());
+  if (!connection.Ask(request)) return nullptr;
+  const Json review = Json::parse(request.substr(request.find("\r\n\r\n") + 4));
+  const Json answer = Json::parse(connection.answer().Body());
+  const Json patch = answer["response"].value("patch", Json());
+  if (!patch.is_string()) return nullptr;
+  const auto operations = certs::DecodeBase64(patch.get<std::string>());
+  return operations ? review["request"]["object"].patch(Json::parse(*operations)) : Json();
 }
 
-// A folder with the serving pair, as --cert-dir wants it.
-class CertFolder {
+// False, and says what differs, when the two do not do the same.
+bool DoTheSame(const ServerProcess& mindgate, const ServerProcess& go, const std::string& request) {
+  const Json ours = Mutated(mindgate, request);
+  const Json theirs = Mutated(go, request);
+  if (!ours.is_null() && ours == theirs) return true;
+  std::printf("\nthe Go webhook makes another object, so the ratios mean nothing: %s\n",
+              Json::diff(ours, theirs).dump().substr(0, 1000).c_str());
+  return false;
+}
+
+// One server under load, in several turns.
+class Measured {
  public:
-  explicit CertFolder(const Serving& serving) {
-    path_ = (std::filesystem::temp_directory_path() / "mindgate-bench-XXXXXX").string();
-    if (::mkdtemp(path_.data()) == nullptr) std::_Exit(1);
-    std::ofstream(path_ + "/tls.crt") << serving.certificate;
-    std::ofstream(path_ + "/tls.key") << serving.key;
+  explicit Measured(const ServerProcess& server) : server_(server) {}
+
+  void Turn(const std::string& request, size_t connections, milliseconds duration) {
+    const double before = server_.CpuTime();
+    const LoadResult load = Load(server_.port(), request, connections, duration);
+    cpu_ += server_.CpuTime() - before;
+    answers_ += load.answers;
+    seconds_ += load.seconds;
+    last_ = load;
   }
-  ~CertFolder() { std::filesystem::remove_all(path_); }
-  CertFolder(const CertFolder&) = delete;
-  CertFolder& operator=(const CertFolder&) = delete;
-  const std::string& path() const { return path_; }
+
+  double cpu_a_review() const { return answers_ == 0 ? 0 : cpu_ / static_cast<double>(answers_); }
+  double rate() const { return static_cast<double>(answers_) / seconds_; }
+  const LoadResult& last() const { return last_; }
 
  private:
-  std::string path_;
+  const ServerProcess& server_;
+  double cpu_ = 0;
+  uint64_t answers_ = 0;
+  double seconds_ = 0;
+  LoadResult last_;
 };
 
-// Of this run, and hardly anybody else's.
-constexpr uint16_t kPort = 19443;
-constexpr const char* kProbe = "http://127.0.0.1:18081";
-
-bool IsReady() {
-  httplib::Client client(kProbe);
-  const auto answer = client.Get("/readyz");
-  return answer && answer->status == 200;
-}
-
-// Becomes the program that is installed.
-void ExecMindgate(const CertFolder& folder) {
-  ::execl(::mindgate::testing::Program(), ::mindgate::testing::Program(), "webhook", "--cert-dir",
-          folder.path().c_str(), "--listen", ("127.0.0.1:" + std::to_string(kPort)).c_str(),
-          "--probe-listen", kProbe + 7, "--log-level", "error", nullptr);
-  std::_Exit(1);
-}
-
-void Tell(int pipe, uint16_t port) {
-  if (::write(pipe, &port, sizeof port) != sizeof port) std::_Exit(1);
-}
-
-// Serves until it is killed, and writes its port into the pipe.
-void ServeStock(const Serving& serving, int pipe) {
-  const auto material = *certs::MakeTlsMaterial(serving.certificate, serving.key, "");
-  httplib::SSLServer server(material->chain.front().get(), material->key.get());
-  // As well as it can be set up: without these it answers 222 requests a second.
-  server.set_tcp_nodelay(true);
-  server.set_keep_alive_max_count(1'000'000'000);
-  server.set_keep_alive_timeout(120);
-  server.new_task_queue = [] { return new httplib::ThreadPool(320); };
-  const schemas::Config config;
-  webhook::DecoderPool decoders(webhook::kNotDecoded);
-  server.Post("/mutate", [&](const httplib::Request& request, httplib::Response& response) {
-    const auto decoder = decoders.Borrow();
-    const auto review = webhook::DecodeReview(*decoder, request.body, SystemClock().WallNow());
-    const auto verdict =
-        admission::Admit(review->request, config, {.judge = false, .apply = false});
-    response.set_content(webhook::EncodeAnswer(*review, webhook::Hook::kMutate, verdict, "bench"),
-                         "application/json; charset=utf-8");  // so that nothing is compressed
-  });
-  Tell(pipe, static_cast<uint16_t>(server.bind_to_any_port("127.0.0.1")));
-  server.listen_after_bind();
-}
-
-// A server in a process of its own.
-class Child {
- public:
-  // The stock server.
-  explicit Child(const Serving& serving) {
-    int pipe[2];
-    if (::pipe(pipe) != 0) std::_Exit(1);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ServeStock(serving, pipe[1]);
-      std::_Exit(0);
+// Returns whether both do the same.
+bool Against(const ServerProcess& mindgate, const ServerProcess* go, milliseconds duration) {
+  constexpr int kTurns = 3;
+  constexpr size_t kConnections = 16;
+  const std::array<std::string, 3> requests = {RequestOf(5 << 10), RequestOf(10 << 10),
+                                               RequestOf(60 << 10)};
+  const bool same = go == nullptr ||
+                    std::all_of(requests.begin(), requests.end(), [&](const std::string& request) {
+                      return DoTheSame(mindgate, *go, request);
+                    });
+  std::printf("\nCPU of the server for one review, microseconds, %zu connections, in turns\n",
+              kConnections);
+  std::printf("  %7s %8s %12s %8s %12s %12s\n", "body", "mindgate", "Go webhook", "ratio",
+              "mindgate/s", "Go/s");
+  for (const std::string& request : requests) {
+    Measured ours(mindgate);
+    std::optional<Measured> theirs;
+    if (go != nullptr) theirs.emplace(*go);
+    for (int i = 0; i < kTurns; ++i) {
+      ours.Turn(request, kConnections, duration);
+      if (theirs) theirs->Turn(request, kConnections, duration);
     }
-    if (::read(pipe[0], &port_, sizeof port_) != sizeof port_) std::_Exit(1);
-    ::close(pipe[0]);
-    ::close(pipe[1]);
-  }
-  // mindgate; back when it is ready.
-  explicit Child(const CertFolder& folder) : port_(kPort) {
-    pid_ = ::fork();
-    if (pid_ == 0) ExecMindgate(folder);
-    while (!IsReady()) {
-      if (::waitpid(pid_, nullptr, WNOHANG) != 0) {
-        std::fprintf(stderr, "mindgate webhook did not start\n");
-        std::_Exit(1);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::printf("  %4.1f KB %8.0f", static_cast<double>(request.size()) / 1024,
+                ours.cpu_a_review());
+    if (theirs) {
+      std::printf(" %12.0f %8.1f %12.0f %12.0f\n", theirs->cpu_a_review(),
+                  theirs->cpu_a_review() / ours.cpu_a_review(), ours.rate(), theirs->rate());
+    } else {
+      std::printf(" %12s %8s %12.0f %12s\n", "-", "-", ours.rate(), "-");
     }
+    std::fflush(stdout);
   }
-  ~Child() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  uint16_t port() const { return port_; }
-
-  // Of all its threads, in microseconds.
-  double CpuTime() const {
-    std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
-    std::string word;
-    for (int i = 1; i <= 13; ++i) stat >> word;
-    double user = 0;
-    double system = 0;
-    stat >> user >> system;
-    return (user + system) * 1e6 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  }
-
-  double ResidentMib() const {
-    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("VmRSS:")) return std::strtod(line.c_str() + 6, nullptr) / 1024;
-    }
-    return 0;
-  }
-
- private:
-  pid_t pid_ = -1;
-  uint16_t port_ = 0;
-};
-
-// A POST as kube-apiserver writes it, of an object so large that the body has `bytes`.
-std::string RequestOf(size_t bytes) {
-  const auto body = [](size_t object_bytes) {
-    const Json review = {
-        {"apiVersion", "admission.k8s.io/v1"},
-        {"kind", "AdmissionReview"},
-        {"request",
-         {{"uid", "b5f4a6a2-6a1e-4a3e-8a57-0d3f3f1a0c11"},
-          {"kind",
-           {{"group", "orchestration.aibrix.ai"},
-            {"version", "v1alpha1"},
-            {"kind", "StormService"}}},
-          {"operation", "CREATE"},
-          {"namespace", "inference"},
-          {"name", "vllm-1p1d"},
-          {"userInfo", {{"username", "kubernetes-admin"}, {"groups", {"system:masters"}}}},
-          {"object", Json::parse(Padded(StormService, object_bytes))},
-          {"oldObject", nullptr},
-          {"dryRun", false}}}};
-    return review.dump();
-  };
-  const std::string smallest = body(0);
-  const std::string text = smallest.size() >= bytes ? smallest : body(bytes - 500);
-  return webhook::testing::Post(text);
+  return same;
 }
 
-// Returns microseconds of CPU a review.
-double Row(const char* name, const Child& server, const std::string& request, size_t connections,
-           std::chrono::milliseconds duration, double against) {
-  const double before = server.CpuTime();
-  const LoadResult load = Load(server.port(), request, connections, duration);
-  const double cpu =
-      load.answers == 0 ? 0 : (server.CpuTime() - before) / static_cast<double>(load.answers);
-  std::printf("  %-9s %5zu KB %5zu %10.0f %10.0f %10.0f %8.0f", name, request.size() / 1024,
-              connections, static_cast<double>(load.answers) / load.seconds, load.p50, load.p99,
-              cpu);
-  if (against > 0 && cpu > 0) std::printf(" %7.2f", cpu / against);
-  if (load.starved > 0) std::printf("   %zu connections got no answer", load.starved);
-  std::printf("\n");
-  return cpu;
-}
-
-void WireTable(const Child& mindgate, const Child& stock, std::chrono::milliseconds duration) {
-  std::printf(
-      "\nTLS 1.3, ECDSA P-256, keep-alive, loopback; the client takes its share of the cores\n");
-  std::printf("  %-9s %8s %5s %10s %10s %10s %8s %7s\n", "server", "body", "conns", "reviews/s",
-              "p50 us", "p99 us", "CPU us", "x ours");
-  for (const size_t bytes : {5u, 10u, 60u}) {
-    const std::string request = RequestOf(bytes * 1024);
-    for (const size_t connections : {1u, 8u, 25u, 64u, 256u}) {
-      const double ours = Row("mindgate", mindgate, request, connections, duration, 0);
-      Row("httplib", stock, request, connections, duration, ours);
+void Saturation(const ServerProcess& mindgate, milliseconds duration) {
+  const std::string request = RequestOf(10 * 1024);
+  std::printf("\nmindgate when each connection asks again at once, 10 KB\n");
+  std::printf("  %11s %10s %10s %10s %8s\n", "connections", "reviews/s", "p50 us", "p99 us",
+              "CPU us");
+  for (const size_t connections : {1u, 16u, 64u, 256u}) {
+    Measured ours(mindgate);
+    ours.Turn(request, connections, duration);
+    std::printf("  %11zu %10.0f %10.0f %10.0f %8.0f", connections, ours.rate(), ours.last().p50,
+                ours.last().p99, ours.cpu_a_review());
+    if (ours.last().starved > 0) {
+      std::printf("   %zu connections got no answer", ours.last().starved);
     }
+    std::printf("\n");
+    std::fflush(stdout);
   }
 }
 
 void Memory(const CertFolder& folder, uint64_t reviews) {
-  const Child server(folder);
   const std::string request = RequestOf(10 * 1024);
+  const uint16_t port = FreePort();
+  const ServerProcess server(MindgateCommand(folder, port), port, request);
   std::printf("\nMemory of mindgate, MiB resident\n  idle %28.1f\n", server.ResidentMib());
-  (void)Load(server.port(), request, 64, std::chrono::seconds(2));
+  (void)Load(port, request, 64, std::chrono::seconds(2));
   std::printf("  64 connections, loaded %10.1f\n", server.ResidentMib());
   for (int part = 1; part <= 4 && reviews > 0; ++part) {
-    (void)Load(server.port(), request, 8, std::chrono::milliseconds(0), reviews / 4);
+    (void)Load(port, request, 8, milliseconds(0), reviews / 4);
     std::printf("  after %9llu reviews %8.1f\n",
                 static_cast<unsigned long long>(reviews / 4 * part), server.ResidentMib());
     std::fflush(stdout);
   }
 }
 
-// From exec to the first 200 of /readyz.
+// From exec to the first answer.
 void Start(const CertFolder& folder) {
+  const std::string request = RequestOf(0);
   std::vector<double> times;
   for (int i = 0; i < 5; ++i) {
+    const uint16_t port = FreePort();
     const auto start = std::chrono::steady_clock::now();
-    const Child server(folder);
+    const ServerProcess server(MindgateCommand(folder, port), port, request);
     times.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
             .count());
   }
   std::sort(times.begin(), times.end());
-  std::printf("\nFrom exec to ready: %.0f ms (median of 5)\n", times[2]);
+  std::printf("\nFrom exec to the first answer: %.0f ms (median of 5)\n", times[2]);
 }
 
 }  // namespace
 }  // namespace mindgate::bench
 
-// webhook_bench [MILLISECONDS a row [REVIEWS of the memory run]]: 10^6 reviews take minutes.
+// webhook_bench [MILLISECONDS a turn [REVIEWS of the memory run]]: 10^6 reviews take minutes.
 int main(int argc, char** argv) {
   using namespace mindgate::bench;
   std::signal(SIGPIPE, SIG_IGN);
-  const std::chrono::milliseconds duration(argc > 1 ? std::atoi(argv[1]) : 500);
+  const std::chrono::milliseconds duration(argc > 1 ? std::max(1, std::atoi(argv[1])) : 2000);
   const uint64_t reviews = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 40'000;
-  const Serving serving = MakeServing();
-  const CertFolder folder(serving);
+  const CertFolder folder;
+  bool same = true;
+  std::printf(
+      "\nTLS 1.3, ECDSA P-256, keep-alive, loopback; the client takes its share of the cores\n");
   {
-    const Child mindgate(folder);
-    const Child stock(serving);
-    WireTable(mindgate, stock, duration);
+    const std::string probe = RequestOf(0);
+    const uint16_t port = FreePort();
+    const ServerProcess mindgate(MindgateCommand(folder, port), port, probe);
+    std::optional<ServerProcess> go;
+    const uint16_t go_port = FreePort();
+    if (const auto command = GoCommand(folder, go_port); !command.empty()) {
+      go.emplace(command, go_port, probe);
+    }
+    same = Against(mindgate, go ? &*go : nullptr, duration);
+    Saturation(mindgate, duration);
   }
   Memory(folder, reviews);
   Start(folder);
-  return 0;
+  return same ? 0 : 1;
 }
