@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "admission/admit.h"
+#include "schemas/config.h"
+#include "webhook/admission_review.h"
+#include "webhook/decoder_pool.h"
+
+namespace mindgate::bench {
+
+// One review the way the webhook serves it, text in and text out, without the connection around it.
+class Decider {
+ public:
+  std::string Answer(std::string_view body, webhook::Hook hook) {
+    const auto review = webhook::DecodeReview(*decoders_.Borrow(), body, Time());
+    if (!review) return review.error().detail;
+    const bool mutates = hook == webhook::Hook::kMutate;
+    const auto verdict = admission::Admit(review->request, config_,
+                                          {.mutate = mutates, .judge = !mutates, .apply = false});
+    return webhook::EncodeAnswer(*review, hook, verdict, "bench");
+  }
+
+ private:
+  const schemas::Config config_;
+  webhook::DecoderPool decoders_{webhook::kNotDecoded};
+};
+
+}  // namespace mindgate::bench
