@@ -5,7 +5,7 @@
 #   make e2e       the end-to-end tests, on their own real Kubernetes (K8S=1.30, 1.34 or 1.36)
 #   make e2e-up    start such a cluster and leave it running; make e2e-down removes it
 #   make build     build/release/mindgate
-#   make bench     time the engine, as ratios within one run
+#   make bench     what decisions cost, beside a webhook in Go (docs/performance.md; BENCH_QUICK=1)
 #   make fuzz      run every fuzz target (FUZZ_SECONDS=60)
 #   make lint      format, clang-tidy, folder arrows, shell scripts
 #   make sanitize  the whole suite under ASan+UBSan and under TSan
