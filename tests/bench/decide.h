@@ -14,7 +14,8 @@ namespace mindgate::bench {
 class Decider {
  public:
   std::string Answer(std::string_view body, webhook::Hook hook) {
-    const auto review = webhook::DecodeReview(*decoders_.Borrow(), body, Time());
+    const auto decoder = decoders_.Borrow();  // the review points into it
+    const auto review = webhook::DecodeReview(*decoder, body, Time());
     if (!review) return review.error().detail;
     const bool mutates = hook == webhook::Hook::kMutate;
     const auto verdict = admission::Admit(review->request, config_,
