@@ -163,7 +163,9 @@ tl::expected<const Value*, Issue> Decoder::DecodeFrom(std::string_view text,
   }
   buffers_->arena.Clear();
   dom::element root;
-  if (!error) error = buffers_->parser.parse(content.data(), content.size()).get(root);
+  // An empty view may have no address at all.
+  const char* const begin = content.empty() ? "" : content.data();
+  if (!error) error = buffers_->parser.parse(begin, content.size()).get(root);
   Layout layout(limits, left_out_, buffers_->arena);
   if (!error && layout.Build(root, 0, buffers_->root, kept)) {
     buffers_->text_bytes = layout.text_bytes();
