@@ -15,29 +15,46 @@ using schemas::Config;
 using schemas::Operation;
 using schemas::WorkloadView;
 
-// The runtime that an InferenceService names, when the lookup knows it.
-std::shared_ptr<const WorkloadView> RuntimeView(const Value& object,
-                                                const AdmissionRequest& request,
-                                                std::string_view ns) {
-  if (request.objects == nullptr || schemas::KindOf(object) != schemas::Kind::kInferenceService) {
-    return nullptr;
-  }
-  const auto reference = schemas::RuntimeOf(object);
-  if (!reference) return nullptr;
-  const auto& info = schemas::InfoOf(reference->kind);
-  const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
-  const Value* runtime =
-      request.objects->Find(info.group, info.name, namespaced ? ns : "", reference->name);
-  if (runtime == nullptr) return nullptr;
-  auto view = schemas::BuildView(*runtime);
-  return view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
-}
+// Makes the views of one review: each object's once.
+class Views {
+ public:
+  // Texts inside objects are read for rules alone.
+  Views(const AdmissionRequest& request, bool read_texts)
+      : request_(request), read_texts_(read_texts) {}
 
-std::optional<WorkloadView> ViewOf(const Value* object, const AdmissionRequest& request) {
-  if (object == nullptr) return std::nullopt;
-  const auto own = json::FindString(json::Find(*object, "metadata"), "namespace");
-  return schemas::BuildView(*object, RuntimeView(*object, request, own.value_or(request.ns)));
-}
+  std::optional<WorkloadView> Of(const Value* object) {
+    if (object == nullptr) return std::nullopt;
+    return schemas::BuildView(*object, RuntimeOf(*object), read_texts_);
+  }
+
+ private:
+  // The runtime that an InferenceService names, when the lookup knows it. Before and after a change
+  // it is mostly the same.
+  std::shared_ptr<const WorkloadView> RuntimeOf(const Value& object) {
+    if (request_.objects == nullptr ||
+        schemas::KindOf(object) != schemas::Kind::kInferenceService) {
+      return nullptr;
+    }
+    const auto reference = schemas::RuntimeOf(object);
+    if (!reference) return nullptr;
+    const auto& info = schemas::InfoOf(reference->kind);
+    const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
+    const auto ns =
+        json::FindString(json::Find(object, "metadata"), "namespace").value_or(request_.ns);
+    const Value* runtime =
+        request_.objects->Find(info.group, info.name, namespaced ? ns : "", reference->name);
+    if (runtime == nullptr) return nullptr;
+    if (runtime_ == nullptr || runtime_->object != runtime) {
+      auto view = schemas::BuildView(*runtime);
+      runtime_ = view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
+    }
+    return runtime_;
+  }
+
+  const AdmissionRequest& request_;
+  const bool read_texts_;
+  std::shared_ptr<const WorkloadView> runtime_;  // the last
+};
 
 Verdict Error(std::string message) {
   Verdict verdict;
@@ -82,16 +99,18 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   }
   if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
   if (request.object == nullptr) return Ignored("no object");
-  const auto view = ViewOf(request.object, request);
+  Views views(request, options.judge);
+  const auto view = views.Of(request.object);
   if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");
   const auto old_view =
-      request.operation == Operation::kUpdate ? ViewOf(request.old_object, request) : std::nullopt;
+      request.operation == Operation::kUpdate ? views.Of(request.old_object) : std::nullopt;
   const WorkloadView* old = old_view ? &*old_view : nullptr;
 
   Verdict verdict;
   if (options.mutate) {
-    const mutators::Edits edits = mutators::Mutate({*view, old, request, config, IsOptedIn(*view)});
+    const mutators::Edits edits =
+        mutators::Mutate({*view, old, request, config, IsOptedIn(*view), options.explain});
     if (edits.gave_up()) return GaveUp();
     verdict.patch = edits.BuildPatch();
     verdict.changes = edits.Changes();
@@ -110,7 +129,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   mutated->SetRoot(*applied);
   verdict.mutated = mutated;
   if (options.judge) {
-    const auto mutated_view = ViewOf(&mutated->root(), request);
+    const auto mutated_view = views.Of(&mutated->root());
     Judge(*mutated_view, old, request, config, options, verdict);
   }
   return verdict.gave_up ? GaveUp() : verdict;

@@ -13,6 +13,7 @@
 #include "json/issues.h"
 #include "json/json.h"
 #include "json/positions.h"
+#include "json/value.h"
 #include "schemas/request.h"
 
 namespace mindgate::cli {

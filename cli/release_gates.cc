@@ -62,17 +62,19 @@ kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::strin
   const json::Projection fields = kube::WithIdentity({{"spec", "schedulingGates"}});
   const auto listed = client.ListAll(
       kube::resources::kPods, ns,
-      {.label_selector = selector, .field_selector = "status.phase=Pending", .limit = 500}, &fields,
-      [&gates] { gates.clear(); },
-      [&gates](const json::Value& pod) {
-        const auto place =
-            schemas::PlaceOfScalingGate(json::FindPath(pod, {"spec", "schedulingGates"}));
-        if (!place) return;
-        const auto text = [&pod](std::string_view key) {
-          return std::string(json::AsString(json::FindPath(pod, {"metadata", key})).value_or(""));
-        };
-        gates.push_back({text("namespace"), text("name"), text("uid"), *place});
-      });
+      {.label_selector = selector, .field_selector = "status.phase=Pending"}, &fields,
+      {.started = [&gates] { gates.clear(); },
+       .item =
+           [&gates](const json::Value& pod) {
+             const auto place =
+                 schemas::PlaceOfScalingGate(json::FindPath(pod, {"spec", "schedulingGates"}));
+             if (!place) return;
+             const auto text = [&pod](std::string_view key) {
+               return std::string(
+                   json::AsString(json::FindPath(pod, {"metadata", key})).value_or(""));
+             };
+             gates.push_back({text("namespace"), text("name"), text("uid"), *place});
+           }});
   if (!listed) return tl::make_unexpected(listed.error());
   return gates;
 }

@@ -71,12 +71,14 @@ kube::Answer<std::set<ServiceKey>> ServicesOf(kube::Client& client, const std::s
                                               const std::string& selector) {
   std::set<ServiceKey> keys;
   const json::Projection fields = kube::WithIdentity(watcher::scaling::PodFields());
-  const auto listed = client.ListAll(
-      kube::resources::kPods, ns, {.label_selector = selector, .limit = 500}, &fields,
-      [&keys] { keys.clear(); },
-      [&keys](const json::Value& object) {
-        if (const auto pod = watcher::scaling::PodOf(object)) keys.insert(pod->service);
-      });
+  const auto listed =
+      client.ListAll(kube::resources::kPods, ns, {.label_selector = selector}, &fields,
+                     {.started = [&keys] { keys.clear(); },
+                      .item =
+                          [&keys](const json::Value& object) {
+                            if (const auto pod = watcher::scaling::PodOf(object))
+                              keys.insert(pod->service);
+                          }});
   if (!listed) return tl::make_unexpected(listed.error());
   return keys;
 }

@@ -96,7 +96,9 @@ class Lookups {
 
   void Feed(webhook::ServerInputs& inputs) const {
     inputs.objects_status = [this] { return runtimes_ ? runtimes_->Status() : fault_; };
-    if (runtimes_) inputs.objects = [this] { return runtimes_->Get(); };
+    if (!runtimes_) return;
+    inputs.objects = [this] { return runtimes_->Get(); };
+    inputs.objects_left_out = [this] { return runtimes_->left_out(); };
   }
 
  private:

@@ -7,9 +7,13 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 option(MINDGATE_WERROR "Treat warnings as errors" ON)
-option(MINDGATE_PCH "Precompile the JSON header (halves the build; lint builds without it)" ON)
+option(MINDGATE_PCH "Precompile the largest headers (halves the build; lint builds without it)" ON)
 option(MINDGATE_UNITY "Compile the files of a folder in a few batches: a third of the time, but a change of one file compiles its batch" OFF)
 set(MINDGATE_SANITIZE "" CACHE STRING "Value of -fsanitize, empty for none")
+
+# Several batches a folder, so that two cores have work.
+set(CMAKE_UNITY_BUILD ${MINDGATE_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
 
 function(mindgate_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
@@ -36,14 +40,38 @@ function(mindgate_compile_options target)
     target_compile_options(${target} PRIVATE -fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffunction-sections -fdata-sections)
     target_link_options(${target} PRIVATE -Wl,-z,relro,-z,now -Wl,--gc-sections)
   endif()
-  if(MINDGATE_PCH)
-    target_precompile_headers(${target} PRIVATE <nlohmann/json.hpp> <string> <vector> <map> <functional>)
+endfunction()
+
+# mindgate_precompile(TARGET HEADERS ...): the JSON header and these, for this target alone.
+# mindgate_precompile(TARGET SHARED NAME): those of a mindgate_shared_headers, whose compile options must be the target's.
+function(mindgate_precompile target)
+  cmake_parse_arguments(ARG "" "SHARED" "HEADERS" ${ARGN})
+  if(MINDGATE_PCH AND ARG_SHARED)
+    target_precompile_headers(${target} REUSE_FROM ${ARG_SHARED})
+  elseif(MINDGATE_PCH)
+    target_precompile_headers(${target} PRIVATE <nlohmann/json.hpp> <string> <vector> <map> <functional> ${ARG_HEADERS})
   endif()
 endfunction()
 
-# mindgate_library(FOLDER DEPS ... PRIVATE_DEPS ... EXCLUDE ...): one static library for one folder.
+# mindgate_shared_headers(NAME HEADERS ... DEPS ... OPTIONS ...): a target that holds precompiled headers and nothing else.
+function(mindgate_shared_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;DEPS;OPTIONS" ${ARGN})
+  if(NOT MINDGATE_PCH)
+    return()
+  endif()
+  set(source ${CMAKE_BINARY_DIR}/${name}.cc)
+  file(CONFIGURE OUTPUT ${source} CONTENT "")
+  add_library(${name} OBJECT ${source})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} nlohmann_json::nlohmann_json)
+  mindgate_compile_options(${name})
+  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
+  mindgate_precompile(${name} HEADERS ${ARG_HEADERS})
+endfunction()
+
+# mindgate_library(FOLDER DEPS ... PRIVATE_DEPS ... EXCLUDE ... HEADERS ...): one static library for one folder. HEADERS are
+# precompiled for it alone.
 function(mindgate_library folder)
-  cmake_parse_arguments(ARG "" "" "DEPS;PRIVATE_DEPS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;PRIVATE_DEPS;EXCLUDE;HEADERS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cc)
   foreach(name IN LISTS ARG_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "/${name}$")
@@ -59,8 +87,11 @@ function(mindgate_library folder)
   endforeach()
   target_link_libraries(mindgate_${folder} PRIVATE ${ARG_PRIVATE_DEPS} nlohmann_json::nlohmann_json)
   mindgate_compile_options(mindgate_${folder})
-  # Several batches a folder, so that two cores have work.
-  set_target_properties(mindgate_${folder} PROPERTIES UNITY_BUILD ${MINDGATE_UNITY} UNITY_BUILD_BATCH_SIZE 10)
+  if(ARG_HEADERS)
+    mindgate_precompile(mindgate_${folder} HEADERS ${ARG_HEADERS})
+  else()
+    mindgate_precompile(mindgate_${folder} SHARED mindgate_library_headers)
+  endif()
 endfunction()
 
 # mindgate_test_places: support/places.h.
@@ -86,9 +117,7 @@ function(mindgate_test folder)
   target_link_libraries(${target} PRIVATE ${ARG_DEPS} mindgate_test_places nlohmann_json::nlohmann_json GTest::gmock GTest::gtest_main)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests)
   mindgate_compile_options(${target})
-  if(MINDGATE_PCH)
-    target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
+  mindgate_precompile(${target} SHARED mindgate_test_headers)
   add_dependencies(${target} mindgate)
   # A fixed seed, so that the suite gives the same answer every time; RC_PARAMS in the environment of a test program run by
   # hand searches further.

@@ -54,16 +54,18 @@ void CheckGates(Context& context) {
       kube::WithIdentity({{"metadata", "labels"}, {"spec", "schedulingGates"}});
   // A pod behind a gate is Pending.
   const auto listed = context.client.ListAll(
-      kube::resources::kPods, "", {.field_selector = "status.phase=Pending", .limit = 500}, &fields,
-      [&] {
-        waiting = {};
-        unlabelled = {};
-      },
-      [&](const json::Value& pod) {
-        const json::Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
-        if (!schemas::PlaceOfScalingGate(gates)) return;
-        (HasLabels(pod) ? waiting : unlabelled).Add(pod);
-      },
+      kube::resources::kPods, "", {.field_selector = "status.phase=Pending"}, &fields,
+      {.started =
+           [&] {
+             waiting = {};
+             unlabelled = {};
+           },
+       .item =
+           [&](const json::Value& pod) {
+             const json::Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
+             if (!schemas::PlaceOfScalingGate(gates)) return;
+             (HasLabels(pod) ? waiting : unlabelled).Add(pod);
+           }},
       context.stop);
   if (!listed) return SkipFor(context, kGatesCheck, "Pods that wait", listed.error());
   const std::string release = "`mindgate release-gates -A --all` lets them start";

@@ -35,20 +35,20 @@ std::string NamespaceOf(const Json& configuration) {
 // The mode that the running watchers' configuration says.
 void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownNames& known,
               const std::stop_token& stop, WatcherState& state) {
-  const auto pods =
-      client.List(kube::resources::kPods, ns, {.label_selector = kWatcherSelector}, nullptr, stop);
+  const auto pods = client.ListObjects(kube::resources::kPods, ns,
+                                       {.label_selector = kWatcherSelector}, nullptr, stop);
   if (!pods) {
     state.why_no_mode = "the watcher's Pods cannot be read: " + pods.error().message;
     return;
   }
   std::set<std::string> names;
-  for (const Json& pod : pods->items) {
+  for (const Json& pod : *pods) {
     if (std::string name = ConfigMapOf(pod); !name.empty()) names.insert(std::move(name));
   }
   if (names.empty()) {
-    state.why_no_mode = pods->items.empty() ? "no watcher runs in namespace " + ns
-                                            : "the watcher's Pods mount no configuration";
-    if (pods->items.empty()) state.mode = EnforcementMode::kOff;
+    state.why_no_mode = pods->empty() ? "no watcher runs in namespace " + ns
+                                      : "the watcher's Pods mount no configuration";
+    if (pods->empty()) state.mode = EnforcementMode::kOff;
     return;
   }
   for (const std::string& name : names) {
@@ -100,9 +100,10 @@ kube::Answer<std::vector<Installation>> FindInstallations(kube::Client& client,
   std::set<Installation> found;
   for (const kube::Resource* resource :
        {&kube::resources::kMutatingWebhooks, &kube::resources::kValidatingWebhooks}) {
-    const auto page = client.List(*resource, "", {.label_selector = selector}, nullptr, stop);
-    if (!page) return tl::make_unexpected(page.error());
-    for (const Json& configuration : page->items) {
+    const auto configurations =
+        client.ListObjects(*resource, "", {.label_selector = selector}, nullptr, stop);
+    if (!configurations) return tl::make_unexpected(configurations.error());
+    for (const Json& configuration : *configurations) {
       Installation one{NamespaceOf(configuration), TextOf(configuration, {"metadata", "name"})};
       if (ns.empty() || one.ns == ns) found.insert(std::move(one));
     }

@@ -94,14 +94,14 @@ struct WatcherUse {
 // Nothing after reporting that they cannot be read.
 std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& context) {
   const auto pods =
-      context.client.List(kube::resources::kPods, context.options.ns,
-                          {.label_selector = kWatcherSelector}, nullptr, context.stop);
+      context.client.ListObjects(kube::resources::kPods, context.options.ns,
+                                 {.label_selector = kWatcherSelector}, nullptr, context.stop);
   if (!pods) {
     SkipFor(context, kPermissionsCheck, "Pods of the watcher", pods.error());
     return std::nullopt;
   }
   std::map<std::string, WatcherUse> accounts;
-  for (const Json& pod : pods->items) {
+  for (const Json& pod : *pods) {
     const std::string account = Text(pod, {"spec", "serviceAccountName"});
     WatcherUse& use = accounts[account.empty() ? "default" : account];
     use.keeps_certificates |= KeepsCertificates(pod);

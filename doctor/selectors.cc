@@ -55,11 +55,12 @@ void CheckProbeNamespace(Context& context, const Json* labels) {
 
 void CheckSelectors(Context& context) {
   if (context.hooks.empty()) return;
+  const json::Projection fields({{"metadata", "name"}, {"metadata", "labels"}});
   const auto namespaces =
-      context.client.List(kube::resources::kNamespaces, "", {}, nullptr, context.stop);
+      context.client.ListObjects(kube::resources::kNamespaces, "", {}, &fields, context.stop);
   if (!namespaces) return SkipFor(context, kSelectorsCheck, "namespaces", namespaces.error());
   bool found = false;
-  for (const Json& ns : namespaces->items) {
+  for (const Json& ns : *namespaces) {
     const std::string name = Text(ns, {"metadata", "name"});
     const Json* labels = json::FindPath(ns, {"metadata", "labels"});
     if (name == context.options.probe_namespace) {

@@ -86,11 +86,11 @@ std::string Readiness(Context& context, const std::string& ns, const std::string
 void CheckPods(Context& context, const std::string& ns, const Json& service) {
   const Json* selector = json::FindPath(service, {"spec", "selector"});
   if (!json::IsObject(selector)) return;  // its endpoints are managed elsewhere
-  const auto pods =
-      context.client.List(kube::resources::kPods, ns, {.label_selector = SelectorText(*selector)},
-                          nullptr, context.stop);
+  auto pods = context.client.ListObjects(kube::resources::kPods, ns,
+                                         {.label_selector = SelectorText(*selector)}, nullptr,
+                                         context.stop);
   if (!pods) return SkipFor(context, kEndpoints, "the Pods of the webhook", pods.error());
-  context.pods = pods->items;
+  context.pods = *std::move(pods);
   if (context.pods.empty()) {
     context.report.Fail(
         kEndpoints,
@@ -122,12 +122,12 @@ void CheckPods(Context& context, const std::string& ns, const Json& service) {
 }
 
 void CheckEndpoints(Context& context, const std::string& ns, const std::string& service) {
-  const auto slices = context.client.List(
+  const auto slices = context.client.ListObjects(
       kube::resources::kEndpointSlices, ns,
       {.label_selector = "kubernetes.io/service-name=" + service}, nullptr, context.stop);
   if (!slices) return SkipFor(context, kEndpoints, "the endpoints of the Service", slices.error());
   size_t ready = 0;
-  for (const Json& slice : slices->items) {
+  for (const Json& slice : *slices) {
     const Json* endpoints = json::Find(slice, "endpoints");
     for (const Json& endpoint : json::IsArray(endpoints) ? *endpoints : Json::array()) {
       ready += json::AsBool(json::FindPath(endpoint, {"conditions", "ready"})).value_or(true);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -14,7 +15,7 @@ namespace mindgate::json {
 // it must not own anything. One thread at a time.
 class Arena {
  public:
-  // Its first block has that many bytes and is kept by Clear; later ones grow.
+  // Its first block has that many bytes; later ones grow.
   explicit Arena(size_t first_block) : first_block_(first_block) {}
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -36,9 +37,15 @@ class Arena {
     return {copy, text.size()};
   }
 
-  // Everything that was handed out is gone.
+  // Everything that was handed out is gone. One block is kept, as large as what was handed out.
   void Clear() {
-    if (used_ > 0) memory_->release();
+    if (used_ > first_block_) {
+      first_block_ = std::bit_ceil(used_);
+      memory_.reset();
+      block_.reset();
+    } else if (used_ > 0) {
+      memory_->release();
+    }
     used_ = 0;
   }
 
@@ -53,7 +60,7 @@ class Arena {
     return *memory_;
   }
 
-  const size_t first_block_;
+  size_t first_block_;
   std::unique_ptr<std::byte[]> block_;
   std::optional<std::pmr::monotonic_buffer_resource> memory_;
   size_t used_ = 0;

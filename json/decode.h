@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
@@ -13,6 +14,33 @@
 #include "json/value.h"
 
 namespace mindgate::json {
+
+// What a Decoder reads: a copy of a text, or the text where it stands.
+class Text {
+ public:
+  Text(std::string_view text) : text_(text) {}    // NOLINT(google-explicit-constructor)
+  Text(const std::string& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  Text(const char* text) : text_(text) {}         // NOLINT(google-explicit-constructor)
+
+  // No copy if the string has room for kPadding bytes more, whatever they hold. It must then live
+  // and stay as it is for as long as the value.
+  static Text InPlace(const std::string& text) {
+    Text made(text);
+    made.in_place_ = text.capacity() - text.size() >= kPadding;
+    return made;
+  }
+  static Text InPlace(std::string&&) = delete;
+
+  // simdjson reads so far beyond the end.
+  static constexpr size_t kPadding = 64;
+
+  std::string_view text() const { return text_; }
+  bool in_place() const { return in_place_; }
+
+ private:
+  std::string_view text_;
+  bool in_place_ = false;
+};
 
 // Strict JSON (RFC 8259, UTF-8, optional byte order mark) to a value. Integers keep all 64 bits and
 // floats stay floats. Refused, each with its place: syntax faults, bad UTF-8, duplicate keys,
@@ -28,22 +56,22 @@ class Decoder {
   Decoder(Decoder&&) noexcept;
   Decoder& operator=(Decoder&&) noexcept;
 
-  // The value lives until the next call, the text no longer than this one.
-  tl::expected<const Value*, Issue> Decode(std::string_view text);
+  // The value lives until the next call, the text no longer than this one, unless it is decoded in
+  // place. Beside the text this takes at most 4 bytes of memory for each of its bytes, and 1 more
+  // for a copy.
+  tl::expected<const Value*, Issue> Decode(Text text);
   // Only what `kept` names.
-  tl::expected<const Value*, Issue> Decode(std::string_view text, const Projection& kept);
+  tl::expected<const Value*, Issue> Decode(Text text, const Projection& kept);
 
   // The decoded value is not needed any more. Its buffers are kept for the next text, unless a
-  // large one made them larger than 4 MB.
+  // large one made them larger than 2 MB.
   void Release();
-
-  // Bytes that the decoded value and its texts take.
-  size_t held() const;
 
  private:
   struct Buffers;
 
-  tl::expected<const Value*, Issue> DecodeFrom(std::string_view text, const Projection::Node* kept);
+  tl::expected<const Value*, Issue> DecodeFrom(Text from, const Projection::Node* kept);
+  bool LayOut(Text from, const Limits& limits, const Projection::Node* kept);
 
   Limits limits_;
   std::string_view left_out_;

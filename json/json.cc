@@ -4,56 +4,71 @@
 
 namespace mindgate::json {
 
-const Json* Find(const Json& value, std::string_view key) {
+Type TypeOf(const Json& value) {
+  switch (value.type()) {
+    case Json::value_t::boolean:
+      return Type::kBool;
+    case Json::value_t::number_integer:
+      return Type::kInt;
+    case Json::value_t::number_unsigned:
+      return Type::kUnsigned;
+    case Json::value_t::number_float:
+      return Type::kDouble;
+    case Json::value_t::string:
+      return Type::kString;
+    case Json::value_t::array:
+      return Type::kList;
+    case Json::value_t::object:
+      return Type::kObject;
+    default:
+      return Type::kNull;
+  }
+}
+
+const Json* Lookup(const Json& value, std::string_view key) {
   const auto* object = value.get_ptr<const Json::object_t*>();
   if (object == nullptr) return nullptr;
   const auto found = object->find(key);
-  if (found == object->end() || found->second.is_null()) return nullptr;
-  return &found->second;
+  return found == object->end() ? nullptr : &found->second;
 }
 
-const Json* FindPath(const Json* value, std::initializer_list<std::string_view> keys) {
-  for (std::string_view key : keys) {
-    if (value == nullptr) return nullptr;
-    value = Find(*value, key);
-  }
-  return value;
-}
-
-std::optional<std::string_view> AsString(const Json* value) {
-  if (value == nullptr) return std::nullopt;
-  const auto* text = value->get_ptr<const Json::string_t*>();
+std::optional<std::string_view> TextOf(const Json& value) {
+  const auto* text = value.get_ptr<const Json::string_t*>();
   if (text == nullptr) return std::nullopt;
   return std::string_view(*text);
 }
 
-std::optional<int64_t> AsInt(const Json* value) {
-  if (value == nullptr || !value->is_number_integer()) return std::nullopt;
-  if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
+std::optional<int64_t> IntOf(const Json& value) {
+  if (!value.is_number_integer()) return std::nullopt;
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
     return std::nullopt;
   }
-  return value->get<int64_t>();
+  return value.get<int64_t>();
 }
 
-std::optional<bool> AsBool(const Json* value) {
-  if (value == nullptr || !value->is_boolean()) return std::nullopt;
-  return value->get<bool>();
+std::optional<bool> BoolOf(const Json& value) {
+  if (!value.is_boolean()) return std::nullopt;
+  return value.get<bool>();
 }
 
-bool IsObject(const Json* value) { return value != nullptr && value->is_object(); }
-bool IsArray(const Json* value) { return value != nullptr && value->is_array(); }
-
-std::optional<std::string_view> FindString(const Json* value, std::string_view key) {
-  return AsString(Find(value, key));
-}
-
-std::string_view TypeName(const Json& value) {
-  if (value.is_number_integer()) return "integer";
-  if (value.is_number()) return "number";
-  if (value.is_string()) return "string";
-  if (value.is_boolean()) return "boolean";
-  if (value.is_object()) return "object";
-  if (value.is_array()) return "list";
+std::string_view NameOf(Type type) {
+  switch (type) {
+    case Type::kNull:
+      return "null";
+    case Type::kBool:
+      return "boolean";
+    case Type::kInt:
+    case Type::kUnsigned:
+      return "integer";
+    case Type::kDouble:
+      return "number";
+    case Type::kString:
+      return "string";
+    case Type::kList:
+      return "list";
+    case Type::kObject:
+      return "object";
+  }
   return "null";
 }
 

@@ -7,38 +7,22 @@
 
 namespace mindgate::json {
 
-// The tree that everything above this folder reads. Objects keep their keys sorted, so that
-// whatever is derived from them does not depend on the order in which a user wrote them.
+// A tree that is built or changed: configuration, output, what is sent to an API server. Objects
+// keep their keys sorted. What is only read is a Value (value.h, which also has how both are read).
 using Json = nlohmann::json;
 
-// Member `key` of an object; null pointer when `value` is not an object, lacks the key, or holds
-// null there: to Kubernetes an explicit null is an absent member.
-const Json* Find(const Json& value, std::string_view key);
-inline const Json* Find(const Json* value, std::string_view key) {
-  return value == nullptr ? nullptr : Find(*value, key);
-}
+enum class Type : uint8_t { kNull, kBool, kInt, kUnsigned, kDouble, kString, kList, kObject };
 
-// Same along a chain of members: Find(object, {"spec", "template", "spec"}).
-const Json* FindPath(const Json* value, std::initializer_list<std::string_view> keys);
-inline const Json* FindPath(const Json& value, std::initializer_list<std::string_view> keys) {
-  return FindPath(&value, keys);
-}
-
-// The value when it has the wanted type, else nothing. A string view lives as long as the tree.
-std::optional<std::string_view> AsString(const Json* value);
-std::optional<int64_t> AsInt(const Json* value);  // integers only: 1.0 and "1" give nothing
-std::optional<bool> AsBool(const Json* value);
-bool IsObject(const Json* value);
-bool IsArray(const Json* value);
-
-// Shorthand for AsString(Find(value, key)).
-std::optional<std::string_view> FindString(const Json* value, std::string_view key);
-inline std::optional<std::string_view> FindString(const Json& value, std::string_view key) {
-  return FindString(&value, key);
-}
+Type TypeOf(const Json& value);
+// The member as it is written, null included; null pointer when there is none.
+const Json* Lookup(const Json& value, std::string_view key);
+// Nothing when the type is another one. A string view lives as long as its owner.
+std::optional<std::string_view> TextOf(const Json& value);
+std::optional<int64_t> IntOf(const Json& value);  // integers only: 1.0 and "1" give nothing
+std::optional<bool> BoolOf(const Json& value);
 
 // What a message calls the value's type: "string", "integer", "number", "boolean", "object",
 // "list", "null".
-std::string_view TypeName(const Json& value);
+std::string_view NameOf(Type type);
 
 }  // namespace mindgate::json

@@ -20,7 +20,7 @@ struct Limits {
   // Of a JSON text, beyond its first 32 Ki values: at most one for so many bytes. Compact JSON of
   // real objects has 25 bytes a value, managedFields by themselves 12; a list of digits has 2, and
   // would take 20 times its text while it is decoded. 0: no such limit.
-  size_t bytes_a_value = 12;
+  size_t bytes_a_value = 16;
 
   // The values that a JSON text of so many bytes may have.
   size_t ElementsIn(size_t text_bytes) const {

@@ -1,7 +1,8 @@
 #include "json/scanner.h"
 
+#include <algorithm>
 #include <charconv>
-#include <map>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,13 @@ void AppendUtf8(unsigned code, std::string& out) {
   }
 }
 
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// Of a number or a word, after its first.
+bool IsScalar(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '.' || c == '-' || c == '+' || c == 'E';
+}
+
 // Each step returns false after it has noted a fault.
 class Scanner {
  public:
@@ -55,28 +63,29 @@ class Scanner {
       SkipSpace();
       if (!AtEnd()) fine = Unexpected("text after the end of the value");
     }
+    // A key that came twice in what is still open came before the fault.
+    if (!fine) FindRepeatedKey();
     return std::move(issue_);
   }
 
  private:
+  struct Key {
+    std::string_view text;  // of the text itself, or of escaped_
+    size_t at = 0;
+  };
   struct Frame {
     bool object = false;
-    bool empty = true;                                // nothing read in it so far
-    size_t node = 0;                                  // its number in places_
-    size_t count = 0;                                 // items read
-    size_t key_at = 0;                                // of the current member
-    std::string key;                                  // of the current member
-    std::map<std::string, size_t, std::less<>> keys;  // and where they are
+    bool empty = true;      // nothing read in it so far
+    size_t node = 0;        // its number in places_
+    size_t count = 0;       // items read
+    std::vector<Key> keys;  // the last one is the current member's
   };
 
   bool AtEnd() const { return at_ >= text_.size(); }
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
 
   void SkipSpace() {
-    while (!AtEnd() &&
-           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
-      ++at_;
-    }
+    while (!AtEnd() && IsSpace(text_[at_])) ++at_;
   }
 
   bool Fault(size_t at, std::string message, std::string hint = "") {
@@ -117,7 +126,8 @@ class Scanner {
     if (!parent.object) {
       return places_->Add(parent.node, std::to_string(parent.count), lines_->At(at_));
     }
-    return places_->Add(parent.node, parent.key, lines_->At(container ? parent.key_at : at_));
+    const Key& key = parent.keys.back();
+    return places_->Add(parent.node, std::string(key.text), lines_->At(container ? key.at : at_));
   }
 
   bool Value() {
@@ -151,8 +161,9 @@ class Scanner {
     *more = true;
     if (Peek() == close && !AtEnd()) {
       ++at_;
-      open_.pop_back();
       *more = false;
+      if (RepeatedKey(frame) != nullptr) return false;
+      open_.pop_back();
       return true;
     }
     if (std::exchange(frame.empty, false)) return true;
@@ -186,20 +197,46 @@ class Scanner {
     if (!more) return true;
     Frame& frame = open_.back();
     if (Peek() != '"') return Unexpected("expected a key in double quotes");
-    frame.key_at = at_;
-    frame.key.clear();
-    if (!String(&frame.key)) return false;
-    const auto [first, fresh] = frame.keys.emplace(frame.key, frame.key_at);
-    if (!fresh) {
-      return Fault(frame.key_at, "key " + Quote(frame.key) + " is written twice",
-                   "remove one; the first is on line " +
-                       std::to_string(PositionAt(text_, first->second).line));
-    }
+    const size_t at = at_;
+    key_.clear();
+    if (!String(&key_)) return false;
+    const std::string_view raw = text_.substr(at + 1, at_ - at - 2);
+    frame.keys.push_back({raw == key_ ? raw : escaped_.emplace_back(key_), at});
     SkipSpace();
     if (Peek() != ':') return Unexpected("expected ':' after a key");
     ++at_;
     SkipSpace();
     return Value();
+  }
+
+  // Orders the keys of an object. Gives the first that came before, null when there is none.
+  static const Key* RepeatedKey(Frame& frame) {
+    std::stable_sort(frame.keys.begin(), frame.keys.end(),
+                     [](const Key& a, const Key& b) { return a.text < b.text; });
+    const Key* first = nullptr;
+    for (size_t i = 1; i < frame.keys.size(); ++i) {
+      const Key& key = frame.keys[i];
+      if (key.text != frame.keys[i - 1].text || (first != nullptr && first->at < key.at)) continue;
+      first = &key;
+    }
+    return first;
+  }
+
+  // A fault, if there is one.
+  void FindRepeatedKey() {
+    const Key* first = nullptr;
+    size_t before = 0;
+    for (Frame& frame : open_) {
+      const Key* key = RepeatedKey(frame);
+      if (key == nullptr || (first != nullptr && first->at < key->at)) continue;
+      first = key;
+      before = std::find_if(frame.keys.begin(), frame.keys.end(), [key](const Key& other) {
+                 return other.text == key->text;
+               })->at;
+    }
+    if (first == nullptr) return;
+    Fault(first->at, "key " + Quote(first->text) + " is written twice",
+          "remove one; the first is on line " + std::to_string(PositionAt(text_, before).line));
   }
 
   bool String(std::string* out) {
@@ -323,6 +360,8 @@ class Scanner {
   size_t at_ = 0;
   size_t values_ = 0;
   std::vector<Frame> open_;
+  std::string key_;                  // the newest
+  std::deque<std::string> escaped_;  // keys that their text does not show as they are
   std::optional<Issue> issue_;
 };
 
@@ -335,6 +374,36 @@ std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions
     return NotUtf8(text, bad);
   }
   return Scanner(text, limits, places).Run();
+}
+
+std::optional<Issue> CountValues(std::string_view text, const Limits& limits) {
+  // Each value begins with one of its tokens, and only keys are tokens without a value.
+  size_t count = 0;
+  size_t depth = 0;
+  const auto beyond = [text](size_t at, std::string message) {
+    return Issue{PositionAt(text, at), "", std::move(message), "", true};
+  };
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const size_t begin = at++;
+    if (IsSpace(c) || c == ',' || c == ':') continue;
+    if (c == '}' || c == ']') {
+      depth -= depth > 0 ? 1 : 0;
+      continue;
+    }
+    if (c == '"') {
+      while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+      ++at;
+      while (at < text.size() && IsSpace(text[at])) ++at;
+      if (at < text.size() && text[at] == ':') continue;
+    } else if (c == '{' || c == '[') {
+      if (++depth > limits.depth) return beyond(begin, TooDeep(limits));
+    } else {
+      while (at < text.size() && IsScalar(text[at])) ++at;
+    }
+    if (++count > limits.elements) return beyond(begin, TooMany(limits));
+  }
+  return std::nullopt;
 }
 
 std::string TooLarge(size_t limit) {

@@ -15,6 +15,10 @@ namespace mindgate::json::internal {
 // it gets the places of all values before the fault.
 std::optional<Issue> Scan(std::string_view text, const Limits& limits, Positions* places);
 
+// The first value beyond the limits of values and depth, of a text that need not be JSON in any
+// other way. Faster than Scan by far, and takes no memory.
+std::optional<Issue> CountValues(std::string_view text, const Limits& limits);
+
 // The sentences for limits, which the YAML decoder says too.
 std::string TooLarge(size_t limit);
 std::string TooDeep(const Limits& limits);

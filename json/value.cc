@@ -57,7 +57,6 @@ double Value::number() const {
 }
 
 bool operator==(const Value& a, const Value& b) {
-  using Type = Value::Type;
   if (a.type_ != b.type_) {
     const bool floating = a.type_ == Type::kDouble || b.type_ == Type::kDouble;
     return floating && a.is_number() && b.is_number() && a.number() == b.number();
@@ -85,47 +84,6 @@ bool operator==(const Value& a, const Value& b) {
     }
   }
   return false;
-}
-
-const Value* FindPath(const Value* value, std::initializer_list<std::string_view> keys) {
-  for (std::string_view key : keys) value = Find(value, key);
-  return value;
-}
-
-std::optional<std::string_view> AsString(const Value* value) {
-  if (value == nullptr || !value->is_string()) return std::nullopt;
-  return value->text();
-}
-
-std::optional<int64_t> AsInt(const Value* value) {
-  if (value == nullptr) return std::nullopt;
-  return value->int64();
-}
-
-std::optional<bool> AsBool(const Value* value) {
-  if (value == nullptr || !value->is_boolean()) return std::nullopt;
-  return value->boolean();
-}
-
-std::string_view TypeName(const Value& value) {
-  switch (value.type()) {
-    case Value::Type::kNull:
-      return "null";
-    case Value::Type::kBool:
-      return "boolean";
-    case Value::Type::kInt:
-    case Value::Type::kUnsigned:
-      return "integer";
-    case Value::Type::kDouble:
-      return "number";
-    case Value::Type::kString:
-      return "string";
-    case Value::Type::kList:
-      return "list";
-    case Value::Type::kObject:
-      return "object";
-  }
-  return "null";
 }
 
 nlohmann::json TreeOf(const Value& value) {
@@ -223,12 +181,11 @@ std::string Dump(const Value& value) {
 
 bool SortMembers(std::span<Member> members) {
   const auto less = [](const Member& a, const Member& b) { return a.key < b.key; };
+  const auto not_less = [](const Member& a, const Member& b) { return a.key >= b.key; };
   // Go writes maps in the order of their keys, so there is often nothing to do.
-  if (!std::is_sorted(members.begin(), members.end(), less)) {
-    std::sort(members.begin(), members.end(), less);
-  }
-  const auto same = [](const Member& a, const Member& b) { return a.key == b.key; };
-  return std::adjacent_find(members.begin(), members.end(), same) == members.end();
+  if (std::adjacent_find(members.begin(), members.end(), not_less) == members.end()) return true;
+  std::sort(members.begin(), members.end(), less);
+  return std::adjacent_find(members.begin(), members.end(), not_less) == members.end();
 }
 
 }  // namespace mindgate::json

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "json/json.h"
 
 namespace mindgate::json {
 
@@ -21,7 +23,7 @@ class Arena;
 // them. Safe from many threads.
 class Value {
  public:
-  enum class Type : uint8_t { kNull, kBool, kInt, kUnsigned, kDouble, kString, kList, kObject };
+  using Type = json::Type;
 
   constexpr Value() = default;
   static constexpr Value OfBool(bool value) {
@@ -129,46 +131,86 @@ inline std::span<const Member> Value::members() const {
   return is_object() ? std::span(members_, size_) : std::span<const Member>();
 }
 
+inline Type TypeOf(const Value& value) { return value.type(); }
+inline const Value* Lookup(const Value& value, std::string_view key) { return value.Lookup(key); }
+inline std::optional<std::string_view> TextOf(const Value& value) {
+  return value.is_string() ? std::optional(value.text()) : std::nullopt;
+}
+inline std::optional<int64_t> IntOf(const Value& value) { return value.int64(); }
+inline std::optional<bool> BoolOf(const Value& value) {
+  return value.is_boolean() ? std::optional(value.boolean()) : std::nullopt;
+}
+
+// --- how values and trees are read ---
+
+template <typename T>
+concept Tree = std::same_as<T, Value> || std::same_as<T, Json>;
+
 // Member `key` of an object; null pointer when `value` is not an object, lacks the key, or holds
 // null there: to Kubernetes an explicit null is an absent member.
-inline const Value* Find(const Value& value, std::string_view key) {
-  const Value* found = value.Lookup(key);
-  return found == nullptr || found->is_null() ? nullptr : found;
+template <Tree T>
+const T* Find(const T& value, std::string_view key) {
+  const T* found = Lookup(value, key);
+  return found == nullptr || TypeOf(*found) == Type::kNull ? nullptr : found;
 }
-inline const Value* Find(const Value* value, std::string_view key) {
+template <Tree T>
+const T* Find(const T* value, std::string_view key) {
   return value == nullptr ? nullptr : Find(*value, key);
 }
 
 // Same along a chain of members: Find(object, {"spec", "template", "spec"}).
-const Value* FindPath(const Value* value, std::initializer_list<std::string_view> keys);
-inline const Value* FindPath(const Value& value, std::initializer_list<std::string_view> keys) {
+template <Tree T>
+const T* FindPath(const T* value, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) value = Find(value, key);
+  return value;
+}
+template <Tree T>
+const T* FindPath(const T& value, std::initializer_list<std::string_view> keys) {
   return FindPath(&value, keys);
 }
 
-// The value when it has the wanted type, else nothing. A string view lives as long as its owner.
-std::optional<std::string_view> AsString(const Value* value);
-std::optional<int64_t> AsInt(const Value* value);  // integers only: 1.0 and "1" give nothing
-std::optional<bool> AsBool(const Value* value);
-inline bool IsObject(const Value* value) { return value != nullptr && value->is_object(); }
-inline bool IsArray(const Value* value) { return value != nullptr && value->is_array(); }
+// The same of what Find gave, which may be a null pointer.
+template <Tree T>
+std::optional<std::string_view> AsString(const T* value) {
+  return value == nullptr ? std::nullopt : TextOf(*value);
+}
+template <Tree T>
+std::optional<int64_t> AsInt(const T* value) {
+  return value == nullptr ? std::nullopt : IntOf(*value);
+}
+template <Tree T>
+std::optional<bool> AsBool(const T* value) {
+  return value == nullptr ? std::nullopt : BoolOf(*value);
+}
+template <Tree T>
+bool IsObject(const T* value) {
+  return value != nullptr && TypeOf(*value) == Type::kObject;
+}
+template <Tree T>
+bool IsArray(const T* value) {
+  return value != nullptr && TypeOf(*value) == Type::kList;
+}
 
 // Shorthand for AsString(Find(value, key)).
-inline std::optional<std::string_view> FindString(const Value* value, std::string_view key) {
+template <Tree T>
+std::optional<std::string_view> FindString(const T* value, std::string_view key) {
   return AsString(Find(value, key));
 }
-inline std::optional<std::string_view> FindString(const Value& value, std::string_view key) {
+template <Tree T>
+std::optional<std::string_view> FindString(const T& value, std::string_view key) {
   return AsString(Find(value, key));
 }
 
-// What a message calls the value's type: "string", "integer", "number", "boolean", "object",
-// "list", "null".
-std::string_view TypeName(const Value& value);
+template <Tree T>
+std::string_view TypeName(const T& value) {
+  return NameOf(TypeOf(value));
+}
 
 // --- between values and trees that are built or changed ---
 
-nlohmann::json TreeOf(const Value& value);
+Json TreeOf(const Value& value);
 // Rows and texts are copied into `arena`.
-Value ValueOf(const nlohmann::json& tree, Arena& arena);
+Value ValueOf(const Json& tree, Arena& arena);
 Value CopyOf(const Value& value, Arena& arena);
 
 // Compact JSON, as nlohmann::json prints it; what is not UTF-8 is replaced.

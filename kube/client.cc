@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "kube/line_splitter.h"
+#include "kube/list_text.h"
+#include "kube/page_size.h"
 
 namespace mindgate::kube {
 namespace {
@@ -14,10 +16,18 @@ constexpr const char* kJsonType = "application/json";
 constexpr const char* kApplyType = "application/apply-patch+yaml";  // JSON is YAML
 constexpr const char* kPatchType = "application/json-patch+json";
 constexpr const char* kMergeType = "application/merge-patch+json";
+constexpr const char* kMetadataList =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+constexpr const char* kMetadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
-// Lists of thousands of objects have more values than one object may.
+// What the server itself wrote may hold more values than a document of a user.
 json::Limits LimitsOf(std::string_view text) {
   return {.bytes = text.size(), .depth = 128, .elements = text.size(), .bytes_a_value = 0};
+}
+
+// Of one object among others.
+json::Limits ObjectLimits(size_t bytes) {
+  return {.bytes = bytes, .depth = 128, .elements = 2'000'000, .bytes_a_value = 0};
 }
 
 void AddQuery(std::string& path, std::string_view key, std::string_view value) {
@@ -35,16 +45,16 @@ std::string Describe(const HttpCall& call) {
   return call.method + " " + call.path.substr(0, call.path.find('?'));
 }
 
-Fault NotJson(const HttpCall& call, const HttpAnswer& answer, const json::Issue& issue) {
+Fault NotJson(const HttpCall& call, std::string_view text, const json::Issue& issue) {
   return {.reason = Reason::kGarbage,
           .message = Describe(call) + ": the answer is not JSON (" + issue.message +
-                     "): " + Quote(std::string_view(answer.body).substr(0, 200))};
+                     "): " + Quote(text.substr(0, 200))};
 }
 
 Answer<Json> Decoded(const HttpCall& call, const HttpAnswer& answer) {
   auto object = json::Decode(answer.body, LimitsOf(answer.body));
   if (object) return *std::move(object);
-  return tl::unexpected(NotJson(call, answer, object.error()));
+  return tl::unexpected(NotJson(call, answer.body, object.error()));
 }
 
 HttpCall Write(std::string method, std::string path, const char* type, const Json& body) {
@@ -140,8 +150,8 @@ Answer<Page> Client::List(const Resource& resource, std::string_view ns, const L
                           const json::Projection* fields, const std::stop_token& stop) {
   Page page;
   const auto listed = ListEach(
-      resource, ns, options, fields, [&](const Value& item) { page.items.push_back(TreeOf(item)); },
-      stop);
+      resource, ns, options, options_.object_bytes, fields,
+      [&](const Value& item) { page.items.push_back(TreeOf(item)); }, stop);
   if (!listed) return tl::unexpected(listed.error());
   page.resource_version = listed->resource_version;
   page.continue_token = listed->continue_token;
@@ -149,41 +159,52 @@ Answer<Page> Client::List(const Resource& resource, std::string_view ns, const L
 }
 
 Answer<Client::Listed> Client::ListEach(const Resource& resource, std::string_view ns,
-                                        const ListOptions& options, const json::Projection* fields,
+                                        const ListOptions& options, size_t max_bytes,
+                                        const json::Projection* fields,
                                         const std::function<void(const Value&)>& consume,
                                         const std::stop_token& stop) {
-  const HttpCall call{.path = ListPath(resource, ns, options), .timeout = options_.timeout};
+  HttpCall call{.path = ListPath(resource, ns, options), .timeout = options_.timeout};
+  if (options.metadata_only) call.accept = kMetadataList;
+  call.answer_bytes = max_bytes;
   const auto answer = Call(call, options_.retries, stop);
   if (!answer) return tl::unexpected(answer.error());
-  json::Decoder decoder(LimitsOf(answer->body));
-  const auto list =
-      fields == nullptr
-          ? decoder.Decode(answer->body)
-          : decoder.Decode(answer->body, fields->Below({"items", "*"}, {{"metadata"}, {"kind"}}));
-  if (!list) return tl::unexpected(NotJson(call, *answer, list.error()));
-  const Value* items = json::Find(**list, "items");
-  const auto kind = json::FindString(**list, "kind");
-  // Go writes null for no items; an answer without the member has none either.
-  if (!kind || !kind->ends_with("List") || (items != nullptr && !items->is_array())) {
-    return Failed(Reason::kGarbage, Describe(call) + ": the answer is not a list");
+  auto text = ListText::Of(answer->body);
+  if (!text) {
+    return Failed(Reason::kGarbage, Describe(call) + ": the answer is not a list (" + text.error() +
+                                        "): " + Quote(answer->body.substr(0, 200)));
   }
-  if (items != nullptr) {
-    for (const Value& item : *items) consume(item);
+  Listed listed{.resource_version = {}, .continue_token = {}, .bytes = answer->body.size()};
+  if (!text->metadata().empty()) {
+    json::Decoder decoder(LimitsOf(text->metadata()));
+    const auto metadata = decoder.Decode(text->metadata());
+    if (!metadata) return tl::unexpected(NotJson(call, text->metadata(), metadata.error()));
+    listed.resource_version = TextAt(**metadata, {"resourceVersion"});
+    listed.continue_token = TextAt(**metadata, {"continue"});
   }
-  return Listed{.resource_version = TextAt(**list, {"metadata", "resourceVersion"}),
-                .continue_token = TextAt(**list, {"metadata", "continue"})};
+  json::Decoder decoder(ObjectLimits(answer->body.size()));
+  while (const auto part = text->Next()) {
+    const auto item = fields == nullptr ? decoder.Decode(*part) : decoder.Decode(*part, *fields);
+    if (!item) return tl::unexpected(NotJson(call, *part, item.error()));
+    consume(**item);
+  }
+  return listed;
 }
 
 Answer<std::string> Client::ListAll(const Resource& resource, std::string_view ns,
                                     ListOptions options, const json::Projection* fields,
-                                    const std::function<void()>& started,
-                                    const std::function<void(const Value&)>& consume,
-                                    const std::stop_token& stop) {
+                                    const Listing& listing, const std::stop_token& stop) {
   const ListOptions first = options;
+  PageSize size(options.limit > 0 ? options.limit : PageSize::kFirst);
   bool started_over = false;
-  started();
+  if (listing.started) listing.started();
   for (;;) {
-    const auto page = ListEach(resource, ns, options, fields, consume, stop);
+    options.limit = size.objects();
+    const size_t max_bytes = size.objects() == 1 ? options_.object_bytes : options_.page_bytes;
+    auto page = ListEach(resource, ns, options, max_bytes, fields, listing.item, stop);
+    if (!page && page.error().reason == Reason::kTooLarge) {
+      if (size.Halve()) continue;
+      page = PassOver(resource, ns, options, fields, listing, std::move(page.error()), stop);
+    }
     if (!page) {
       const bool expired = page.error().reason == Reason::kExpired;
       if (!expired || options.continue_token.empty() || started_over) {
@@ -191,10 +212,11 @@ Answer<std::string> Client::ListAll(const Resource& resource, std::string_view n
       }
       started_over = true;
       options = first;
-      started();
+      if (listing.started) listing.started();
       continue;
     }
     if (page->continue_token.empty()) return page->resource_version;
+    size.Came(page->bytes, options_.page_bytes);
     options.continue_token = page->continue_token;
     // The token names the state; the server refuses both together.
     options.resource_version.clear();
@@ -202,11 +224,53 @@ Answer<std::string> Client::ListAll(const Resource& resource, std::string_view n
   }
 }
 
+Answer<Client::Listed> Client::PassOver(const Resource& resource, std::string_view ns,
+                                        ListOptions options, const json::Projection* fields,
+                                        const Listing& listing, Fault fault,
+                                        const std::stop_token& stop) {
+  options.metadata_only = true;
+  std::optional<json::Document> object;
+  size_t objects = 0;
+  auto page = ListEach(
+      resource, ns, options, options_.object_bytes, fields,
+      [&](const Value& item) {
+        if (++objects == 1) object = json::Document::CopyOf(item);
+      },
+      stop);
+  const bool refused = !page && (page.error().reason == Reason::kTooLarge ||
+                                 page.error().reason == Reason::kInvalid);
+  if (!page && !refused) return page;
+  // A server that keeps to no limit sends all at once, whatever is asked.
+  if (refused || objects > 1) return tl::unexpected(std::move(fault));
+  if (!object) return page;  // deleted in the meantime
+  const auto text = [&](std::string_view key) { return TextAt(object->root(), {"metadata", key}); };
+  const std::string owner = text("namespace");
+  fault.message = "GET " + PathOf(resource, ns) + ": " + resource.kind + " " + owner +
+                  (owner.empty() ? "" : "/") + text("name") + " is larger than " +
+                  std::to_string(options_.object_bytes) + " bytes";
+  if (!listing.left_out) return tl::unexpected(std::move(fault));
+  listing.left_out(object->root(), fault);
+  return page;
+}
+
+Answer<std::vector<Json>> Client::ListObjects(const Resource& resource, std::string_view ns,
+                                              const ListOptions& options,
+                                              const json::Projection* fields,
+                                              const std::stop_token& stop) {
+  std::vector<Json> objects;
+  const Listing listing{.started = [&] { objects.clear(); },
+                        .item = [&](const Value& item) { objects.push_back(TreeOf(item)); }};
+  const auto listed = ListAll(resource, ns, options, fields, listing, stop);
+  if (!listed) return tl::unexpected(listed.error());
+  return objects;
+}
+
 Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                            const WatchOptions& options, const json::Projection* fields,
                            const std::function<void(const WatchEvent&)>& consume,
                            const std::stop_token& stop) {
   HttpCall call{.path = PathOf(resource, ns), .timeout = options_.timeout};
+  if (options.metadata_only) call.accept = kMetadata;
   AddQuery(call.path, "watch", "true");
   AddQuery(call.path, "allowWatchBookmarks", "true");
   AddQuery(call.path, "labelSelector", options.label_selector);
@@ -223,9 +287,8 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                                       {"object", "code"},
                                       {"object", "metadata", "resourceVersion"}});
   }
-  json::Decoder decoder(
-      {.bytes = options_.event_bytes, .depth = 128, .elements = 2'000'000, .bytes_a_value = 0});
-  LineSplitter lines(options_.event_bytes);
+  json::Decoder decoder(ObjectLimits(options_.object_bytes));
+  LineSplitter lines(options_.object_bytes);
   std::optional<Fault> fault;
   const auto line = [&](std::string_view text) {
     const auto event = kept ? decoder.Decode(text, *kept) : decoder.Decode(text);
@@ -233,6 +296,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                   : Fault{.reason = Reason::kGarbage,
                           .message = Describe(call) + ": a line of the watch is not JSON (" +
                                      event.error().message + "): " + Quote(text.substr(0, 200))};
+    decoder.Release();  // the next event may come in an hour
     return !fault;
   };
   const auto answer = transport_.Stream(
@@ -245,7 +309,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
   if (fault) return tl::unexpected(*fault);
   if (lines.too_long()) {
     return Failed(Reason::kTooLarge, Describe(call) + ": an event of the watch is larger than " +
-                                         std::to_string(options_.event_bytes) + " bytes");
+                                         std::to_string(options_.object_bytes) + " bytes");
   }
   if (!answer) return tl::unexpected(answer.error());
   Warn(*answer);

@@ -26,12 +26,25 @@ using json::Value;
 struct ListOptions {
   std::string label_selector{};
   std::string field_selector{};
-  int64_t limit = 0;             // objects a page; 0: all in one answer
+  // Objects a page. List: 0 is all in one answer; ListAll: of the first page, 0 is
+  // PageSize::kFirst.
+  int64_t limit = 0;
   std::string continue_token{};  // of the page before
   // Empty: the newest state. Else what `match` says about it; "0" with kNotOlderThan is any state
   // that the server's cache holds, the cheapest.
   std::string resource_version{};
   enum class Match { kUnset, kExact, kNotOlderThan } match = Match::kUnset;
+  // Of each object its metadata and nothing else: the server leaves out the rest.
+  bool metadata_only = false;
+};
+
+// Who reads all pages of a list, in the thread of the call.
+struct Listing {
+  std::function<void()> started{};  // an attempt begins, and what came before does not count
+  std::function<void(const Value& item)> item;  // lives as long as the call
+  // An object that is larger than ClientOptions::object_bytes: its metadata, and what to say. Null:
+  // such an object ends the list with that fault.
+  std::function<void(const Value& metadata_only, const Fault& fault)> left_out{};
 };
 
 struct Page {
@@ -69,6 +82,7 @@ struct WatchOptions {
   std::string resource_version;       // events after this one
   std::chrono::seconds timeout{300};  // the server ends the watch then, in good order
   std::function<void()> opened{};     // the server has begun to answer: what happens will be told
+  bool metadata_only = false;         // as in ListOptions
 };
 
 struct ClientOptions {
@@ -76,11 +90,18 @@ struct ClientOptions {
   // (rest/request.go, maxRetries).
   int retries = 10;
   std::chrono::milliseconds timeout{30'000};  // of each try
-  size_t event_bytes = 16 * 1024 * 1024;      // the longest line of a watch
+  // The text of a page. 50 objects of 60 KB, and room; what has more comes in smaller pages.
+  size_t page_bytes = 8 * 1024 * 1024;
+  // A line of a watch, and a page of a single object: TransportLimits::answer_bytes says why.
+  size_t object_bytes = 16 * 1024 * 1024;
 };
 
-// Calls an API server, one at a time to a thread; safe from many. All objects are trees of JSON as
-// the server sent them. Every call ends with kStopped soon after `stop` is asked to.
+// Calls an API server, one at a time to a thread; safe from many. Every call ends with kStopped
+// soon after `stop` is asked to.
+//
+// A list, however long, takes the text of one page and what one object decodes to, a watch the same
+// for one event: 24 MiB with objects of the size that etcd takes. What `List` and the calls about
+// one object return are trees, at 13 bytes and more for each of their text.
 //
 // Retries 429 and Retry-After. Transport failures are not retried: the call may have been applied.
 class Client {
@@ -96,16 +117,19 @@ class Client {
                    const std::stop_token& stop = {});
   Answer<Json> GetPath(const std::string& path, const std::stop_token& stop = {});  // "/version"
 
-  // With `fields`, an item holds only what they name.
+  // One page as it is asked for. With `fields`, an item holds only what they name.
   Answer<Page> List(const Resource& resource, std::string_view ns, const ListOptions& options = {},
                     const json::Projection* fields = nullptr, const std::stop_token& stop = {});
-  // All pages, each item given to `consume` for the time of that call; starts over, once, when the
-  // continue token expires. Returns the resourceVersion of the list. `started` is called at the
-  // beginning of each attempt.
+  // All pages, of a size that follows the objects' (PageSize); starts over, once, when the continue
+  // token expires. Returns the resourceVersion of the list.
   Answer<std::string> ListAll(const Resource& resource, std::string_view ns, ListOptions options,
-                              const json::Projection* fields, const std::function<void()>& started,
-                              const std::function<void(const Value& item)>& consume,
+                              const json::Projection* fields, const Listing& listing,
                               const std::stop_token& stop = {});
+  // The same as trees, for collections of which there are few.
+  Answer<std::vector<Json>> ListObjects(const Resource& resource, std::string_view ns,
+                                        const ListOptions& options = {},
+                                        const json::Projection* fields = nullptr,
+                                        const std::stop_token& stop = {});
 
   // Gives each event to `consume` until the server or `stop` ends the watch. A 410 within the
   // stream is kExpired; half a line at the end is kUnreachable; a line that is not an event,
@@ -156,10 +180,15 @@ class Client {
   struct Listed {
     std::string resource_version;
     std::string continue_token;
+    size_t bytes = 0;  // of its text
   };
   Answer<Listed> ListEach(const Resource& resource, std::string_view ns, const ListOptions& options,
-                          const json::Projection* fields,
+                          size_t max_bytes, const json::Projection* fields,
                           const std::function<void(const Value&)>& consume,
+                          const std::stop_token& stop);
+  // The page of an object that is too large, without it.
+  Answer<Listed> PassOver(const Resource& resource, std::string_view ns, ListOptions options,
+                          const json::Projection* fields, const Listing& listing, Fault fault,
                           const std::stop_token& stop);
   static std::optional<Fault> HandleEvent(const HttpCall& call, const Value& event,
                                           const std::function<void(const WatchEvent&)>& consume);

@@ -117,12 +117,17 @@ size_t OnBody(char* data, size_t size, size_t count, void* to) {
   const size_t limit = exchange.consume != nullptr || exchange.status() >= 400
                            ? std::min(exchange.limit, kMaxErrorBody)
                            : exchange.limit;
-  if (exchange.answer.body.size() + piece.size() > limit) {
+  std::string& body = exchange.answer.body;
+  const size_t needed = body.size() + piece.size();
+  if (needed > limit) {
     exchange.limit = limit;
     exchange.body_too_large = true;
     return 0;
   }
-  exchange.answer.body += piece;
+  // A string that grows by itself would pass the limit, twice over.
+  if (needed > body.capacity())
+    body.reserve(std::min(limit, std::max(needed, 2 * body.capacity())));
+  body += piece;
   return piece.size();
 }
 
@@ -200,8 +205,10 @@ class CurlTransport final : public Transport {
     if (lane->easy == nullptr || lane->multi == nullptr) {
       return Failed(Reason::kUnreachable, doing + ": libcurl has no memory for a call");
     }
-    Exchange exchange{
-        .easy = lane->easy.get(), .consume = consume, .limit = limits_.answer_bytes, .answer = {}};
+    Exchange exchange{.easy = lane->easy.get(),
+                      .consume = consume,
+                      .limit = call.answer_bytes > 0 ? call.answer_bytes : limits_.answer_bytes,
+                      .answer = {}};
     ListPtr headers;
     char reason[CURL_ERROR_SIZE] = "";
     SetOptions(lane->easy.get(), call, credential, exchange, headers, reason);
@@ -278,7 +285,7 @@ class CurlTransport final : public Transport {
     const auto add = [&headers](const std::string& line) {
       headers.reset(curl_slist_append(headers.release(), line.c_str()));
     };
-    add("Accept: application/json");
+    add("Accept: " + call.accept);
     add(user_agent_);
     add("Expect:");  // libcurl asks before it sends a large body, and waits a second for the answer
     if (!credential.token.empty()) add("Authorization: Bearer " + credential.token);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +27,10 @@ class Informer {
     // What to keep of an object that holds only the selection's fields; nothing: the object does
     // not belong in the collection.
     std::function<std::optional<T>(const Value& object)> project;
+    // What stands for an object of which only the metadata is known, because the rest is larger
+    // than ClientOptions::object_bytes; nothing as in `project`. Null: the collection is not
+    // current as long as there is such an object.
+    std::function<std::optional<T>(const Value& metadata_only)> left_out{};
     // After each change, in the thread of Run; null: it did not exist before, or no longer exists.
     std::function<void(const std::string& key, const T* before, const T* after)> changed{};
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
@@ -50,7 +56,11 @@ class Informer {
     return synced_;
   }
   // Whether what is there is complete and, as far as one can know, new.
-  bool current() const { return synced() && reflector_.following(); }
+  bool current() const {
+    return synced() && reflector_.following() && (options_.left_out || left_out() == 0);
+  }
+  // Objects of which only the metadata is known; each was told to `failed`.
+  size_t left_out() const { return left_out_count_; }
   bool WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop = {}) const {
     std::unique_lock lock(mutex_);
     return synced_changed_.wait_for(lock, stop, timeout, [this] { return synced_; });
@@ -69,11 +79,27 @@ class Informer {
   }
 
   Reflector::Handler MakeHandler() {
-    return {.list_started = [this] { listed_.clear(); },
+    return {.list_started =
+                [this] {
+                  listed_.clear();
+                  listed_left_out_.clear();
+                },
             .listed =
                 [this](const Value& object) {
                   if (auto value = options_.project(object)) {
                     listed_.push_back(Entry(KeyOf(object), *std::move(value)));
+                  }
+                },
+            .left_out =
+                [this](const Value& metadata_only, const Fault& fault) {
+                  if (options_.failed) options_.failed(fault, std::chrono::milliseconds(0));
+                  const std::string key = KeyOf(metadata_only);
+                  listed_left_out_.insert(key);
+                  // Raised before the collection has the gap, and lowered after it has none.
+                  if (listed_left_out_.size() > left_out_count_) ++left_out_count_;
+                  if (!options_.left_out) return;
+                  if (auto value = options_.left_out(metadata_only)) {
+                    listed_.push_back(Entry(key, *std::move(value)));
                   }
                 },
             .list_done = [this] { Replace(); },
@@ -84,6 +110,7 @@ class Informer {
                                    : options_.project(event.object);
                   const std::string key = KeyOf(event.object);
                   Change(key, value ? Entry(key, *std::move(value)) : nullptr);
+                  if (left_out_.erase(key) > 0) left_out_count_ = left_out_.size();
                 },
             .failed =
                 [this](const Fault& fault, std::chrono::milliseconds pause) {
@@ -109,6 +136,8 @@ class Informer {
     const auto before = objects_.Get();
     const auto after = std::make_shared<const Objects>(Objects::Of(listed_));
     listed_ = {};
+    left_out_ = std::move(listed_left_out_);
+    listed_left_out_ = {};
     objects_.Set(after);
     if (options_.changed) {
       before->ForEach([&](const std::string& key, const T& old) {
@@ -118,6 +147,7 @@ class Informer {
         options_.changed(key, before->Find(key), &now);
       });
     }
+    left_out_count_ = left_out_.size();
     // Not before all of it was told: who makes something of the changes is complete then, too.
     {
       const std::lock_guard lock(mutex_);
@@ -128,7 +158,10 @@ class Informer {
 
   const Options options_;
   Snapshot<Objects> objects_;
-  std::vector<EntryPtr> listed_;  // of the list that is under way
+  std::vector<EntryPtr> listed_;           // of the list that is under way
+  std::set<std::string> listed_left_out_;  // likewise, by key
+  std::set<std::string> left_out_;         // of the last list; in the thread of Run
+  std::atomic<size_t> left_out_count_ = 0;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any synced_changed_;
   bool synced_ = false;  // guarded by mutex_

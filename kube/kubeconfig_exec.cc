@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "certs/base64.h"
+#include "json/value.h"
 #include "kube/config_material.h"
 
 namespace mindgate::kube {

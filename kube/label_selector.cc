@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "json/value.h"
 
 namespace mindgate::kube {
 namespace {

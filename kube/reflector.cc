@@ -49,6 +49,7 @@ void Reflector::Run(const std::stop_token& stop) {
       expired_before_ = false;
     }
     following_ = answer.has_value();
+    if (!lists && handler_.wants_list && handler_.wants_list()) must_list_ = true;
     if (answer) {
       // An orderly end at once, again and again, would be a busy loop too.
       if (!lists && !held && !sleeper_.Sleep(backoff_.Next(), stop)) return;
@@ -56,6 +57,8 @@ void Reflector::Run(const std::stop_token& stop) {
     }
     const Fault& fault = answer.error();
     ++faults_;
+    // To a list, an object that is too large is one object.
+    if (fault.reason == Reason::kTooLarge) must_list_ = true;
     if (fault.reason == Reason::kExpired) {
       must_list_ = true;
       // The server is well and has only forgotten: what was paused for before it was is over.
@@ -70,23 +73,19 @@ void Reflector::Run(const std::stop_token& stop) {
 }
 
 Answer<void> Reflector::List(const std::stop_token& stop) {
-  ListOptions options{.label_selector = selection_.label_selector,
-                      .field_selector = selection_.field_selector,
-                      .limit = selection_.page_size,
-                      .continue_token = {},
-                      .resource_version = {}};
-  if (selection_.page_size == 0) {
-    options.resource_version = seen_.empty() ? "0" : seen_;
-    options.match = ListOptions::Match::kNotOlderThan;
-  }
+  // The newest state: pages of another one the server does not make.
+  const ListOptions options{.label_selector = selection_.label_selector,
+                            .field_selector = selection_.field_selector,
+                            .limit = selection_.first_page,
+                            .continue_token = {},
+                            .resource_version = {},
+                            .metadata_only = selection_.metadata_only};
   ++lists_;
-  auto version = client_.ListAll(selection_.resource, selection_.ns, options, &fields_,
-                                 handler_.list_started, handler_.listed, stop);
-  if (!version) {
-    // A version from before etcd was restored from a backup: what the server has now is the truth.
-    if (version.error().reason == Reason::kTimeout) seen_.clear();
-    return tl::unexpected(version.error());
-  }
+  auto version = client_.ListAll(
+      selection_.resource, selection_.ns, options, &fields_,
+      {.started = handler_.list_started, .item = handler_.listed, .left_out = handler_.left_out},
+      stop);
+  if (!version) return tl::unexpected(version.error());
   seen_ = *std::move(version);
   must_list_ = false;
   handler_.list_done();
@@ -99,7 +98,8 @@ Answer<void> Reflector::Watch(const std::stop_token& stop) {
                              .field_selector = selection_.field_selector,
                              .resource_version = seen_,
                              .timeout = std::chrono::seconds(length(random_)),
-                             .opened = [this] { following_ = true; }};
+                             .opened = [this] { following_ = true; },
+                             .metadata_only = selection_.metadata_only};
   ++watches_;
   return client_.Watch(
       selection_.resource, selection_.ns, options, &fields_,

@@ -22,28 +22,33 @@ struct Selection {
   std::string label_selector{};
   std::string field_selector{};
   std::vector<json::Projection::Path>
-      fields{};  // what is kept of each object, as WithIdentity does
-  // Objects a page: lists of the newest state that no side must hold whole. 0, for small
-  // collections: one list from the server's cache, never older than what was seen last.
-  int64_t page_size = 500;
+      fields{};                // what is kept of each object, as WithIdentity does
+  bool metadata_only = false;  // `fields` are of the metadata: the server sends nothing else
+  int64_t first_page = 0;      // objects; 0: PageSize::kFirst
 };
 
 // These members of an object, and metadata.namespace, name, uid and resourceVersion.
 json::Projection WithIdentity(std::vector<json::Projection::Path> fields);
 
 // Follows a collection: lists it, then watches from there, over broken connections, server
-// restarts and expired versions, without end. Only a 410 makes it list again; whatever fails is
-// tried again after a pause that doubles up to half a minute and is spread, so that neither an API
-// server that comes back nor one that is down meets a storm.
+// restarts and expired versions, without end. Only a 410 makes it list again, and an event that is
+// larger than an object may be; whatever fails is tried again after a pause that doubles up to half
+// a minute and is spread, so that neither an API server that comes back nor one that is down meets
+// a storm.
 class Reflector {
  public:
   struct Handler {
     std::function<void()> list_started;               // the whole collection follows again
     std::function<void(const Value& object)> listed;  // one object of it
+    // One that is larger than ClientOptions::object_bytes: no more than its metadata is known.
+    // Null: lists fail while there is such an object.
+    std::function<void(const Value& metadata_only, const Fault& fault)> left_out{};
     std::function<void()> list_done;                  // that was all
     std::function<void(const WatchEvent&)> happened;  // a change; no bookmarks
     // Something failed; it goes on after `pause`.
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed;
+    // Asked when a watch has ended: whether to list again instead of going on. Null: no.
+    std::function<bool()> wants_list{};
   };
 
   // `client`, `sleeper` and `clock` must outlive it. `seed` spreads pauses and watch times.

@@ -20,6 +20,8 @@ struct HttpCall {
   std::string body{};                         // sent when not empty
   std::string content_type{};                 // of `body`
   std::chrono::milliseconds timeout{30'000};  // of the whole call; of a stream: until its head
+  std::string accept = "application/json";
+  size_t answer_bytes = 0;  // the largest body that is taken; 0: TransportLimits says
 };
 
 struct HttpAnswer {
@@ -48,8 +50,9 @@ class Transport {
 };
 
 struct TransportLimits {
-  // A page of 500 objects of 60 KB, and room.
-  size_t answer_bytes = 64 * 1024 * 1024;
+  // Of one body. An object has 1.5 MiB at most (etcd, --max-request-bytes), and Go writes each `<`
+  // in it as six bytes.
+  size_t answer_bytes = 16 * 1024 * 1024;
   std::chrono::milliseconds connect_timeout{10'000};
   // Kept open between calls; more are opened when more calls run at once.
   size_t idle_connections = 4;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "json/pointer.h"
 
@@ -31,27 +32,14 @@ Reach Follow(const Value& object, std::string_view path) {
   return reach;
 }
 
-bool SameType(const Value& value, Json::value_t type) {
-  switch (type) {
-    case Json::value_t::string:
-      return value.is_string();
-    case Json::value_t::array:
-      return value.is_array();
-    case Json::value_t::object:
-      return value.is_object();
-    default:
-      return false;
-  }
-}
-
-// Whether a value of that type may stand at the path: every parent that exists is a map there, and
-// what stands there already (a default of the API server) has the same type.
-bool Fits(const Reach& reach, Json::value_t type) {
-  return reach.present != nullptr ? SameType(*reach.present, type) : reach.holder->is_object();
+// Whether such a value may stand at the path: every parent that exists is a map there, and what
+// stands there already (a default of the API server) has the same type.
+bool Fits(const Reach& reach, Value::Type type) {
+  return reach.present != nullptr ? reach.present->type() == type : reach.holder->is_object();
 }
 
 // Puts `value` below `root` at the relative pointer, creating maps and, for "-", lists.
-void PutBelow(Json& root, std::string_view relative, const Json& value) {
+void PutBelow(Json& root, std::string_view relative, Json value) {
   Json* at = &root;
   const auto tokens = json::Tokens(relative);
   if (!tokens) return;
@@ -64,80 +52,116 @@ void PutBelow(Json& root, std::string_view relative, const Json& value) {
       at = &(*at)[token];
     }
   }
-  *at = value;
+  *at = std::move(value);
 }
 
-std::optional<std::string_view> PendingFirst(const Json* pending,
+std::optional<std::string_view> PendingFirst(const Value* pending,
                                              std::optional<std::string_view> stored) {
   return pending != nullptr ? json::AsString(pending) : stored;
 }
 
+Json Built(const Value& value) {
+  return value.is_string() ? Json(std::string(value.text())) : json::TreeOf(value);
+}
+
+// The writes of one object of a few templates, about.
+constexpr size_t kFirstBlock = 2 * 1024;
+
 }  // namespace
 
-void Edits::Set(const schemas::Place& map, std::string_view key, Json value, std::string reason) {
+Edits::Edits(const Value& object, bool explain)
+    : object_(object),
+      explain_(explain),
+      arena_(std::make_unique<json::Arena>(kFirstBlock)),
+      nodes_(std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstBlock)),
+      writes_(nodes_.get()) {}
+
+std::string_view Edits::Spell(const schemas::Pointer& map, std::string_view key) const {
+  spelled_.clear();
+  spelled_ += map.above;
+  spelled_ += map.below;
+  schemas::AppendToken(key, spelled_);
+  return spelled_;
+}
+
+void Edits::Add(std::string_view path, const Write& write) {
+  if (!writes_.contains(path)) writes_.emplace(arena_->Text(path), write);
+}
+
+void Edits::Set(const schemas::Place& map, std::string_view key, const Value& value,
+                std::string_view reason) {
   if (map.wrong_type) return;
-  std::string path = json::Child(map.path, key);
+  const std::string_view path = Spell(map.path, key);
   // The map's own value is the end of the way to it.
   const bool known = map.value != nullptr && map.value->is_object();
-  const Reach reach =
-      known ? Reach{path.size(), map.value, json::Find(map.value, key)} : Follow(object_, path);
+  const Reach reach = known ? Reach{path.size(), map.value, map.Find(key)} : Follow(object_, path);
   if (!Fits(reach, value.type())) return;
-  writes_.try_emplace(std::move(path), Write{mutator_, std::move(reason), std::move(value),
-                                             reach.length, reach.present != nullptr});
+  Add(path, {mutator_, reason, value, reach.length, reach.present != nullptr});
+  written_.Add(key);
 }
 
-void Edits::Append(const schemas::Place& list, Json value, std::string reason) {
+void Edits::Append(const schemas::Place& list, const Value& item, std::string_view reason) {
   if (list.wrong_type) return;
-  const Reach reach = Follow(object_, list.path);
-  if (!Fits(reach, Json::value_t::array)) return;
-  std::string path = json::Child(list.path, "-");
+  const std::string_view path = Spell(list.path, "-");
+  const std::string_view list_path = path.substr(0, path.size() - 2);
+  const bool known = list.value != nullptr && list.value->is_array();
+  const Reach reach =
+      known ? Reach{list_path.size(), nullptr, list.value} : Follow(object_, list_path);
+  if (!Fits(reach, Value::Type::kList)) return;
   const size_t length = reach.present != nullptr ? path.size() : reach.length;
-  writes_.try_emplace(std::move(path),
-                      Write{mutator_, std::move(reason), std::move(value), length, false});
+  Add(path, {mutator_, reason, item, length, false});
 }
 
-void Edits::Withhold(std::string path, std::string reason) {
-  withheld_.push_back({mutator_, std::move(path), std::move(reason)});
+void Edits::Withhold(const schemas::Pointer& path, std::string_view reason) {
+  if (explain_) withheld_.push_back({mutator_, path, std::string(reason)});
 }
 
-const Json* Edits::Pending(std::string_view map_path, std::string_view key) const {
-  if (writes_.empty()) return nullptr;
-  const auto found = writes_.find(json::Child(map_path, key));
+void Edits::Withhold(const schemas::Place& map, std::string_view key, std::string_view reason) {
+  if (explain_) withheld_.push_back({mutator_, map.path.Child(key), std::string(reason)});
+}
+
+const Value* Edits::Pending(const schemas::Place& map, std::string_view key) const {
+  if (!written_.MayHave(key)) return nullptr;
+  const auto found = writes_.find(Spell(map.path, key));
   return found == writes_.end() ? nullptr : &found->second.value;
 }
 
 std::optional<std::string_view> Edits::Label(const schemas::PodTemplateView& pod,
                                              std::string_view key) const {
-  return PendingFirst(Pending(pod.labels.path, key), pod.Label(key));
+  return PendingFirst(Pending(pod.labels, key), pod.Label(key));
 }
 
 std::optional<std::string_view> Edits::Annotation(const schemas::PodTemplateView& pod,
                                                   std::string_view key) const {
-  return PendingFirst(Pending(pod.annotations.path, key), pod.Annotation(key));
+  return PendingFirst(Pending(pod.annotations, key), pod.Annotation(key));
 }
 
 std::vector<Change> Edits::Changes() const {
   std::vector<Change> changes;
   changes.reserve(writes_.size());
-  for (const auto& [path, write] : writes_) changes.push_back({write.mutator, path, write.reason});
+  for (const auto& [path, write] : writes_) {
+    changes.push_back({write.mutator, std::string(path), write.reason});
+  }
   return changes;
 }
 
 std::vector<json::Operation> Edits::BuildPatch() const {
   using Kind = json::Operation::Kind;
   std::vector<json::Operation> operations;
+  operations.reserve(writes_.size());
   for (const auto& [path, write] : writes_) {
-    const std::string_view parent = std::string_view(path).substr(0, write.reach);
-    const std::string_view rest = std::string_view(path).substr(write.reach);
+    const std::string_view parent = path.substr(0, write.reach);
+    const std::string_view rest = path.substr(write.reach);
     if (rest.empty()) {
-      operations.push_back({write.replaces ? Kind::kReplace : Kind::kAdd, path, write.value});
+      operations.push_back(
+          {write.replaces ? Kind::kReplace : Kind::kAdd, std::string(path), Built(write.value)});
       continue;
     }
     // Writes are sorted by path, so those below one missing parent stand together.
     if (operations.empty() || operations.back().path != parent) {
       operations.push_back({Kind::kAdd, std::string(parent), Json()});
     }
-    PutBelow(operations.back().value, rest, write.value);
+    PutBelow(operations.back().value, rest, Built(write.value));
   }
   return operations;
 }

@@ -1,37 +1,41 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <memory_resource>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "json/json.h"
+#include "json/arena.h"
 #include "json/patch.h"
 #include "schemas/workload.h"
 
 namespace mindgate::mutators {
 
-// One thing that was added, and why; for people.
+// One thing that was added, and why; for people. Names and reasons are texts of the program.
 struct Change {
-  std::string mutator;
+  std::string_view mutator;
   std::string path;  // RFC 6901; the last token is "-" for an appended list item
-  std::string reason;
+  std::string_view reason;
   bool operator==(const Change&) const = default;
 };
 
 // Something that a mutator considered but left unchanged, and why; shown by `explain`.
 struct Withheld {
-  std::string mutator;
+  std::string_view mutator;
   std::string path;
   std::string reason;
 };
 
 // Collects what mutators want to write into one object, each place once, and turns it into a
 // minimal JSON Patch. The object itself is not touched; a later mutator sees earlier ones through
-// Pending*.
+// Pending, Label and Annotation. Keys, values and reasons are borrowed: they are the program's, the
+// object's, the configuration's, or kept in the arena.
 class Edits {
  public:
-  explicit Edits(const json::Value& object) : object_(object) {}
+  // Without `explain`, what is withheld is forgotten.
+  explicit Edits(const json::Value& object, bool explain = true);
 
   // Sets who is writing from now on.
   void Begin(std::string_view mutator) { mutator_ = mutator; }
@@ -39,19 +43,28 @@ class Edits {
   // Sets member `key` of the map at `map.path`. Missing parents are created. Ignored when the
   // member or a parent is there with another type (the API server refuses such an object; a rule
   // says so) or when it was already set here.
-  void Set(const schemas::Place& map, std::string_view key, json::Json value, std::string reason);
+  void Set(const schemas::Place& map, std::string_view key, const json::Value& value,
+           std::string_view reason);
+  void Set(const schemas::Place& map, std::string_view key, std::string_view text,
+           std::string_view reason) {
+    Set(map, key, json::Value::OfText(text), reason);
+  }
 
   // Appends to the list at `list.path`; the list is created when missing. At most one item a list.
-  void Append(const schemas::Place& list, json::Json value, std::string reason);
+  void Append(const schemas::Place& list, const json::Value& item, std::string_view reason);
 
-  void Withhold(std::string path, std::string reason);
+  // For values that are made for a write. Lives as long as the edits.
+  json::Arena& arena() { return *arena_; }
+
+  void Withhold(const schemas::Pointer& path, std::string_view reason);
+  void Withhold(const schemas::Place& map, std::string_view key, std::string_view reason);
 
   // The request was over before every mutator had run.
   void GiveUp() { gave_up_ = true; }
   bool gave_up() const { return gave_up_; }
 
-  // What Set wrote to member `key` of the map at `map_path`; null pointer when nothing.
-  const json::Json* Pending(std::string_view map_path, std::string_view key) const;
+  // What Set wrote to member `key` of the map; null pointer when nothing.
+  const json::Value* Pending(const schemas::Place& map, std::string_view key) const;
 
   // A template's effective label or annotation once these edits are applied; nothing when absent or
   // no string.
@@ -72,16 +85,25 @@ class Edits {
 
  private:
   struct Write {
-    std::string mutator;
-    std::string reason;
-    json::Json value;
-    size_t reach;   // the part of the path up to the first token that is missing from the object
-    bool replaces;  // nothing of the path is missing
+    std::string_view mutator;
+    std::string_view reason;
+    json::Value value;
+    size_t reach = 0;  // the part of the path up to the first token that is missing from the object
+    bool replaces = false;  // nothing of the path is missing
   };
 
+  // The path of a member, spelled where the next one will be.
+  std::string_view Spell(const schemas::Pointer& map, std::string_view key) const;
+  void Add(std::string_view path, const Write& write);
+
   const json::Value& object_;
-  std::string mutator_;
-  std::map<std::string, Write, std::less<>> writes_;  // by path
+  const bool explain_;
+  std::string_view mutator_;
+  std::unique_ptr<json::Arena> arena_;
+  std::unique_ptr<std::pmr::monotonic_buffer_resource> nodes_;
+  std::pmr::map<std::string_view, Write> writes_;  // by path, which is in the arena
+  schemas::KeyFilter written_;                     // the keys of Set
+  mutable std::string spelled_;
   std::vector<Withheld> withheld_;
   bool gave_up_ = false;
 };

@@ -20,8 +20,8 @@ using schemas::WorkloadView;
 // one that matches nothing (mind-cluster: component/ascend-for-volcano/plugin/job.go). So a group
 // gets one value or none.
 struct GroupValue {
-  std::string value;    // empty: nothing to inject
-  std::string why_not;  // set when that is worth telling
+  std::string_view value;  // empty: nothing to inject
+  std::string why_not;     // set when that is worth telling
   bool from_sibling = false;
 };
 
@@ -35,7 +35,7 @@ const schemas::Place* GroupMetadata(const WorkloadView& view, const PodTemplateV
 std::optional<std::string_view> PendingInGroup(const WorkloadView& view, const PodGroupView& group,
                                                std::string_view key, const Edits& edits) {
   for (size_t index : group.templates) {
-    if (const json::Json* pending = edits.Pending(view.templates[index].labels.path, key)) {
+    if (const Value* pending = edits.Pending(view.templates[index].labels, key)) {
       return json::AsString(pending);
     }
   }
@@ -50,7 +50,7 @@ std::optional<std::string_view> RuntimeValue(const WorkloadView& view, const Pod
   for (size_t index : group.templates) {
     const PodTemplateView* runtime = view.templates[index].runtime;
     if (runtime == nullptr) continue;
-    if (const auto value = json::FindString(runtime->labels.value, key)) return value;
+    if (const auto value = runtime->labels.Text(key)) return value;
   }
   return view.runtime->Label(key);
 }
@@ -58,14 +58,13 @@ std::optional<std::string_view> RuntimeValue(const WorkloadView& view, const Pod
 // Whether the object itself gives these pods the label. A runtime's does not count: the service
 // repeats its value, so that the service alone says what its pods carry.
 bool IsLabelled(const PodTemplateView& pod, std::string_view key, const Edits& edits) {
-  if (json::Find(pod.labels.value, key) != nullptr ||
-      edits.Pending(pod.labels.path, key) != nullptr) {
+  if (pod.labels.Find(key) != nullptr || edits.Pending(pod.labels, key) != nullptr) {
     return true;
   }
   return std::any_of(
       pod.inherited_labels.begin(), pod.inherited_labels.end(), [&](const schemas::Place& place) {
         const bool of_runtime = pod.runtime != nullptr && place.value == pod.runtime->labels.value;
-        return !of_runtime && json::Find(place.value, key) != nullptr;
+        return !of_runtime && place.Find(key) != nullptr;
       });
 }
 
@@ -84,7 +83,7 @@ std::optional<std::string_view> OldValue(const MutationContext& context, const P
     if (old == nullptr) continue;
     std::optional<std::string_view> value;
     if (const schemas::Place* labels = GroupMetadata(*context.old_view, *old)) {
-      value = json::FindString(labels->value, key);
+      value = labels->Text(key);
     }
     if (!value) value = old->Label(key);
     if (value && MayBeInjected(key, *value)) return value;
@@ -98,7 +97,7 @@ bool HadMetadata(const MutationContext& context, const PodGroupView& group, std:
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     const schemas::Place* labels =
         old == nullptr ? nullptr : GroupMetadata(*context.old_view, *old);
-    return labels != nullptr && json::Find(labels->value, key) != nullptr;
+    return labels != nullptr && labels->Find(key) != nullptr;
   });
 }
 
@@ -117,9 +116,9 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
     sibling = sibling ? sibling : value;
   }
   if (!sibling) sibling = RuntimeValue(context.view, group, key);
-  if (sibling) return {std::string(*sibling), "", true};
-  if (const auto old = OldValue(context, group, key)) return {std::string(*old), ""};
-  return {std::string(default_value), ""};
+  if (sibling) return {*sibling, "", true};
+  if (const auto old = OldValue(context, group, key)) return {*old, ""};
+  return {default_value, ""};
 }
 
 bool CopiesMetadata(const PodGroupView& group) {
@@ -143,15 +142,15 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
   if (!AnyInjected(context, group)) return;
   const GroupValue value = ValueFor(context, group, label.key, label.default_value, edits);
   const WorkloadView& view = context.view;
-  const std::string reason = value.from_sibling
-                                 ? "the rest of the PodGroup (or the runtime) has this value, and "
-                                   "different values would switch the feature off"
-                                 : std::string(label.reason);
+  const std::string_view reason =
+      value.from_sibling ? "the rest of the PodGroup (or the runtime) has this value, and "
+                           "different values would switch the feature off"
+                         : label.reason;
   if (CopiesMetadata(group)) {
-    const bool present = json::Find(group.labels->value, label.key) != nullptr;
+    const bool present = group.labels->Find(label.key) != nullptr;
     if (present) return;
     if (!value.why_not.empty()) {
-      edits.Withhold(json::Child(group.labels->path, label.key), value.why_not);
+      edits.Withhold(*group.labels, label.key, value.why_not);
     } else if (!value.value.empty() &&
                (MayEditJob(context) || HadMetadata(context, group, label.key))) {
       edits.Set(*group.labels, label.key, value.value, reason);
@@ -162,7 +161,7 @@ void InjectGroup(const MutationContext& context, const PodGroupView& group, cons
     const PodTemplateView& pod = view.templates[index];
     if (!IsInjected(context, pod) || IsLabelled(pod, label.key, edits)) continue;
     if (!value.why_not.empty()) {
-      edits.Withhold(json::Child(pod.labels.path, label.key), value.why_not);
+      edits.Withhold(pod.labels, label.key, value.why_not);
     } else if (!value.value.empty() && MayEdit(context, pod)) {
       edits.Set(pod.labels, label.key, value.value, reason);
     }

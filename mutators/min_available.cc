@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "base/text.h"
-#include "json/pointer.h"
 #include "mutators/families.h"
 #include "schemas/names.h"
 #include "schemas/rollout.h"
@@ -33,9 +32,9 @@ bool ForcesOtherMode(const WorkloadView& view, const PodTemplateView& pod) {
   constexpr std::string_view kVirtual = "VirtualDeployment";
   if (view.Annotation(schemas::kOmeDeploymentMode) == kVirtual) return true;
   if (pod.name != "engine") return false;
-  auto mode = json::FindString(pod.annotations.value, schemas::kOmeDeploymentMode);
+  auto mode = pod.annotations.Text(schemas::kOmeDeploymentMode);
   if (!mode && pod.runtime != nullptr) {
-    mode = json::FindString(pod.runtime->annotations.value, schemas::kOmeDeploymentMode);
+    mode = pod.runtime->annotations.Text(schemas::kOmeDeploymentMode);
   }
   return mode == kVirtual || mode == "Serverless" || mode == "MultiNodeRayVLLM";
 }
@@ -56,14 +55,16 @@ GangSize OfOmeComponent(const MutationContext& context, const PodTemplateView& p
 
 // AIBrix makes the PodGroup itself when a strategy is given; the plugin then reads its minMember.
 bool HasSchedulingStrategy(const WorkloadView& view, const PodTemplateView& pod) {
-  const std::string_view role = std::string_view(pod.path).substr(0, pod.path.rfind('/'));
-  const std::string_view roles = role.substr(0, role.rfind("/roles/"));
-  for (std::string_view holder : {role, roles}) {
-    const Value* strategy =
-        json::Resolve(*view.object, std::string(holder) + "/schedulingStrategy");
-    if (json::IsObject(strategy) && !strategy->empty()) return true;
-  }
-  return false;
+  const auto has = [](const Value* holder) {
+    const Value* strategy = json::Find(holder, "schedulingStrategy");
+    return json::IsObject(strategy) && !strategy->empty();
+  };
+  const Value* spec = view.kind == schemas::Kind::kStormService
+                          ? json::FindPath(*view.object, {"spec", "template", "spec"})
+                          : json::Find(*view.object, "spec");
+  if (has(spec)) return true;
+  const Value* roles = json::Find(spec, "roles");
+  return view.kind != schemas::Kind::kPodSet && json::IsArray(roles) && has(&(*roles)[pod.part]);
 }
 
 GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
@@ -74,9 +75,9 @@ GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
       return {0, "schedulingStrategy sets the gang size of this PodGroup"};
     }
     if (!IsInjected(context, pod)) continue;
-    if (!pod.pods) return {0, "role " + pod.name + " has no replicas"};
+    if (!pod.pods) return {0, "role " + std::string(pod.name) + " has no replicas"};
     if (*pod.pods < 0 || __builtin_add_overflow(sum, *pod.pods, &sum)) {
-      return {0, "replicas of role " + pod.name + " are out of range"};
+      return {0, "replicas of role " + std::string(pod.name) + " are out of range"};
     }
   }
   if (sum == 0) return {0, "the roles that share the PodGroup make no pods"};
@@ -86,8 +87,8 @@ GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
 // A size that is kept: what the group carries already, else what it carried before the update. A
 // gang size that follows every scaling step would restart all pods of the group.
 struct Frozen {
-  std::string value;    // empty: none
-  std::string why_not;  // set when the group carries something that cannot be repeated
+  std::string_view value;  // empty: none
+  std::string why_not;     // set when the group carries something that cannot be repeated
 };
 
 Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
@@ -104,13 +105,13 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
     }
     carried = value;
   }
-  if (carried) return {std::string(*carried), ""};
+  if (carried) return {*carried, ""};
   for (size_t index : group.templates) {
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     if (old == nullptr) continue;
-    const auto value = json::FindString(old->annotations.value, schemas::kMinAvailable);
+    const auto value = old->annotations.Text(schemas::kMinAvailable);
     const int64_t size = value ? ParseGoInt(*value).value_or(0) : 0;
-    if (size >= 1 && size <= kMaxGang) return {std::string(*value), ""};
+    if (size >= 1 && size <= kMaxGang) return {*value, ""};
   }
   return {};
 }
@@ -129,20 +130,21 @@ void Inject(const MutationContext& context, const PodGroupView& group, GangSize 
     size.why_not = "the number of pods is out of range";
   }
   if (!frozen.value.empty() || !frozen.why_not.empty()) size.why_not = frozen.why_not;
-  const std::string value = frozen.value.empty() ? std::to_string(size.pods) : frozen.value;
+  const std::string_view value =
+      frozen.value.empty() ? edits.arena().Text(std::to_string(size.pods)) : frozen.value;
   for (size_t index : group.templates) {
     const PodTemplateView& pod = context.view.templates[index];
     if (!IsInjected(context, pod) || !IsScheduledByVolcano(context, pod)) continue;
-    if (json::Find(pod.annotations.value, schemas::kMinAvailable) != nullptr) continue;
+    if (pod.annotations.Find(schemas::kMinAvailable) != nullptr) continue;
     // The service's own metadata reaches all its components.
     if (context.view.kind == schemas::Kind::kInferenceService &&
         context.view.Annotation(schemas::kMinAvailable)) {
       continue;
     }
     if (!size.why_not.empty()) {
-      edits.Withhold(json::Child(pod.annotations.path, schemas::kMinAvailable), size.why_not);
+      edits.Withhold(pod.annotations, schemas::kMinAvailable, size.why_not);
     } else if (MayEdit(context, pod)) {
-      edits.Set(pod.annotations, schemas::kMinAvailable, value, std::string(reason));
+      edits.Set(pod.annotations, schemas::kMinAvailable, value, reason);
     }
   }
 }

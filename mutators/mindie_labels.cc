@@ -20,7 +20,7 @@ void MindieLabels(const MutationContext& context, Edits& edits) {
     if (!MayEdit(context, pod)) continue;
     for (std::string_view key : std::array{kJobId, kApp, kScalingRule, kGroupName}) {
       const auto value = view.Label(key);
-      if (!value || json::Find(pod.labels.value, key) != nullptr) continue;
+      if (!value || pod.labels.Find(key) != nullptr) continue;
       if (key == kApp && !job) continue;
       edits.Set(pod.labels, key, *value,
                 job ? "ClusterD finds the pods of an inference service by their own labels, not "

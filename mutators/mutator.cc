@@ -247,7 +247,7 @@ class TemplateHistory {
     for (const PodTemplateView& pod : view_.templates) {
       Entry& entry = entries_.emplace_back();
       if (const auto named = by_name.find(pod.name); named != by_name.end()) {
-        const PodTemplateView* same = context.old_view->TemplateAt(pod.path);
+        const PodTemplateView* same = context.old_view->TemplateOf(pod.part);
         entry.old = same != nullptr && same->name == pod.name ? same : named->second;
       }
       entry.may_edit = MayBeEdited(context, pod, entry.old);
@@ -286,7 +286,7 @@ bool IsVolcano(const MutationContext& context, std::string_view scheduler) {
 std::span<const Mutator> Mutators() { return kMutators; }
 
 Edits Mutate(const MutationContext& asked) {
-  Edits edits(*asked.view.object);
+  Edits edits(*asked.view.object, asked.explain);
   const TemplateHistory history(asked);
   MutationContext context = asked;
   context.history = &history;

@@ -21,6 +21,7 @@ struct MutationContext {
   const schemas::Config& config;
   bool opted_in;  // mindgate.io/inject: enabled, so templates without a visible NPU request count
                   // as well
+  bool explain = true;                       // keep what is withheld, and why
   const TemplateHistory* history = nullptr;  // of the view's templates; Mutate sets it
 };
 

@@ -26,7 +26,7 @@ void RestartPolicy(const MutationContext& context, Edits& edits) {
     if (!UsesFaultScheduling(context, edits, pod)) continue;
     const auto retries = edits.Label(pod, schemas::kFaultRetryTimes);
     if (!retries || ParseGoInt(*retries).value_or(0) <= 0) continue;
-    if (json::Find(pod.pod_spec.value, "restartPolicy") != nullptr) continue;
+    if (pod.pod_spec.Find("restartPolicy") != nullptr) continue;
     edits.Set(
         pod.pod_spec, "restartPolicy", "Never",
         "retries count failed pods, and a container that restarts in place never fails its pod");

@@ -1,7 +1,6 @@
 #include <array>
 
 #include "base/text.h"
-#include "json/pointer.h"
 #include "mutators/families.h"
 #include "schemas/names.h"
 
@@ -21,17 +20,17 @@ void RuntimeLabels(const MutationContext& context, Edits& edits) {
     for (std::string_view key : std::array{schemas::kFaultScheduling, schemas::kPodRescheduling,
                                            schemas::kFaultRetryTimes}) {
       const auto value = view.Label(key);
-      if (!value || json::Find(pod.labels.value, key) != nullptr) continue;
+      if (!value || pod.labels.Find(key) != nullptr) continue;
       if (IsUnderstood(key, *value)) {
-        edits.Set(pod.labels, key, *value, std::string(kReason));
+        edits.Set(pod.labels, key, *value, kReason);
       } else {
-        edits.Withhold(json::Child(pod.labels.path, key), std::string(kNotUnderstood));
+        edits.Withhold(pod.labels, key, kNotUnderstood);
       }
     }
     const auto block = view.Annotation(schemas::kSpBlock);
     if (block && ParseGoInt(*block).value_or(0) > 0 &&
-        json::Find(pod.annotations.value, schemas::kSpBlock) == nullptr) {
-      edits.Set(pod.annotations, schemas::kSpBlock, *block, std::string(kReason));
+        pod.annotations.Find(schemas::kSpBlock) == nullptr) {
+      edits.Set(pod.annotations, schemas::kSpBlock, *block, kReason);
     }
   }
 }

@@ -1,5 +1,4 @@
 
-#include "json/pointer.h"
 #include "mutators/families.h"
 #include "schemas/names.h"
 #include "schemas/scheduling_gates.h"
@@ -10,7 +9,8 @@ namespace {
 using json::Value;
 using schemas::PodTemplateView;
 
-constexpr std::string_view kGates = "schedulingGates";
+constexpr json::Member kNameOfGate = {"name", Value::OfText(schemas::kScalingGate)};
+constexpr Value kGate = Value::OfMembers({&kNameOfGate, 1});
 
 // Why a pod under a rule gets no gate; empty when it gets one.
 std::string WhyOpen(const PodTemplateView& pod) {
@@ -43,15 +43,15 @@ void ScalingGate(const MutationContext& context, Edits& edits) {
   for (const PodTemplateView& pod : context.view.templates) {
     if (!IsGated(context, edits, pod) || pod.pod_spec.value == nullptr) continue;
     schemas::Place gates;
-    gates.path = json::Child(pod.pod_spec.path, kGates);
-    gates.value = json::Find(*pod.pod_spec.value, kGates);
+    gates.path = {pod.path, "/spec/schedulingGates"};  // of a Pod
+    gates.value = pod.pod_spec.Find("schedulingGates");
     gates.wrong_type = gates.value != nullptr && !gates.value->is_array();
     if (schemas::PlaceOfScalingGate(gates.value)) continue;
     if (const std::string why = WhyOpen(pod); !why.empty()) {
       edits.Withhold(gates.path, why);
       continue;
     }
-    edits.Append(gates, {{"name", schemas::kScalingGate}},
+    edits.Append(gates, kGate,
                  "the scaling rule says when its instance may start; the watcher opens the gate");
   }
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "json/pointer.h"
 #include "mutators/families.h"
 #include "schemas/names.h"
 
@@ -15,14 +14,10 @@ constexpr std::string_view kReason =
     "without it the default scheduler places these pods, and neither gangs, chip topology nor "
     "fault rescheduling apply";
 
-std::string_view OwnScheduler(const PodTemplateView& pod) {
-  return json::FindString(pod.pod_spec.value, kKey).value_or("");
-}
-
 // The scheduler that a replica spec names already, when it is Volcano under any of its names.
 std::string_view NamedInTemplate(const MutationContext& context) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const std::string_view own = OwnScheduler(pod);
+    const std::string_view own = pod.scheduler;
     if (own == context.config.scheduler || own == schemas::kVolcanoScheduler) return own;
   }
   return {};
@@ -44,7 +39,7 @@ void OfJob(const MutationContext& context, Edits& edits) {
   const auto& templates = view.templates;
   const auto injected = [&](const PodTemplateView& pod) { return IsInjected(context, pod); };
   const auto needs = [&](const PodTemplateView& pod) {
-    return injected(pod) && OwnScheduler(pod).empty();
+    return injected(pod) && pod.scheduler.empty();
   };
   const std::string_view named = NamedInTemplate(context);
   const std::string_view old = OldScheduler(context);
@@ -53,14 +48,15 @@ void OfJob(const MutationContext& context, Edits& edits) {
       (!old.empty() || MayEditJob(context)) &&
       std::any_of(templates.begin(), templates.end(), needs)) {
     const std::string_view name = !old.empty() ? old : named;
-    edits.Set(spec, kKey, name.empty() ? context.config.scheduler : name, std::string(kReason));
+    edits.Set(spec, kKey, name.empty() ? std::string_view(context.config.scheduler) : name,
+              kReason);
   }
   if (view.kind != schemas::Kind::kAscendJob || named.empty() ||
       std::none_of(templates.begin(), templates.end(), injected)) {
     return;
   }
   for (const PodTemplateView& pod : templates) {
-    if (!OwnScheduler(pod).empty() || pod.pod_spec.value == nullptr || !MayEdit(context, pod)) {
+    if (!pod.scheduler.empty() || pod.pod_spec.value == nullptr || !MayEdit(context, pod)) {
       continue;
     }
     edits.Set(pod.pod_spec, kKey, named,
@@ -79,13 +75,13 @@ void SchedulerName(const MutationContext& context, Edits& edits) {
   for (const PodTemplateView& pod : context.view.templates) {
     if (!IsInjected(context, pod) || pod.pod_spec.value == nullptr) continue;
     if (!pod.has_pod_spec) {
-      edits.Withhold(json::Child(pod.pod_spec.path, kKey),
+      edits.Withhold(pod.pod_spec, kKey,
                      "the component has no pod spec of its own: its runtime names the scheduler");
       continue;
     }
     if (!schemas::IsDefaultScheduler(context.view.info(), pod.SchedulerName())) continue;
     if (MayEdit(context, pod)) {
-      edits.Set(pod.pod_spec, kKey, context.config.scheduler, std::string(kReason));
+      edits.Set(pod.pod_spec, kKey, context.config.scheduler, kReason);
     }
   }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <optional>
+#include <memory>
+#include <span>
 
 #include "mutators/families.h"
 #include "schemas/container_env.h"
@@ -35,11 +36,11 @@ struct Requested {
   std::string why_not;
 };
 
-Requested WholeCardOf(const std::vector<schemas::NpuRequest>& npus) {
+Requested WholeCardOf(std::span<const schemas::NpuRequest> npus) {
   Requested requested;
   for (const schemas::NpuRequest& npu : npus) {
     if (npu.count == int64_t{0}) continue;
-    switch (schemas::ClassifyResource(npu.resource)) {
+    switch (npu.kind) {
       case NpuResource::kOther:
         continue;
       case NpuResource::kStaticVnpu:
@@ -56,6 +57,25 @@ Requested WholeCardOf(const std::vector<schemas::NpuRequest>& npus) {
   return requested;
 }
 
+// The variable that reads the annotation in which the scheduler writes the chips.
+Value Variable(std::string_view resource, json::Arena& arena) {
+  constexpr std::string_view kBefore = "metadata.annotations['";
+  constexpr std::string_view kAfter = "']";
+  char* const field = arena.Row<char>(kBefore.size() + resource.size() + kAfter.size());
+  char* end = field;
+  for (std::string_view part : {kBefore, resource, kAfter}) {
+    end = std::copy(part.begin(), part.end(), end);
+  }
+  const auto object = [&arena](std::initializer_list<json::Member> members) {
+    json::Member* const row = arena.Row<json::Member>(members.size());
+    std::uninitialized_copy(members.begin(), members.end(), row);
+    return Value::OfMembers({row, members.size()});
+  };
+  const Value path = Value::OfText({field, static_cast<size_t>(end - field)});
+  const Value source = object({{"fieldRef", object({{"fieldPath", path}})}});
+  return object({{"name", Value::OfText(schemas::kVisibleDevices)}, {"valueFrom", source}});
+}
+
 }  // namespace
 
 void VisibleDevices(const MutationContext& context, Edits& edits) {
@@ -65,9 +85,8 @@ void VisibleDevices(const MutationContext& context, Edits& edits) {
       const ContainerView* twin = schemas::RuntimeTwin(pod, container);
       const bool requests = container.RequestsNpus();
       if (!requests && (twin == nullptr || !twin->RequestsNpus())) continue;
-      if (schemas::FindEnv(container.env.value, schemas::kVisibleDevices) != nullptr) continue;
-      if (twin != nullptr &&
-          schemas::FindEnv(twin->env.value, schemas::kVisibleDevices) != nullptr) {
+      if (container.visible_devices != nullptr) continue;
+      if (twin != nullptr && twin->visible_devices != nullptr) {
         edits.Withhold(container.env.path, "the runtime sets the variable for this container");
         continue;
       }
@@ -87,10 +106,7 @@ void VisibleDevices(const MutationContext& context, Edits& edits) {
         continue;
       }
       if (!MayEdit(context, pod)) continue;
-      const std::string field = "metadata.annotations['" + std::string(requested.resource) + "']";
-      edits.Append(container.env,
-                   json::Json{{"name", schemas::kVisibleDevices},
-                              {"valueFrom", {{"fieldRef", {{"fieldPath", field}}}}}},
+      edits.Append(container.env, Variable(requested.resource, edits.arena()),
                    "Ascend Docker Runtime mounts the chips that the scheduler wrote to this "
                    "annotation; without it the container sees none");
     }

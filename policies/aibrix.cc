@@ -199,7 +199,7 @@ void CheckCpuRole(const RuleContext& context, Findings& findings) {
     for (size_t index : group.templates) {
       const PodTemplateView& pod = templates[index];
       if (pod.RequestsNpus() || pod.SchedulerName() != schemas::kVolcanoScheduler) continue;
-      findings.Violate(json::Child(pod.pod_spec.path, "schedulerName"),
+      findings.Violate(pod.pod_spec.path.Child("schedulerName"),
                        "role " + Quote(pod.name) +
                            " has no NPUs but joins the PodGroup of the NPU roles: when Volcano "
                            "sees it first, the whole group loses chip topology and rescheduling",

@@ -116,15 +116,14 @@ void CheckFrozenFields(const RuleContext& context, Findings& findings) {
   const WorkloadView& now = context.view;
   const WorkloadView& before = *context.old_view;
   for (std::string_view key : kFrozenLabels) {
-    const Value* old_value = json::Find(before.labels.value, key);
-    const Value* value = json::Find(now.labels.value, key);
+    const Value* old_value = before.labels.Find(key);
+    const Value* value = now.labels.Find(key);
     if (IsInjectedDefault(context, key, old_value, value)) continue;
-    CompareMember("label ", key, old_value, value, Child(now.labels.path, key), findings);
+    CompareMember("label ", key, old_value, value, now.labels.path.Child(key), findings);
   }
   for (std::string_view key : kFrozenAnnotations) {
-    CompareMember("annotation ", key, json::Find(before.annotations.value, key),
-                  json::Find(now.annotations.value, key), Child(now.annotations.path, key),
-                  findings);
+    CompareMember("annotation ", key, before.annotations.Find(key), now.annotations.Find(key),
+                  now.annotations.path.Child(key), findings);
   }
   const Value* old_scheduling = SchedulingPolicy(before);
   const Value* scheduling = SchedulingPolicy(now);
@@ -147,13 +146,13 @@ void CheckGracePeriod(const RuleContext& context, Findings& findings) {
     if (!pod.RequestsNpus() || !pod.pod_group || !pod.has_pod_spec) continue;
     const auto& group = context.view.pod_groups[*pod.pod_group];
     if (FaultScheduling(context.view, group) != "grace") continue;
-    const Value* written = json::Find(pod.pod_spec.value, "terminationGracePeriodSeconds");
+    const Value* written = pod.pod_spec.Find("terminationGracePeriodSeconds");
     if (written != nullptr && !written->is_integer()) continue;
     const int64_t period =
         written == nullptr ? kDefaultGracePeriod : json::AsInt(written).value_or(INT64_MAX);
     // A period equal to the timeout ends with it, as in the vendor's own samples (900 and 900).
     if (period > 0 && period <= timeout) continue;
-    const std::string path = Child(pod.pod_spec.path, "terminationGracePeriodSeconds");
+    const std::string path = pod.pod_spec.path.Child("terminationGracePeriodSeconds");
     const std::string shown = written == nullptr ? "unset, so 30" : json::Dump(*written);
     const std::string fix = "write more than 0 and at most " + std::to_string(timeout) +
                             " seconds, or fault-scheduling: force";

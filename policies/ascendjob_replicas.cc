@@ -79,11 +79,12 @@ bool HasUnreadableName(const Value& containers) {
 
 void CheckContainersOf(const PodTemplateView& pod, Findings& findings) {
   if (pod.pod_spec.wrong_type || pod.labels.wrong_type) return;
-  const std::string path = Child(pod.pod_spec.path, "containers");
-  const Value* containers = json::Find(pod.pod_spec.value, "containers");
+  const std::string path = pod.pod_spec.path.Child("containers");
+  const Value* containers = pod.pod_spec.Find("containers");
   if (containers == nullptr || (containers->is_array() && containers->empty())) {
-    findings.Violate(path, "replica type " + pod.name + " has no containers" + std::string(kFails),
-                     "add a container named ascend with an image");
+    findings.Violate(
+        path, "replica type " + std::string(pod.name) + " has no containers" + std::string(kFails),
+        "add a container named ascend with an image");
     return;
   }
   if (!containers->is_array() || HasUnreadableName(*containers)) return;
@@ -98,13 +99,14 @@ void CheckContainersOf(const PodTemplateView& pod, Findings& findings) {
     found = true;
     const Value* image = json::Find(*container.value, "image");
     if (image != nullptr && json::AsString(image) != "") continue;
-    findings.Violate(Child(container.path, "image"),
-                     "container ascend of " + pod.name + " has no image" + std::string(kFails),
-                     "write the image of the container");
+    findings.Violate(
+        Child(container.path, "image"),
+        "container ascend of " + std::string(pod.name) + " has no image" + std::string(kFails),
+        "write the image of the container");
   }
   if (found) return;
   const std::string message =
-      "no container of " + pod.name + " is named \"ascend\"" + std::string(kFails);
+      "no container of " + std::string(pod.name) + " is named \"ascend\"" + std::string(kFails);
   if (only != nullptr) {
     findings.Violate(Child(only->path, "name"), message,
                      "write name: ascend instead of " + Quote(only->name));
@@ -182,8 +184,8 @@ void CheckReplicaSpecs(const RuleContext& context, Findings& findings) {
 
 void CheckFramework(const RuleContext& context, Findings& findings) {
   if (context.view.labels.wrong_type) return;
-  const std::string path = Child(context.view.labels.path, schemas::kFramework);
-  const Value* label = json::Find(context.view.labels.value, schemas::kFramework);
+  const std::string path = context.view.labels.path.Child(schemas::kFramework);
+  const Value* label = context.view.labels.Find(schemas::kFramework);
   if (label == nullptr) {
     findings.Violate(path, "label framework is missing" + std::string(kFails),
                      "write framework: pytorch (or mindspore, tensorflow)");
@@ -230,12 +232,12 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
       if (count == 1) continue;
       findings.Violate(
           path,
-          "replicas of " + pod.name + " is " + json::Dump(*replicas) +
+          "replicas of " + std::string(pod.name) + " is " + json::Dump(*replicas) +
               ", but a leader has exactly 1" + std::string(kFails),
           count > 1 ? "write replicas: 1 and put the others under Worker" : "write replicas: 1");
     } else if (count < 0 || count > kMaxReplicas) {
       findings.Violate(path,
-                       "replicas of " + pod.name + " is " + json::Dump(*replicas) +
+                       "replicas of " + std::string(pod.name) + " is " + json::Dump(*replicas) +
                            ", outside 0 to 20000" + std::string(kFails),
                        "write a number from 0 to 20000");
     }

@@ -58,7 +58,7 @@ void CheckScaleOutType(const RuleContext& context, Findings& findings) {
   const std::string_view value = Trim(*label);
   if (value.empty() || EqualIgnoreCase(value, "ROCE") || EqualIgnoreCase(value, "UBOE")) return;
   findings.Violate(
-      Child(context.view.labels.path, schemas::kScaleOutType),
+      context.view.labels.path.Child(schemas::kScaleOutType),
       "scaleout-type " + Quote(*label) +
           " is neither \"ROCE\" nor \"UBOE\", so the operator fails the job without an Event",
       "write scaleout-type: ROCE (or UBOE)");
@@ -139,7 +139,7 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
     }
     const auto near = NearestOf(*policy, kRestartPolicies);
     findings.Violate(Child(ReplicaSpecPath(pod), "restartPolicy"),
-                     "restartPolicy " + Quote(*policy) + " of " + pod.name +
+                     "restartPolicy " + Quote(*policy) + " of " + std::string(pod.name) +
                          " is not one that pods can have, so the API server refuses them",
                      near ? "write restartPolicy: " + std::string(*near)
                           : "write restartPolicy: Never (or OnFailure, Always, ExitCode)");
@@ -148,14 +148,15 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
 
 void CheckTemplateRestartPolicy(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const auto written = json::FindString(pod.pod_spec.value, "restartPolicy");
+    const auto written = pod.pod_spec.Text("restartPolicy");
     const auto effective = EffectiveRestartPolicy(ReplicaSpecOf(context.view, pod));
     if (!written || *written == "" || !effective || *written == *effective) continue;
-    findings.Violate(Child(pod.pod_spec.path, "restartPolicy"),
+    findings.Violate(pod.pod_spec.path.Child("restartPolicy"),
                      "the template's restartPolicy " + Quote(*written) + " is overwritten with " +
-                         Quote(*effective) + ", which " + pod.name + " has beside its replicas",
+                         Quote(*effective) + ", which " + std::string(pod.name) +
+                         " has beside its replicas",
                      "write restartPolicy: " + std::string(*written) + " beside replicas of " +
-                         pod.name + ", or remove it from the template");
+                         std::string(pod.name) + ", or remove it from the template");
   }
 }
 
@@ -174,9 +175,10 @@ void CheckSchedulerNames(const RuleContext& context, Findings& findings) {
     // The operator fills in a missing name only when no replica type has one.
     if (name.empty()) name = schemas::kDefaultScheduler;
     if (name == wanted) continue;
-    findings.Violate(Child(pod.pod_spec.path, "schedulerName"),
-                     "pods of " + pod.name + " go to scheduler " + Quote(name) + " and those of " +
-                         named->name + " to " + Quote(wanted) + ", so they are not a gang",
+    findings.Violate(pod.pod_spec.path.Child("schedulerName"),
+                     "pods of " + std::string(pod.name) + " go to scheduler " + Quote(name) +
+                         " and those of " + std::string(named->name) + " to " + Quote(wanted) +
+                         ", so they are not a gang",
                      "write schedulerName: " + std::string(wanted) +
                          " in every replica type, or only in spec.schedulerName");
   }

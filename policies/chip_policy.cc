@@ -130,9 +130,9 @@ void CheckAgreement(const RuleContext& context, Findings& findings) {
                        std::string(key) +
                            " differs within one PodGroup: the plugin reads it from one arbitrary "
                            "pod, so the result may change from one scheduling round to the next",
-                       group.annotations
-                           ? "write it once, on the metadata of the object"
-                           : "write the same value on every pod template of " + group.name);
+                       group.annotations ? "write it once, on the metadata of the object"
+                                         : "write the same value on every pod template of " +
+                                               std::string(group.name));
     }
   });
 }

@@ -32,7 +32,7 @@ bool HasPolicy(const RuleContext& context, const schemas::PodGroupView& group,
 bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
               std::string_view resource) {
   return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
-    return schemas::ChipsOf(context.view.templates[index]).resource == resource;
+    return context.view.templates[index].chips.resource == resource;
   });
 }
 
@@ -103,7 +103,7 @@ void ForEachCountedPod(const RuleContext& context, Visit visit) {
     if (!chips.choice.handler || !chips.choice.handler->counts_chips) return;
     for (size_t index : group.templates) {
       const PodTemplateView& pod = context.view.templates[index];
-      const PodChips asked = schemas::ChipsOf(pod);
+      const PodChips asked = pod.chips;
       if (asked.count) visit(CountedPod{chips, pod, asked, *asked.count});
     }
   });
@@ -224,7 +224,7 @@ void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
       const PodTemplateView& pod = context.view.templates[index];
       if (pod.RequestsNpus() || pod.pods == int64_t{0} || IsExemptFromChips(context, pod)) continue;
       findings.Violate(
-          json::Child(pod.annotations.path, schemas::kSkipAscendPlugin),
+          pod.annotations.path.Child(schemas::kSkipAscendPlugin),
           "pods without chips beside pods with chips are refused by " +
               internal::HowChosen(choice) + ": the whole job stays Pending",
           "write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on this pod template");
@@ -233,13 +233,13 @@ void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
 }
 
 bool IsProduct(const NpuRequest& npu) {
-  return npu.count != int64_t{0} && schemas::ClassifyResource(npu.resource) != NpuResource::kOther;
+  return npu.count != int64_t{0} && npu.kind != NpuResource::kOther;
 }
 
 void CheckMixedProducts(const RuleContext& context, Findings& findings) {
   if (!context.view.RequestsNpus()) return;
   const auto report = [&](const NpuRequest& npu, std::string_view other, std::string_view scope) {
-    findings.Violate(npu.path,
+    findings.Violate(npu.Path(),
                      std::string(npu.resource) + " beside " + std::string(other) + " in one " +
                          std::string(scope) +
                          ": the scheduler sees one of them at random and never both",
@@ -258,7 +258,7 @@ void CheckMixedProducts(const RuleContext& context, Findings& findings) {
   for (const PodGroupView& group : context.view.pod_groups) {
     std::string_view first;
     for (size_t index : group.templates) {
-      const PodChips chips = schemas::ChipsOf(context.view.templates[index]);
+      const PodChips chips = context.view.templates[index].chips;
       if (chips.resource.empty() || !chips.own) continue;
       if (first.empty()) first = chips.resource;
       if (chips.resource != first) report(*chips.request, first, "PodGroup");
@@ -294,7 +294,7 @@ void CheckRequestsEqualLimits(const RuleContext& context, Findings& findings) {
         const std::string problem = QuantityProblem(npu, fragment);
         if (problem.empty()) continue;
         findings.Violate(
-            npu.path, std::string(npu.resource) + " " + problem,
+            npu.Path(), std::string(npu.resource) + " " + problem,
             "write the same whole number under limits and requests, or under limits alone");
       }
     }

@@ -55,11 +55,11 @@ std::string EffectOf(std::string_view key) {
 
 void CheckOwnedIn(const Place& annotations, Findings& findings) {
   const auto report = [&](std::string_view key) {
-    findings.Violate(json::Child(annotations.path, key), std::string(key) + EffectOf(key),
+    findings.Violate(annotations.path.Child(key), std::string(key) + EffectOf(key),
                      "remove the annotation " + std::string(key));
   };
   for (std::string_view key : kSchedulerOwned) {
-    if (json::Find(annotations.value, key) != nullptr) report(key);
+    if (annotations.Find(key) != nullptr) report(key);
   }
   if (annotations.value == nullptr) return;
   for (const auto& [name, value] : annotations.value->MembersFrom(schemas::kResourcePrefix)) {
@@ -176,7 +176,7 @@ void CheckKeysOf(const Place& map, Where where, size_t& budget, Findings& findin
     const KnownKey* meant = MeantBy(key, where);
     if (meant == nullptr) continue;
     const bool misplaced = meant->key == key;
-    findings.Violate(json::Child(map.path, key),
+    findings.Violate(map.path.Child(key),
                      misplaced ? std::string(key) + " is " +
                                      (where == Where::kLabel ? "a label" : "an annotation") +
                                      " here, but it is read as " +
@@ -207,10 +207,16 @@ struct DeadEnd {
   Place annotations;
 };
 
-DeadEnd Below(const WorkloadView& view, const std::string& path) {
+DeadEnd DirectlyIn(const WorkloadView& view, std::string_view path) {
   const Value* holder = json::Resolve(*view.object, path);
-  return {{path + "/labels", json::Find(holder, "labels")},
-          {path + "/annotations", json::Find(holder, "annotations")}};
+  return {{{path, "/labels"}, json::Find(holder, "labels")},
+          {{path, "/annotations"}, json::Find(holder, "annotations")}};
+}
+
+DeadEnd MetadataOf(const WorkloadView& view, std::string_view path) {
+  const Value* metadata = json::Find(json::Resolve(*view.object, path), "metadata");
+  return {{{path, "/metadata/labels"}, json::Find(metadata, "labels")},
+          {{path, "/metadata/annotations"}, json::Find(metadata, "annotations")}};
 }
 
 std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
@@ -228,17 +234,17 @@ std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
       found.push_back(metadata);
       break;
     case Kind::kCronJob:
-      found = {metadata, Below(view, "/spec/jobTemplate/metadata")};
+      found = {metadata, MetadataOf(view, "/spec/jobTemplate")};
       break;
     case Kind::kStormService:
-      found = {metadata, Below(view, "/spec/template/metadata")};
+      found = {metadata, MetadataOf(view, "/spec/template")};
       break;
     case Kind::kServingRuntime:
     case Kind::kClusterServingRuntime:
-      found = {metadata, Below(view, "/spec")};
+      found = {metadata, DirectlyIn(view, "/spec")};
       break;
     case Kind::kInstanceSet:
-      found.push_back(Below(view, "/spec/metadata"));
+      found.push_back(MetadataOf(view, "/spec"));
       break;
     default:
       break;
@@ -246,14 +252,14 @@ std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
   for (const PodTemplateView& pod : view.templates) {
     // OME prunes labels of a leader or worker; only the component's count.
     if (schemas::kOmeKinds.Has(view.kind) && pod.name.find('.') != std::string::npos) {
-      found.push_back(Below(view, pod.pod_spec.path));
+      found.push_back(DirectlyIn(view, pod.path));
     }
     // infer-operator gives a role's metadata to the workload, and only with a gang to a PodGroup.
     if (schemas::kInferOperatorKinds.Has(view.kind) && pod.pod_group &&
         view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kInstance) {
-      const std::string role =
+      const std::string_view role =
           pod.path.substr(0, pod.path.size() - std::string_view("/spec/template").size());
-      found.push_back(view.kind == Kind::kInstanceSet ? metadata : Below(view, role + "/metadata"));
+      found.push_back(view.kind == Kind::kInstanceSet ? metadata : MetadataOf(view, role));
     }
   }
   return found;
@@ -301,9 +307,9 @@ std::string Elsewhere(const WorkloadView& view, Where where, std::string_view ke
   std::vector<std::string> copies;
   for (const PodTemplateView& pod : view.templates) {
     const Place& map = where == Where::kLabel ? pod.labels : pod.annotations;
-    const Value* carried = json::Find(map.value, key);
+    const Value* carried = map.Find(key);
     if (carried == nullptr) continue;
-    const std::string field = json::FieldPath(*view.object, map.path);
+    const std::string field = json::FieldPath(*view.object, map.path.Text());
     if (*carried != value) {
       const auto text = json::AsString(carried);
       return "; its pods carry " + (text ? Quote(*text) : "another value") + " from " + field;
@@ -317,12 +323,12 @@ std::string Elsewhere(const WorkloadView& view, Where where, std::string_view ke
 void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
                   std::span<const std::string_view> keys, Findings& findings) {
   for (std::string_view key : keys) {
-    const Value* value = json::Find(map.value, key);
+    const Value* value = map.Find(key);
     if (value == nullptr) continue;
-    findings.Violate(json::Child(map.path, key),
+    findings.Violate(map.path.Child(key),
                      std::string(key) + " does not reach any pod from here" +
                          Elsewhere(view, where, key, *value) + ": " +
-                         json::FieldPath(*view.object, map.path) + " of " +
+                         json::FieldPath(*view.object, map.path.Text()) + " of " +
                          std::string(schemas::KindName(view.kind)) +
                          " are not copied to pods or their PodGroup",
                      "move it to " + std::string(LivePlaceOf(view.kind, where)));
@@ -331,10 +337,10 @@ void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
 
 // The operator decides on retries by the job's own label, the scheduler also by those of the pods.
 void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
-  if (json::Find(view.labels.value, schemas::kFaultRetryTimes) != nullptr) return;
+  if (view.labels.Find(schemas::kFaultRetryTimes) != nullptr) return;
   for (const PodTemplateView& pod : view.templates) {
-    if (json::Find(pod.labels.value, schemas::kFaultRetryTimes) == nullptr) continue;
-    findings.Violate(json::Child(pod.labels.path, schemas::kFaultRetryTimes),
+    if (pod.labels.Find(schemas::kFaultRetryTimes) == nullptr) continue;
+    findings.Violate(pod.labels.path.Child(schemas::kFaultRetryTimes),
                      "fault-retry-times is only on the pod template: ascend-operator reads it on "
                      "the AscendJob and fails the job at the first failed pod",
                      "write fault-retry-times in metadata.labels of the AscendJob");
@@ -364,14 +370,14 @@ void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!MayMisspell(view)) return;
   size_t budget = kMaxKeys;
-  const auto check = [&](std::vector<const Place*> maps, const Place& own, Where where) {
+  const auto check = [&](std::span<const Place* const> maps, const Place& own, Where where) {
+    for (const Place* map : maps) CheckKeysOf(*map, where, budget, findings);
     const bool has_own = std::any_of(maps.begin(), maps.end(),
                                      [&](const Place* map) { return map->value == own.value; });
-    if (!has_own) maps.push_back(&own);
-    for (const Place* map : maps) CheckKeysOf(*map, where, budget, findings);
+    if (!has_own) CheckKeysOf(own, where, budget, findings);
   };
-  check(ReachingLabelMaps(view), view.labels, Where::kLabel);
-  check(ReachingAnnotationMaps(view), view.annotations, Where::kAnnotation);
+  check(view.reaching_labels, view.labels, Where::kLabel);
+  check(view.reaching_annotations, view.annotations, Where::kAnnotation);
 }
 
 void CheckUnreachable(const RuleContext& context, Findings& findings) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policies/rule.h"
@@ -13,10 +15,14 @@ inline constexpr std::string_view kSetNameLabel = "infer.huawei.com/instanceset-
 inline constexpr std::string_view kGangLabel = "infer.huawei.com/gang-schedule";
 
 // One role of an InferServiceSet or InferService, or an InstanceSet, which is a role by itself.
+// Most rules find nothing to say of it, so its texts are made when they are asked for.
 struct Role {
-  std::string path;                    // "/spec/roles/0"; of an InstanceSet "/spec"
+  std::string_view holder;             // "/spec/roles"; of an InstanceSet "/spec"
+  std::optional<size_t> index;         // nothing for an InstanceSet
   const json::Value* value = nullptr;  // an object
-  std::string title;  // for messages: `role "prefill"`, "role 0", "the InstanceSet"
+
+  std::string Path(std::string_view below = {}) const;
+  std::string Title() const;  // for messages: `role "prefill"`, "role 0", "the InstanceSet"
 };
 
 std::vector<Role> Roles(const RuleContext& context);

@@ -24,7 +24,7 @@ std::string_view WorkloadKind(const Role& role) {
 }
 
 const schemas::PodTemplateView* TemplateOf(const RuleContext& context, const Role& role) {
-  return context.view.TemplateAt(role.path + "/spec/template");
+  return context.view.TemplateOf(role.index.value_or(0));
 }
 
 // The operator copies a role's labels to the InstanceSet and reads the gang label there.
@@ -52,12 +52,12 @@ std::string_view MissingLabel(const Value* selector, const Value* labels) {
 
 void CheckSelector(const Role& role, const Value& spec, Findings& findings) {
   const Value* selector = json::Find(spec, "selector");
-  const std::string path = role.path + "/spec/selector";
+  const std::string path = role.Path("/spec/selector");
   const Value* expressions = json::Find(selector, "matchExpressions");
   if (IsEmptyObject(json::Find(selector, "matchLabels")) &&
       (!json::IsArray(expressions) || expressions->empty())) {
     findings.Violate(path,
-                     "the workload of " + role.title +
+                     "the workload of " + role.Title() +
                          " has no selector, which Kubernetes requires: it is never created",
                      "write selector.matchLabels with labels of the pod template");
     return;
@@ -66,7 +66,7 @@ void CheckSelector(const Role& role, const Value& spec, Findings& findings) {
       MissingLabel(selector, json::FindPath(spec, {"template", "metadata", "labels"}));
   if (missing.empty()) return;
   findings.Violate(json::Child(path + "/matchLabels", missing),
-                   "the pod template of " + role.title + " does not carry the selector's label " +
+                   "the pod template of " + role.Title() + " does not carry the selector's label " +
                        Quote(missing) + ": Kubernetes refuses the workload",
                    "write the same label in spec.template.metadata.labels");
 }
@@ -88,7 +88,7 @@ void ForEachNodePort(const RuleContext& context, Visit visit) {
       if (json::FindString(spec, "type") != "NodePort") continue;
       const Value* ports = json::Find(spec, "ports");
       if (!json::IsArray(ports)) continue;
-      const std::string path = json::Child(role.path + "/services", i) + "/spec/ports";
+      const std::string path = json::Child(role.Path("/services"), i) + "/spec/ports";
       for (size_t j = 0; j < ports->size(); ++j) {
         visit((*services)[i], json::Child(path, j) + "/nodePort", (*ports)[j]);
       }
@@ -118,8 +118,8 @@ void CheckWorkloadKind(const RuleContext& context, Findings& findings) {
     const auto kind = json::FindString(workload, "kind");
     if (version == "apps/v1" && (kind == "Deployment" || kind == "StatefulSet")) continue;
     findings.Violate(
-        role.path + "/workload",
-        "the workload of " + role.title + " is " +
+        role.Path("/workload"),
+        "the workload of " + role.Title() + " is " +
             Quote(std::string(version.value_or("")) + " " + std::string(kind.value_or(""))) +
             ": infer-operator knows Deployment and StatefulSet of apps/v1 only and creates nothing",
         "write workload: {apiVersion: apps/v1, kind: StatefulSet}");
@@ -131,16 +131,16 @@ void CheckWorkloadSpec(const RuleContext& context, Findings& findings) {
     const Value* spec = json::Find(*role.value, "spec");
     if (spec != nullptr && !spec->is_object()) continue;
     if (spec == nullptr) {
-      findings.Violate(role.path + "/spec",
-                       role.title + " has no spec: infer-operator cannot create a workload",
+      findings.Violate(role.Path("/spec"),
+                       role.Title() + " has no spec: infer-operator cannot create a workload",
                        "write the spec of a Deployment or StatefulSet, with selector and template");
       continue;
     }
     const Value* pod_template = json::Find(*spec, "template");
     if (pod_template == nullptr) {
       findings.Violate(
-          role.path + "/spec/template",
-          "the workload of " + role.title + " has no pod template: Kubernetes refuses it",
+          role.Path("/spec/template"),
+          "the workload of " + role.Title() + " has no pod template: Kubernetes refuses it",
           "write template with metadata.labels and spec.containers");
     } else if (pod_template->is_object()) {
       CheckSelector(role, *spec, findings);
@@ -154,12 +154,12 @@ void CheckRoleReplicas(const RuleContext& context, Findings& findings) {
     const auto replicas = json::AsInt(raw);
     if (raw == nullptr) {
       findings.Violate(
-          role.path + "/replicas",
-          role.title + " has no replicas: infer-operator refuses it and creates no instance",
+          role.Path("/replicas"),
+          role.Title() + " has no replicas: infer-operator refuses it and creates no instance",
           "write replicas: 1, or the number of instances");
     } else if (replicas && *replicas < 0) {
-      findings.Violate(role.path + "/replicas",
-                       "replicas of " + role.title + " is " + std::to_string(*replicas) +
+      findings.Violate(role.Path("/replicas"),
+                       "replicas of " + role.Title() + " is " + std::to_string(*replicas) +
                            ": infer-operator refuses it and creates no instance",
                        "write replicas: 0 or more");
     }
@@ -170,8 +170,8 @@ void CheckRoleReplicasLimit(const RuleContext& context, Findings& findings) {
   for (const Role& role : Roles(context)) {
     const auto replicas = json::AsInt(json::Find(*role.value, "replicas"));
     if (!replicas || *replicas <= kMaxInstances) continue;
-    findings.Violate(role.path + "/replicas",
-                     role.title + " has " + std::to_string(*replicas) +
+    findings.Violate(role.Path("/replicas"),
+                     role.Title() + " has " + std::to_string(*replicas) +
                          " instances, more than the 256 that infer-operator is specified for",
                      "write replicas: 256 or less, or split the role");
   }
@@ -183,8 +183,9 @@ void CheckWorkloadReplicas(const RuleContext& context, Findings& findings) {
     if (!gang && WorkloadKind(role) != "StatefulSet") continue;
     const Value* spec = json::Find(*role.value, "spec");
     if (!json::IsObject(spec) || json::Find(*spec, "replicas") != nullptr) continue;
-    findings.Violate(role.path + "/spec/replicas",
-                     "the workload of " + role.title + " has no replicas: infer-operator cannot " +
+    findings.Violate(role.Path("/spec/replicas"),
+                     "the workload of " + role.Title() +
+                         " has no replicas: infer-operator cannot " +
                          (gang ? "size the gang" : "make the StatefulSet") + " and retries forever",
                      "write the number of pods of one instance, for example replicas: 1");
   }
@@ -200,8 +201,8 @@ void CheckGangOrder(const RuleContext& context, Findings& findings) {
         json::FindString(spec, "podManagementPolicy") == "Parallel") {
       continue;
     }
-    findings.Violate(role.path + "/spec/podManagementPolicy",
-                     "the gang of " + role.title + " needs all " + std::to_string(*pods) +
+    findings.Violate(role.Path("/spec/podManagementPolicy"),
+                     "the gang of " + role.Title() + " needs all " + std::to_string(*pods) +
                          " pods at once, but an ordered StatefulSet creates the second only when "
                          "the first is ready: none starts",
                      "write podManagementPolicy: Parallel");
@@ -216,9 +217,9 @@ void CheckScalingPolicy(const RuleContext& context, Findings& findings) {
         json::AsString(type) == "HPA") {
       continue;
     }
-    findings.Violate(role.path + "/scalingPolicy/type",
+    findings.Violate(role.Path("/scalingPolicy/type"),
                      "scaling policy " + Quote(json::AsString(type).value_or("")) + " of " +
-                         role.title +
+                         role.Title() +
                          " does nothing in released versions of infer-operator, and the role "
                          "never becomes ready",
                      "write type: HPA, or remove scalingPolicy");
@@ -230,18 +231,18 @@ void CheckFaultScheduling(const RuleContext& context, Findings& findings) {
     const schemas::PodTemplateView* pod = TemplateOf(context, role);
     if (pod == nullptr || !pod->RequestsNpus()) continue;
     const auto value = pod->Label(schemas::kFaultScheduling);
-    const std::string path = json::Child(pod->labels.path, schemas::kFaultScheduling);
+    const std::string path = pod->labels.path.Child(schemas::kFaultScheduling);
     if (value == "force" || value == "grace") {
       findings.Violate(path,
-                       "fault-scheduling " + std::string(*value) + " of " + role.title +
+                       "fault-scheduling " + std::string(*value) + " of " + role.Title() +
                            " lets Volcano replace pods; infer-operator's own recovery of whole "
                            "instances stays off",
                        "write fault-scheduling: \"external-" + std::string(*value) +
                            "\" for recovery by instance");
     } else if ((value == "external-force" || value == "external-grace") &&
                ParseGoInt(pod->Label(schemas::kFaultRetryTimes).value_or("")).value_or(0) <= 0) {
-      findings.Violate(json::Child(pod->labels.path, schemas::kFaultRetryTimes),
-                       role.title +
+      findings.Violate(pod->labels.path.Child(schemas::kFaultRetryTimes),
+                       role.Title() +
                            " has no fault-retry-times: infer-operator recovers it from hardware "
                            "faults but not from failed processes",
                        "write fault-retry-times: \"10\", or the retries you allow");

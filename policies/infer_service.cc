@@ -22,7 +22,7 @@ constexpr int64_t kLastPriority = 32;
 constexpr int64_t kLastAcceptedPriority = 256;
 
 // Where the InferService's own fields stand: in an InferServiceSet they are a template.
-std::string ServicePath(const RuleContext& context) {
+std::string_view ServicePath(const RuleContext& context) {
   return context.view.kind == Kind::kInferServiceSet ? "/spec/template" : "/spec";
 }
 
@@ -37,21 +37,32 @@ std::optional<std::string_view> StrategyOf(const RuleContext& context) {
 
 }  // namespace
 
+std::string Role::Path(std::string_view below) const {
+  std::string path(holder);
+  if (index) path += "/" + std::to_string(*index);
+  return path.append(below);
+}
+
+std::string Role::Title() const {
+  if (!index) return "the InstanceSet";
+  const auto name = json::FindString(*value, "name");
+  return "role " + (name ? Quote(*name) : std::to_string(*index));
+}
+
 std::vector<Role> Roles(const RuleContext& context) {
   std::vector<Role> roles;
   if (context.view.kind == Kind::kInstanceSet) {
     const Value* spec = json::Find(*context.view.object, "spec");
-    if (json::IsObject(spec)) roles.push_back({"/spec", spec, "the InstanceSet"});
+    if (json::IsObject(spec)) roles.push_back({"/spec", std::nullopt, spec});
     return roles;
   }
   const Value* list = json::Find(ServiceSpec(context), "roles");
   if (!json::IsArray(list)) return roles;
+  const bool in_set = context.view.kind == Kind::kInferServiceSet;
+  const std::string_view path = in_set ? "/spec/template/roles" : "/spec/roles";
+  roles.reserve(list->size());
   for (size_t i = 0; i < list->size(); ++i) {
-    const Value& value = (*list)[i];
-    if (!value.is_object()) continue;
-    const auto name = json::FindString(value, "name");
-    roles.push_back({json::Child(ServicePath(context) + "/roles", i), &value,
-                     "role " + (name ? Quote(*name) : std::to_string(i))});
+    if ((*list)[i].is_object()) roles.push_back({path, i, &(*list)[i]});
   }
   return roles;
 }
@@ -74,7 +85,7 @@ void CheckSetReplicas(const RuleContext& context, Findings& findings) {
 void CheckRoleCount(const RuleContext& context, Findings& findings) {
   const Value* roles = json::Find(ServiceSpec(context), "roles");
   if (!json::IsArray(roles) || roles->size() <= kMaxRoles) return;
-  findings.Violate(ServicePath(context) + "/roles",
+  findings.Violate(std::string(ServicePath(context)) + "/roles",
                    std::to_string(roles->size()) +
                        " roles, but infer-operator accepts at most 32: it creates none of them",
                    "split the service into several");
@@ -86,7 +97,7 @@ void CheckRoleNames(const RuleContext& context, Findings& findings) {
     const Value* raw = json::Find(*role.value, "name");
     if (raw != nullptr && !raw->is_string()) continue;
     const std::string_view name = json::AsString(raw).value_or("");
-    const std::string path = role.path + "/name";
+    const std::string path = role.Path("/name");
     if (name.empty()) {
       findings.Violate(path, "a role has no name: infer-operator creates none of the roles",
                        "write a name, for example `name: prefill`");
@@ -111,7 +122,7 @@ void CheckStrategy(const RuleContext& context, Findings& findings) {
     return;
   }
   const auto near = NearestOf(*type, kTypes);
-  findings.Violate(ServicePath(context) + "/schedulingStrategy/type",
+  findings.Violate(std::string(ServicePath(context)) + "/schedulingStrategy/type",
                    "scheduling strategy " + Quote(*type) +
                        " is unknown to infer-operator, which then starts no instance",
                    near ? "did you mean " + Quote(*near) + "?" : "write " + OneOf(kTypes));
@@ -120,7 +131,7 @@ void CheckStrategy(const RuleContext& context, Findings& findings) {
 void CheckStrategySequential(const RuleContext& context, Findings& findings) {
   if (StrategyOf(context) != "Sequential") return;
   findings.Violate(
-      ServicePath(context) + "/schedulingStrategy/type",
+      std::string(ServicePath(context)) + "/schedulingStrategy/type",
       "scheduling strategy Sequential exists only in early releases: others start no instance",
       "write Parallel, or leave schedulingStrategy out");
 }
@@ -131,8 +142,8 @@ void CheckPriority(const RuleContext& context, Findings& findings) {
     const auto priority = json::AsInt(json::Find(*role.value, "priority"));
     if (!priority || (*priority >= 1 && *priority <= kLastPriority)) continue;
     const bool accepted = *priority > kLastPriority && *priority <= kLastAcceptedPriority;
-    findings.Violate(role.path + "/priority",
-                     "priority " + std::to_string(*priority) + " of " + role.title +
+    findings.Violate(role.Path("/priority"),
+                     "priority " + std::to_string(*priority) + " of " + role.Title() +
                          (accepted ? " is accepted but never scheduled: the operator stops at 32"
                                    : " is refused by infer-operator, which creates no role at all"),
                      "write a priority from 1 (first) to 32");
@@ -141,7 +152,7 @@ void CheckPriority(const RuleContext& context, Findings& findings) {
 
 void CheckInstanceSetLabels(const RuleContext& context, Findings& findings) {
   for (std::string_view label : {kServiceNameLabel, kSetNameLabel}) {
-    if (json::Find(context.view.labels.value, label) != nullptr) continue;
+    if (context.view.labels.Find(label) != nullptr) continue;
     findings.Violate(
         json::Child("/metadata/labels", label),
         "label " + std::string(label) + " is missing: infer-operator ignores the InstanceSet",
@@ -169,8 +180,8 @@ void CheckDerivedNames(const RuleContext& context, Findings& findings) {
     const auto report = [&](std::string_view what, const std::string& derived, size_t most) {
       if (derived.size() <= most) return;
       findings.Violate(
-          context.view.kind == Kind::kInstanceSet ? "/metadata/labels" : role.path + "/name",
-          "the " + std::string(what) + " of " + role.title + " would have a name of " +
+          context.view.kind == Kind::kInstanceSet ? "/metadata/labels" : role.Path("/name"),
+          "the " + std::string(what) + " of " + role.Title() + " would have a name of " +
               std::to_string(derived.size()) + " characters, but at most " + std::to_string(most) +
               " work: " + Quote(derived),
           "shorten the names of service and role by " + std::to_string(derived.size() - most) +

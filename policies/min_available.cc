@@ -67,7 +67,7 @@ std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& p
   const bool on_group = of_group && json::Find(of_group->value, kKey) != nullptr;
   const auto k = ParseK(on_group ? json::FindString(of_group->value, kKey) : pod.Annotation(kKey));
   if (!k || !IsGang(context, pod)) return std::nullopt;
-  return SeenK{*k, on_group ? json::Child(of_group->path, kKey) : AnnotationPath(view, pod, kKey)};
+  return SeenK{*k, on_group ? of_group->path.Child(kKey) : AnnotationPath(view, pod, kKey)};
 }
 
 // The pods of one PodGroup; nothing when a template does not say.
@@ -192,7 +192,7 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
   for (const PodGroupView& group : view.pod_groups) {
     if (group.min_member && *group.min_member != 1) continue;
     // What stands on the PodGroup wins over its pods, so they cannot differ.
-    if (group.annotations && json::Find(group.annotations->value, kKey) != nullptr) continue;
+    if (group.annotations && group.annotations->Find(kKey) != nullptr) continue;
     const std::vector<LabelOccurrence> occurrences = view.GroupAnnotations(group, kKey);
     const auto found = FindDisagreement(occurrences, [](std::string_view a, std::string_view b) {
       return ParseGoInt(a) == ParseGoInt(b);
@@ -203,7 +203,7 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
                          Quote(found->first_text) + " at " +
                          json::FieldPath(*view.object, found->first->Path()) +
                          ": the scheduler picks one of them at random in each session",
-                     "write the same number for all pods of " + group.name);
+                     "write the same number for all pods of " + std::string(group.name));
   }
 }
 
@@ -250,7 +250,7 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
     if (!found) continue;
     findings.Violate(
         found->seen.path,
-        KIs(found->seen.k) + " but " + group.name + " has only " + Pods(found->pods) +
+        KIs(found->seen.k) + " but " + std::string(group.name) + " has only " + Pods(found->pods) +
             ": the gang never fills and no pod starts",
         "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) + "\" or less");
   }
@@ -284,7 +284,7 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     if (!update || !schemas::RolloutBlocked(view, pod, seen->k)) continue;
     // Where the runtime is not known, it may still say otherwise.
     const bool assumed = view.kind == Kind::kInferenceService && view.runtime == nullptr &&
-                         json::Find(pod.pod_spec.value, "deploymentStrategy") == nullptr;
+                         pod.pod_spec.Find("deploymentStrategy") == nullptr;
     std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
                           (assumed ? "OME's default of maxSurge " : "maxSurge ") +
                           std::to_string(update->max_surge) + " and maxUnavailable " +
@@ -304,7 +304,7 @@ void CheckGroupMinMember(const RuleContext& context, Findings& findings) {
   if (!text || ParseGoInt(*text).value_or(0) < 2) return;
   for (const PodTemplateView& pod : view.templates) {
     if (!pod.RequestsNpus() || !IsGang(context, pod) || pod.Annotation(kKey)) continue;
-    findings.Violate(json::Child(pod.annotations.path, kKey),
+    findings.Violate(pod.annotations.path.Child(kKey),
                      "group-min-member without " + std::string(kKey) +
                          " makes the scheduler multiply the NPUs twice: the job waits for many "
                          "times the cards it needs",

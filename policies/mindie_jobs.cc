@@ -22,11 +22,11 @@ bool IsKnownApp(std::optional<std::string_view> app) {
 }
 
 bool Has(const WorkloadView& view, std::string_view label) {
-  return json::Find(view.labels.value, label) != nullptr;
+  return view.labels.Find(label) != nullptr;
 }
 
 std::string LabelPath(const WorkloadView& view, std::string_view key) {
-  return Child(view.labels.path, key);
+  return view.labels.path.Child(key);
 }
 
 }  // namespace
@@ -59,13 +59,13 @@ void CheckTemplateLabels(const RuleContext& context, Findings& findings) {
     if (pod.labels.wrong_type) continue;
     for (std::string_view key : {schemas::kApp, schemas::kJobId}) {
       const auto wanted = view.Label(key);
-      const Value* written = json::Find(pod.labels.value, key);
+      const Value* written = pod.labels.Find(key);
       if (!wanted || (written == nullptr && !found_by_pods)) continue;
       if (written != nullptr && (!written->is_string() || json::AsString(written) == wanted))
         continue;
       findings.Violate(
-          Child(pod.labels.path, key),
-          "pods of " + pod.name + " carry " +
+          pod.labels.path.Child(key),
+          "pods of " + std::string(pod.name) + " carry " +
               (written == nullptr ? "no " + std::string(key)
                                   : std::string(key) + " " + Quote(*json::AsString(written))) +
               " while the job has " + Quote(*wanted) +
@@ -83,7 +83,7 @@ void CheckIdentity(const RuleContext& context, Findings& findings) {
   const auto app = view.Label(schemas::kApp);
   // With a scaling rule a missing or empty jobID is scaling-labels' to tell.
   if (IsKnownApp(app) && !has_rule) {
-    const Value* job_id = json::Find(view.labels.value, schemas::kJobId);
+    const Value* job_id = view.labels.Find(schemas::kJobId);
     const std::string fix = "write jobID with the id of the service, the same on all its jobs";
     if (job_id == nullptr) {
       findings.Violate(LabelPath(view, schemas::kJobId),

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -16,16 +17,7 @@ using schemas::NpuRequest;
 using schemas::NpuResource;
 using schemas::PodTemplateView;
 
-constexpr std::string_view kNodeSelector = "nodeSelector";
 constexpr std::string_view kSchedulerName = "schedulerName";
-
-const Value* SelectorsOf(const PodTemplateView& pod) {
-  return json::Find(pod.pod_spec.value, kNodeSelector);
-}
-
-std::string SelectorPath(const PodTemplateView& pod, std::string_view key) {
-  return json::Child(json::Child(pod.pod_spec.path, kNodeSelector), key);
-}
 
 // Fields of a pod spec that end up in nodeSelector when a line is indented too far.
 constexpr std::array<std::string_view, 16> kPodSpecFields = {"schedulerName",
@@ -47,11 +39,10 @@ constexpr std::array<std::string_view, 16> kPodSpecFields = {"schedulerName",
 
 void CheckMisplacedFields(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const Value* selectors = SelectorsOf(pod);
-    if (!json::IsObject(selectors) || selectors->empty()) continue;
+    if (pod.node_selector.value == nullptr) continue;
     const bool npus = pod.RequestsNpus();
     for (std::string_view field : kPodSpecFields) {
-      const Value* value = json::Find(*selectors, field);
+      const Value* value = pod.node_selector.Find(field);
       if (value == nullptr) continue;
       // An InferenceService seldom names chips itself; this pair cannot be a node label in any
       // case.
@@ -60,7 +51,7 @@ void CheckMisplacedFields(const RuleContext& context, Findings& findings) {
                                                          text == context.config.scheduler);
       if (!npus && !scheduler) continue;
       findings.Violate(
-          SelectorPath(pod, field),
+          pod.node_selector.path.Child(field),
           std::string(field) +
               " under nodeSelector asks for a node label of that name: no node has it, "
               "and the field itself stays unset",
@@ -84,10 +75,10 @@ std::string_view HostArchMeant(std::string_view value) {
 
 void CheckHostArch(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    const auto value = json::FindString(SelectorsOf(pod), "host-arch");
+    const auto value = pod.node_selector.Text("host-arch");
     if (!value || value == kHostArchs[0] || value == kHostArchs[1] || !pod.RequestsNpus()) continue;
     const std::string_view meant = HostArchMeant(*value);
-    findings.Violate(SelectorPath(pod, "host-arch"),
+    findings.Violate(pod.node_selector.path.Child("host-arch"),
                      "host-arch " + Quote(*value) +
                          " is on no node: MindCluster labels them huawei-arm or huawei-x86",
                      meant.empty() ? "write huawei-arm or huawei-x86, or leave host-arch out"
@@ -111,7 +102,7 @@ constexpr std::array<std::string_view, 4> kAcceleratorValues = {
     kAccelerators[0].value, kAccelerators[1].value, kAccelerators[2].value, kAccelerators[3].value};
 
 void CheckAcceleratorLabel(const PodTemplateView& pod, Findings& findings) {
-  const auto value = json::FindString(SelectorsOf(pod), "accelerator");
+  const auto value = pod.node_selector.Text("accelerator");
   if (!value) return;
   const auto known =
       std::find_if(kAccelerators.begin(), kAccelerators.end(),
@@ -119,15 +110,15 @@ void CheckAcceleratorLabel(const PodTemplateView& pod, Findings& findings) {
   if (known == kAccelerators.end()) {
     const auto nearest = NearestOf(*value, kAcceleratorValues);
     if (!nearest) return;  // a label of the site's own
-    findings.Violate(SelectorPath(pod, "accelerator"),
+    findings.Violate(pod.node_selector.path.Child("accelerator"),
                      "accelerator " + Quote(*value) +
                          " is on no node that Ascend Device Plugin labels: the pods stay Pending",
                      "did you mean " + Quote(*nearest) + "?");
     return;
   }
-  const schemas::PodChips chips = schemas::ChipsOf(pod);
+  const schemas::PodChips chips = pod.chips;
   if (chips.resource.empty() || chips.resource == known->resource) return;
-  findings.Violate(SelectorPath(pod, "accelerator"),
+  findings.Violate(pod.node_selector.path.Child("accelerator"),
                    "accelerator " + Quote(*value) + " nodes have no " +
                        std::string(chips.resource) + ", which the pod asks for: it stays Pending",
                    "select the nodes that have the resource, or leave accelerator out");
@@ -135,9 +126,9 @@ void CheckAcceleratorLabel(const PodTemplateView& pod, Findings& findings) {
 
 void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    if (SelectorsOf(pod) == nullptr || !pod.RequestsNpus()) continue;
+    if (pod.node_selector.value == nullptr || !pod.RequestsNpus()) continue;
     CheckAcceleratorLabel(pod, findings);
-    const auto type = json::FindString(SelectorsOf(pod), "accelerator-type");
+    const auto type = pod.node_selector.Text("accelerator-type");
     if (!type) continue;
     const auto& rows = context.config.accelerators;
     if (std::any_of(rows.begin(), rows.end(), [&](const schemas::AcceleratorRow& row) {
@@ -149,7 +140,7 @@ void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
     if (std::find(known.begin(), known.end(), *type) != known.end()) continue;
     const auto nearest = NearestOf(*type, known);
     if (!nearest) continue;
-    findings.Violate(SelectorPath(pod, "accelerator-type"),
+    findings.Violate(pod.node_selector.path.Child("accelerator-type"),
                      "accelerator-type " + Quote(*type) +
                          " is not a name that MindCluster documents: possibly no node carries it",
                      "did you mean " + Quote(*nearest) + "?");
@@ -162,11 +153,11 @@ struct Wanted {
   std::string_view absent_because;
 };
 
-Wanted WantedOf(const std::vector<NpuRequest>& npus) {
+Wanted WantedOf(std::span<const NpuRequest> npus) {
   Wanted wanted;
   for (const NpuRequest& npu : npus) {
     if (npu.count == int64_t{0}) continue;
-    switch (schemas::ClassifyResource(npu.resource)) {
+    switch (npu.kind) {
       case NpuResource::kOther:
         break;
       case NpuResource::kStaticVnpu:
@@ -194,7 +185,7 @@ std::string_view AnnotationOf(std::string_view field_path) {
 void CheckVariable(const ContainerView& container, size_t index, const Wanted& wanted,
                    Findings& findings) {
   const Value& entry = (*container.env.value)[index];
-  const auto path = [&] { return json::Child(container.env.path, index); };
+  const auto path = [&] { return container.env.path.Child(index); };
   if (!wanted.absent_because.empty()) {
     findings.Violate(path(),
                      "ASCEND_VISIBLE_DEVICES must be absent for " +
@@ -240,7 +231,7 @@ bool IsSoftShare(const RuleContext& context, const PodTemplateView& pod) {
 void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
     for (const ContainerView& container : pod.containers) {
-      const Value* entry = schemas::FindEnv(container.env.value, schemas::kVisibleDevices);
+      const Value* entry = container.visible_devices;
       if (entry == nullptr) continue;
       const ContainerView* twin = schemas::RuntimeTwin(pod, container);
       Wanted wanted =
@@ -276,7 +267,7 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
         const std::string_view name = json::FindString(entry, "name").value_or("");
         if (value && source) {
           findings.Violate(
-              json::Child(container.env.path, i),
+              container.env.path.Child(i),
               "variable " + Quote(name) + " has value and valueFrom: Kubernetes refuses the pods",
               "keep one of value and valueFrom");
           continue;
@@ -285,7 +276,7 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
         if (twin == nullptr || name == schemas::kVisibleDevices) continue;
         const Value* other = schemas::FindEnv(twin->env.value, name);
         if (other == nullptr || !(value ? HasSource(*other) : HasValue(*other))) continue;
-        findings.Violate(json::Child(container.env.path, i),
+        findings.Violate(container.env.path.Child(i),
                          "variable " + Quote(name) +
                              " gets value and valueFrom when OME merges it with the runtime's: "
                              "Kubernetes refuses the pods",
@@ -308,8 +299,8 @@ bool IsInjectionOff(const RuleContext& context) {
 
 // Where the name stands that counts: the template's, else the job's.
 std::string SchedulerPath(const RuleContext& context, const PodTemplateView& pod) {
-  if (pod.job_scheduler.empty() || json::Find(pod.pod_spec.value, kSchedulerName) != nullptr) {
-    return json::Child(pod.pod_spec.path, kSchedulerName);
+  if (pod.job_scheduler.empty() || pod.pod_spec.Find(kSchedulerName) != nullptr) {
+    return pod.pod_spec.path.Child(kSchedulerName);
   }
   return context.view.kind == schemas::Kind::kVolcanoCronJob
              ? "/spec/jobTemplate/spec/schedulerName"

@@ -213,7 +213,7 @@ bool LegacyContainersRequestNpus(const Value* spec) {
   const Value* containers = json::Find(spec, "containers");
   if (!json::IsArray(containers)) return false;
   for (const Value& container : *containers) {
-    if (!schemas::ReadNpuRequests(json::Find(container, "resources"), "").empty()) return true;
+    if (schemas::HasNpuRequests(json::Find(container, "resources"))) return true;
   }
   return false;
 }
@@ -236,9 +236,9 @@ void CheckVolcanoQueue(const RuleContext& context, Findings& findings) {
     if (!pod.RequestsNpus() && (pod.router || !context.view.IsNpuWorkload())) continue;
     if (pod.Annotation("scheduling.volcano.sh/queue-name")) continue;
     for (const schemas::Place* place : {&pod.annotations, &context.view.annotations}) {
-      const auto queue = json::FindString(place->value, kOmeQueue);
+      const auto queue = place->Text(kOmeQueue);
       if (!queue) continue;
-      findings.Violate(json::Child(place->path, kOmeQueue),
+      findings.Violate(place->path.Child(kOmeQueue),
                        "Volcano does not read ome.io/volcano-queue, which only becomes a pod "
                        "label: the pods go to the default queue",
                        "write scheduling.volcano.sh/queue-name: " + Quote(*queue) +

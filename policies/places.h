@@ -4,17 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "json/pointer.h"
 #include "schemas/workload.h"
 
 // The places of labels and annotations that reach pods or PodGroups, for rules that check them
 // wherever they are.
 namespace mindgate::policies {
-
-// The label maps of this object that reach its pods or PodGroups, each once; metadata that reaches
-// neither is not among them.
-std::vector<const schemas::Place*> ReachingLabelMaps(const schemas::WorkloadView& view);
-std::vector<const schemas::Place*> ReachingAnnotationMaps(const schemas::WorkloadView& view);
 
 // One entry whose value is text; others are the wrong-type rule's business.
 struct TextEntry {
@@ -22,10 +16,10 @@ struct TextEntry {
   std::string_view key;
   std::string_view value;
 
-  std::string Path() const { return json::Child(map->path, key); }
+  std::string Path() const { return map->path.Child(key); }
 };
 
-// The entries of `key` in those maps.
+// The entries of `key` in the maps that reach pods or PodGroups.
 std::vector<TextEntry> ReachingLabels(const schemas::WorkloadView& view, std::string_view key);
 std::vector<TextEntry> ReachingAnnotations(const schemas::WorkloadView& view, std::string_view key);
 

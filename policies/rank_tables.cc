@@ -31,7 +31,7 @@ void CheckBothDeployServers(const RuleContext& context, Findings& findings) {
   const RankTable* table = MindieTable(context);
   if (!table || table->standalone == nullptr || table->distributed == nullptr) return;
   findings.Violate(
-      Child(context.view.labels.path, schemas::kDeployServerStandalone),
+      context.view.labels.path.Child(schemas::kDeployServerStandalone),
       "grt-server/deploy-server and grt-group/deploy-server are both set, so the whole "
       "service gets no rank table",
       "remove one: keep grt-group/deploy-server for distributed instances, "
@@ -42,7 +42,7 @@ void CheckDeployServer(const RuleContext& context, Findings& findings) {
   const RankTable* table = MindieTable(context);
   if (!table || table->standalone != nullptr || table->distributed != nullptr) return;
   findings.Violate(
-      Child(context.view.labels.path, schemas::kDeployServerDistributed),
+      context.view.labels.path.Child(schemas::kDeployServerDistributed),
       "neither grt-group/deploy-server nor grt-server/deploy-server is set, so ClusterD "
       "makes no rank table for the service",
       "write grt-group/deploy-server: \"1\" (or grt-server/deploy-server) on the "
@@ -52,23 +52,23 @@ void CheckDeployServer(const RuleContext& context, Findings& findings) {
 void CheckRankTableLabels(const RuleContext& context, Findings& findings) {
   const RankTable* table = MindieTable(context);
   if (!table) return;
-  const std::string& labels = context.view.labels.path;
+  const schemas::Pointer& labels = context.view.labels.path;
   if (table->job_id == nullptr || json::AsString(table->job_id) == "") {
-    findings.Violate(Child(labels, schemas::kJobId),
+    findings.Violate(labels.Child(schemas::kJobId),
                      std::string("label jobID is ") + (table->job_id ? "empty" : "missing") +
                          ", so the table belongs to no service",
                      "write the jobID of AscendJob " + Quote(table->job_name));
   }
   const auto consumer = json::AsString(table->consumer);
   if (table->consumer == nullptr || (consumer && *consumer != "true")) {
-    findings.Violate(Child(labels, schemas::kRankTableConsumer),
+    findings.Violate(labels.Child(schemas::kRankTableConsumer),
                      "label mx-consumer-cim is " +
                          (consumer ? Quote(*consumer) + " instead of \"true\"" : "missing") +
                          ", so ClusterD does not see the table change",
                      "write mx-consumer-cim: \"true\"");
   }
   if (table->ring_controller == nullptr) {
-    findings.Violate(Child(labels, schemas::kRingController),
+    findings.Violate(labels.Child(schemas::kRingController),
                      "label ring-controller.atlas is missing; some releases ignore rank tables "
                      "without it",
                      "write ring-controller.atlas: ascend-910b, as on the job");

@@ -17,7 +17,7 @@ using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 struct RestartPolicy {
-  std::string path;
+  schemas::Pointer holder;
   std::string_view value;
 };
 
@@ -25,12 +25,12 @@ struct RestartPolicy {
 // replica spec.
 RestartPolicy RestartPolicyOf(const WorkloadView& view, const PodTemplateView& pod) {
   if (view.kind == Kind::kAscendJob) {
-    const std::string replica_spec = pod.path.substr(0, pod.path.rfind('/'));
+    const std::string_view replica_spec = pod.path.substr(0, pod.path.rfind('/'));
     const auto value = json::FindString(json::Resolve(*view.object, replica_spec), "restartPolicy");
-    return {json::Child(replica_spec, "restartPolicy"), value.value_or("Never")};
+    return {replica_spec, value.value_or("Never")};
   }
-  const auto value = json::FindString(pod.pod_spec.value, "restartPolicy");
-  return {json::Child(pod.pod_spec.path, "restartPolicy"), value.value_or("Always")};
+  const auto value = pod.pod_spec.Text("restartPolicy");
+  return {pod.pod_spec.path, value.value_or("Always")};
 }
 
 bool HasRetries(const WorkloadView& view, const PodTemplateView& pod) {
@@ -72,7 +72,7 @@ std::optional<std::string_view> SeenAnnotation(const WorkloadView& view, const P
   if (pod.pod_group) {
     const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
     if (annotations) {
-      if (const auto value = json::FindString(annotations->value, key)) return value;
+      if (const auto value = annotations->Text(key)) return value;
     }
   }
   return pod.Annotation(key);
@@ -91,11 +91,11 @@ void CheckRetryRestartPolicy(const RuleContext& context, Findings& findings) {
     const RestartPolicy policy = RestartPolicyOf(view, pod);
     if (policy.value == "Never") continue;
     // The API server refuses a batch/v1 Job without one; there is no default to speak of.
-    const bool missing = json::Find(pod.pod_spec.value, "restartPolicy") == nullptr;
+    const bool missing = pod.pod_spec.Find("restartPolicy") == nullptr;
     if (missing && schemas::kBatchJobs.Has(view.kind)) continue;
     // The operator itself gives such pods Never and counts by exit code.
     if (view.kind == Kind::kAscendJob && policy.value == "ExitCode") continue;
-    findings.Violate(policy.path,
+    findings.Violate(policy.holder.Child("restartPolicy"),
                      "restartPolicy is " + Quote(policy.value) +
                          " but fault-retry-times counts failed pods: containers restart in place "
                          "instead, on the same cards, and their pod stays marked as failed",

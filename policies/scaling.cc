@@ -97,7 +97,10 @@ constexpr Rule kScalingRules[] = {
         "The text under elastic_scaling.json is a rule that the operator can read.",
         "One fault makes the operator refuse the whole rule: a comment, a number without quotes, a "
         "missing number, a group that a tier adds, a number that grows down the list. Running pods "
-        "stay, but none is recreated after a fault, and only the operator's log says why.",
+        "stay, but none is recreated after a fault, and only the operator's log says why. mindgate "
+        "itself reads no more than 64 tiers of 64 groups, in at most 256 KiB of text: no service "
+        "has "
+        "as many shapes, and a decision may not cost more than its text.",
         "Write plain JSON without comments, every number in quotes, the fullest shape first.",
         "mind-cluster: component/ascend-operator/pkg/controllers/scaling/{controller,utils}.go. "
         "The samples in the documents have comments inside the JSON and must not be used "

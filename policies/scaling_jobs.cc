@@ -18,7 +18,7 @@ using schemas::ScalingRuleReading;
 using schemas::WorkloadView;
 
 std::string LabelPath(const WorkloadView& view, std::string_view key) {
-  return Child(view.labels.path, key);
+  return view.labels.path.Child(key);
 }
 
 // The rule that the job names; nothing when it names none, or nothing usable as a name.
@@ -74,7 +74,7 @@ void CheckGroupOf(const WorkloadView& view, const ScalingRule& rule, std::string
 
 void CheckLabels(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
-  const Value* rule = json::Find(view.labels.value, schemas::kScalingRule);
+  const Value* rule = view.labels.Find(schemas::kScalingRule);
   if (rule == nullptr) return;
   if (json::AsString(rule) == "") {
     findings.Violate(
@@ -90,7 +90,7 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
       {schemas::kJobId, "write the id of the service, the same on all its jobs"},
   }};
   for (const Needed& needed : kNeeded) {
-    const Value* value = json::Find(view.labels.value, needed.key);
+    const Value* value = view.labels.Find(needed.key);
     const std::string label = "label " + std::string(needed.key);
     if (value == nullptr) {
       findings.Violate(
@@ -164,7 +164,7 @@ void CheckServerCount(const RuleContext& context, Findings& findings) {
 
 void CheckPlacement(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
-  const bool has_rule = json::Find(view.labels.value, schemas::kScalingRule) != nullptr;
+  const bool has_rule = view.labels.Find(schemas::kScalingRule) != nullptr;
   const auto app = view.Label(schemas::kApp);
   if (has_rule && (app == schemas::kMindieController || app == schemas::kMindieCoordinator)) {
     findings.Violate(LabelPath(view, schemas::kScalingRule),
@@ -173,17 +173,17 @@ void CheckPlacement(const RuleContext& context, Findings& findings) {
                      "remove the scaling labels; they belong on the jobs of server instances");
   }
   if (has_rule || view.labels.wrong_type) return;
-  if (json::Find(view.labels.value, schemas::kGroupName) != nullptr) {
+  if (view.labels.Find(schemas::kGroupName) != nullptr) {
     findings.Violate(
         LabelPath(view, schemas::kGroupName),
         "label mind-cluster/group-name has no effect without mind-cluster/scaling-rule",
         "add mind-cluster/scaling-rule with the name of the rule's ConfigMap");
   }
   for (const auto& pod : view.templates) {
-    if (json::Find(pod.labels.value, schemas::kScalingRule) == nullptr) continue;
-    findings.Violate(Child(pod.labels.path, schemas::kScalingRule),
-                     "label mind-cluster/scaling-rule has no effect on the pods of " + pod.name +
-                         "; the operator reads the job's own labels",
+    if (pod.labels.Find(schemas::kScalingRule) == nullptr) continue;
+    findings.Violate(pod.labels.path.Child(schemas::kScalingRule),
+                     "label mind-cluster/scaling-rule has no effect on the pods of " +
+                         std::string(pod.name) + "; the operator reads the job's own labels",
                      "move the scaling labels to metadata.labels of the AscendJob");
   }
 }

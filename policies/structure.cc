@@ -26,9 +26,9 @@ std::string_view Article(std::string_view noun) {
 bool IsScalar(const Value& value) { return value.is_number() || value.is_boolean(); }
 
 // The member's own name, for a list item "tasks[0]".
-std::string NameOf(const std::string& path) {
+std::string NameOf(std::string_view path) {
   const auto tokens = json::Tokens(path);
-  if (!tokens || tokens->empty()) return path;
+  if (!tokens || tokens->empty()) return std::string(path);
   const std::string& last = tokens->back();
   const bool item = tokens->size() > 1 && ParseGoInt(last).has_value();
   return item ? (*tokens)[tokens->size() - 2] + "[" + last + "]" : last;
@@ -72,7 +72,7 @@ void CheckWrongTypes(const RuleContext& context, Findings& findings) {
     } else {
       message += ": the object is refused or its controller cannot read it";
     }
-    findings.Violate(wrong.path, std::move(message), FixFor(wrong, name));
+    findings.Violate(std::string(wrong.path), std::move(message), FixFor(wrong, name));
   }
   if (all.size() > kMaxReported) {
     findings.Violate("",
@@ -85,7 +85,7 @@ void CheckSize(const RuleContext& context, Findings& findings) {
   const auto& excess = context.view.excess;
   if (!excess) return;
   findings.Violate(
-      excess->path,
+      std::string(excess->path),
       "there are more than " + std::to_string(excess->max) + " " + std::string(excess->what) +
           ": mindgate does not read an object of that size, "
           "so nothing is injected and nothing else is checked",
@@ -98,15 +98,15 @@ void CheckInjectLabel(const RuleContext& context, Findings& findings) {
     if (std::find(kInjectValues.begin(), kInjectValues.end(), *value) == kInjectValues.end()) {
       const auto nearest = NearestOf(*value, kInjectValues);
       findings.Violate(
-          json::Child(view.labels.path, schemas::kInject),
+          view.labels.path.Child(schemas::kInject),
           std::string(schemas::kInject) + " is " + Quote(*value) +
               ", which counts as absent: only \"enabled\" and \"disabled\" have an effect" +
               (nearest ? ", did you mean " + Quote(*nearest) + "?" : ""),
           R"(write mindgate.io/inject: "enabled" to inject without a visible NPU request, "disabled" to inject nothing)");
     }
   }
-  if (json::Find(view.annotations.value, schemas::kInject) != nullptr) {
-    findings.Violate(json::Child(view.annotations.path, schemas::kInject),
+  if (view.annotations.Find(schemas::kInject) != nullptr) {
+    findings.Violate(view.annotations.path.Child(schemas::kInject),
                      std::string(schemas::kInject) +
                          " is an annotation here and has no effect: mindgate reads the label",
                      "move it to metadata.labels");

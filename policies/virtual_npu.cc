@@ -22,7 +22,7 @@ template <typename Visit>
 void ForEachRequest(const PodTemplateView& pod, NpuResource wanted, Visit visit) {
   for (const ContainerView& container : pod.containers) {
     for (const NpuRequest& npu : container.npus) {
-      if (npu.count != int64_t{0} && schemas::ClassifyResource(npu.resource) == wanted) visit(npu);
+      if (npu.count != int64_t{0} && npu.kind == wanted) visit(npu);
     }
   }
 }
@@ -35,7 +35,7 @@ void CheckStaticVnpu(const RuleContext& context, Findings& findings) {
           sum < 2) {
         return;
       }
-      findings.Violate(npu.path,
+      findings.Violate(npu.Path(),
                        std::to_string(sum) +
                            " virtual NPUs in one pod: the plugin allows one, and the "
                            "job stays Pending",
@@ -67,14 +67,14 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
       const Merged label = schemas::GroupLabel(context.view, group, schemas::kRingController);
       if (!label) {
         if (schemas::VisibilityOf(context.view, group) != schemas::Visibility::kAll) return;
-        findings.Violate(json::Child(pod.labels.path, schemas::kRingController),
+        findings.Violate(pod.labels.path.Child(schemas::kRingController),
                          "huawei.com/npu-core needs the label ring-controller.atlas: without it no "
                          "slice is cut and the job stays Pending",
                          "write ring-controller.atlas: ascend-310P, ascend-910 or ascend-910b");
         return;
       }
       if (!npu.count || IsCoreCount(label.Text().value_or(""), *npu.count)) return;
-      findings.Violate(npu.path,
+      findings.Violate(npu.Path(),
                        std::to_string(*npu.count) + " cores are not a slice of " +
                            std::string(*label.Text()) + ": the job is refused and stays Pending",
                        *label.Text() == "ascend-310P" ? "write 1, 2, 4 or a multiple of 8"
@@ -100,7 +100,7 @@ void CheckSoftShareLabel(const RuleContext& context, const PodGroupView& group,
       return;
     }
     const auto& pod = context.view.templates[group.templates.front()];
-    findings.Violate(json::Child(pod.labels.path, key),
+    findings.Violate(pod.labels.path.Child(key),
                      "chip1-softShareDev needs the label " + std::string(key) +
                          ": without it the job stays Pending",
                      fix);
@@ -172,10 +172,10 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
     for (const ContainerView& container : pod.containers) {
       for (const NpuRequest& npu : container.npus) {
         const std::string_view name = npu.resource.substr(schemas::kResourcePrefix.size());
-        const NpuResource kind = schemas::ClassifyResource(npu.resource);
+        const NpuResource kind = npu.kind;
         if (kind == NpuResource::kStaticVnpu && !IsSlice(name)) {
           findings.Violate(
-              npu.path,
+              npu.Path(),
               std::string(npu.resource) +
                   " is not an available slice: no node offers it and the pods stay Pending",
               "write a slice of 2, 3, 4, 5, 6, 8, 10, 12 or 16 cores of Ascend910, or of "
@@ -188,7 +188,7 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
         const auto nearest = NearestOf(name, kResources);
         if (!nearest) continue;
         findings.Violate(
-            npu.path,
+            npu.Path(),
             std::string(npu.resource) + " is offered by no Ascend node: the pods stay Pending",
             "did you mean " + std::string(schemas::kResourcePrefix) + std::string(*nearest) + "?");
       }

@@ -23,7 +23,7 @@ using schemas::PodTemplateView;
 
 // The JobSpec of a vcjob, or the one in a CronJob's template.
 struct JobPlace {
-  std::string path = "/spec";
+  std::string_view path = "/spec";
   const Value* spec = nullptr;
 };
 
@@ -37,22 +37,29 @@ JobPlace JobOf(const RuleContext& context) {
   return place;
 }
 
+// Most rules find nothing to say of a task, so its texts are made when they are asked for.
 struct Task {
-  std::string path;
+  std::string_view job;  // the path of the spec that holds it
+  size_t index = 0;
   const Value* value = nullptr;
-  std::string title;  // for messages: "task "worker"", "task 0"
+
+  std::string Path(std::string_view below) const {
+    return std::string(job) + "/tasks/" + std::to_string(index) + std::string(below);
+  }
+  // For messages: "task "worker"", "task 0".
+  std::string Title() const {
+    const auto name = json::FindString(*value, "name");
+    return "task " + (name ? Quote(*name) : std::to_string(index));
+  }
 };
 
 std::vector<Task> TasksOf(const JobPlace& job) {
   std::vector<Task> tasks;
   const Value* list = json::Find(job.spec, "tasks");
   if (!json::IsArray(list)) return tasks;
+  tasks.reserve(list->size());
   for (size_t i = 0; i < list->size(); ++i) {
-    const Value& value = (*list)[i];
-    if (!value.is_object()) continue;
-    const auto name = json::FindString(value, "name");
-    tasks.push_back({json::Child(job.path + "/tasks", i), &value,
-                     "task " + (name ? Quote(*name) : std::to_string(i))});
+    if ((*list)[i].is_object()) tasks.push_back({job.path, i, &(*list)[i]});
   }
   return tasks;
 }
@@ -79,16 +86,16 @@ void CheckGangSize(const RuleContext& context, Findings& findings) {
     const auto least = json::AsInt(json::Find(*task.value, "minAvailable"));
     const auto replicas = ReplicasOf(task);
     if (!least || !replicas || *least <= *replicas) continue;
-    findings.Violate(task.path + "/minAvailable",
+    findings.Violate(task.Path("/minAvailable"),
                      "minAvailable " + std::to_string(*least) + " is more than the " +
-                         std::to_string(*replicas) + " replicas of " + task.title +
+                         std::to_string(*replicas) + " replicas of " + task.Title() +
                          ": the job never starts",
                      "write minAvailable: " + std::to_string(*replicas) + " or less");
   }
   const auto least = json::AsInt(json::Find(job.spec, "minAvailable"));
   const auto total = TotalReplicas(tasks);
   if (!least || !total || *least <= *total) return;
-  findings.Violate(job.path + "/minAvailable",
+  findings.Violate(std::string(job.path) + "/minAvailable",
                    "minAvailable " + std::to_string(*least) + " is more than the " +
                        std::to_string(*total) + " pods of all tasks: the job never starts",
                    "write minAvailable: " + std::to_string(*total) + " or less");
@@ -99,7 +106,7 @@ void CheckQueue(const RuleContext& context, Findings& findings) {
   const JobPlace job = JobOf(context);
   const Value* queue = json::Find(job.spec, "queue");
   if (job.spec == nullptr || (queue != nullptr && json::AsString(queue) != "")) return;
-  findings.Violate(job.path + "/queue",
+  findings.Violate(std::string(job.path) + "/queue",
                    "the job names no queue: without Volcano's admission its PodGroup has an empty "
                    "queue before Volcano 1.15 and is never scheduled",
                    "write queue: default");
@@ -112,7 +119,7 @@ void CheckMinAvailable(const RuleContext& context, Findings& findings) {
   if (job.spec == nullptr || (least != nullptr && json::AsInt(least) != 0)) return;
   const int64_t total = TotalReplicas(TasksOf(job)).value_or(1);
   findings.Violate(
-      job.path + "/minAvailable",
+      std::string(job.path) + "/minAvailable",
       std::string(least == nullptr ? "minAvailable is missing" : "minAvailable is 0") +
           ": the job is not a gang, and its pods take NPUs one by one while the others wait",
       "write minAvailable: " + std::to_string(std::max<int64_t>(total, 1)) +
@@ -128,15 +135,15 @@ void CheckTaskNames(const RuleContext& context, Findings& findings) {
     const std::string_view name = json::AsString(raw).value_or("");
     const bool again = !seen.insert(name).second;
     if (name.empty()) {
-      findings.Violate(task.path + "/name",
-                       task.title +
+      findings.Violate(task.Path("/name"),
+                       task.Title() +
                            " has no name: without Volcano's admission its pods have no name that "
                            "tells them apart" +
                            (again ? ", and two such tasks share their pods' names" : ""),
                        "write a name, for example `name: worker`");
     } else if (again) {
       findings.Violate(
-          task.path + "/name",
+          task.Path("/name"),
           "another task is named " + Quote(name) +
               " too: both create pods with the same names, and the second task gets none",
           "write another name");
@@ -186,10 +193,10 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   for (const Task& task : TasksOf(job)) {
     const auto own = ActionOnPodFailed(json::Find(*task.value, "policies"));
     if (KeepsTheJob(own ? own : of_job)) continue;
-    const PodTemplateView* pod = context.view.TemplateAt(task.path + "/template");
+    const PodTemplateView* pod = context.view.TemplateOf(task.index);
     if (pod == nullptr || !pod->RequestsNpus()) continue;
-    findings.Violate((own ? task.path : job.path) + "/policies",
-                     asked + " has no effect for " + task.title + ": " +
+    findings.Violate(own ? task.Path("/policies") : std::string(job.path) + "/policies",
+                     asked + " has no effect for " + task.Title() + ": " +
                          (own || of_job ? "PodFailed leads to " + std::string(*(own ? own : of_job))
                                         : "no policy handles PodFailed") +
                          ", so a failed pod takes the whole job down",
@@ -229,10 +236,10 @@ void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
       // Pods with NPUs under another scheduler are what scheduler-not-volcano reports.
       const bool reported = pod.RequestsNpus() && !by_volcano(pod);
       if (reported || (!scheduler.empty() && by_volcano(pod))) continue;
-      findings.Violate(json::Child(pod.pod_spec.path, "schedulerName"),
+      findings.Violate(pod.pod_spec.path.Child("schedulerName"),
                        "scheduler " +
                            Quote(scheduler.empty() ? schemas::kDefaultScheduler : scheduler) +
-                           " places the " + pod.name +
+                           " places the " + std::string(pod.name) +
                            ", but Volcano places the rest of its gang, which waits for pods that "
                            "Volcano does not see",
                        "write schedulerName: " + context.config.scheduler);

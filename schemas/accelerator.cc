@@ -370,7 +370,7 @@ std::optional<GroupChips> ReadGroupChips(const WorkloadView& view, const PodGrou
   int64_t all_chips = 0;
   for (size_t index : group.templates) {
     const PodTemplateView& pod = view.templates[index];
-    const PodChips asked = ChipsOf(pod);
+    const PodChips& asked = pod.chips;
     const auto pods = pod.pods;
     int64_t product = 0;
     if (!pods || *pods < 0 || __builtin_add_overflow(all_pods, *pods, &all_pods)) {

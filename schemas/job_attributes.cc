@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "json/pointer.h"
 #include "schemas/names.h"
 
 namespace mindgate::schemas {
@@ -11,19 +10,17 @@ namespace {
 
 using json::Value;
 
-constexpr std::string_view kNodeSelector = "nodeSelector";
-
 // The nearest map that holds the key wins. What only a runtime says is to be written on the
 // service's own map.
 Entry Nearest(const PodTemplateView& pod, Place PodTemplateView::* map,
-              const std::vector<Place>& inherited, std::string_view key) {
+              std::span<const Place> inherited, std::string_view key) {
   const Place& own = pod.*map;
-  if (const Value* value = json::Find(own.value, key)) return {value, &own.path, {}, key};
+  if (const Value* value = own.Find(key)) return {value, &own.path, key};
   for (const Place& place : inherited) {
-    const Value* value = json::Find(place.value, key);
+    const Value* value = place.Find(key);
     if (value == nullptr) continue;
     const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*map).value;
-    return {value, in_runtime ? &own.path : &place.path, {}, key};
+    return {value, in_runtime ? &own.path : &place.path, key};
   }
   return {};
 }
@@ -69,11 +66,7 @@ bool HasAcceleratorClass(const WorkloadView& view) {
 
 }  // namespace
 
-std::string Entry::Path() const {
-  if (parent == nullptr) return {};
-  return member.empty() ? json::Child(*parent, key)
-                        : json::Child(json::Child(*parent, member), key);
-}
+std::string Entry::Path() const { return map == nullptr ? std::string() : map->Child(key); }
 
 Entry LabelEntry(const PodTemplateView& pod, std::string_view key) {
   return Nearest(pod, &PodTemplateView::labels, pod.inherited_labels, key);
@@ -84,20 +77,17 @@ Entry AnnotationEntry(const PodTemplateView& pod, std::string_view key) {
 }
 
 Entry SelectorEntry(const WorkloadView& view, const PodTemplateView& pod, std::string_view key) {
-  const auto below = [key](const Value* spec) {
-    return json::Find(json::Find(spec, kNodeSelector), key);
-  };
-  const Value* value = below(pod.pod_spec.value);
-  if (value == nullptr && pod.runtime != nullptr) value = below(pod.runtime->pod_spec.value);
+  const Value* value = pod.node_selector.Find(key);
+  if (value == nullptr && pod.runtime != nullptr) value = pod.runtime->node_selector.Find(key);
   if (value == nullptr && kOmeKinds.Has(view.kind)) {
     // The runtime's legacy pod fields directly under spec: of them OME still reads the selector.
     const Value* runtime = kOmeRuntimes.Has(view.kind) ? view.object
                            : view.runtime != nullptr   ? view.runtime->object
                                                        : nullptr;
-    value = below(json::Find(runtime, "spec"));
+    value = json::FindPath(runtime, {"spec", "nodeSelector", key});
   }
   if (value == nullptr) return {};
-  return {value, &pod.pod_spec.path, kNodeSelector, key};
+  return {value, &pod.node_selector.path, key};
 }
 
 std::string Merged::Joined() const {
@@ -108,9 +98,10 @@ std::string Merged::Joined() const {
 
 Merged GroupLabel(const WorkloadView& view, const PodGroupView& group, std::string_view key) {
   Merged merged;
+  if (!group.label_keys.MayHave(key)) return merged;
   if (group.labels) {
-    const Value* value = json::Find(group.labels->value, key);
-    if (value != nullptr) Merge({value, &group.labels->path, {}, key}, merged);
+    const Value* value = group.labels->Find(key);
+    if (value != nullptr) Merge({value, &group.labels->path, key}, merged);
   }
   ForEachPodTemplate(view, group,
                      [&](const PodTemplateView& pod) { Merge(LabelEntry(pod, key), merged); });
@@ -127,11 +118,12 @@ Merged GroupSelector(const WorkloadView& view, const PodGroupView& group, std::s
 
 GroupAnnotation ReadGroupAnnotation(const WorkloadView& view, const PodGroupView& group,
                                     std::string_view key) {
-  if (group.annotations) {
-    const Value* value = json::Find(group.annotations->value, key);
-    if (value != nullptr) return {{value, &group.annotations->path, {}, key}, true};
-  }
   GroupAnnotation found;
+  if (!group.annotation_keys.MayHave(key)) return found;
+  if (group.annotations) {
+    const Value* value = group.annotations->Find(key);
+    if (value != nullptr) return {{value, &group.annotations->path, key}, true};
+  }
   bool first = true;
   ForEachPodTemplate(view, group, [&](const PodTemplateView& pod) {
     const Entry entry = AnnotationEntry(pod, key);
@@ -144,41 +136,13 @@ GroupAnnotation ReadGroupAnnotation(const WorkloadView& view, const PodGroupView
 
 std::string GroupAnnotationPath(const WorkloadView& view, const PodGroupView& group,
                                 std::string_view key) {
-  if (group.annotations) return json::Child(group.annotations->path, key);
+  if (group.annotations) return group.annotations->path.Child(key);
   if (group.templates.empty()) return {};
-  return json::Child(view.templates[group.templates.front()].annotations.path, key);
-}
-
-PodChips ChipsOf(const PodTemplateView& pod) {
-  PodChips chips;
-  bool known = true;
-  int64_t sum = 0;
-  for (const ContainerView& container : pod.containers) {
-    if (container.role == ContainerView::Role::kInit) continue;
-    for (const NpuRequest& npu : container.npus) {
-      if (npu.count == int64_t{0} || ClassifyResource(npu.resource) != NpuResource::kWholeCard) {
-        continue;
-      }
-      if (chips.request == nullptr) {
-        chips.request = &npu;
-        chips.resource = npu.resource;
-      }
-      if (npu.resource != chips.resource) continue;  // a rule of its own
-      if (!npu.count || __builtin_add_overflow(sum, *npu.count, &sum)) known = false;
-    }
-  }
-  if (chips.request == nullptr) {
-    if (pod.runtime == nullptr) return chips;
-    chips = ChipsOf(*pod.runtime);
-    chips.own = false;
-    return chips;
-  }
-  if (known) chips.count = sum;
-  return chips;
+  return view.templates[group.templates.front()].annotations.path.Child(key);
 }
 
 std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips) {
-  return chips.own && chips.request != nullptr ? chips.request->path : pod.path;
+  return chips.own && chips.request != nullptr ? chips.request->Path() : std::string(pod.path);
 }
 
 bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config) {

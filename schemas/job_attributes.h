@@ -17,9 +17,8 @@ namespace mindgate::schemas {
 // One entry of a label, annotation or selector map, found but not yet spelled out. Lives as long as
 // the view.
 struct Entry {
-  const json::Value* value = nullptr;   // null pointer: no such entry
-  const std::string* parent = nullptr;  // pointer of the map, or of what holds it
-  std::string_view member;  // the map's name below `parent`; empty when `parent` is the map
+  const json::Value* value = nullptr;  // null pointer: no such entry
+  const Pointer* map = nullptr;
   std::string_view key;
 
   explicit operator bool() const { return value != nullptr; }
@@ -62,17 +61,7 @@ GroupAnnotation ReadGroupAnnotation(const WorkloadView& view, const PodGroupView
 std::string GroupAnnotationPath(const WorkloadView& view, const PodGroupView& group,
                                 std::string_view key);
 
-// The whole-card chips that one pod of a template asks for. Init containers do not count: the
-// plugin ignores them.
-struct PodChips {
-  std::string_view resource;            // empty: no whole-card resource
-  std::optional<int64_t> count;         // nothing when a count is not a whole number
-  const NpuRequest* request = nullptr;  // the first that makes it up
-  bool own = true;                      // false: only the OME runtime names it
-};
-
-PodChips ChipsOf(const PodTemplateView& pod);
-// Where to point for them.
+// Where to point for the chips of a template.
 std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips);
 
 // True for Volcano under any configured name, and for an unset scheduler, which injection fills in.

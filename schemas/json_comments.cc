@@ -26,10 +26,20 @@ size_t SkipComment(std::string_view text, size_t at) {
   return std::min(text.find('\n', at), text.size());
 }
 
+void Note(JsonComments& comments, json::Position at) {
+  if (!comments.first) comments.first = at;
+  if (!comments.lines.empty() && comments.lines.back() == at.line) return;
+  if (comments.lines.size() == JsonComments::kMaxLines) {
+    comments.more = true;
+  } else {
+    comments.lines.push_back(at.line);
+  }
+}
+
 }  // namespace
 
-CommentedJson BlankComments(std::string_view text) {
-  CommentedJson out{std::string(text), {}};
+JsonComments FindComments(std::string_view text) {
+  JsonComments found;
   int line = 1;
   size_t line_start = 0;
   size_t at = 0;
@@ -40,19 +50,20 @@ CommentedJson BlankComments(std::string_view text) {
     }
     const size_t end = SkipComment(text, at);
     if (end != at) {
-      out.comments.push_back({line, static_cast<int>(at - line_start) + 1});
+      Note(found, {line, static_cast<int>(at - line_start) + 1});
+      if (!found.blanked) found.blanked.emplace(text);
     }
     do {
       if (text[at] == '\n') {
         ++line;
         line_start = at + 1;
       } else if (at < end) {
-        out.text[at] = ' ';
+        (*found.blanked)[at] = ' ';
       }
       ++at;
     } while (at < end);
   }
-  return out;
+  return found;
 }
 
 }  // namespace mindgate::schemas

@@ -1,10 +1,11 @@
 #include "schemas/npu.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "base/quantity.h"
-#include "json/pointer.h"
 #include "schemas/names.h"
+#include "schemas/place.h"
 
 namespace mindgate::schemas {
 namespace {
@@ -21,20 +22,13 @@ bool IsVnpuSuffix(std::string_view text) {
 // One more than a container may have; what is left out then makes no difference.
 constexpr size_t kMaxNpuRequests = 33;
 
-void Collect(const Value* map, std::string_view path, bool is_request,
-             std::vector<NpuRequest>& requests) {
+// Calls visit(entry) for each huawei.com/* entry of the map.
+template <typename Visit>
+void ForEachEntry(const Value* map, Visit visit) {
   if (map == nullptr) return;
   for (const json::Member& entry : map->MembersFrom(kResourcePrefix)) {
-    if (!entry.key.starts_with(kResourcePrefix)) break;
-    auto found =
-        std::find_if(requests.begin(), requests.end(),
-                     [&entry](const NpuRequest& request) { return request.resource == entry.key; });
-    if (found == requests.end()) {
-      if (requests.size() == kMaxNpuRequests) return;
-      found = requests.insert(requests.end(), NpuRequest{entry.key, json::Child(path, entry.key),
-                                                         nullptr, nullptr, std::nullopt});
-    }
-    (is_request ? found->request : found->limit) = &entry.value;
+    if (!entry.key.starts_with(kResourcePrefix)) return;
+    visit(entry);
   }
 }
 
@@ -65,18 +59,50 @@ std::optional<int64_t> WholeQuantity(const Value* value) {
   return std::nullopt;
 }
 
-std::vector<NpuRequest> ReadNpuRequests(const Value* resources, std::string_view path) {
-  std::vector<NpuRequest> requests;
-  if (!json::IsObject(resources)) return requests;
-  const Value* wanted = json::Find(*resources, "requests");
-  const Value* limits = json::Find(*resources, "limits");
-  if (wanted == nullptr && limits == nullptr) return requests;
-  Collect(wanted, json::Child(path, "requests"), true, requests);
-  Collect(limits, json::Child(path, "limits"), false, requests);
-  for (NpuRequest& request : requests) {
-    request.count = WholeQuantity(request.request != nullptr ? request.request : request.limit);
-  }
-  return requests;
+bool HasNpuRequests(const Value* resources) {
+  const auto has = [resources](std::string_view key) {
+    bool found = false;
+    ForEachEntry(json::Find(resources, key), [&found](const json::Member&) { found = true; });
+    return found;
+  };
+  return has("requests") || has("limits");
+}
+
+std::string NpuRequest::Path() const {
+  std::string path(container);
+  path += request != nullptr ? "/resources/requests" : "/resources/limits";
+  AppendToken(resource, path);
+  return path;
+}
+
+std::span<const NpuRequest> ReadNpuRequests(const Value* resources, std::string_view container,
+                                            json::Arena& arena) {
+  const Value* wanted = json::Find(resources, "requests");
+  const Value* limits = json::Find(resources, "limits");
+  const auto only_limited = [wanted](const json::Member& entry) {
+    return wanted == nullptr || wanted->Lookup(entry.key) == nullptr;
+  };
+  size_t most = 0;
+  ForEachEntry(wanted, [&](const json::Member&) { most += most < kMaxNpuRequests ? 1 : 0; });
+  ForEachEntry(limits, [&](const json::Member& entry) {
+    most += most < kMaxNpuRequests && only_limited(entry) ? 1 : 0;
+  });
+  if (most == 0) return {};
+  NpuRequest* const row = arena.Row<NpuRequest>(most);
+  size_t count = 0;
+  const auto add = [&](const json::Member& entry, const Value* request, const Value* limit) {
+    if (count == most) return;
+    const Value* counted = request != nullptr ? request : limit;
+    std::construct_at(row + count++, NpuRequest{entry.key, ClassifyResource(entry.key), container,
+                                                request, limit, WholeQuantity(counted)});
+  };
+  ForEachEntry(wanted, [&](const json::Member& entry) {
+    add(entry, &entry.value, limits == nullptr ? nullptr : limits->Lookup(entry.key));
+  });
+  ForEachEntry(limits, [&](const json::Member& entry) {
+    if (count < most && only_limited(entry)) add(entry, nullptr, &entry.value);
+  });
+  return {row, count};
 }
 
 }  // namespace mindgate::schemas

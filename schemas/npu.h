@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "json/arena.h"
 #include "json/value.h"
 
 namespace mindgate::schemas {
@@ -23,19 +24,26 @@ NpuResource ClassifyResource(std::string_view resource);
 // One `huawei.com/*` entry of a container's resources.
 struct NpuRequest {
   std::string_view resource;
-  std::string path;  // pointer of the entry: in requests when it is there, else in limits
+  NpuResource kind = NpuResource::kOther;
+  std::string_view container;  // pointer of the container
   const json::Value* request = nullptr;
   const json::Value* limit = nullptr;
-  std::optional<int64_t>
-      count;  // of the request, else of the limit; nothing when it is not a whole number
+  // Of the request, else of the limit; nothing when it is not a whole number.
+  std::optional<int64_t> count;
+
+  std::string Path() const;  // of the entry: in requests when it is there, else in limits
 };
 
 // The whole number that an entry of resources denotes, written as a number or as text ("8",
 // "8000m"); nothing otherwise.
 std::optional<int64_t> WholeQuantity(const json::Value* value);
 
-// Every entry of `resources` whose name starts with huawei.com/, by name. `path` is the pointer of
-// `resources`.
-std::vector<NpuRequest> ReadNpuRequests(const json::Value* resources, std::string_view path);
+// Every entry of the resources of a container whose name starts with huawei.com/: those of requests
+// by name, then those of limits alone. One more than a container may have, at most: what is left
+// out then makes no difference. `container` is its pointer.
+std::span<const NpuRequest> ReadNpuRequests(const json::Value* resources,
+                                            std::string_view container, json::Arena& arena);
+// Whether there are any.
+bool HasNpuRequests(const json::Value* resources);
 
 }  // namespace mindgate::schemas

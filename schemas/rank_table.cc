@@ -10,21 +10,32 @@ namespace {
 
 using json::Value;
 
+constexpr std::string_view kStatus = "status";
+
 void ReadContent(std::string_view text, RankTable& table) {
-  const auto content = json::Document::Decode(text);
+  const auto fault = [&table](std::string message, bool beyond_limit) {
+    table.fault = json::Issue{{1, 1}, "", std::move(message), "", beyond_limit};
+  };
+  if (text.size() > kMaxRankTable) {
+    fault("it has " + std::to_string(text.size()) + " bytes, more than the " +
+              std::to_string(kMaxRankTable) + " that a ConfigMap can hold",
+          true);
+    return;
+  }
+  // It has an entry for each device of the job, of which nothing is asked here.
+  static const json::Projection kept({{std::string(kStatus)}});
+  json::Decoder decoder;
+  const auto content = decoder.Decode(text, kept);
   if (!content) {
     table.fault = content.error();
     return;
   }
-  if (!content->root().is_object()) {
-    table.fault = json::Issue{
-        {1, 1},
-        "",
-        "expected an object, found type " + std::string(json::TypeName(content->root())),
-        ""};
+  const Value& root = **content;
+  if (!root.is_object()) {
+    fault("expected an object, found type " + std::string(json::TypeName(root)), false);
     return;
   }
-  if (const auto status = json::FindString(content->root(), "status")) table.status = *status;
+  if (const auto status = json::FindString(root, kStatus)) table.status = *status;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace mindgate::schemas {
 // What hccl.json says about itself. The operator writes "completed".
 inline constexpr std::string_view kRankTableInitializing = "initializing";
 inline constexpr std::string_view kRankTableCompleted = "completed";
+
+// Of the content: what the API server lets a ConfigMap hold.
+inline constexpr size_t kMaxRankTable = 1024 * 1024;
 
 // Views into the ConfigMap; lives no longer than it.
 struct RankTable {

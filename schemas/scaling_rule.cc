@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <map>
 #include <utility>
 
 #include "base/text.h"
@@ -11,6 +10,7 @@
 #include "json/pointer.h"
 #include "schemas/json_comments.h"
 #include "schemas/names.h"
+#include "schemas/place.h"
 
 namespace mindgate::schemas {
 namespace {
@@ -24,9 +24,14 @@ constexpr std::string_view kGroups = "group_list";
 constexpr std::string_view kName = "group_name";
 constexpr std::string_view kNum = "group_num";
 constexpr std::string_view kServers = "server_num_per_group";
-// As many as are looked at before the first fifty in the order of the text are told.
-constexpr size_t kMaxFaults = 1000;
+// As many as are kept before the first fifty in the order of the text are told.
+constexpr size_t kMaxFaults = 200;
+// A rule of as many tiers and groups as are read has fewer; those of a text of nothing but braces
+// would cost more memory than they are worth.
+constexpr size_t kMaxValues = 20'000;
 
+constexpr std::string_view kWriteFewer = "write at most 64 tiers of at most 64 groups";
+static_assert(kMaxTiers == 64 && kMaxGroupsOfTier == 64);
 constexpr std::string_view kRefuses = ", so the operator refuses the whole rule";
 
 // What a job's label can hold: a group of any other name can have no jobs.
@@ -46,41 +51,78 @@ bool Contains(std::string_view text, std::string_view part) {
 
 // One group as far as it could be read.
 struct Entry {
-  std::string path;
-  std::optional<std::string> name;  // nothing when it is not a string; missing is empty, as in Go
+  size_t index = 0;  // in its group_list
+  // Nothing when it is not a string; missing is empty, as in Go.
+  std::optional<std::string_view> name;
   std::optional<int64_t> num;
   std::optional<int64_t> servers;
 };
 
 struct Tier {
-  std::string path;
+  std::string path;  // of its group_list, once that is found
   std::vector<Entry> entries;
-  std::map<std::string_view, const Entry*> by_name;  // the last of each name
+  std::vector<const Entry*> by_name;  // in the order of their names; the last of each
 
+  std::string PathOf(const Entry& entry) const { return Child(path, entry.index); }
+  std::string PathOf(const Entry& entry, std::string_view key) const {
+    return Child(PathOf(entry), key);
+  }
+  const Entry* Find(std::string_view name) const {
+    const auto found = std::lower_bound(
+        by_name.begin(), by_name.end(), name,
+        [](const Entry* entry, std::string_view wanted) { return *entry->name < wanted; });
+    return found != by_name.end() && *(*found)->name == name ? *found : nullptr;
+  }
   bool CanBeAimedAt() const {
     return std::any_of(by_name.begin(), by_name.end(),
-                       [](const auto& entry) { return entry.second->num.value_or(1) > 0; });
+                       [](const Entry* entry) { return entry->num.value_or(1) > 0; });
   }
+};
+
+// The pointer of a list item, spelled out only for what there is something to say about.
+class ItemPath {
+ public:
+  ItemPath(std::string_view list, size_t index)
+      : list_(list), token_("/" + std::to_string(index)) {}
+  operator Pointer() const { return {list_, token_}; }  // NOLINT: it is one
+
+ private:
+  std::string_view list_;
+  std::string token_;  // short enough to be kept in place
 };
 
 class ScalingRuleReader {
  public:
   ScalingRuleReading Read(std::string_view text) {
+    if (text.size() > kMaxScalingRule) {
+      reading_.refused.Add({{1, 1},
+                            "",
+                            "the rule is larger than mindgate reads: it has " +
+                                std::to_string(text.size()) + " bytes, and " +
+                                std::to_string(kMaxTiers) + " tiers of " +
+                                std::to_string(kMaxGroupsOfTier) + " groups need fewer than " +
+                                std::to_string(kMaxScalingRule),
+                            std::string(kWriteFewer),
+                            true});
+      return std::move(reading_);
+    }
     if (text.starts_with("\xEF\xBB\xBF")) {
       reading_.refused.Add({{1, 1},
                             "",
                             "the text begins with a byte order mark" + std::string(kRefuses),
                             "save the text without a byte order mark"});
     }
-    const CommentedJson commented = BlankComments(text);
-    if (!commented.comments.empty()) ReportComments(commented.comments);
-    const auto root = json::Document::Decode(commented.text);
+    const JsonComments comments = FindComments(text);
+    if (comments.first) ReportComments(comments);
+    const std::string_view content = comments.blanked ? *comments.blanked : text;
+    json::Limits limits;
+    limits.elements = kMaxValues;
+    const auto root = json::Document::Decode(content, limits);
     if (!root) {
       json::Issue issue = root.error();
       if (issue.beyond_limit) {
         issue.message = "the rule is larger than mindgate reads: " + issue.message;
-        issue.hint = "write at most " + std::to_string(kMaxTiers) + " tiers of at most " +
-                     std::to_string(kMaxGroupsOfTier) + " groups";
+        issue.hint = kWriteFewer;
       } else {
         issue.message = "not valid JSON: " + issue.message + std::string(kRefuses);
         if (issue.hint.empty()) issue.hint = "correct the JSON text";
@@ -92,7 +134,7 @@ class ScalingRuleReader {
     ReadRoot();
     CompareTiers();
     Doubt();
-    PlaceFaults(commented.text);
+    PlaceFaults(content);
     if (reading_.refused.empty()) reading_.rule = Rule();
     return std::move(reading_);
   }
@@ -124,55 +166,48 @@ class ScalingRuleReader {
   }
 
   // True after it was refused that a list has more items than anybody writes by hand.
-  bool IsTooLong(const Value& list, const std::string& path, std::string_view key, size_t max) {
+  bool IsTooLong(const Value& list, std::string path, std::string_view key, size_t max) {
     if (list.size() <= max) return false;
-    Add(Gravity::kRefused, path,
+    Add(Gravity::kRefused, std::move(path),
         std::string(key) + " has " + std::to_string(list.size()) + " items, more than the " +
             std::to_string(max) + " that mindgate reads",
         "write at most " + std::to_string(max));
     return true;
   }
 
-  void ReportComments(const std::vector<json::Position>& comments) {
-    constexpr size_t kMaxLines = 8;
+  void ReportComments(const JsonComments& comments) {
     std::vector<std::string> lines;
-    for (const json::Position& at : comments) {
-      if (lines.empty() || lines.back() != std::to_string(at.line)) {
-        lines.push_back(std::to_string(at.line));
-      }
-    }
-    const bool more = lines.size() > kMaxLines;
-    if (more) lines.resize(kMaxLines);
+    for (const int line : comments.lines) lines.push_back(std::to_string(line));
     std::string message = "JSON does not allow comments, but there are some on line" +
                           std::string(lines.size() > 1 ? "s " : " ") + Join(lines, ", ") +
-                          (more ? " and more" : "");
+                          (comments.more ? " and more" : "");
     message += kRefuses;
-    reading_.refused.Add({comments.front(), "", std::move(message),
+    reading_.refused.Add({*comments.first, "", std::move(message),
                           "delete every comment, from its \"#\" or \"//\" to the end of the line"});
   }
 
+  struct Found {
+    const Value* value = nullptr;
+    std::string_view key;  // as it is written
+  };
+
   // Member `key` as Go's decoder finds it: in any case. Null counts as missing, as it leaves Go's
   // field at its zero value.
-  const Value* Member(const Value& object, std::string_view path, std::string_view key,
-                      std::string& member_path) {
-    member_path = Child(path, key);
-    const Value* found = json::Find(object, key);
+  Found Member(const Value& object, const Pointer& path, std::string_view key) {
+    Found found{json::Find(object, key), key};
     for (const auto& [name, value] : object.members()) {
       if (name == key || !EqualIgnoreCase(name, key)) continue;
-      Doubtful(Child(path, name),
+      Doubtful(path.Child(name),
                "the key is " + Quote(name) + " instead of " + Quote(key) +
                    ", which the operator reads but MindIE's controller does not",
                "write " + Quote(key));
-      if (found == nullptr && !value.is_null()) {
-        found = &value;
-        member_path = Child(path, name);
-      }
+      if (found.value == nullptr && !value.is_null()) found = {&value, name};
     }
     return found;
   }
 
   // True when the value is a map that can be read; null is Go's zero value and reads as empty.
-  bool IsReadableObject(const Value& value, const std::string& path, std::string_view what) {
+  bool IsReadableObject(const Value& value, const Pointer& path, std::string_view what) {
     if (value.is_object()) return true;
     if (!value.is_null()) {
       Refuse(path, std::string(what) + " is " + WithArticle(value) + " instead of an object",
@@ -186,43 +221,46 @@ class ScalingRuleReader {
     return (type == "object" ? "an " : "a ") + std::string(type);
   }
 
-  bool IsReadableList(const Value& value, const std::string& path, std::string_view key) {
+  bool IsReadableList(const Value& value, std::string path, std::string_view key) {
     if (value.is_array()) return true;
-    Refuse(path, std::string(key) + " is " + WithArticle(value) + " instead of a list",
+    Refuse(std::move(path), std::string(key) + " is " + WithArticle(value) + " instead of a list",
            "write a list in brackets");
     return false;
   }
 
-  std::optional<std::string_view> String(const Value& object, std::string_view path,
-                                         std::string_view key, std::string_view example,
-                                         std::string& member_path) {
-    const Value* value = Member(object, path, key, member_path);
-    if (value == nullptr) return std::string_view();
-    if (const auto text = json::AsString(value)) return text;
+  // The text of the member that was found; empty when it is missing.
+  std::optional<std::string_view> String(const Found& found, const Pointer& path,
+                                         std::string_view key, std::string_view example) {
+    if (found.value == nullptr) return std::string_view();
+    if (const auto text = json::AsString(found.value)) return text;
     // The user's own number in quotes is what was meant.
-    const std::string meant = value->is_number() ? json::Dump(*value) : std::string(example);
-    Refuse(member_path,
-           std::string(key) + " is " + WithArticle(*value) + " instead of a string in quotes",
+    const std::string meant =
+        found.value->is_number() ? json::Dump(*found.value) : std::string(example);
+    Refuse(path.Child(found.key),
+           std::string(key) + " is " + WithArticle(*found.value) + " instead of a string in quotes",
            "write " + Quote(key) + ": " + Quote(meant));
     return std::nullopt;
   }
 
-  std::optional<int64_t> Number(const Value& object, const std::string& path,
-                                std::string_view key) {
-    std::string at;
-    const auto text = String(object, path, key, "1", at);
+  std::optional<int64_t> Number(const Value& object, const Pointer& path, std::string_view key) {
+    const Found found = Member(object, path, key);
+    const auto text = String(found, path, key, "1");
     if (!text) return std::nullopt;
-    const std::string hint = "write " + Quote(key) + ": " + Quote("1") + " with your number";
+    const auto hint = [key] {
+      return "write " + Quote(key) + ": " + Quote("1") + " with your number";
+    };
     if (text->empty()) {
-      Refuse(at, std::string(key) + " is missing or empty", hint);
+      Refuse(path.Child(found.key), std::string(key) + " is missing or empty", hint());
       return std::nullopt;
     }
     const auto number = ParseGoInt(*text);
     if (!number) {
-      Refuse(at, std::string(key) + " " + Quote(*text) + " is not a whole number in decimal digits",
-             hint);
+      Refuse(path.Child(found.key),
+             std::string(key) + " " + Quote(*text) + " is not a whole number in decimal digits",
+             hint());
     } else if (*number < 0) {
-      Unworkable(at, std::string(key) + " is " + std::to_string(*number) + ", less than 0",
+      Unworkable(path.Child(found.key),
+                 std::string(key) + " is " + std::to_string(*number) + ", less than 0",
                  "write a number of 0 or more");
     }
     return number;
@@ -238,15 +276,17 @@ class ScalingRuleReader {
       ReportNoTiers();
       return;
     }
-    std::string at;
-    const auto version = String(*root_, "", kVersion, "1.0", at);
+    const Found written = Member(*root_, {}, kVersion);
+    const auto version = String(written, {}, kVersion, "1.0");
     if (version && !version->empty() && version != "1.0") {
-      Doubtful(at,
+      Doubtful(Child("", written.key),
                "version is " + Quote(*version) +
                    ", but only \"1.0\" is documented; the operator does not check it",
                "write \"version\": \"1.0\"");
     }
-    const Value* list = Member(*root_, "", kTiers, list_path_);
+    const Found tiers = Member(*root_, {}, kTiers);
+    list_path_ = Child("", tiers.key);
+    const Value* list = tiers.value;
     if (list != nullptr && !IsReadableList(*list, list_path_, kTiers)) return;
     if (list != nullptr && IsTooLong(*list, list_path_, kTiers, kMaxTiers)) return;
     if (list == nullptr || list->empty()) {
@@ -265,71 +305,89 @@ class ScalingRuleReader {
   void ReadTier(const Value& item, const std::string& path) {
     Tier& tier = tiers_.emplace_back();
     tier.path = path;
-    if (!IsReadableObject(item, path, "the tier")) return;
-    std::string list_path;
-    const Value* list = Member(item, path, kGroups, list_path);
-    if (list == nullptr || !IsReadableList(*list, list_path, kGroups)) return;
+    const Pointer at{std::string_view(path)};
+    if (!IsReadableObject(item, at, "the tier")) return;
+    const Found groups = Member(item, at, kGroups);
+    const Value* list = groups.value;
+    if (list == nullptr) return;
+    std::string list_path = at.Child(groups.key);
+    if (!IsReadableList(*list, list_path, kGroups)) return;
     if (IsTooLong(*list, list_path, kGroups, kMaxGroupsOfTier)) return;
-    tier.path = list_path;
+    tier.path = std::move(list_path);
     tier.entries.reserve(list->size());
-    for (size_t i = 0; i < list->size(); ++i) {
-      ReadGroup((*list)[i], Child(list_path, i), tier);
-    }
-    for (const Entry& entry : tier.entries) {
-      if (!entry.name) continue;
-      const auto [slot, fresh] = tier.by_name.insert_or_assign(*entry.name, &entry);
-      if (!fresh) {
-        Unworkable(entry.path,
-                   "group " + Quote(*entry.name) +
-                       " is written twice in one group_list, and the last one silently wins",
-                   "keep one of them");
-      }
-    }
+    for (size_t i = 0; i < list->size(); ++i) ReadGroup((*list)[i], i, tier);
+    OrderByName(tier);
   }
 
-  void ReadGroup(const Value& group, const std::string& path, Tier& tier) {
+  void OrderByName(Tier& tier) {
+    for (const Entry& entry : tier.entries) {
+      if (entry.name) tier.by_name.push_back(&entry);
+    }
+    std::stable_sort(tier.by_name.begin(), tier.by_name.end(),
+                     [](const Entry* a, const Entry* b) { return *a->name < *b->name; });
+    const auto same = [](const Entry* a, const Entry* b) { return *a->name == *b->name; };
+    std::vector<const Entry*> repeated;
+    for (size_t i = 1; i < tier.by_name.size(); ++i) {
+      if (same(tier.by_name[i - 1], tier.by_name[i])) repeated.push_back(tier.by_name[i]);
+    }
+    for (const Entry* entry : repeated) {
+      Unworkable(tier.PathOf(*entry),
+                 "group " + Quote(*entry->name) +
+                     " is written twice in one group_list, and the last one silently wins",
+                 "keep one of them");
+    }
+    // Of those of one name the last remains.
+    const auto first = std::unique(tier.by_name.rbegin(), tier.by_name.rend(), same).base();
+    tier.by_name.erase(tier.by_name.begin(), first);
+  }
+
+  void ReadGroup(const Value& group, size_t index, Tier& tier) {
     static constexpr Value kNothing = Value::OfMembers({});
+    const ItemPath item(tier.path, index);
+    const Pointer path = item;
     if (!IsReadableObject(group, path, "the group") && !group.is_null()) return;
     const Value& members = group.is_null() ? kNothing : group;
     Entry entry;
-    entry.path = path;
-    std::string at;
-    const auto name = String(members, path, kName, "group0", at);
-    if (name && !IsLabelValue(*name)) {
-      Unworkable(at,
-                 name->empty() ? "group_name is missing or empty, so no job can belong to the group"
-                               : "group_name " + Quote(*name) +
-                                     " is not a valid label value, so no job can belong to it",
+    entry.index = index;
+    const Found written = Member(members, path, kName);
+    entry.name = String(written, path, kName, "group0");
+    if (entry.name && !IsLabelValue(*entry.name)) {
+      Unworkable(path.Child(written.key),
+                 entry.name->empty()
+                     ? "group_name is missing or empty, so no job can belong to the group"
+                     : "group_name " + Quote(*entry.name) +
+                           " is not a valid label value, so no job can belong to it",
                  "write a name of letters, digits, '-', '_' and '.', at most 63 characters");
     }
-    if (name) entry.name = *name;
     entry.num = Number(members, path, kNum);
     entry.servers = Number(members, path, kServers);
-    tier.entries.push_back(std::move(entry));
+    tier.entries.push_back(entry);
   }
 
   void CompareTiers() {
     for (size_t i = 1; i < tiers_.size(); ++i) {
       const Tier& before = tiers_[i - 1];
       const Tier& tier = tiers_[i];
-      for (const auto& [name, entry] : tier.by_name) {
-        const auto earlier = before.by_name.find(name);
-        if (earlier == before.by_name.end()) {
-          Refuse(entry->path, "group " + Quote(name) + " is not in the tier before this one",
+      for (const Entry* entry : tier.by_name) {
+        const std::string_view name = *entry->name;
+        const Entry* earlier = before.Find(name);
+        if (earlier == nullptr) {
+          Refuse(tier.PathOf(*entry),
+                 "group " + Quote(name) + " is not in the tier before this one",
                  "list the fullest shape first and every group in each tier");
           continue;
         }
-        CompareServers(name, *earlier->second, *entry);
-        if (entry->num && earlier->second->num && *entry->num > *earlier->second->num) {
-          Refuse(Child(entry->path, kNum), Grows(kNum, name, *earlier->second->num, *entry->num),
+        CompareServers(tier, *earlier, *entry);
+        if (entry->num && earlier->num && *entry->num > *earlier->num) {
+          Refuse(tier.PathOf(*entry, kNum), Grows(kNum, name, *earlier->num, *entry->num),
                  "list the fullest shape first; no number may grow from one tier to the next");
         }
       }
       if (!tier.CanBeAimedAt()) continue;
-      for (const auto& [name, entry] : before.by_name) {
-        if (tier.by_name.contains(name)) continue;
+      for (const Entry* entry : before.by_name) {
+        if (tier.Find(*entry->name) != nullptr) continue;
         Unworkable(tier.path,
-                   "group " + Quote(name) +
+                   "group " + Quote(*entry->name) +
                        " is missing from this tier; once the service has shrunk to it, a job of "
                        "the group crashes the operator",
                    "add the group with \"group_num\": \"0\" if the tier wants none of it");
@@ -342,9 +400,10 @@ class ScalingRuleReader {
            " to " + std::to_string(to);
   }
 
-  void CompareServers(std::string_view name, const Entry& before, const Entry& now) {
+  void CompareServers(const Tier& tier, const Entry& before, const Entry& now) {
     if (!before.servers || !now.servers || *before.servers == *now.servers) return;
-    const std::string at = Child(now.path, kServers);
+    const std::string_view name = *now.name;
+    const std::string at = tier.PathOf(now, kServers);
     const std::string hint = "write " + Quote(std::to_string(*before.servers)) + " in every tier";
     if (*now.servers > *before.servers) {
       Refuse(at, Grows(kServers, name, *before.servers, *now.servers), hint);
@@ -375,7 +434,7 @@ class ScalingRuleReader {
       }
       for (const Entry& entry : tier.entries) {
         if (entry.servers != 0) continue;
-        Doubtful(Child(entry.path, kServers), "server_num_per_group is 0, but a job has pods",
+        Doubtful(tier.PathOf(entry, kServers), "server_num_per_group is 0, but a job has pods",
                  "write the number of pods of one job of the group");
       }
     }
@@ -385,17 +444,19 @@ class ScalingRuleReader {
 
   void DoubtZeros() {
     const Tier& fullest = tiers_.front();
-    for (const auto& [name, entry] : fullest.by_name) {
+    for (const Entry* entry : fullest.by_name) {
       if (entry->num != 0) continue;
-      Doubtful(Child(entry->path, kNum),
-               "no tier wants a job of group " + Quote(name) + ", so none of its jobs gets pods",
-               "write at least \"1\", or remove the group");
+      Doubtful(
+          fullest.PathOf(*entry, kNum),
+          "no tier wants a job of group " + Quote(*entry->name) + ", so none of its jobs gets pods",
+          "write at least \"1\", or remove the group");
     }
-    for (const auto& [name, entry] : tiers_.back().by_name) {
-      const auto full = fullest.by_name.find(name);
-      if (entry->num != 0 || full == fullest.by_name.end() || full->second->num == 0) continue;
-      Doubtful(Child(entry->path, kNum),
-               "the minimal shape wants no job of group " + Quote(name) +
+    const Tier& minimal = tiers_.back();
+    for (const Entry* entry : minimal.by_name) {
+      const Entry* full = fullest.Find(*entry->name);
+      if (entry->num != 0 || full == nullptr || full->num == 0) continue;
+      Doubtful(minimal.PathOf(*entry, kNum),
+               "the minimal shape wants no job of group " + Quote(*entry->name) +
                    ", so one starts only when the rest of this tier runs",
                "write \"1\" if the service needs the group to serve at all");
     }
@@ -416,14 +477,14 @@ class ScalingRuleReader {
                           Contains(entries[1].name.value_or(""), "prefill")) ||
                          (entries[0].name == "group1" && entries[1].name == "group0");
     if (!swapped) return;
-    Doubtful(entries[0].path,
+    Doubtful(fullest.PathOf(entries[0]),
              "group " + Quote(*entries[0].name) + " is listed before " + Quote(*entries[1].name) +
                  ", but MindIE's controller takes the first group for prefill and the second for "
                  "decode",
              "put the prefill group first");
   }
 
-  void PlaceFaults(const std::string& text) {
+  void PlaceFaults(std::string_view text) {
     if (faults_.empty()) return;
     const auto left_out = [this](Gravity gravity) {
       const size_t count = counts_[static_cast<size_t>(gravity)];
@@ -461,8 +522,9 @@ class ScalingRuleReader {
     for (const Tier& tier : tiers_) {
       ScalingTier& out = rule.tiers.emplace_back();
       for (const Entry& entry : tier.entries) {
-        if (!entry.name || tier.by_name.at(*entry.name) != &entry) continue;
-        out.groups.push_back({*entry.name, entry.num.value_or(0), entry.servers.value_or(0)});
+        if (!entry.name || tier.Find(*entry.name) != &entry) continue;
+        out.groups.push_back(
+            {std::string(*entry.name), entry.num.value_or(0), entry.servers.value_or(0)});
       }
     }
     return rule;

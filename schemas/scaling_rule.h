@@ -17,6 +17,8 @@ namespace mindgate::schemas {
 // A service has a handful of shapes and groups; a rule of more is refused as it is.
 inline constexpr size_t kMaxTiers = 64;
 inline constexpr size_t kMaxGroupsOfTier = 64;
+// Of the text. A rule of that many tiers and groups fits into it.
+inline constexpr size_t kMaxScalingRule = 256 * 1024;
 
 struct ScalingGroup {
   std::string group_name;

@@ -1,10 +1,8 @@
 #include "schemas/workload.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
-#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -13,18 +11,21 @@ namespace {
 
 using json::Value;
 
+// The texts and rows of a view of four containers, about.
+constexpr size_t kFirstBlock = 2 * 1024;
+
 std::optional<std::string_view> Effective(std::string_view key, const Place& own,
-                                          const std::vector<Place>& inherited) {
-  if (const Value* value = json::Find(own.value, key)) return json::AsString(value);
+                                          std::span<const Place> inherited) {
+  if (const Value* value = own.Find(key)) return json::AsString(value);
   for (const Place& place : inherited) {
-    if (const Value* value = json::Find(place.value, key)) return json::AsString(value);
+    if (const Value* value = place.Find(key)) return json::AsString(value);
   }
   return std::nullopt;
 }
 
 void AddOccurrence(const Place& map, std::string_view key,
                    std::vector<LabelOccurrence>& occurrences, bool in_runtime = false) {
-  const Value* value = json::Find(map.value, key);
+  const Value* value = map.Find(key);
   if (value == nullptr) return;
   // Only neighbours share a map: the leader and worker of one OME component.
   if (occurrences.empty() || occurrences.back().value != value)
@@ -33,12 +34,12 @@ void AddOccurrence(const Place& map, std::string_view key,
 
 // An inherited entry reaches the pods only where nothing nearer sets it.
 void AddEffective(const PodTemplateView& pod, Place PodTemplateView::* own,
-                  const std::vector<Place>& inherited, std::string_view key,
+                  std::span<const Place> inherited, std::string_view key,
                   std::vector<LabelOccurrence>& occurrences) {
   AddOccurrence(pod.*own, key, occurrences);
-  if (json::Find((pod.*own).value, key) != nullptr) return;
+  if ((pod.*own).Find(key) != nullptr) return;
   for (const Place& place : inherited) {
-    if (json::Find(place.value, key) == nullptr) continue;
+    if (place.Find(key) == nullptr) continue;
     const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*own).value;
     AddOccurrence(place, key, occurrences, in_runtime);
     return;
@@ -55,12 +56,12 @@ bool IsInjectedAtSource(const OwnerView& owner) {
 
 void ReadMetadata(const Value& object, views::Builder& builder) {
   WorkloadView& view = builder.view();
-  const Value* metadata = builder.Object(&object, "", "metadata");
+  const Value* metadata = builder.Object(&object, {}, "metadata");
   view.name = json::FindString(metadata, "name").value_or("");
   view.ns = json::FindString(metadata, "namespace").value_or("");
   view.being_deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
-  view.labels = builder.StringMap(metadata, "/metadata", "labels");
-  view.annotations = builder.StringMap(metadata, "/metadata", "annotations");
+  view.labels = builder.StringMap(metadata, "labels", "/metadata/labels");
+  view.annotations = builder.StringMap(metadata, "annotations", "/metadata/annotations");
 
   const Value* owners = builder.List(metadata, "/metadata", "ownerReferences");
   if (owners == nullptr) return;
@@ -75,13 +76,15 @@ void ReadMetadata(const Value& object, views::Builder& builder) {
 }
 
 // A place at or below something of the wrong type cannot be written: a patch there would not apply.
+// Inherited maps are not among them, as nobody writes those.
 void MarkUnwritable(WorkloadView& view) {
   std::set<std::string_view> wrong;
   for (const WrongType& type : view.wrong_types) wrong.insert(type.path);
   const auto mark = [&wrong](Place& place) {
+    const std::string path = place.path;
     for (size_t end = 0; end != std::string::npos && !place.wrong_type;) {
-      end = place.path.find('/', end + 1);
-      place.wrong_type = wrong.contains(std::string_view(place.path).substr(0, end));
+      end = path.find('/', end + 1);
+      place.wrong_type = wrong.contains(std::string_view(path).substr(0, end));
     }
   };
   mark(view.labels);
@@ -90,9 +93,6 @@ void MarkUnwritable(WorkloadView& view) {
     mark(pod.labels);
     mark(pod.annotations);
     mark(pod.pod_spec);
-    for (Place& place : pod.inherited_labels) mark(place);
-    for (Place& place : pod.inherited_annotations) mark(place);
-    for (ContainerView& container : pod.containers) mark(container.env);
   }
   for (PodGroupView& group : view.pod_groups) {
     if (group.labels) mark(*group.labels);
@@ -100,25 +100,106 @@ void MarkUnwritable(WorkloadView& view) {
   }
 }
 
-void OrderByPath(WorkloadView& view) {
-  view.by_path.resize(view.templates.size());
-  std::iota(view.by_path.begin(), view.by_path.end(), size_t{0});
-  std::sort(view.by_path.begin(), view.by_path.end(), [&view](size_t a, size_t b) {
-    return view.templates[a].path < view.templates[b].path;
-  });
+PodChips ChipsOf(const PodTemplateView& pod) {
+  PodChips chips;
+  bool known = true;
+  int64_t sum = 0;
+  for (const ContainerView& container : pod.containers) {
+    if (container.role == ContainerView::Role::kInit) continue;
+    for (const NpuRequest& npu : container.npus) {
+      if (npu.count == int64_t{0} || npu.kind != NpuResource::kWholeCard) continue;
+      if (chips.request == nullptr) {
+        chips.request = &npu;
+        chips.resource = npu.resource;
+      }
+      if (npu.resource != chips.resource) continue;  // a rule of its own
+      if (!npu.count || __builtin_add_overflow(sum, *npu.count, &sum)) known = false;
+    }
+  }
+  if (chips.request == nullptr) {
+    if (pod.runtime == nullptr) return chips;
+    chips = pod.runtime->chips;
+    chips.own = false;
+    return chips;
+  }
+  if (known) chips.count = sum;
+  return chips;
+}
+
+// Which of the two kinds of map a walk looks at.
+struct Maps {
+  Place WorkloadView::* object;
+  std::optional<Place> PodGroupView::* group;
+  Place PodTemplateView::* pod;
+  std::span<const Place> PodTemplateView::* inherited;
+};
+
+constexpr Maps kLabelMaps = {&WorkloadView::labels, &PodGroupView::labels, &PodTemplateView::labels,
+                             &PodTemplateView::inherited_labels};
+constexpr Maps kAnnotationMaps = {&WorkloadView::annotations, &PodGroupView::annotations,
+                                  &PodTemplateView::annotations,
+                                  &PodTemplateView::inherited_annotations};
+
+std::span<const Place* const> Reaching(const WorkloadView& view, const Maps& maps) {
+  const size_t most = view.pod_groups.size() + view.templates.size() + 1;
+  const Place** const row = view.arena->Row<const Place*>(most);
+  size_t count = 0;
+  // Only neighbours can share a map: the leader and worker of one OME component.
+  const auto add = [&](const Place& place) {
+    if (place.value == nullptr) return;
+    if (count == 0 || row[count - 1]->value != place.value) row[count++] = &place;
+  };
+  const Place* whole_object = nullptr;
+  for (const PodGroupView& group : view.pod_groups) {
+    if (group.*maps.group) add(*(group.*maps.group));
+  }
+  for (const PodTemplateView& pod : view.templates) {
+    add(pod.*maps.pod);
+    for (const Place& place : pod.*maps.inherited) {
+      if (place.value == (view.*maps.object).value) whole_object = &place;
+    }
+  }
+  if (whole_object != nullptr) add(*whole_object);
+  return {row, count};
+}
+
+// What rules and mutators would else work out again and again.
+void Summarize(WorkloadView& view) {
+  for (PodTemplateView& pod : view.templates) {
+    pod.chips = ChipsOf(pod);
+    view.npus = view.npus || pod.RequestsNpus();
+  }
+  const auto add = [](const Place& own, std::span<const Place> inherited, KeyFilter& keys) {
+    keys.Add(own.keys);
+    for (const Place& place : inherited) keys.Add(place.keys);
+  };
+  for (const PodTemplateView& pod : view.templates) {
+    add(pod.labels, pod.inherited_labels, view.label_keys);
+    add(pod.annotations, pod.inherited_annotations, view.annotation_keys);
+  }
+  for (PodGroupView& group : view.pod_groups) {
+    if (group.labels) group.label_keys.Add(group.labels->keys);
+    if (group.annotations) group.annotation_keys.Add(group.annotations->keys);
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = view.templates[index];
+      group.npus = group.npus || pod.RequestsNpus();
+      add(pod.labels, pod.inherited_labels, group.label_keys);
+      add(pod.annotations, pod.inherited_annotations, group.annotation_keys);
+    }
+    view.label_keys.Add(group.label_keys);
+    view.annotation_keys.Add(group.annotation_keys);
+  }
+  view.reaching_labels = Reaching(view, kLabelMaps);
+  view.reaching_annotations = Reaching(view, kAnnotationMaps);
 }
 
 }  // namespace
 
-std::string LabelOccurrence::Path() const { return json::Child(map->path, key); }
+std::string LabelOccurrence::Path() const { return map->path.Child(key); }
 
 bool ContainerView::RequestsNpus() const {
   return std::any_of(npus.begin(), npus.end(),
                      [](const NpuRequest& npu) { return npu.count != int64_t{0}; });
-}
-
-bool PodTemplateView::RequestsNpus() const {
-  return own_npus || (runtime != nullptr && runtime->RequestsNpus());
 }
 
 std::optional<std::string_view> PodTemplateView::Label(std::string_view key) const {
@@ -130,21 +211,15 @@ std::optional<std::string_view> PodTemplateView::Annotation(std::string_view key
 }
 
 std::string_view PodTemplateView::SchedulerName() const {
-  const std::string_view own = json::FindString(pod_spec.value, "schedulerName").value_or("");
-  if (!own.empty()) return own;
+  if (!scheduler.empty()) return scheduler;
   return runtime != nullptr ? runtime->SchedulerName() : job_scheduler;
 }
 
-const PodTemplateView* WorkloadView::TemplateAt(std::string_view path) const {
-  const auto found = std::lower_bound(
-      by_path.begin(), by_path.end(), path,
-      [this](size_t index, std::string_view wanted) { return templates[index].path < wanted; });
-  return found != by_path.end() && templates[*found].path == path ? &templates[*found] : nullptr;
-}
-
-bool WorkloadView::RequestsNpus() const {
-  return std::any_of(templates.begin(), templates.end(),
-                     [](const PodTemplateView& pod) { return pod.RequestsNpus(); });
+const PodTemplateView* WorkloadView::TemplateOf(size_t part) const {
+  const auto found =
+      std::lower_bound(templates.begin(), templates.end(), part,
+                       [](const PodTemplateView& pod, size_t wanted) { return pod.part < wanted; });
+  return found != templates.end() && found->part == part ? &*found : nullptr;
 }
 
 bool WorkloadView::IsNpuWorkload() const {
@@ -153,16 +228,17 @@ bool WorkloadView::IsNpuWorkload() const {
 }
 
 std::optional<std::string_view> WorkloadView::Label(std::string_view key) const {
-  return json::FindString(labels.value, key);
+  return labels.Text(key);
 }
 
 std::optional<std::string_view> WorkloadView::Annotation(std::string_view key) const {
-  return json::FindString(annotations.value, key);
+  return annotations.Text(key);
 }
 
 std::vector<LabelOccurrence> WorkloadView::GroupLabels(const PodGroupView& group,
                                                        std::string_view key) const {
   std::vector<LabelOccurrence> occurrences;
+  if (!group.label_keys.MayHave(key)) return occurrences;
   if (group.labels) AddOccurrence(*group.labels, key, occurrences);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
@@ -174,6 +250,7 @@ std::vector<LabelOccurrence> WorkloadView::GroupLabels(const PodGroupView& group
 std::vector<LabelOccurrence> WorkloadView::GroupAnnotations(const PodGroupView& group,
                                                             std::string_view key) const {
   std::vector<LabelOccurrence> occurrences;
+  if (!group.annotation_keys.MayHave(key)) return occurrences;
   if (group.annotations) AddOccurrence(*group.annotations, key, occurrences);
   for (size_t index : group.templates) {
     const PodTemplateView& pod = templates[index];
@@ -183,10 +260,12 @@ std::vector<LabelOccurrence> WorkloadView::GroupAnnotations(const PodGroupView& 
 }
 
 std::optional<WorkloadView> BuildView(const Value& object,
-                                      std::shared_ptr<const WorkloadView> runtime) {
+                                      std::shared_ptr<const WorkloadView> runtime,
+                                      bool read_texts) {
   const auto kind = KindOf(object);
   if (!kind) return std::nullopt;
   WorkloadView view;
+  view.arena = std::make_unique<json::Arena>(kFirstBlock);
   view.object = &object;
   view.kind = *kind;
   view.runtime = std::move(runtime);
@@ -227,7 +306,8 @@ std::optional<WorkloadView> BuildView(const Value& object,
       break;
     case Kind::kConfigMap:
       if (!views::IsOurConfigMap(object, view.name)) return std::nullopt;
-      builder.StringMap(&object, "", "data");
+      builder.StringMap(&object, "data", "/data");
+      if (!read_texts) break;
       if (const auto text = ScalingRuleText(object)) view.scaling_rule = ReadScalingRule(*text);
       view.rank_table = ReadRankTable(object);
       break;
@@ -236,7 +316,7 @@ std::optional<WorkloadView> BuildView(const Value& object,
     view.templates.clear();
     view.pod_groups.clear();
   }
-  OrderByPath(view);
+  Summarize(view);
   if (!view.wrong_types.empty()) MarkUnwritable(view);
   return view;
 }

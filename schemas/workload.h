@@ -3,34 +3,31 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "json/arena.h"
 #include "json/value.h"
 #include "schemas/kinds.h"
 #include "schemas/npu.h"
+#include "schemas/place.h"
 #include "schemas/rank_table.h"
 #include "schemas/scaling_rule.h"
 
 // A workload view answers the same questions for every kind: which pod templates an object holds,
 // where their labels, annotations, pod spec and containers are, how many pods they make and how
 // those pods are grouped into PodGroups. Rules and mutators read views; only what is true of a
-// single kind asks for the kind. A view points into the object's tree and lives no longer than it.
+// single kind asks for the kind. What many of them ask is worked out once, when the view is made;
+// from then on it never changes, and many threads may read it. A view points into the object's tree
+// and lives no longer than it; its own texts and rows are in its arena.
 namespace mindgate::schemas {
-
-// A place in the object: its RFC 6901 pointer, and the value there (null pointer: absent or null).
-struct Place {
-  std::string path;
-  const json::Value* value = nullptr;
-  // The value is not the wanted map or list: never write below it.
-  bool wrong_type = false;
-};
 
 // A member whose type is not what the API says. The API server (or the controller's decoder) will
 // refuse it.
 struct WrongType {
-  std::string path;
+  std::string_view path;
   std::string_view wanted;  // "string", "integer", "object", "list"
   const json::Value* value = nullptr;
 };
@@ -45,7 +42,7 @@ inline constexpr size_t kMaxNpuNames = 32;      // huawei.com/* names that one c
 inline constexpr size_t kMaxWrongTypes = 1024;
 
 struct Excess {
-  std::string path;
+  std::string_view path;
   std::string_view what;  // "pod templates"
   size_t max = 0;
 };
@@ -53,33 +50,48 @@ struct Excess {
 struct ContainerView {
   enum class Role { kMain, kInit, kRunner };  // kRunner: OME's single inline container
   Role role = Role::kMain;
-  std::string path;
+  std::string_view path;
   std::string_view name;  // empty when missing
   const json::Value* value = nullptr;
   Place env;
-  std::vector<NpuRequest> npus;
+  // Its first entry named ASCEND_VISIBLE_DEVICES; null pointer when there is none.
+  const json::Value* visible_devices = nullptr;
+  bool env_has_both = false;  // an entry with value and valueFrom
+  std::span<const NpuRequest> npus;
 
   bool RequestsNpus() const;
 };
 
+// The whole-card chips that one pod of a template asks for. Init containers do not count: the
+// plugin ignores them.
+struct PodChips {
+  std::string_view resource;            // empty: no whole-card resource
+  std::optional<int64_t> count;         // nothing when a count is not a whole number
+  const NpuRequest* request = nullptr;  // the first that makes it up
+  bool own = true;                      // false: only the OME runtime names it
+};
+
 // One pod template, or one OME fragment from which OME makes a template.
 struct PodTemplateView {
-  std::string name;  // as its kind calls it: replica type, task, role, "leader", "engine",
-                     // "engine.leader"; "" when there is just one
-  std::string path;  // of the template or fragment
-  Place labels;      // OME leader and worker share their component's
+  std::string_view name;  // as its kind calls it: replica type, task, role, "leader", "engine",
+                          // "engine.leader"; "" when there is just one
+  std::string_view path;  // of the template or fragment
+  size_t part = 0;        // which of the roles, tasks or replica specs holds it
+  Place labels;           // OME leader and worker share their component's
   Place annotations;
   // Maps whose entries also reach these pods, nearest first (OME: the runtime's component, then the
   // service's metadata).
-  std::vector<Place> inherited_labels;
-  std::vector<Place> inherited_annotations;
+  std::span<const Place> inherited_labels;
+  std::span<const Place> inherited_annotations;
   Place pod_spec;
+  Place node_selector;
+  std::string_view scheduler;  // spec.schedulerName of the template itself; empty when missing
   // False for an OME component that only tunes a runtime (no runner, containers or scheduler of its
   // own): scheduler and env then belong to the runtime.
   bool has_pod_spec = true;
   // A component on CPUs with its own template (OME router, AIBrix routing role).
   bool router = false;
-  std::vector<ContainerView> containers;
+  std::span<const ContainerView> containers;
   std::optional<int64_t>
       pods;  // in one PodGroup; nothing when the object does not say or says it wrongly
   std::optional<size_t> pod_group;  // index into WorkloadView::pod_groups; nothing when Volcano
@@ -87,11 +99,13 @@ struct PodTemplateView {
   // For an OME service, the same template in its runtime, if that is known.
   const PodTemplateView* runtime = nullptr;
   bool own_npus = false;  // a container here requests NPUs
+  PodChips chips;         // of the template, else of its runtime
   // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods;
   // else empty.
   std::string_view job_scheduler;
 
-  bool RequestsNpus() const;  // any huawei.com/* of count other than 0, its runtime's included
+  // Any huawei.com/* of count other than 0, its runtime's included.
+  bool RequestsNpus() const { return own_npus || (runtime != nullptr && runtime->RequestsNpus()); }
   // The effective value among own and inherited maps; nothing when absent or not a string.
   std::optional<std::string_view> Label(std::string_view key) const;
   std::optional<std::string_view> Annotation(std::string_view key) const;
@@ -117,12 +131,16 @@ enum class PodGroupOwner {
 // Pods that the scheduler treats as one job.
 struct PodGroupView {
   PodGroupOwner owner;
-  std::string name;               // for people: "the PodGroup of roles prefill and decode"
-  std::vector<size_t> templates;  // indexes into WorkloadView::templates
+  std::string_view name;              // for people: "one PodSet of role prefill"
+  std::span<const size_t> templates;  // indexes into WorkloadView::templates
   // AscendJob, vcjob, InstanceSet: the PodGroup copies the object's own metadata at creation.
   std::optional<Place> labels;
   std::optional<Place> annotations;
   std::optional<int64_t> min_member;  // nothing when it depends on what the object does not show
+  bool npus = false;                  // a template requests NPUs, its runtime's included
+  // Of all maps whose entries the group or its pods carry.
+  KeyFilter label_keys;
+  KeyFilter annotation_keys;
 };
 
 // One place in a PodGroup that carries a label or annotation.
@@ -143,6 +161,7 @@ struct OwnerView {
 };
 
 struct WorkloadView {
+  std::unique_ptr<json::Arena> arena;
   const json::Value* object = nullptr;
   Kind kind = Kind::kPod;
   Framework framework = Framework::kPod;
@@ -161,12 +180,19 @@ struct WorkloadView {
   std::optional<ScalingRuleReading> scaling_rule;
   std::optional<RankTable> rank_table;
   std::shared_ptr<const WorkloadView> runtime;  // of an InferenceService, when it is known
-  std::vector<size_t> by_path;  // indexes of the templates, in the order of their paths
+  bool npus = false;                            // a template requests NPUs
+  // The label and annotation maps of this object that reach its pods or PodGroups, each once;
+  // metadata that reaches neither is not among them.
+  std::span<const Place* const> reaching_labels;
+  std::span<const Place* const> reaching_annotations;
+  // Of all maps whose entries pods or PodGroups carry, a runtime's included.
+  KeyFilter label_keys;
+  KeyFilter annotation_keys;
 
   const KindInfo& info() const { return InfoOf(kind); }
-  // The template whose path it is; null pointer when there is none.
-  const PodTemplateView* TemplateAt(std::string_view path) const;
-  bool RequestsNpus() const;
+  // The template of that role, task or replica spec; null pointer when it has none.
+  const PodTemplateView* TemplateOf(size_t part) const;
+  bool RequestsNpus() const { return npus; }
   // Requests NPUs, names an OME runtime that does, or says so with mindgate.io/inject: enabled.
   bool IsNpuWorkload() const;
   std::optional<std::string_view> Label(std::string_view key) const;  // of the object itself
@@ -183,8 +209,10 @@ struct WorkloadView {
 // neither a scaling rule nor a rank table. `runtime` is the view of the runtime that an
 // InferenceService names, when known; it must outlive nothing: the view shares it. Null, missing
 // and wrongly typed members become `wrong_types` or are left out; no input makes it fail.
+// Without `read_texts`, for those who judge nothing, scaling rule and rank table are left out.
 std::optional<WorkloadView> BuildView(const json::Value& object,
-                                      std::shared_ptr<const WorkloadView> runtime = nullptr);
+                                      std::shared_ptr<const WorkloadView> runtime = nullptr,
+                                      bool read_texts = true);
 
 // The runtime an InferenceService names: spec.runtime.{name,kind}; kind defaults to
 // ClusterServingRuntime.

@@ -83,6 +83,12 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
   std::vector<MetricFamily> families;
   if (sources.scaling != nullptr) families = ScalingFamilies(*sources.scaling);
   if (sources.gangs != nullptr) AddGangFamilies(*sources.gangs, families);
+  uint64_t left_out = 0;
+  if (sources.scaling != nullptr) left_out += sources.scaling->counts().left_out;
+  if (sources.gangs != nullptr) left_out += sources.gangs->counts().left_out;
+  families.push_back(MakeGauge("mindgate_watcher_objects_left_out",
+                               "Objects that are too large to be read.",
+                               static_cast<double>(left_out)));
   families.push_back(MakeGauge("mindgate_watcher_leading", "1 while this replica leads.",
                                sources.leading && sources.leading() ? 1.0 : 0.0));
   families.push_back(MakeBuildInfo(sources.version));

@@ -151,9 +151,9 @@ std::string RuleList(const std::vector<policies::Finding>& findings) {
   return list;
 }
 
-tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
+tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::Text body,
                                                  Time now) {
-  if (Trim(body).empty()) return Refuse(Refusal::kEmptyBody);
+  if (Trim(body.text()).empty()) return Refuse(Refusal::kEmptyBody);
   const auto decoded = decoder.Decode(body);
   if (!decoded) {
     const json::Issue& issue = decoded.error();

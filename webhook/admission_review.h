@@ -42,8 +42,7 @@ inline constexpr std::string_view kNotDecoded = "managedFields";
 
 // `decoder` was made with kNotDecoded and is not used again before the answer is encoded. `now`
 // becomes the request's.
-tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, std::string_view body,
-                                                 Time now);
+tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::Text body, Time now);
 
 // The AdmissionReview that answers. `verdict` is not kError: that is not a decision, and the API
 // server's failurePolicy must see a failed call. `generation` is the configuration's.

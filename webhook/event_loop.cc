@@ -37,7 +37,8 @@ EventLoop::EventLoop(Options options)
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       next_id_(kFirstConnection),
-      now_(options_.clock->Now()) {
+      now_(options_.clock->Now()),
+      looked_(now_) {
   if (!epoll_.valid() || !wake_.valid() ||
       !Add(epoll_.get(), wake_.get(), EPOLLIN | EPOLLET, kWakeId)) {
     throw std::system_error(errno, std::system_category(), "cannot set up an event loop");
@@ -119,8 +120,7 @@ void EventLoop::Loop() {
   std::array<epoll_event, 256> events;
   while (!stop_) {
     const std::span got(events.data(), static_cast<size_t>(Await(events)));
-    now_ = options_.clock->Now();
-    answered_ = 0;
+    looked_ = now_ = options_.clock->Now();
     ready_ = static_cast<size_t>(std::count_if(
         got.begin(), got.end(), [](const auto& event) { return IsConnection(event.data.u64); }));
     // First, for these are done but for the sending.
@@ -251,12 +251,12 @@ Connection::Next EventLoop::Dispatch(Entries::iterator entry) {
   Connection& connection = *entry->second.connection;
   const uint64_t sequence = connection.sequence();
   Connection::Taken taken = connection.TakeRequest();
+  const Arrival arrival{looked_, connection.deadline(), ready_ + again_.size() > 0,
+                        options_.clock->Now() - looked_};
   std::optional<Response> response =
-      options_.handler(std::move(taken.request),
-                       Arrival{now_, connection.deadline(), ready_ + again_.size() > 0, answered_},
+      options_.handler(std::move(taken.request), arrival,
                        Responder(*this, entry->first, sequence, std::move(taken.bytes)));
   if (!response) return Connection::Next::kWait;
-  ++answered_;
   now_ = options_.clock->Now();
   return connection.OnAnswer(sequence, *std::move(response), now_);
 }

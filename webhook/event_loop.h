@@ -46,9 +46,9 @@ class Responder {
 // When a request came, and into what.
 struct Arrival {
   Clock::Instant at;
-  Clock::Instant deadline;   // when the connection gives up
-  bool others_wait = false;  // the loop has more to do after this request
-  size_t answered = 0;       // requests answered at once since the loop last looked at its sockets
+  Clock::Instant deadline;           // when the connection gives up
+  bool others_wait = false;          // other connections have their turn after this request
+  std::chrono::nanoseconds busy{0};  // since the loop last looked at its sockets
 };
 
 // One thread with its own epoll set and its own connections: no connection is ever touched by two
@@ -139,8 +139,8 @@ class EventLoop {
   std::function<void()> watched_;
   uint64_t next_id_;
   Instant now_;
-  size_t ready_ = 0;     // connections that epoll reported and that have not had their turn
-  size_t answered_ = 0;  // at once, in this round
+  Instant looked_;    // when epoll last reported
+  size_t ready_ = 0;  // connections that it reported and that have not had their turn
 
   std::atomic<size_t> load_{0};
   std::atomic<bool> stop_{false};

@@ -1,6 +1,7 @@
 #include "webhook/framing.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.h"
@@ -10,14 +11,27 @@ namespace {
 
 constexpr std::string_view kVersion = " HTTP/1.1";
 
-// RFC 9110 5.6.2.
-bool IsTokenByte(char c) {
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) return true;
-  return std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+constexpr std::string_view kAlphanumerics =
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+using ByteSet = std::array<bool, 256>;
+
+constexpr ByteSet AlphanumericsAnd(std::string_view others) {
+  ByteSet set{};
+  for (const std::string_view bytes : {kAlphanumerics, others}) {
+    for (const char c : bytes) set[static_cast<unsigned char>(c)] = true;
+  }
+  return set;
 }
 
-bool IsToken(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsTokenByte);
+constexpr ByteSet kTokenBytes = AlphanumericsAnd("!#$%&'*+-.^_`|~");  // RFC 9110 5.6.2
+// Names, addresses and ports.
+constexpr ByteSet kHostBytes = AlphanumericsAnd(".-_:[]%~");
+
+bool ConsistsOf(std::string_view text, const ByteSet& set) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&set](char c) {
+    return set[static_cast<unsigned char>(c)];
+  });
 }
 
 bool IsControl(char c) {
@@ -32,14 +46,6 @@ std::string_view TrimBlanks(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
-}
-
-// A host is letters, digits and the punctuation of names, addresses and ports.
-bool IsHost(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view(".-_:[]%~").find(c) != std::string_view::npos;
-  });
 }
 
 bool IsJsonType(std::string_view value) {
@@ -155,7 +161,8 @@ size_t Framer::ConsumeBody(std::string_view bytes) {
   // would at least double.
   if (body.capacity() < body.size() + size) {
     std::string larger;
-    larger.reserve(std::min(*content_length_, std::max(body.size() + size, 2 * body.capacity())));
+    const size_t most = std::max(body.size() + size, 2 * body.capacity());
+    larger.reserve(std::min(*content_length_, most) + kBodyRoom);
     larger.append(body);
     body.swap(larger);
   }
@@ -182,7 +189,8 @@ void Framer::OnRequestLine(std::string_view line) {
   const std::string_view method = line.substr(0, space);
   const std::string_view target = line.substr(space + 1, last - space - 1);
   const std::string_view version = line.substr(last + 1);
-  if (!IsToken(method) || !version.starts_with("HTTP/")) return Refuse(Refusal::kRequestLine);
+  if (!ConsistsOf(method, kTokenBytes) || !version.starts_with("HTTP/"))
+    return Refuse(Refusal::kRequestLine);
   if (version != "HTTP/1.1") return Refuse(Refusal::kVersion);
   if (port_ == Port::kPosts && method != "POST") return Refuse(Refusal::kNotPost);
   if (port_ == Port::kGets && method != "GET" && method != "HEAD") {
@@ -202,7 +210,7 @@ void Framer::OnHeader(std::string_view line) {
   if (line.front() == ' ' || line.front() == '\t') return Refuse(Refusal::kFoldedHeader);
   if (std::any_of(line.begin(), line.end(), IsControl)) return Refuse(Refusal::kControlByte);
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !IsToken(line.substr(0, colon))) {
+  if (colon == std::string_view::npos || !ConsistsOf(line.substr(0, colon), kTokenBytes)) {
     return Refuse(Refusal::kHeaderName);
   }
   if (++headers_ > limits_.headers) return Refuse(Refusal::kTooManyHeaders);
@@ -223,7 +231,7 @@ void Framer::OnKnownHeader(std::string_view name, std::string_view value) {
     ++content_types_;
     json_ = IsJsonType(value);
   } else if (is("Host")) {
-    if (++hosts_ > 1 || !IsHost(value)) return Refuse(Refusal::kHost);
+    if (++hosts_ > 1 || !ConsistsOf(value, kHostBytes)) return Refuse(Refusal::kHost);
   } else if (is("Expect")) {
     if (!EqualIgnoreCase(value, "100-continue")) return Refuse(Refusal::kExpectation);
     expect_continue_ = true;

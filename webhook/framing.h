@@ -15,6 +15,9 @@ enum class Port {
   kGets,   // GET or HEAD without a body
 };
 
+// Bytes that may be read after a body, whatever they hold: parsers read ahead.
+inline constexpr size_t kBodyRoom = 64;
+
 struct FramingLimits {
   size_t head_bytes = 16 * 1024;  // kube-apiserver sends under 1 KiB
   size_t headers = 100;           // kube-apiserver sends about ten

@@ -29,6 +29,7 @@ struct MetricSources {
   std::function<int64_t()> certificate_expiry;  // seconds since 1970, 0 without a certificate
   std::function<uint64_t()> config_reload_failures;
   std::function<uint64_t()> certificate_reload_failures;
+  std::function<size_t()> runtimes_left_out;
   std::string version;  // of the build
 };
 

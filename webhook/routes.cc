@@ -11,6 +11,8 @@ constexpr size_t kMaxLogged = 256;
 
 std::string_view ForLog(std::string_view text) { return text.substr(0, kMaxLogged); }
 
+static_assert(kBodyRoom >= json::Text::kPadding);
+
 // What a body may take while it is decoded and decided, in bytes for each of its own.
 constexpr size_t kBytesAByte = 4;
 
@@ -82,7 +84,7 @@ Response ReviewHandler::Handle(Hook hook, const Request& request) {
   if (!budget_.Resize(0, needed)) return Refuse(hook, Refusal::kNoMemory, "", request);
   const ByteLease lease(budget_, needed);
   const auto decoder = decoders_.Borrow();  // the review points into it
-  auto review = DecodeReview(*decoder, request.body, clock.WallNow());
+  auto review = DecodeReview(*decoder, json::Text::InPlace(request.body), clock.WallNow());
   if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
   const auto objects = inputs_.objects();
   review->request.objects = objects.get();

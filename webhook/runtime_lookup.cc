@@ -8,20 +8,17 @@
 #include <thread>
 
 #include "base/thread.h"
-#include "json/decode.h"
-#include "kube/informer.h"
 
 namespace mindgate::webhook {
 namespace {
 
-using json::Document;
 using json::Value;
-using Runtimes = kube::Collection<Document>;
+using Runtimes = RuntimeFollower::Runtimes;
 
 // One kind, at one moment.
 struct Known {
-  std::shared_ptr<const Runtimes> runtimes;
-  bool complete = false;
+  std::shared_ptr<const RuntimeFollower::State> state;
+  bool current = false;
 };
 
 class KnownRuntimes final : public schemas::ObjectLookup {
@@ -33,14 +30,14 @@ class KnownRuntimes final : public schemas::ObjectLookup {
                     std::string_view name) const override {
     const Known* known = Of(group, kind);
     if (known == nullptr) return nullptr;
-    const Document* found = known->runtimes->Find(
+    const auto* found = known->state->runtimes.Find(
         Runtimes::KeyOf(known == &namespaced_ ? ns : std::string_view(), name));
-    return found == nullptr ? nullptr : &found->root();
+    return found == nullptr || *found == nullptr ? nullptr : &(*found)->root();
   }
 
   bool IsComplete(std::string_view group, std::string_view kind) const override {
     const Known* known = Of(group, kind);
-    return known != nullptr && known->complete;
+    return known != nullptr && known->current && known->state->left_out == 0;
   }
 
   void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
@@ -49,9 +46,10 @@ class KnownRuntimes final : public schemas::ObjectLookup {
     if (known == nullptr) return;
     const std::string prefix = Runtimes::KeyOf(known == &namespaced_ ? ns : std::string_view(), "");
     std::map<std::string, const Value*> in_name_order;
-    known->runtimes->ForEach([&](const std::string& key, const Document& runtime) {
-      if (key.starts_with(prefix)) in_name_order[key] = &runtime.root();
-    });
+    known->state->runtimes.ForEach(
+        [&](const std::string& key, const RuntimeFollower::RuntimePtr& one) {
+          if (one != nullptr && key.starts_with(prefix)) in_name_order[key] = &one->root();
+        });
     for (const auto& [key, runtime] : in_name_order) visit(*runtime);
   }
 
@@ -71,10 +69,12 @@ class KnownRuntimes final : public schemas::ObjectLookup {
 
 class RuntimeLookup::Impl {
  public:
-  Impl(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger)
+  Impl(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
+       const RuntimeBounds& bounds)
       : logger_(logger),
-        namespaced_(client, sleeper, clock, OptionsOf(kube::resources::kServingRuntimes)),
-        cluster_wide_(client, sleeper, clock, OptionsOf(kube::resources::kClusterServingRuntimes)) {
+        namespaced_(client, sleeper, clock, OptionsOf(kube::resources::kServingRuntimes, bounds)),
+        cluster_wide_(client, sleeper, clock,
+                      OptionsOf(kube::resources::kClusterServingRuntimes, bounds)) {
     namespaced_thread_ = StartThread("runtimes", [this] { namespaced_.Run(stop_.get_token()); });
     cluster_wide_thread_ =
         StartThread("cluster-runtimes", [this] { cluster_wide_.Run(stop_.get_token()); });
@@ -90,35 +90,43 @@ class RuntimeLookup::Impl {
            StatusOf(kube::resources::kClusterServingRuntimes, cluster_wide_);
   }
 
- private:
-  using Follower = kube::Informer<Document>;
+  size_t left_out() const {
+    return namespaced_.state()->left_out + cluster_wide_.state()->left_out;
+  }
+  size_t bytes() const { return namespaced_.state()->bytes + cluster_wide_.state()->bytes; }
 
-  static Known KnownOf(const Follower& follower) {
-    // Asked first: a list that comes in between only adds.
-    const bool complete = follower.current();
-    return {follower.objects(), complete};
+ private:
+  static Known KnownOf(const RuntimeFollower& follower) {
+    const bool current = follower.current();
+    return {follower.state(), current};
   }
 
-  std::string StatusOf(const kube::Resource& resource, const Follower& follower) const {
-    std::string text = std::to_string(follower.objects()->size()) + " " + resource.kind +
-                       "s (lists " + std::to_string(follower.counts().lists);
+  std::string StatusOf(const kube::Resource& resource, const RuntimeFollower& follower) const {
+    const auto state = follower.state();
+    std::string text = std::to_string(state->runtimes.size()) + " " + resource.kind + "s (lists " +
+                       std::to_string(follower.lists());
+    if (state->left_out > 0) {
+      text += "; " + std::to_string(state->left_out) + " too large or too many to be kept";
+    }
     const std::lock_guard lock(mutex_);
     const auto fault = faults_.find(resource.kind);
     if (!follower.current() && fault != faults_.end()) text += "; " + fault->second;
     return text + ")";
   }
 
-  Follower::Options OptionsOf(const kube::Resource& resource) {
-    Follower::Options options;
-    options.selection.resource = resource;
-    // What views read of a runtime; a few KB each, and there are tens of them.
-    options.selection.fields = {{"metadata", "labels"}, {"metadata", "annotations"}, {"spec"}};
-    options.selection.page_size = 0;
-    options.project = [&resource](const Value& object) {
-      json::Json runtime = json::TreeOf(object);
-      runtime["apiVersion"] = resource.api_version();
-      runtime["kind"] = resource.kind;
-      return std::optional(Document(runtime));
+  RuntimeFollower::Options OptionsOf(const kube::Resource& resource, const RuntimeBounds& bounds) {
+    RuntimeFollower::Options options;
+    options.resource = resource;
+    options.bounds = bounds;
+    options.left_out = [this, &resource, bounds](const std::string& key) {
+      logger_.Warning(
+          "a runtime is too large or there are too many: decisions about services that name it do "
+          "without it",
+          {{"kind", resource.kind},
+           {"name", key.substr(resource.namespaced ? 0 : 1)},
+           {"max_bytes", static_cast<int64_t>(bounds.bytes_of_one)},
+           {"max_bytes_of_namespace", static_cast<int64_t>(bounds.bytes_of_namespace)},
+           {"max_bytes_of_all", static_cast<int64_t>(bounds.bytes_of_all)}});
     };
     options.failed = [this, &resource](const kube::Fault& fault, std::chrono::milliseconds pause) {
       OnFault(resource, fault, pause);
@@ -151,18 +159,20 @@ class RuntimeLookup::Impl {
   mutable std::mutex mutex_;
   std::map<std::string, std::string> faults_;  // newest by kind, guarded by mutex_
   std::stop_source stop_;
-  Follower namespaced_;
-  Follower cluster_wide_;
+  RuntimeFollower namespaced_;
+  RuntimeFollower cluster_wide_;
   std::jthread namespaced_thread_;  // last: they end before what they feed
   std::jthread cluster_wide_thread_;
 };
 
 RuntimeLookup::RuntimeLookup(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
-                             log::Logger& logger)
-    : impl_(std::make_unique<Impl>(client, sleeper, clock, logger)) {}
+                             log::Logger& logger, const RuntimeBounds& bounds)
+    : impl_(std::make_unique<Impl>(client, sleeper, clock, logger, bounds)) {}
 RuntimeLookup::~RuntimeLookup() = default;
 
 std::shared_ptr<const schemas::ObjectLookup> RuntimeLookup::Get() const { return impl_->Get(); }
 std::string RuntimeLookup::Status() const { return impl_->Status(); }
+size_t RuntimeLookup::left_out() const { return impl_->left_out(); }
+size_t RuntimeLookup::bytes() const { return impl_->bytes(); }
 
 }  // namespace mindgate::webhook

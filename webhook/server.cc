@@ -120,6 +120,7 @@ class Server::Impl {
     sources.certificate_expiry = [this] { return CertificateExpiry(inputs_.tls.Get().get()); };
     sources.config_reload_failures = [this] { return inputs_.config_status().failures; };
     sources.certificate_reload_failures = [this] { return inputs_.certificate_status().failures; };
+    sources.runtimes_left_out = [this] { return inputs_.objects_left_out(); };
     sources.version = options_.version;
     return sources;
   }
@@ -164,7 +165,9 @@ class Server::Impl {
     if (PlaceOf(request.body.size(), arrival, options_.max_inline_bytes) == Place::kLoop) {
       return Decide(request, arrival.at, deadline);
     }
-    if (pool_->TryPush({std::move(request), arrival.at, deadline, std::move(responder)})) return {};
+    if (pool_->TryPush({std::move(request), arrival.at, deadline, std::move(responder)})) {
+      return std::nullopt;
+    }
     // The connection stays: a handshake more would cost what is short already.
     return Refused(Refusal::kQueueFull);
   }

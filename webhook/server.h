@@ -71,6 +71,8 @@ struct ServerInputs {
   std::function<std::shared_ptr<const schemas::ObjectLookup>()> objects = [] { return nullptr; };
   // The state of these lookups, for /readyz?verbose; empty: nothing is looked up.
   std::function<std::string()> objects_status = [] { return std::string(); };
+  // Objects that these lookups know of and do not keep, for the metrics.
+  std::function<size_t()> objects_left_out = [] { return size_t{0}; };
 };
 
 // The admission port and the probe port, from the first connection to the last. Public functions

@@ -48,6 +48,7 @@ class EdgeSocket {
     // The end itself is no bytes and must be read although they were few.
     ended_ = ended_ || ended;
   }
+  bool empty() const { return empty_; }  // Receive would say kWait at once
   IoResult Receive(char* buffer, size_t size);
   IoResult Send(std::string_view bytes) const;
   void EndWriting() const;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
+#include <initializer_list>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 
@@ -21,51 +23,75 @@ class Builder {
 
   // Member `key` of `parent`, which is at `path`. Null pointer when absent or null; a member of
   // another type is recorded as a WrongType and left out.
-  const json::Value* Object(const json::Value* parent, std::string_view path, std::string_view key);
-  const json::Value* List(const json::Value* parent, std::string_view path, std::string_view key);
+  const json::Value* Object(const json::Value* parent, const Pointer& path, std::string_view key);
+  const json::Value* List(const json::Value* parent, const Pointer& path, std::string_view key);
   // Whether a list (roles, tasks) or an object (replica specs), each part of which may hold a
-  // template, has more of them than are handled; the view then says so.
-  bool HasTooMany(const json::Value* parts, std::string_view path, std::string_view key);
-  std::optional<int64_t> Int(const json::Value* parent, std::string_view path,
-                             std::string_view key);
+  // template, has more of them than are handled; the view then says so. Else there is room for
+  // all of them.
+  bool HasTooMany(const json::Value* parts, const Pointer& path, std::string_view key);
+  std::optional<int64_t> Int(const json::Value* parent, const Pointer& path, std::string_view key);
   // An integer for which the kind's controller or schema takes `by_default` when it is absent.
   // Nothing only when it is there and no integer.
-  std::optional<int64_t> Count(const json::Value* parent, std::string_view path,
-                               std::string_view key, int64_t by_default);
-  std::string_view String(const json::Value* parent, std::string_view path, std::string_view key);
-  // A map of strings (labels, annotations, nodeSelector): also checks each value.
-  Place StringMap(const json::Value* parent, std::string_view path, std::string_view key);
+  std::optional<int64_t> Count(const json::Value* parent, const Pointer& path, std::string_view key,
+                               int64_t by_default);
+  std::string_view String(const json::Value* parent, const Pointer& path, std::string_view key);
+  // A map of strings (labels, annotations, nodeSelector), which is `key` of `parent`, at `path`:
+  // also checks each value.
+  Place StringMap(const json::Value* parent, std::string_view key, const Pointer& path);
 
   // A PodTemplateSpec at `path`: metadata and spec. `pod_template` may be null: then a template
   // without containers is added, since pods are made all the same. The reference holds until the
   // next call.
-  PodTemplateView& AddTemplate(std::string name, std::string path, const json::Value* pod_template);
+  PodTemplateView& AddTemplate(std::string_view name, std::string_view path,
+                               const json::Value* pod_template);
 
-  // Reads containers and init containers (and OME's runner) of the pod spec at `path` into `pod`.
-  void ReadPodSpec(PodTemplateView& pod, std::string path, const json::Value* spec);
+  // Reads the pod spec, whose path the template has already, with its containers and init
+  // containers (and OME's runner).
+  void ReadPodSpec(PodTemplateView& pod, const json::Value* spec);
 
   // The view holds more than is handled. The first time counts.
-  void AddExcess(std::string path, std::string_view what, size_t max);
+  void AddExcess(std::string_view path, std::string_view what, size_t max);
 
-  // Records one member of the wrong type, once.
-  void AddWrongType(std::string path, std::string_view wanted, const json::Value& value);
+  // Records one value of the wrong type, once.
+  void AddWrongType(const Pointer& path, std::string_view wanted, const json::Value& value);
 
   // Groups the templates (indexes); sets their pod_group.
-  PodGroupView& AddGroup(PodGroupOwner owner, std::string name, std::vector<size_t> templates);
+  PodGroupView& AddGroup(PodGroupOwner owner, std::string_view name,
+                         std::span<const size_t> templates);
+
+  // Texts in the view's arena.
+  std::string_view Text(std::initializer_list<std::string_view> parts);
+  std::string_view Child(std::string_view path, std::string_view key);
+  // "PATH/INDEX" and what is below that.
+  std::string_view Item(std::string_view path, size_t index, std::string_view below = {});
+  // The name, or "role 3" for one without.
+  std::string_view NameOr(std::string_view name, std::string_view what, size_t index);
+  // A row of places, for what a template inherits.
+  std::span<const Place> Row(std::initializer_list<const Place*> places);
 
  private:
-  const json::Value* Typed(const json::Value* parent, std::string_view path, std::string_view key,
+  const json::Value* Typed(const json::Value* parent, const Pointer& path, std::string_view key,
                            bool (*has_type)(const json::Value&), std::string_view wanted);
-  void ReadContainers(PodTemplateView& pod, std::string_view path, const json::Value* spec,
+  // The same of member `key` of what is at `path`.
+  void AddWrongMember(const Pointer& path, std::string_view key, std::string_view wanted,
+                      const json::Value& value);
+  void ReadContainers(PodTemplateView& pod, const Pointer& path, const json::Value* spec,
                       std::string_view key, ContainerView::Role role);
-  void ReadEnv(const Place& env);
-  void AddContainer(PodTemplateView& pod, std::string path, const json::Value& container,
+  void ReadEnv(ContainerView& container);
+  // Whether no further wrong type is recorded. Then not even its path is built: it would cost more
+  // than the member, of which there may be any number.
+  bool IsFull() const { return view_.excess && view_.wrong_types.size() == kMaxWrongTypes; }
+  void AddContainer(PodTemplateView& pod, std::string_view path, const json::Value& container,
                     ContainerView::Role role);
 
   WorkloadView& view_;
   std::unordered_set<const json::Value*> wrong_;
   size_t containers_ = 0;
+  std::span<ContainerView> row_;  // of the template that is read
 };
+
+// For AddGroup: the only template.
+inline constexpr std::array<size_t, 1> kFirst = {0};
 
 void ReadNative(Builder& builder);
 void ReadVolcanoJob(Builder& builder);

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -25,14 +24,16 @@ bool IsGrouped(const PodTemplateView& pod) {
 // With a Volcano strategy AIBrix makes the PodGroup itself, from these numbers; else Volcano does,
 // with minMember 1.
 std::optional<int64_t> MinMember(Builder& builder, const Value* parent, std::string_view path) {
-  const std::string strategy = json::Child(path, "schedulingStrategy");
-  const Value* volcano = builder.Object(builder.Object(parent, path, "schedulingStrategy"),
-                                        strategy, "volcanoSchedulingStrategy");
+  const Value* strategy = builder.Object(parent, path, "schedulingStrategy");
+  const Value* volcano =
+      builder.Object(strategy, {path, "/schedulingStrategy"}, "volcanoSchedulingStrategy");
   if (volcano == nullptr) return 1;
-  return builder.Count(volcano, strategy + "/volcanoSchedulingStrategy", "minMember", 0);
+  return builder.Count(volcano, {path, "/schedulingStrategy/volcanoSchedulingStrategy"},
+                       "minMember", 0);
 }
 
-void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
+void ReadRoles(Builder& builder, const Value* spec, std::string_view path) {
+  constexpr std::string_view kTemplate = "/template";
   WorkloadView& view = builder.view();
   const Value* roles = builder.List(spec, path, "roles");
   if (roles == nullptr || builder.HasTooMany(roles, path, "roles")) return;
@@ -42,9 +43,13 @@ void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
     std::optional<int64_t> min_member;
   };
   std::vector<Role> read;
+  const std::string_view list_path = builder.Child(path, "roles");
+  bool any_npus = false;
   for (size_t i = 0; i < roles->size(); ++i) {
     const Value& role = (*roles)[i];
-    const std::string role_path = json::Child(path + "/roles", i);
+    const std::string_view template_path = builder.Item(list_path, i, kTemplate);
+    const std::string_view role_path =
+        template_path.substr(0, template_path.size() - kTemplate.size());
     if (!role.is_object()) {
       builder.AddWrongType(role_path, "object", role);
       continue;
@@ -54,14 +59,14 @@ void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
     const auto size = builder.Count(&role, role_path, "podGroupSize", 1);
     const Value* pod_template = builder.Object(&role, role_path, "template");
     PodTemplateView& pod =
-        builder.AddTemplate(name.empty() ? "role " + std::to_string(i) : std::string(name),
-                            role_path + "/template", pod_template);
+        builder.AddTemplate(builder.NameOr(name, "role", i), template_path, pod_template);
+    pod.part = i;
+    any_npus = any_npus || pod.own_npus;
     if (size) pod.pods = *size > 1 ? size : replicas;
     read.push_back(
         {view.templates.size() - 1, size.value_or(1), MinMember(builder, &role, role_path)});
   }
 
-  const bool any_npus = view.RequestsNpus();
   std::vector<size_t> shared;
   for (const Role& role : read) {
     PodTemplateView& pod = view.templates[role.index];
@@ -69,15 +74,16 @@ void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
     pod.router = !npus && (any_npus || IsRoutingName(pod.name));
     if (!IsGrouped(pod)) continue;
     if (role.group_size > 1) {
-      builder.AddGroup(PodGroupOwner::kPodSet, "one PodSet of role " + pod.name, {role.index})
-          .min_member = role.min_member;
+      const std::string_view title = builder.Text({"one PodSet of role ", pod.name});
+      builder.AddGroup(PodGroupOwner::kPodSet, title, {&role.index, 1}).min_member =
+          role.min_member;
     } else {
       shared.push_back(role.index);
     }
   }
   if (!shared.empty()) {
-    builder.AddGroup(PodGroupOwner::kRoleSet, "the roles with podGroupSize 1", std::move(shared))
-        .min_member = MinMember(builder, spec, path);
+    builder.AddGroup(PodGroupOwner::kRoleSet, "the roles with podGroupSize 1", shared).min_member =
+        MinMember(builder, spec, path);
   }
 }
 
@@ -86,7 +92,7 @@ void ReadRoles(Builder& builder, const Value* spec, const std::string& path) {
 void ReadAibrix(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kAibrix;
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
   if (view.kind == Kind::kRoleSet) {
     ReadRoles(builder, spec, "/spec");
     return;
@@ -95,18 +101,18 @@ void ReadAibrix(Builder& builder) {
   if (view.kind == Kind::kStormService) {
     builder.Int(spec, "/spec", "replicas");
     const Value* metadata = builder.Object(pod_template, "/spec/template", "metadata");
-    builder.StringMap(metadata, "/spec/template/metadata", "labels");
-    builder.StringMap(metadata, "/spec/template/metadata", "annotations");
+    builder.StringMap(metadata, "labels", "/spec/template/metadata/labels");
+    builder.StringMap(metadata, "annotations", "/spec/template/metadata/annotations");
     ReadRoles(builder, builder.Object(pod_template, "/spec/template", "spec"),
               "/spec/template/spec");
     return;
   }
   PodTemplateView& pod = builder.AddTemplate("", "/spec/template", pod_template);
   pod.pods = builder.Count(spec, "/spec", "podGroupSize", 1);
-  pod.inherited_labels.push_back(view.labels);
-  pod.inherited_annotations.push_back(view.annotations);
+  pod.inherited_labels = builder.Row({&view.labels});
+  pod.inherited_annotations = builder.Row({&view.annotations});
   if (!IsGrouped(pod)) return;
-  builder.AddGroup(PodGroupOwner::kPodSet, "the PodSet", {0}).min_member =
+  builder.AddGroup(PodGroupOwner::kPodSet, "the PodSet", kFirst).min_member =
       MinMember(builder, spec, "/spec");
 }
 

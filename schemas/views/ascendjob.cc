@@ -1,5 +1,4 @@
 
-#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -23,17 +22,16 @@ std::optional<int64_t> Sum(std::optional<int64_t> a, std::optional<int64_t> b) {
 void ReadAscendJob(Builder& builder) {
   WorkloadView& view = builder.view();
   // Presence of both labels is what the operator looks at, whatever their values.
-  const bool mindie = json::Find(view.labels.value, kJobId) != nullptr &&
-                      json::Find(view.labels.value, kApp) != nullptr;
+  const bool mindie = view.labels.Find(kJobId) != nullptr && view.labels.Find(kApp) != nullptr;
   view.framework = mindie ? Framework::kMindIE : Framework::kAscendJob;
 
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
   const std::string_view job_scheduler = builder.String(spec, "/spec", "schedulerName");
   const Value* run_policy = builder.Object(spec, "/spec", "runPolicy");
   builder.Int(run_policy, "/spec/runPolicy", "backoffLimit");
   const Value* scheduling = builder.Object(run_policy, "/spec/runPolicy", "schedulingPolicy");
-  const std::string scheduling_path = "/spec/runPolicy/schedulingPolicy";
-  builder.String(scheduling, scheduling_path, "queue");
+  constexpr std::string_view kSchedulingPath = "/spec/runPolicy/schedulingPolicy";
+  builder.String(scheduling, kSchedulingPath, "queue");
 
   std::vector<size_t> all;
   std::optional<int64_t> total = 0;
@@ -41,8 +39,9 @@ void ReadAscendJob(Builder& builder) {
   const Value* replica_specs = builder.Object(spec, "/spec", "replicaSpecs");
   if (builder.HasTooMany(replica_specs, "/spec", "replicaSpecs")) return;
   if (replica_specs != nullptr) {
-    for (const auto& [type, replica_spec] : replica_specs->members()) {
-      const std::string path = json::Child("/spec/replicaSpecs", type);
+    for (const json::Member& member : replica_specs->members()) {
+      const auto& [type, replica_spec] = member;
+      const std::string_view path = builder.Child("/spec/replicaSpecs", type);
       if (!replica_spec.is_object()) {
         if (!replica_spec.is_null()) {
           builder.AddWrongType(path, "object", replica_spec);
@@ -53,7 +52,8 @@ void ReadAscendJob(Builder& builder) {
       builder.String(&replica_spec, path, "restartPolicy");
       const Value* pod_template = builder.Object(&replica_spec, path, "template");
       PodTemplateView& pod =
-          builder.AddTemplate(std::string(type), path + "/template", pod_template);
+          builder.AddTemplate(type, builder.Text({path, "/template"}), pod_template);
+      pod.part = static_cast<size_t>(&member - replica_specs->members().data());
       pod.pods = replicas;
       templates_name_scheduler = templates_name_scheduler || !pod.SchedulerName().empty();
       all.push_back(view.templates.size() - 1);
@@ -65,12 +65,12 @@ void ReadAscendJob(Builder& builder) {
   if (!templates_name_scheduler) {
     for (PodTemplateView& pod : view.templates) pod.job_scheduler = job_scheduler;
   }
-  PodGroupView& group = builder.AddGroup(PodGroupOwner::kAscendJob, "the job", std::move(all));
+  PodGroupView& group = builder.AddGroup(PodGroupOwner::kAscendJob, "the job", all);
   group.labels = view.labels;
   group.annotations = view.annotations;
   group.min_member = json::Find(scheduling, "minAvailable") == nullptr
                          ? total
-                         : builder.Int(scheduling, scheduling_path, "minAvailable");
+                         : builder.Int(scheduling, kSchedulingPath, "minAvailable");
 }
 
 }  // namespace mindgate::schemas::views

@@ -1,176 +1,255 @@
+#include <algorithm>
+#include <memory>
 
-#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
 namespace mindgate::schemas::views {
+namespace {
 
 using json::Value;
 
-const Value* Builder::Typed(const Value* parent, std::string_view path, std::string_view key,
+size_t Items(const Value* spec, std::string_view key) {
+  const Value* list = json::Find(spec, key);
+  return json::IsArray(list) ? list->size() : 0;
+}
+
+}  // namespace
+
+std::string_view Builder::Text(std::initializer_list<std::string_view> parts) {
+  size_t size = 0;
+  for (std::string_view part : parts) size += part.size();
+  char* const text = view_.arena->Row<char>(size);
+  char* end = text;
+  for (std::string_view part : parts) end = std::copy(part.begin(), part.end(), end);
+  return {text, size};
+}
+
+std::string_view Builder::Child(std::string_view path, std::string_view key) {
+  return Text({Pointer(path).Child(key)});
+}
+
+std::string_view Builder::Item(std::string_view path, size_t index, std::string_view below) {
+  char digits[20];
+  char* begin = digits + sizeof digits;
+  do *--begin = static_cast<char>('0' + index % 10);
+  while ((index /= 10) > 0);
+  const auto size = static_cast<size_t>(digits + sizeof digits - begin);
+  return Text({path, "/", std::string_view(begin, size), below});
+}
+
+std::string_view Builder::NameOr(std::string_view name, std::string_view what, size_t index) {
+  return name.empty() ? Text({what, " ", std::to_string(index)}) : name;
+}
+
+std::span<const Place> Builder::Row(std::initializer_list<const Place*> places) {
+  Place* const row = view_.arena->Row<Place>(places.size());
+  size_t count = 0;
+  for (const Place* place : places) std::construct_at(row + count++, *place);
+  return {row, count};
+}
+
+const Value* Builder::Typed(const Value* parent, const Pointer& path, std::string_view key,
                             bool (*has_type)(const Value&), std::string_view wanted) {
   const Value* value = json::Find(parent, key);
   if (value == nullptr || has_type(*value)) return value;
-  AddWrongType(json::Child(path, key), wanted, *value);
+  AddWrongMember(path, key, wanted, *value);
   return nullptr;
 }
 
-void Builder::AddWrongType(std::string path, std::string_view wanted, const Value& value) {
+void Builder::AddWrongMember(const Pointer& path, std::string_view key, std::string_view wanted,
+                             const Value& value) {
+  if (IsFull()) return;
+  AddWrongType(std::string_view(path.Child(key)), wanted, value);
+}
+
+void Builder::AddWrongType(const Pointer& path, std::string_view wanted, const Value& value) {
   if (view_.wrong_types.size() == kMaxWrongTypes) {
-    AddExcess(std::move(path), "members of a wrong type", kMaxWrongTypes);
+    if (!IsFull()) AddExcess(path.Text(), "members of a wrong type", kMaxWrongTypes);
     return;
   }
   // A bare pod's metadata is read twice: as the object's and as its template's.
-  if (wrong_.insert(&value).second) view_.wrong_types.push_back({std::move(path), wanted, &value});
+  if (!wrong_.insert(&value).second) return;
+  view_.wrong_types.push_back({Text({path.above, path.below}), wanted, &value});
 }
 
-void Builder::AddExcess(std::string path, std::string_view what, size_t max) {
-  if (!view_.excess) view_.excess = Excess{std::move(path), what, max};
+void Builder::AddExcess(std::string_view path, std::string_view what, size_t max) {
+  if (!view_.excess) view_.excess = Excess{Text({path}), what, max};
 }
 
-bool Builder::HasTooMany(const Value* parts, std::string_view path, std::string_view key) {
-  if (parts == nullptr || parts->size() <= kMaxTemplates) return false;
-  AddExcess(json::Child(path, key), key, kMaxTemplates);
-  return true;
+bool Builder::HasTooMany(const Value* parts, const Pointer& path, std::string_view key) {
+  if (parts == nullptr) return false;
+  if (parts->size() > kMaxTemplates) {
+    AddExcess(path.Child(key), key, kMaxTemplates);
+    return true;
+  }
+  view_.templates.reserve(parts->size());
+  return false;
 }
 
-const Value* Builder::Object(const Value* parent, std::string_view path, std::string_view key) {
+const Value* Builder::Object(const Value* parent, const Pointer& path, std::string_view key) {
   return Typed(parent, path, key, [](const Value& value) { return value.is_object(); }, "object");
 }
 
-const Value* Builder::List(const Value* parent, std::string_view path, std::string_view key) {
+const Value* Builder::List(const Value* parent, const Pointer& path, std::string_view key) {
   return Typed(parent, path, key, [](const Value& value) { return value.is_array(); }, "list");
 }
 
-std::optional<int64_t> Builder::Int(const Value* parent, std::string_view path,
+std::optional<int64_t> Builder::Int(const Value* parent, const Pointer& path,
                                     std::string_view key) {
   const auto is_integer = [](const Value& value) { return value.is_integer(); };
   return json::AsInt(Typed(parent, path, key, is_integer, "integer"));
 }
 
-std::optional<int64_t> Builder::Count(const Value* parent, std::string_view path,
+std::optional<int64_t> Builder::Count(const Value* parent, const Pointer& path,
                                       std::string_view key, int64_t by_default) {
   if (json::Find(parent, key) == nullptr) return by_default;
   return Int(parent, path, key);
 }
 
-std::string_view Builder::String(const Value* parent, std::string_view path, std::string_view key) {
+std::string_view Builder::String(const Value* parent, const Pointer& path, std::string_view key) {
   const auto is_string = [](const Value& value) { return value.is_string(); };
   return json::AsString(Typed(parent, path, key, is_string, "string")).value_or("");
 }
 
-Place Builder::StringMap(const Value* parent, std::string_view path, std::string_view key) {
+Place Builder::StringMap(const Value* parent, std::string_view key, const Pointer& path) {
   Place place;
-  place.path = json::Child(path, key);
-  place.value = Object(parent, path, key);
+  place.path = path;
+  place.keys = KeyFilter();
+  place.value = json::Find(parent, key);
+  if (place.value != nullptr && !place.value->is_object()) {
+    AddWrongType(path, "object", *place.value);
+    place.value = nullptr;
+  }
   if (place.value == nullptr) return place;
   for (const auto& [name, value] : place.value->members()) {
-    if (!value.is_string() && !value.is_null()) {
-      AddWrongType(json::Child(place.path, name), "string", value);
-    }
+    place.keys.Add(name);
+    if (!value.is_string() && !value.is_null()) AddWrongMember(path, name, "string", value);
   }
   return place;
 }
 
-PodTemplateView& Builder::AddTemplate(std::string name, std::string path,
+PodTemplateView& Builder::AddTemplate(std::string_view name, std::string_view path,
                                       const Value* pod_template) {
   PodTemplateView& pod = view_.templates.emplace_back();
-  pod.name = std::move(name);
-  pod.path = std::move(path);
-  const Value* metadata = Object(pod_template, pod.path, "metadata");
-  const std::string metadata_path = json::Child(pod.path, "metadata");
-  pod.labels = StringMap(metadata, metadata_path, "labels");
-  pod.annotations = StringMap(metadata, metadata_path, "annotations");
-  ReadPodSpec(pod, json::Child(pod.path, "spec"), Object(pod_template, pod.path, "spec"));
+  pod.name = name;
+  pod.path = path;
+  const Value* metadata = Object(pod_template, path, "metadata");
+  pod.labels = StringMap(metadata, "labels", {path, "/metadata/labels"});
+  pod.annotations = StringMap(metadata, "annotations", {path, "/metadata/annotations"});
+  pod.pod_spec.path = {path, "/spec"};
+  pod.node_selector.path = {path, "/spec/nodeSelector"};
+  ReadPodSpec(pod, Object(pod_template, path, "spec"));
   return pod;
 }
 
-void Builder::ReadPodSpec(PodTemplateView& pod, std::string path, const Value* spec) {
+void Builder::ReadPodSpec(PodTemplateView& pod, const Value* spec) {
   pod.pod_spec.value = spec;
-  pod.pod_spec.path = std::move(path);
   if (spec == nullptr) return;
-  String(spec, pod.pod_spec.path, "schedulerName");
-  String(spec, pod.pod_spec.path, "restartPolicy");
-  StringMap(spec, pod.pod_spec.path, "nodeSelector");
-  if (const Value* runner =
-          kOmeKinds.Has(view_.kind) ? Object(spec, pod.pod_spec.path, "runner") : nullptr) {
-    AddContainer(pod, json::Child(pod.pod_spec.path, "runner"), *runner,
+  const Pointer& path = pod.pod_spec.path;
+  pod.scheduler = String(spec, path, "schedulerName");
+  String(spec, path, "restartPolicy");
+  pod.node_selector = StringMap(spec, "nodeSelector", pod.node_selector.path);
+  const Value* runner = kOmeKinds.Has(view_.kind) ? Object(spec, path, "runner") : nullptr;
+  const size_t most = (runner != nullptr ? 1 : 0) +
+                      std::min(Items(spec, "containers"), kMaxContainersOfPod) +
+                      std::min(Items(spec, "initContainers"), kMaxContainersOfPod);
+  row_ = {view_.arena->Row<ContainerView>(most), most};
+  pod.containers = row_.first(0);
+  if (runner != nullptr) {
+    AddContainer(pod, Text({path.above, path.below, "/runner"}), *runner,
                  ContainerView::Role::kRunner);
   }
-  ReadContainers(pod, pod.pod_spec.path, spec, "containers", ContainerView::Role::kMain);
-  ReadContainers(pod, pod.pod_spec.path, spec, "initContainers", ContainerView::Role::kInit);
+  ReadContainers(pod, path, spec, "containers", ContainerView::Role::kMain);
+  ReadContainers(pod, path, spec, "initContainers", ContainerView::Role::kInit);
 }
 
-void Builder::ReadContainers(PodTemplateView& pod, std::string_view path, const Value* spec,
+void Builder::ReadContainers(PodTemplateView& pod, const Pointer& path, const Value* spec,
                              std::string_view key, ContainerView::Role role) {
   const Value* containers = List(spec, path, key);
   if (containers == nullptr) return;
-  const std::string list_path = json::Child(path, key);
   containers_ += containers->size();
   if (containers->size() > kMaxContainersOfPod) {
-    return AddExcess(list_path, "containers in one pod", kMaxContainersOfPod);
+    return AddExcess(path.Child(key), "containers in one pod", kMaxContainersOfPod);
   }
   if (containers_ > kMaxContainers) {
-    return AddExcess(list_path, "containers", kMaxContainers);
+    return AddExcess(path.Child(key), "containers", kMaxContainers);
   }
+  const std::string_view list = Text({path.above, path.below, "/", key});
   for (size_t i = 0; i < containers->size(); ++i) {
-    AddContainer(pod, json::Child(list_path, i), (*containers)[i], role);
+    AddContainer(pod, Item(list, i), (*containers)[i], role);
   }
 }
 
-void Builder::AddContainer(PodTemplateView& pod, std::string path, const Value& container,
+void Builder::AddContainer(PodTemplateView& pod, std::string_view path, const Value& container,
                            ContainerView::Role role) {
-  if (!container.is_object()) {
-    AddWrongType(std::move(path), "object", container);
-    return;
-  }
-  ContainerView& added = pod.containers.emplace_back();
+  if (!container.is_object()) return AddWrongType(path, "object", container);
+  const size_t count = pod.containers.size();
+  ContainerView& added = *std::construct_at(&row_[count]);
+  pod.containers = row_.first(count + 1);
   added.role = role;
+  added.path = path;
   added.value = &container;
   added.name = String(&container, path, "name");
   added.env.value = List(&container, path, "env");
-  added.env.path = json::Child(path, "env");
-  ReadEnv(added.env);
+  added.env.path = {path, "/env"};
+  added.env.wrong_type = added.env.value == nullptr && json::Find(container, "env") != nullptr;
+  ReadEnv(added);
   const Value* resources = Object(&container, path, "resources");
-  if (resources != nullptr) {
-    const std::string resources_path = json::Child(path, "resources");
-    Object(resources, resources_path, "requests");
-    Object(resources, resources_path, "limits");
-    added.npus = ReadNpuRequests(resources, resources_path);
-    pod.own_npus = pod.own_npus || added.RequestsNpus();
-    if (added.npus.size() > kMaxNpuNames) {
-      AddExcess(resources_path, "huawei.com resources in one container", kMaxNpuNames);
-    }
+  if (resources == nullptr) return;
+  const Pointer resources_path(path, "/resources");
+  Object(resources, resources_path, "requests");
+  Object(resources, resources_path, "limits");
+  added.npus = ReadNpuRequests(resources, path, *view_.arena);
+  pod.own_npus = pod.own_npus || added.RequestsNpus();
+  if (added.npus.size() > kMaxNpuNames) {
+    AddExcess(resources_path.Text(), "huawei.com resources in one container", kMaxNpuNames);
   }
-  added.path = std::move(path);
 }
 
-void Builder::ReadEnv(const Place& env) {
-  if (env.value == nullptr) return;
-  for (size_t i = 0; i < env.value->size(); ++i) {
-    const Value& entry = (*env.value)[i];
-    // Built only for what is wrong: an object of many variables is the common case.
-    const auto at = [&](std::string_view key) {
-      return json::Child(json::Child(env.path, i), key);
+// An object of many variables is the common case: each is looked at once, for all who ask.
+void Builder::ReadEnv(ContainerView& container) {
+  if (container.env.value == nullptr) return;
+  for (const Value& entry : *container.env.value) {
+    // Spelled only for what is wrong.
+    const auto path = [&] {
+      const auto index = static_cast<size_t>(&entry - container.env.value->begin());
+      return container.env.path.Child(index);
     };
     if (!entry.is_object()) {
-      AddWrongType(json::Child(env.path, i), "object", entry);
+      if (!IsFull()) AddWrongType(std::string_view(path()), "object", entry);
       continue;
     }
-    for (std::string_view key : {"name", "value"}) {
-      const Value* text = json::Find(entry, key);
-      if (text != nullptr && !text->is_string()) AddWrongType(at(key), "string", *text);
+    bool has_value = false;
+    bool has_source = false;
+    for (const json::Member& member : entry.members()) {
+      if (member.value.is_null()) continue;
+      if (member.key == "valueFrom") {
+        has_source = true;
+      } else if (member.key == "name" || member.key == "value") {
+        if (!member.value.is_string()) {
+          if (!IsFull())
+            AddWrongMember(std::string_view(path()), member.key, "string", member.value);
+        } else if (member.key == "value") {
+          has_value = !member.value.text().empty();
+        } else if (container.visible_devices == nullptr && member.value.text() == kVisibleDevices) {
+          container.visible_devices = &entry;
+        }
+      }
     }
+    container.env_has_both = container.env_has_both || (has_value && has_source);
   }
 }
 
-PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string name,
-                                std::vector<size_t> templates) {
+PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
+                                std::span<const size_t> templates) {
   PodGroupView& group = view_.pod_groups.emplace_back();
   group.owner = owner;
-  group.name = std::move(name);
+  group.name = name;
   for (size_t index : templates) view_.templates[index].pod_group = view_.pod_groups.size() - 1;
-  group.templates = std::move(templates);
+  size_t* const row = view_.arena->Row<size_t>(templates.size());
+  std::copy(templates.begin(), templates.end(), row);
+  group.templates = {row, templates.size()};
   return group;
 }
 

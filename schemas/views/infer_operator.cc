@@ -1,5 +1,4 @@
 
-#include "json/pointer.h"
 #include "schemas/views/adapters.h"
 
 // infer-operator: a role holds a raw Deployment or StatefulSet spec; with the gang label each
@@ -12,42 +11,43 @@ using json::Value;
 
 constexpr std::string_view kGangLabel = "infer.huawei.com/gang-schedule";
 
-void ReadRole(Builder& builder, const Value& role, const std::string& path, size_t index) {
+void ReadRole(Builder& builder, const Value& role, std::string_view path, size_t index) {
   WorkloadView& view = builder.view();
   const std::string_view name = builder.String(&role, path, "name");
   builder.Int(&role, path, "replicas");
   const Value* metadata = builder.Object(&role, path, "metadata");
-  Place labels = builder.StringMap(metadata, path + "/metadata", "labels");
-  Place annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
+  Place labels = builder.StringMap(metadata, "labels", {path, "/metadata/labels"});
+  Place annotations = builder.StringMap(metadata, "annotations", {path, "/metadata/annotations"});
   if (view.kind == Kind::kInstanceSet) {
     // The operator copies a role's metadata to the InstanceSet and from then on reads only that.
     labels = view.labels;
     annotations = view.annotations;
   }
   const std::string_view workload =
-      builder.String(builder.Object(&role, path, "workload"), path + "/workload", "kind");
+      builder.String(builder.Object(&role, path, "workload"), {path, "/workload"}, "kind");
 
   const Value* spec = builder.Object(&role, path, "spec");
   if (spec == nullptr) return;
-  const std::string spec_path = path + "/spec";
+  const Pointer spec_path(path, "/spec");
   const auto pods = builder.Count(spec, spec_path, "replicas", 1);
   const Value* pod_template = builder.Object(spec, spec_path, "template");
   if (pod_template == nullptr) return;
-  builder
-      .AddTemplate(name.empty() ? "role " + std::to_string(index) : std::string(name),
-                   spec_path + "/template", pod_template)
-      .pods = pods;
+  PodTemplateView& pod = builder.AddTemplate(builder.NameOr(name, "role", index),
+                                             builder.Text({path, "/spec/template"}), pod_template);
+  pod.part = index;
+  pod.pods = pods;
 
-  const bool gang = json::FindString(labels.value, kGangLabel) == "true";
+  const bool gang = labels.Text(kGangLabel) == "true";
   const PodGroupOwner owner = gang                        ? PodGroupOwner::kInstance
                               : workload == "StatefulSet" ? PodGroupOwner::kStatefulSet
                                                           : PodGroupOwner::kReplicaSet;
-  PodGroupView& group = builder.AddGroup(
-      owner, "one instance of role " + view.templates.back().name, {view.templates.size() - 1});
+  const std::string_view title = builder.Text({"one instance of role ", pod.name});
+  const size_t last = view.templates.size() - 1;
+  PodGroupView& group = builder.AddGroup(owner, title, {&last, 1});
   group.min_member = gang ? pods : std::optional<int64_t>(1);
   if (gang) {
-    group.labels = std::move(labels);
-    group.annotations = std::move(annotations);
+    group.labels = labels;
+    group.annotations = annotations;
   }
 }
 
@@ -56,21 +56,22 @@ void ReadRole(Builder& builder, const Value& role, const std::string& path, size
 void ReadInferOperator(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kInferOperator;
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
   if (view.kind == Kind::kInstanceSet) {
     if (spec != nullptr) ReadRole(builder, *spec, "/spec", 0);
     return;
   }
-  std::string path = "/spec";
+  std::string_view path = "/spec";
   if (view.kind == Kind::kInferServiceSet) {
     builder.Int(spec, path, "replicas");
     spec = builder.Object(spec, path, "template");
-    path += "/template";
+    path = "/spec/template";
   }
   const Value* roles = builder.List(spec, path, "roles");
   if (roles == nullptr || builder.HasTooMany(roles, path, "roles")) return;
+  const std::string_view list_path = builder.Child(path, "roles");
   for (size_t i = 0; i < roles->size(); ++i) {
-    const std::string role_path = json::Child(path + "/roles", i);
+    const std::string_view role_path = builder.Item(list_path, i);
     if ((*roles)[i].is_object()) {
       ReadRole(builder, (*roles)[i], role_path, i);
     } else {

@@ -11,27 +11,29 @@ using json::Value;
 
 void ReadLeaderWorkerSet(Builder& builder) {
   builder.view().framework = Framework::kLeaderWorkerSet;
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
   builder.Int(spec, "/spec", "replicas");
-  const std::string path = "/spec/leaderWorkerTemplate";
+  constexpr std::string_view kPath = "/spec/leaderWorkerTemplate";
   const Value* group = builder.Object(spec, "/spec", "leaderWorkerTemplate");
-  const auto size = builder.Count(group, path, "size", 1);
+  const auto size = builder.Count(group, kPath, "size", 1);
   builder.String(spec, "/spec", "startupPolicy");
   std::vector<size_t> all;
   // A missing leader template means that the leader uses the worker's: never create one.
-  const Value* leader = builder.Object(group, path, "leaderTemplate");
+  const Value* leader = builder.Object(group, kPath, "leaderTemplate");
   if (leader != nullptr) {
-    builder.AddTemplate("leader", path + "/leaderTemplate", leader).pods = 1;
+    builder.AddTemplate("leader", "/spec/leaderWorkerTemplate/leaderTemplate", leader).pods = 1;
     all.push_back(all.size());
   }
-  const Value* worker = builder.Object(group, path, "workerTemplate");
+  const Value* worker = builder.Object(group, kPath, "workerTemplate");
   if (worker != nullptr) {
-    PodTemplateView& pod = builder.AddTemplate("worker", path + "/workerTemplate", worker);
+    PodTemplateView& pod =
+        builder.AddTemplate("worker", "/spec/leaderWorkerTemplate/workerTemplate", worker);
+    pod.part = all.size();
     pod.pods = size;
     if (leader != nullptr && size) pod.pods = std::max<int64_t>(*size, 1) - 1;
     all.push_back(all.size());
   }
-  builder.AddGroup(PodGroupOwner::kLeaderWorkerSetGroup, "one group", std::move(all));
+  builder.AddGroup(PodGroupOwner::kLeaderWorkerSetGroup, "one group", all);
 }
 
 }  // namespace mindgate::schemas::views

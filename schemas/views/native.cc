@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -13,21 +12,21 @@ using json::Value;
 
 // Pods of a Job that exist together. Without completions it is a work queue: as many as run in
 // parallel.
-std::optional<int64_t> PodsOfJob(Builder& builder, const Value* spec, std::string_view path) {
+std::optional<int64_t> PodsOfJob(Builder& builder, const Value* spec, const Pointer& path) {
   const auto parallelism = builder.Count(spec, path, "parallelism", 1);
   const auto completions = builder.Count(spec, path, "completions", INT64_MAX);
   if (!parallelism || !completions) return std::nullopt;
   return std::min(*parallelism, *completions);
 }
 
-void AddOnly(Builder& builder, const std::string& path, const Value* spec,
+void AddOnly(Builder& builder, std::string_view path, const Value* spec,
              std::optional<int64_t> pods, PodGroupOwner owner, Framework framework) {
   builder.view().framework = framework;
   const Value* pod_template = builder.Object(spec, path, "template");
-  builder.AddTemplate("", json::Child(path, "template"), pod_template).pods = pods;
-  PodGroupView& group = builder.AddGroup(owner, std::string(KindName(builder.view().kind)), {0});
+  builder.AddTemplate("", builder.Child(path, "template"), pod_template).pods = pods;
+  PodGroupView& group = builder.AddGroup(owner, KindName(builder.view().kind), kFirst);
   // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it.
-  if (json::Find(builder.view().annotations.value, kGroupMinMember) == nullptr) {
+  if (builder.view().annotations.Find(kGroupMinMember) == nullptr) {
     group.min_member = 1;
   }
 }
@@ -39,10 +38,10 @@ void ReadNative(Builder& builder) {
   if (kind == Kind::kPod) {
     builder.view().framework = Framework::kPod;
     builder.AddTemplate("", "", &builder.object()).pods = 1;
-    builder.AddGroup(PodGroupOwner::kPod, "pod", {0}).min_member = 1;
+    builder.AddGroup(PodGroupOwner::kPod, "pod", kFirst).min_member = 1;
     return;
   }
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
   switch (kind) {
     case Kind::kDeployment:
       AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
@@ -54,9 +53,9 @@ void ReadNative(Builder& builder) {
       break;
     case Kind::kCronJob: {
       const Value* job = builder.Object(spec, "/spec", "jobTemplate");
-      const std::string path = "/spec/jobTemplate/spec";
+      constexpr std::string_view kPath = "/spec/jobTemplate/spec";
       const Value* job_spec = builder.Object(job, "/spec/jobTemplate", "spec");
-      AddOnly(builder, path, job_spec, PodsOfJob(builder, job_spec, path), PodGroupOwner::kJob,
+      AddOnly(builder, kPath, job_spec, PodsOfJob(builder, job_spec, kPath), PodGroupOwner::kJob,
               Framework::kJob);
       break;
     }

@@ -1,6 +1,5 @@
 #include <array>
 
-#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -13,22 +12,30 @@ namespace {
 
 using json::Value;
 
+// Of a component's templates.
+struct Names {
+  std::string_view single;
+  std::string_view leader;
+  std::string_view worker;
+};
+
 struct Component {
-  std::string_view name;         // "engine"
+  Names names;
   std::string_view service_key;  // in an InferenceService
   std::string_view runtime_key;  // in a runtime
   bool router;
 };
 
 constexpr std::array<Component, 3> kComponents = {{
-    {"engine", "engine", "engineConfig", false},
-    {"decoder", "decoder", "decoderConfig", false},
-    {"router", "router", "routerConfig", true},
+    {{"engine", "engine.leader", "engine.worker"}, "engine", "engineConfig", false},
+    {{"decoder", "decoder.leader", "decoder.worker"}, "decoder", "decoderConfig", false},
+    {{"router", "router.leader", "router.worker"}, "router", "routerConfig", true},
 }};
 
 // The deprecated way to write an engine; OME's defaulter moves it there when neither engine nor
 // model is set.
-constexpr Component kPredictor = {"predictor", "predictor", "", false};
+constexpr Component kPredictor = {
+    {"predictor", "predictor.leader", "predictor.worker"}, "predictor", "", false};
 
 const PodTemplateView* TemplateNamed(const WorkloadView* view, std::string_view name) {
   if (view == nullptr) return nullptr;
@@ -41,43 +48,43 @@ const PodTemplateView* TemplateNamed(const WorkloadView* view, std::string_view 
 class ComponentReader {
  public:
   ComponentReader(Builder& builder, const Component& component, const Value& value,
-                  std::string path)
-      : builder_(builder), component_(component), value_(value), path_(std::move(path)) {}
+                  std::string_view path)
+      : builder_(builder), component_(component), value_(value), path_(path) {}
 
   void Read() {
-    labels_ = builder_.StringMap(&value_, path_, "labels");
-    annotations_ = builder_.StringMap(&value_, path_, "annotations");
-    const std::string name(component_.name);
-    const std::string in_runtime(component_.name == kPredictor.name ? "engine" : component_.name);
+    labels_ = builder_.StringMap(&value_, "labels", {path_, "/labels"});
+    annotations_ = builder_.StringMap(&value_, "annotations", {path_, "/annotations"});
+    const Names& names = component_.names;
+    const Names& in_runtime = &component_ == &kPredictor ? kComponents[0].names : names;
     const WorkloadView* runtime = builder_.view().runtime.get();
-    const auto* runtime_single = TemplateNamed(runtime, in_runtime);
-    const auto* runtime_leader = TemplateNamed(runtime, in_runtime + ".leader");
-    const auto* runtime_worker = TemplateNamed(runtime, in_runtime + ".worker");
+    const auto* runtime_single = TemplateNamed(runtime, in_runtime.single);
+    const auto* runtime_leader = TemplateNamed(runtime, in_runtime.leader);
+    const auto* runtime_worker = TemplateNamed(runtime, in_runtime.worker);
     const Value* leader = builder_.Object(&value_, path_, "leader");
     const Value* worker = builder_.Object(&value_, path_, "worker");
     const bool multi_node = leader != nullptr || worker != nullptr || runtime_leader != nullptr ||
                             runtime_worker != nullptr;
     if (!IsMultiNode(multi_node, runtime_single != nullptr ? runtime_single : runtime_leader)) {
-      Add(name, path_, &value_, runtime_single).pods = Replicas();
+      Add(names.single, path_, &value_, runtime_single).pods = Replicas();
       Group(PodGroupOwner::kReplicaSet);
       return;
     }
     if (leader != nullptr) {
-      Add(name + ".leader", path_ + "/leader", leader, runtime_leader).pods = 1;
+      Add(names.leader, builder_.Child(path_, "leader"), leader, runtime_leader).pods = 1;
     } else {
       // The leader comes from the runtime, or the component's own pod fields serve as the leader.
-      PodTemplateView& pod =
-          Add(name, path_, &value_, runtime_leader != nullptr ? runtime_leader : runtime_single);
+      PodTemplateView& pod = Add(names.single, path_, &value_,
+                                 runtime_leader != nullptr ? runtime_leader : runtime_single);
       pod.pods = 1;
       if (runtime_leader != nullptr) pod.has_pod_spec = false;
     }
     if (worker != nullptr || runtime_worker != nullptr) {
-      const std::string path = path_ + "/worker";
+      const std::string_view path = builder_.Child(path_, "worker");
       auto size = builder_.Count(worker, path, "size", 0);
       if (json::Find(worker, "size") == nullptr && runtime_worker != nullptr) {
         size = runtime_worker->pods;
       }
-      PodTemplateView& pod = Add(name + ".worker", path, worker, runtime_worker);
+      PodTemplateView& pod = Add(names.worker, path, worker, runtime_worker);
       pod.pods = size;
     }
     Group(PodGroupOwner::kLeaderWorkerSetGroup);
@@ -86,22 +93,25 @@ class ComponentReader {
  private:
   // OME looks at the shape, and for the engine first at an annotation of the merged component.
   bool IsMultiNode(bool by_shape, const PodTemplateView* runtime) const {
-    if (component_.name != "engine") return by_shape;
-    const Value* mode = json::Find(annotations_.value, kOmeDeploymentMode);
+    if (component_.names.single != "engine") return by_shape;
+    const Value* mode = annotations_.Find(kOmeDeploymentMode);
     if (mode == nullptr && runtime != nullptr) {
-      mode = json::Find(runtime->annotations.value, kOmeDeploymentMode);
+      mode = runtime->annotations.Find(kOmeDeploymentMode);
     }
     const auto text = json::AsString(mode);
     if (text == "RawDeployment") return false;
     return text == "MultiNode" || by_shape;
   }
 
-  PodTemplateView& Add(std::string name, std::string path, const Value* spec,
+  PodTemplateView& Add(std::string_view name, std::string_view path, const Value* spec,
                        const PodTemplateView* runtime) {
     WorkloadView& view = builder_.view();
     PodTemplateView& pod = view.templates.emplace_back();
-    pod.name = std::move(name);
+    pod.name = name;
     pod.path = path;
+    pod.part = view.templates.size() - 1;
+    pod.pod_spec.path = path;
+    pod.node_selector.path = {path, "/nodeSelector"};
     pod.labels = labels_;
     pod.annotations = annotations_;
     pod.router = component_.router;
@@ -110,14 +120,13 @@ class ComponentReader {
                        json::Find(spec, "containers") != nullptr ||
                        json::Find(spec, "schedulerName") != nullptr;
     if (view.kind == Kind::kInferenceService) {
-      if (runtime != nullptr) {
-        pod.inherited_labels.push_back(runtime->labels);
-        pod.inherited_annotations.push_back(runtime->annotations);
-      }
-      pod.inherited_labels.push_back(view.labels);
-      pod.inherited_annotations.push_back(view.annotations);
+      pod.inherited_labels = runtime == nullptr ? builder_.Row({&view.labels})
+                                                : builder_.Row({&runtime->labels, &view.labels});
+      pod.inherited_annotations = runtime == nullptr
+                                      ? builder_.Row({&view.annotations})
+                                      : builder_.Row({&runtime->annotations, &view.annotations});
     }
-    builder_.ReadPodSpec(pod, std::move(path), spec);
+    builder_.ReadPodSpec(pod, spec);
     members_.push_back(view.templates.size() - 1);
     return pod;
   }
@@ -131,15 +140,14 @@ class ComponentReader {
   }
 
   void Group(PodGroupOwner owner) {
-    PodGroupView& group =
-        builder_.AddGroup(owner, std::string(component_.name), std::move(members_));
+    PodGroupView& group = builder_.AddGroup(owner, component_.names.single, members_);
     if (owner == PodGroupOwner::kReplicaSet) group.min_member = 1;
   }
 
   Builder& builder_;
   const Component& component_;
   const Value& value_;
-  std::string path_;
+  std::string_view path_;
   Place labels_;
   Place annotations_;
   std::vector<size_t> members_;
@@ -152,12 +160,12 @@ void ReadOme(Builder& builder) {
   view.framework = Framework::kOme;
   // Templates hold pointers into each other only across views, never within this vector.
   const bool service = view.kind == Kind::kInferenceService;
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
   for (const Component& component : kComponents) {
     const std::string_view key = service ? component.service_key : component.runtime_key;
     const Value* value = builder.Object(spec, "/spec", key);
     if (value == nullptr) continue;
-    ComponentReader(builder, component, *value, json::Child("/spec", key)).Read();
+    ComponentReader(builder, component, *value, builder.Child("/spec", key)).Read();
   }
   if (service && json::Find(spec, "engine") == nullptr && json::Find(spec, "model") == nullptr) {
     if (const Value* value = builder.Object(spec, "/spec", "predictor")) {

@@ -1,5 +1,4 @@
 
-#include "json/pointer.h"
 #include "schemas/views/adapters.h"
 
 // vcjobs: one PodGroup for all tasks, which copies the Job's labels and annotations
@@ -11,28 +10,33 @@ using json::Value;
 void ReadVolcanoJob(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kVolcano;
-  const Value* spec = builder.Object(&builder.object(), "", "spec");
-  std::string path = "/spec";
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
+  std::string_view path = "/spec";
   Place labels = view.labels;
   Place annotations = view.annotations;
   if (view.kind == Kind::kVolcanoCronJob) {
     const Value* job = builder.Object(spec, path, "jobTemplate");
-    path += "/jobTemplate";
+    path = "/spec/jobTemplate";
     const Value* metadata = builder.Object(job, path, "metadata");
-    labels = builder.StringMap(metadata, path + "/metadata", "labels");
-    annotations = builder.StringMap(metadata, path + "/metadata", "annotations");
+    labels = builder.StringMap(metadata, "labels", "/spec/jobTemplate/metadata/labels");
+    annotations =
+        builder.StringMap(metadata, "annotations", "/spec/jobTemplate/metadata/annotations");
     spec = builder.Object(job, path, "spec");
-    path += "/spec";
+    path = "/spec/jobTemplate/spec";
   }
   const std::string_view job_scheduler = builder.String(spec, path, "schedulerName");
   builder.String(spec, path, "queue");
+  constexpr std::string_view kTemplate = "/template";
   std::vector<size_t> all;
   const Value* tasks = builder.List(spec, path, "tasks");
   if (builder.HasTooMany(tasks, path, "tasks")) return;
   if (tasks != nullptr) {
+    const std::string_view list_path = builder.Child(path, "tasks");
     for (size_t i = 0; i < tasks->size(); ++i) {
       const Value& task = (*tasks)[i];
-      const std::string task_path = json::Child(path + "/tasks", i);
+      const std::string_view template_path = builder.Item(list_path, i, kTemplate);
+      const std::string_view task_path =
+          template_path.substr(0, template_path.size() - kTemplate.size());
       if (!task.is_object()) {
         builder.AddWrongType(task_path, "object", task);
         continue;
@@ -42,16 +46,16 @@ void ReadVolcanoJob(Builder& builder) {
       const auto replicas = builder.Count(&task, task_path, "replicas", 0);
       const Value* pod_template = builder.Object(&task, task_path, "template");
       PodTemplateView& pod =
-          builder.AddTemplate(name.empty() ? "task " + std::to_string(i) : std::string(name),
-                              task_path + "/template", pod_template);
+          builder.AddTemplate(builder.NameOr(name, "task", i), template_path, pod_template);
+      pod.part = i;
       pod.pods = replicas;
       pod.job_scheduler = job_scheduler;
       all.push_back(view.templates.size() - 1);
     }
   }
-  PodGroupView& group = builder.AddGroup(PodGroupOwner::kVolcanoJob, "the job", std::move(all));
-  group.labels = std::move(labels);
-  group.annotations = std::move(annotations);
+  PodGroupView& group = builder.AddGroup(PodGroupOwner::kVolcanoJob, "the job", all);
+  group.labels = labels;
+  group.annotations = annotations;
   group.min_member = builder.Int(spec, path, "minAvailable");
 }
 

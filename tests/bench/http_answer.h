@@ -22,7 +22,11 @@ class HttpAnswer {
     return chunked_ ? last_chunk_ : text_.size() >= next_;
   }
 
-  bool ok() const { return text_.starts_with("HTTP/1.1 200 "); }
+  // 0: none yet.
+  int status() const {
+    constexpr std::string_view kVersion = "HTTP/1.1 ";
+    return text_.starts_with(kVersion) ? std::atoi(text_.c_str() + kVersion.size()) : 0;
+  }
 
   // Of a complete response.
   std::string Body() const {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "json/value.h"
 #include "kube/informer.h"
 #include "kube/transport.h"
 #include "measure.h"
@@ -20,7 +21,6 @@
 namespace mindgate::bench {
 namespace {
 
-using json::Json;
 using kube::Answer;
 using kube::HttpAnswer;
 using kube::HttpCall;
@@ -36,11 +36,11 @@ struct PodFacts {
   bool gated = false;
 };
 
-std::string Text(const Json& object, std::initializer_list<std::string_view> keys) {
+std::string Text(const json::Value& object, std::initializer_list<std::string_view> keys) {
   return std::string(json::AsString(json::FindPath(object, keys)).value_or(""));
 }
 
-std::optional<PodFacts> FactsOf(const Json& pod) {
+std::optional<PodFacts> FactsOf(const json::Value& pod) {
   PodFacts facts;
   facts.uid = Text(pod, {"metadata", "uid"});
   facts.node = Text(pod, {"spec", "nodeName"});

@@ -174,7 +174,7 @@ class OpenLoop {
       }
       if (!slot.waiting || !slot.answer.Add({chunk, static_cast<size_t>(count)})) continue;
       slot.waiting = false;
-      if (slot.answer.ok()) {
+      if (slot.answer.status() == 200) {
         latencies_.push_back(Microseconds(Clock::now() - slot.due));
       } else {
         ++lost_;

@@ -65,7 +65,9 @@ class TlsConnection {
   }
 
   // The same, with a 200.
-  bool Ask(const std::string& request) { return good_ = Exchange(request) && answer_.ok(); }
+  bool Ask(const std::string& request) {
+    return good_ = Exchange(request) && answer_.status() == 200;
+  }
 
   bool good() const { return good_; }
   const HttpAnswer& answer() const { return answer_; }

@@ -11,6 +11,7 @@ namespace mindgate::certs {
 namespace {
 
 using testing::FilesOf;
+using testing::kDay;
 using testing::KeyPem;
 using testing::kNow;
 using testing::kService;
@@ -20,8 +21,6 @@ using testing::NewOdd;
 using testing::NewRsaLeaf;
 using testing::OddRequest;
 using testing::Pem;
-
-constexpr std::chrono::days kDay(1);
 
 // The whole answer, one problem a line; hints are left out, their text is in the tables of hints.
 std::string Lines(const Problems& problems) {

@@ -15,10 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::kDay;
 using testing::kNow;
 using testing::kService;
-
-constexpr std::chrono::days kDay(1);
 
 RotationPolicy Policy() {
   RotationPolicy policy;

@@ -49,7 +49,7 @@ std::string Deployment(const std::string& name, const std::string& label = "") {
   return text;
 }
 
-constexpr const char* kService =
+constexpr const char* kServiceYaml =
     "apiVersion: v1\nkind: Service\nmetadata: {name: llm}\nspec: {ports: [{port: 80}]}\n";
 
 // Scheduler injected, fault-scheduling judged, nothing else.
@@ -82,13 +82,13 @@ TEST_F(Apply, YamlIsTheObjectAfterMutation) {
 }
 
 TEST_F(Apply, DocumentsStayInOrderAndForeignKindsPass) {
-  const CliResult result = Run({"-f", "-"}, std::string(kService) + "---\n# comment\n---\n" +
-                                                kDeployment + "---\nnull\n---\n" + kService);
+  const CliResult result = Run({"-f", "-"}, std::string(kServiceYaml) + "---\n# comment\n---\n" +
+                                                kDeployment + "---\nnull\n---\n" + kServiceYaml);
   EXPECT_EQ(result.code, 0);
   const auto documents = json::DecodeYaml(result.out);
   ASSERT_TRUE(documents);
   ASSERT_EQ(documents->size(), 3u);
-  EXPECT_EQ((*documents)[0].value, json::DecodeYaml(kService)->front().value);
+  EXPECT_EQ((*documents)[0].value, json::DecodeYaml(kServiceYaml)->front().value);
   EXPECT_EQ((*documents)[1].value["spec"]["template"]["spec"]["schedulerName"], "volcano");
   EXPECT_EQ((*documents)[2].value, (*documents)[0].value);
 }
@@ -120,7 +120,7 @@ TEST_F(Apply, OfSeveralObjectsTheAdmittedOnesArePrinted) {
   CliResult result = Run({"-f", "-"}, both);
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, Run({"-f", "-"}, Deployment("good")).out);
-  EXPECT_EQ(Run({"-f", "-", "-o", "name"}, both + "---\n" + kService).out,
+  EXPECT_EQ(Run({"-f", "-", "-o", "name"}, both + "---\n" + kServiceYaml).out,
             "deployment.apps/good\nservice/llm\n");
   const Json patches = Json::parse(Run({"-f", "-", "-o", "patch"}, both).out);
   ASSERT_EQ(patches.size(), 1u);
@@ -207,7 +207,7 @@ TEST_F(Apply, WarningsAdmitUnlessStrict) {
 }
 
 TEST_F(Apply, JsonHasTheDocumentedShape) {
-  workspace_.Write("a.yaml", Deployment("bad", "fault-scheduling: Force") + "---\n" + kService +
+  workspace_.Write("a.yaml", Deployment("bad", "fault-scheduling: Force") + "---\n" + kServiceYaml +
                                  "---\nkind: [\n");
   const CliResult result = Run({"-f", "a.yaml", "-f", "missing.yaml", "-o", "json"});
   EXPECT_EQ(result.code, 2);
@@ -251,7 +251,7 @@ TEST_F(Apply, JsonHasTheDocumentedShape) {
 }
 
 TEST_F(Apply, TableNamesEverything) {
-  workspace_.Write("a.yaml", Deployment("bad", "fault-scheduling: Force") + "---\n" + kService);
+  workspace_.Write("a.yaml", Deployment("bad", "fault-scheduling: Force") + "---\n" + kServiceYaml);
   workspace_.Write("b.yaml", "kind: [\n");
   const CliResult result = Run({"-f", "a.yaml,b.yaml", "-o", "table"});
   EXPECT_EQ(result.code, 2);
@@ -276,11 +276,11 @@ TEST_F(Apply, TableNamesEverything) {
 
 TEST_F(Apply, PatchOfOneAndOfSeveral) {
   workspace_.Write("a.yaml", kDeployment);
-  workspace_.Write("b.yaml", std::string(kService) + "---\n" + Deployment("other"));
+  workspace_.Write("b.yaml", std::string(kServiceYaml) + "---\n" + Deployment("other"));
   const Json patch = Json::parse(
       R"([{"op": "add", "path": "/spec/template/spec/schedulerName", "value": "volcano"}])");
   EXPECT_EQ(Json::parse(Run({"-f", "a.yaml", "-o", "patch"}).out), patch);
-  EXPECT_EQ(Run({"-f", "-", "-o", "patch"}, kService).out, "[]\n");
+  EXPECT_EQ(Run({"-f", "-", "-o", "patch"}, kServiceYaml).out, "[]\n");
   Json want = Json::parse(R"([
     {"file": "a.yaml", "document": 1, "line": 1, "kind": "Deployment", "namespace": "default", "name": "llm"},
     {"file": "b.yaml", "document": 1, "line": 1, "kind": "Service", "namespace": "", "name": "llm", "patch": []},
@@ -290,7 +290,7 @@ TEST_F(Apply, PatchOfOneAndOfSeveral) {
 }
 
 TEST_F(Apply, DiffShowsOnlyWhatChanges) {
-  workspace_.Write("a.yaml", std::string(kService) + "---\n" + kDeployment);
+  workspace_.Write("a.yaml", std::string(kServiceYaml) + "---\n" + kDeployment);
   const std::string want =
       "--- a.yaml Deployment default/llm\n"
       "+++ a.yaml Deployment default/llm (after mindgate)\n"
@@ -527,7 +527,7 @@ TEST_F(Apply, KustomizationsAreBuiltByWhatIsInPath) {
 }
 
 TEST_F(Apply, EachFilenameTakesOnePath) {
-  workspace_.Write("a.yaml", kService);
+  workspace_.Write("a.yaml", kServiceYaml);
   const CliResult result = Cli({"apply", "-f", "a.yaml", "b.yaml"});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,

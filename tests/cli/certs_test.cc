@@ -15,7 +15,6 @@
 namespace mindgate::cli {
 namespace {
 
-using nlohmann::json;
 using testing::Cli;
 using testing::FilesOf;
 using ::testing::HasSubstr;
@@ -193,12 +192,12 @@ TEST(CertsInspect, JsonHoldsTheSame) {
   const Outcome told = Inspect({.path = folder.path(), .output = "json", .names = {"other.svc"}});
   EXPECT_EQ(told.code, kExitDenied);
   EXPECT_EQ(told.err, "");
-  json value = json::parse(told.out);
+  nlohmann::json value = nlohmann::json::parse(told.out);
   ASSERT_EQ(value["certificates"].size(), 2u);
-  json& leaf = value["certificates"][0];
+  nlohmann::json& leaf = value["certificates"][0];
   leaf.erase("serial");
   leaf.erase("fingerprint");
-  EXPECT_EQ(leaf, json::parse(R"({
+  EXPECT_EQ(leaf, nlohmann::json::parse(R"({
     "file": "tls.crt", "number": 1,
     "subject": "CN=webhook.mindgate-system.svc", "issuer": "CN=mindgate-ca@1767225600",
     "dnsNames": ["webhook.mindgate-system.svc"], "ipAddresses": [],
@@ -280,7 +279,7 @@ TEST(CertsInspect, PrintsNothingThatActsOnATerminal) {
   EXPECT_THAT(told.out, HasSubstr("subject      CN=\\1B[2Jevil \\xc2\\x9b\n"));
   EXPECT_THAT(told.out, HasSubstr("names        \\x1b[2J\\xffa\n"));
   const Outcome as_json = Inspect({.path = "-", .output = "json"}, odd);
-  EXPECT_EQ(json::parse(as_json.out)["certificates"][0]["dnsNames"][0],
+  EXPECT_EQ(nlohmann::json::parse(as_json.out)["certificates"][0]["dnsNames"][0],
             "\x1b[2J\xef\xbf\xbd"
             "a");
   EXPECT_EQ(as_json.out.find('\x1b'), std::string::npos);
@@ -342,7 +341,7 @@ TEST(CertsRotate, JsonTellsWhatWasDone) {
                           io);
   });
   EXPECT_EQ(made.code, kExitDone) << made.err;
-  EXPECT_EQ(json::parse(made.out), json::parse(R"({
+  EXPECT_EQ(nlohmann::json::parse(made.out), nlohmann::json::parse(R"({
     "dryRun": false, "caChanged": true,
     "steps": [{"step": "replace-ca", "reason": "there is no CA"},
               {"step": "renew-serving", "reason": "the new CA must sign it"}],
@@ -352,21 +351,22 @@ TEST(CertsRotate, JsonTellsWhatWasDone) {
     "next": "2026-09-01T08:00:00Z"
   })"));
   CertsRotateOptions rotate = {.folder = folder.path(), .output = "json", .now = kNow};
-  json idle = json::parse(Rotate(rotate).out);
-  EXPECT_EQ(idle["steps"], json::array());
+  nlohmann::json idle = nlohmann::json::parse(Rotate(rotate).out);
+  EXPECT_EQ(idle["steps"], nlohmann::json::array());
   EXPECT_EQ(idle["caChanged"], false);
   EXPECT_EQ(idle["next"], "2026-09-01T08:00:00Z");
 
   rotate.force = rotate.dry_run = true;
   const std::string pair = folder.Read("tls.crt");
-  const json planned = json::parse(Rotate(rotate).out);
+  const nlohmann::json planned = nlohmann::json::parse(Rotate(rotate).out);
   EXPECT_EQ(planned["dryRun"], true);
-  EXPECT_EQ(planned["steps"], json::parse(R"([{"step": "renew-serving", "reason": "requested"}])"));
+  EXPECT_EQ(planned["steps"],
+            nlohmann::json::parse(R"([{"step": "renew-serving", "reason": "requested"}])"));
   EXPECT_EQ(planned["next"], "2026-01-01T00:00:00Z");
   EXPECT_EQ(folder.Read("tls.crt"), pair);
 
   folder.Write("tls.crt", "");
-  EXPECT_EQ(json::parse(Rotate(rotate).out)["serving"], nullptr);
+  EXPECT_EQ(nlohmann::json::parse(Rotate(rotate).out)["serving"], nullptr);
   rotate.dry_run = false;
   const Outcome nameless = Rotate(rotate);
   EXPECT_EQ(nameless.code, kExitUnusable);

@@ -22,7 +22,7 @@ using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kBinary = ::mindgate::testing::Program();
+const std::string kMindgate = ::mindgate::testing::Program();
 
 // "apply explain :4": the words without their meanings, and the directive.
 std::string Offered(std::vector<std::string> words) {
@@ -96,7 +96,7 @@ esac
 )");
   std::filesystem::permissions("bin/kubectl", std::filesystem::perms::owner_all);
   const auto ask = [](const std::string& words) {
-    return Shell("PATH=$PWD/bin:$PATH " + kBinary + " __complete " + words).out;
+    return Shell("PATH=$PWD/bin:$PATH " + kMindgate + " __complete " + words).out;
   };
   EXPECT_EQ(ask("status --context ''"), "prod\narn:aws:dev\n:4\n");
   EXPECT_EQ(ask("status --context=p"), "--context=prod\n:4\n");
@@ -104,14 +104,14 @@ esac
   EXPECT_EQ(ask("apply -n s"), "serving\n:4\n");
   EXPECT_EQ(ask("status --kubeconfig k --context=dev -n ''"), "other\n:4\n");
   EXPECT_EQ(ask("status --context gone -n ''"), ":4\n") << "kubectl fails";
-  EXPECT_EQ(Shell("PATH=/nowhere " + kBinary + " __complete status -n ''").out, ":4\n");
+  EXPECT_EQ(Shell("PATH=/nowhere " + kMindgate + " __complete status -n ''").out, ":4\n");
 }
 
 // A folder with the program in bin/, a file and what `scripts/install` makes.
 class InShells : public ::testing::Test {
  protected:
   InShells() {
-    EXPECT_EQ(Shell(SourcePath("scripts/install") + " " + kBinary + " $PWD/usr 2>&1").out, "");
+    EXPECT_EQ(Shell(SourcePath("scripts/install") + " " + kMindgate + " $PWD/usr 2>&1").out, "");
     workspace_.Write("file.yaml", "");
     workspace_.Write("folder/x", "");
   }

@@ -12,7 +12,7 @@ namespace {
 const std::vector<std::string> kFormats = {"table", "wide", "name", "yaml", "json", "jsonpath"};
 
 // "word" or the fault.
-std::string Parsed(const std::string& text) {
+std::string ParsedFormat(const std::string& text) {
   const auto format = ParseOutputFormat(text, kFormats);
   if (!format) return format.error().message();
   return format->word + (format->path ? " with a template" : "");
@@ -35,7 +35,7 @@ TEST(Output, FormatsOfOneOption) {
       {"jsonpath=", "jsonpath has no template: write -o jsonpath='{.metadata.name}', in quotes"},
       {"jsonpath={.a", "jsonpath template, column 1: unclosed brace: add }"},
   };
-  for (const auto& [text, parsed] : cases) EXPECT_EQ(Parsed(text), parsed) << text;
+  for (const auto& [text, parsed] : cases) EXPECT_EQ(ParsedFormat(text), parsed) << text;
 }
 
 TEST(Output, AnOptionShowsItsFormats) {

@@ -51,14 +51,14 @@ TEST(Webhook, RefusesOptionsThatContradictEachOther) {
 }
 
 // `mindgate webhook` on ports that the kernel chooses.
-struct Running : ::mindgate::testing::Running {
-  explicit Running(const std::string& arguments)
+struct RunningWebhook : ::mindgate::testing::Running {
+  explicit RunningWebhook(const std::string& arguments)
       : ::mindgate::testing::Running("webhook --listen 127.0.0.1:0 --probe-listen 127.0.0.1:0 " +
                                      arguments) {}
 };
 
 TEST(Webhook, DevSaysWhatToTypeAndThatWorks) {
-  Running webhook("--dev");
+  RunningWebhook webhook("--dev");
   const std::string said = webhook.ReadUntil("Press Ctrl-C to stop.");
   const size_t begin = said.find("  curl --cacert");
   ASSERT_NE(begin, std::string::npos) << said;
@@ -93,7 +93,7 @@ TEST(Webhook, TakesItsSettingsFromTheEnvironment) {
 
 // A second signal ends it at once; its key does not stay behind.
 TEST(Webhook, ASecondSignalLeavesNoKey) {
-  Running webhook("--dev --drain-delay 20");
+  RunningWebhook webhook("--dev --drain-delay 20");
   const std::string said = webhook.ReadUntil("Press Ctrl-C to stop.");
   const size_t folder = said.find("/ca.crt");
   const size_t start = said.rfind(' ', folder) + 1;
@@ -110,7 +110,7 @@ TEST(Webhook, ASecondSignalLeavesNoKey) {
 
 TEST(Webhook, AConfigurationThatIsNotThereIsSaid) {
   const ::mindgate::testing::TempFolder folder;
-  Running webhook("--dev --config " + folder / "nosuch");
+  RunningWebhook webhook("--dev --config " + folder / "nosuch");
   EXPECT_THAT(webhook.ReadUntil("nosuch"),
               HasSubstr("no good one was ever loaded: not ready, and no review is answered, until "
                         "there is one"));
@@ -118,7 +118,7 @@ TEST(Webhook, AConfigurationThatIsNotThereIsSaid) {
 
 TEST(Webhook, WithoutCertificatesItWaitsForThem) {
   const ::mindgate::testing::TempFolder folder;
-  Running webhook("--drain-delay 0 --cert-dir " + folder.path());
+  RunningWebhook webhook("--drain-delay 0 --cert-dir " + folder.path());
   const std::string said = webhook.ReadUntil("\"serving\"");
   EXPECT_THAT(said, HasSubstr("tls.crt"));
   webhook.Signal(SIGINT);
@@ -126,7 +126,7 @@ TEST(Webhook, WithoutCertificatesItWaitsForThem) {
 }
 
 TEST(Webhook, APortThatIsTakenIsNamed) {
-  Running first("--dev");
+  RunningWebhook first("--dev");
   const std::string said = first.ReadUntil("Press Ctrl-C to stop.");
   const size_t port = said.find("https://127.0.0.1:") + 18;
   const std::string taken =

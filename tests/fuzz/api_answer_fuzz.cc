@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuzz/require.h"
+#include "json/decode.h"
 #include "kube/client.h"
 #include "kube/fake_transport.h"
 #include "watcher/scaling/pod.h"
@@ -28,8 +29,11 @@ class Answering final : public kube::Transport {
   Answering(int status, std::string_view body, size_t piece)
       : status_(status), body_(body), piece_(piece) {}
 
-  kube::Answer<kube::HttpAnswer> Send(const kube::HttpCall&, std::stop_token) override {
+  kube::Answer<kube::HttpAnswer> Send(const kube::HttpCall& call, std::stop_token) override {
     if (++calls_ > 5) return kube::Failed(kube::Reason::kUnreachable, "it has gone");
+    if (call.answer_bytes > 0 && body_.size() > call.answer_bytes) {
+      return kube::Failed(kube::Reason::kTooLarge, "it is too large");
+    }
     return kube::HttpAnswer{.status = status_, .body = body_};
   }
   kube::Answer<kube::HttpAnswer> Stream(const kube::HttpCall& call, const Consume& consume,
@@ -53,7 +57,8 @@ class Answering final : public kube::Transport {
 struct Called {
   Answering transport;
   kube::testing::TimedPauser sleeper{[](std::chrono::milliseconds) {}};
-  kube::Client client{transport, sleeper, {.retries = 2, .event_bytes = 8 * 1024}};
+  kube::Client client{
+      transport, sleeper, {.retries = 2, .page_bytes = 4 * 1024, .object_bytes = 8 * 1024}};
 
   Called(int status, std::string_view body, size_t piece) : transport(status, body, piece) {}
 };
@@ -84,6 +89,15 @@ std::vector<std::string> Watched(int status, std::string_view body, size_t piece
   return told;
 }
 
+// What is read item by item is what the whole text holds.
+void CheckItems(std::string_view body) {
+  const auto page = Called(200, body, 1).client.List(kube::resources::kPods, "");
+  const auto whole = json::Decode(body);
+  if (!page || !whole) return;
+  const json::Json* items = json::Find(*whole, "items");
+  Require(json::Json(page->items) == (items == nullptr ? json::Json::array() : *items));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -98,13 +112,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(Called(status, body, piece).client.List(pods, "", {}, fields));
     size_t items = 0;
     Check(Called(status, body, piece)
-              .client.ListAll(
-                  pods, "", {.limit = 500}, fields, [&items] { items = 0; },
-                  [&items](const json::Value& pod) {
-                    (void)watcher::scaling::PodOf(pod);
-                    ++items;
-                  }));
+              .client.ListAll(pods, "", {.limit = 2}, fields,
+                              {.started = [&items] { items = 0; },
+                               .item =
+                                   [&items](const json::Value& pod) {
+                                     (void)watcher::scaling::PodOf(pod);
+                                     ++items;
+                                   },
+                               .left_out = [](const json::Value&, const kube::Fault&) {}}));
   }
+  CheckItems(body);
   Check(Called(status, body, piece).client.Get(pods, "ns", "pod"));
   Check(Called(status, body, piece).client.MergePatch(pods, "ns", "pod", json::Json::object()));
   Check(Called(status, body, piece).client.Delete(pods, "ns", "pod"));

@@ -8,6 +8,7 @@
 
 #include "json/any_json.h"
 #include "json/issues.h"
+#include "json/scanner.h"
 #include "json/texts.h"
 
 namespace mindgate::json {
@@ -48,6 +49,7 @@ TEST(Decode, KeepsValuesAndTheirKinds) {
       {"1.5e-3", 0.0015},
       {"1e-999", 0.0},
       {"123456789012345678901234567890.0", 123456789012345678901234567890.0},
+      {"0.2720500002000020000000", 0.27205000020000197},
       {"1.7976931348623157e308", 1.7976931348623157e308},
       {R"("")", ""},
       {R"("\"\\\/\b\f\n\r\t")", "\"\\/\b\f\n\r\t"},
@@ -219,6 +221,25 @@ TEST(Decode, HoldsToTheLimitOfDepth) {
   EXPECT_EQ(FaultOf("[]", {.depth = 0}), "1:1: objects and lists are nested deeper than 0 levels");
 }
 
+// The first fault is told, and a key that came twice is one although its object ends later.
+TEST(Decode, TellsTheFirstOfManyFaults) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"a":1,"b":2,"a":3,"b":4})",
+       R"(1:14: key "a" is written twice (remove one; the first is on line 1))"},
+      {R"({"a":1,"a":2,"b":x})",
+       R"(1:8: key "a" is written twice (remove one; the first is on line 1))"},
+      {R"({"b":x,"a":1,"a":2})", R"(1:6: expected a value, found "x")"},
+      {R"({"a":1,"a":{"c":1,"c":2}})",
+       R"(1:8: key "a" is written twice (remove one; the first is on line 1))"},
+      {R"({"a":{"c":1,"c":2},"a":1})",
+       R"(1:13: key "c" is written twice (remove one; the first is on line 1))"},
+      {R"({"a":1,"\u0061":2})",
+       R"(1:8: key "a" is written twice (remove one; the first is on line 1))"},
+      {R"([{"a":1},{"a":1}])", "fine"},
+  };
+  for (const auto& [text, want] : cases) EXPECT_EQ(FaultOf(text), want) << text;
+}
+
 TEST(Decode, HoldsToTheLimitOfValues) {
   const Limits limits{.elements = 4};
   EXPECT_EQ(FaultOf("[1,2,3]", limits), "fine");
@@ -234,7 +255,7 @@ TEST(Decode, HoldsToTheLimitOfValues) {
 // A small value costs far more than its text while it is decoded.
 TEST(Decode, RefusesATextThatIsAllValues) {
   const std::string many = "[" + Repeat("0,", 99'999) + "0]";
-  EXPECT_EQ(FaultOf(many), "1:98868: the document has more than 49434 values");
+  EXPECT_EQ(FaultOf(many), "1:90536: the document has more than 45268 values");
   EXPECT_EQ(FaultOf("[" + Repeat("\"0123456789\",", 99'999) + "0]"), "fine");
   EXPECT_EQ(FaultOf("\"" + Repeat(",[{", 99'999) + "\""), "fine") << "a text is one value";
   EXPECT_EQ(FaultOf("[" + Repeat("0,", 30'000) + "0]"), "fine") << "small enough all the same";
@@ -279,6 +300,63 @@ TEST(Decoder, LeavesMembersOut) {
   EXPECT_FALSE(decoder.Decode(R"({"managedFields":[1)"));
 }
 
+// Whether `part` is a view of `whole`.
+bool IsWithin(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+TEST(Decoder, InPlaceTextsAreViewsOfTheTextIfItHasRoom) {
+  struct Case {
+    const char* text;
+    bool room;
+    bool in_place;
+  };
+  for (const Case& c : {Case{R"({"k":"plain"})", true, true},
+                        {R"({"k":"plain"})", false, false},
+                        {"\xEF\xBB\xBF{\"k\":\"plain\"}", true, true},
+                        {R"({"k":"esc\u0061ped \" "})", true, false}}) {
+    std::string text(c.text);
+    text.shrink_to_fit();
+    if (c.room) text.reserve(text.size() + json::Text::kPadding);
+    Decoder decoder;
+    const auto value = decoder.Decode(json::Text::InPlace(text));
+    ASSERT_TRUE(value) << c.text;
+    const Member& member = (*value)->members().front();
+    EXPECT_EQ(IsWithin(member.value.text(), text), c.in_place) << c.text;
+    EXPECT_EQ(member.key, "k");
+    EXPECT_EQ(TreeOf(**value), Json::parse(text)) << c.text;
+  }
+}
+
+// Rows that are copied where they end and rows that take the stack's memory along, inside each
+// other in every order.
+TEST(Decoder, RowsOfEveryWidthInsideEachOther) {
+  const auto object = [](size_t members, const Json& last) {
+    Json made = Json::object();
+    for (size_t i = 0; i < members; ++i) made["k" + std::to_string(i)] = i;
+    made["last"] = last;
+    return made;
+  };
+  const auto list = [](size_t items, const Json& last) {
+    Json made = Json::array();
+    for (size_t i = 0; i < items; ++i) made.push_back(i);
+    made.push_back(last);
+    made.push_back("behind");
+    return made;
+  };
+  Decoder decoder({.bytes_a_value = 0});
+  for (const auto& [outer, inner] : std::vector<std::pair<size_t, size_t>>{
+           {1, 5000}, {5000, 1}, {5000, 5000}, {3000, 6000}, {6000, 3000}, {2047, 2048}}) {
+    for (const Json& tree :
+         {object(outer, object(inner, "x")), list(outer, list(inner, "x")),
+          object(outer, list(inner, object(inner, "x"))), list(outer, object(inner, list(3, 4)))}) {
+      const auto value = decoder.Decode(tree.dump());
+      ASSERT_TRUE(value);
+      EXPECT_TRUE(TreeOf(**value) == tree) << outer << " around " << inner;
+    }
+  }
+}
+
 TEST(Decoder, GivesTheSameForManyTextsInTurn) {
   Decoder decoder;
   const std::string large = "[" + Repeat("\"0123456789\",", 40'000) + "1]";
@@ -300,6 +378,19 @@ RC_GTEST_PROP(DecodeProperty, ReadsBackWhatNlohmannPrints, ()) {
   RC_ASSERT(plain && Identical(*plain, value));
   const auto ascii = Decode(value.dump(2, ' ', true));
   RC_ASSERT(ascii && Identical(*ascii, value));
+}
+
+// Two ways to count the same.
+RC_GTEST_PROP(DecodeProperty, CountsValuesAsTheScannerDoes, ()) {
+  const std::string text = (*AnyJson()).dump(*rc::gen::inRange(-1, 3));
+  for (size_t values = 0;; ++values) {
+    const Limits limits{.elements = values};
+    const auto counted = internal::CountValues(text, limits);
+    const auto scanned = internal::Scan(text, limits, nullptr);
+    RC_ASSERT(counted.has_value() == scanned.has_value());
+    if (!counted) break;
+    RC_ASSERT(Text(*counted) == Text(*scanned));
+  }
 }
 
 RC_GTEST_PROP(DecodeProperty, TakesAnyBytes, (const std::string& text)) {

@@ -8,8 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "json/value.h"
+
 namespace mindgate::json {
 namespace {
+
+constexpr const Json* kNone = nullptr;
 
 TEST(Find, TreatsNullAsAbsent) {
   const Json object = Json::parse(R"({"a": {"b": 1}, "n": null, "": 2})");
@@ -19,7 +23,7 @@ TEST(Find, TreatsNullAsAbsent) {
   EXPECT_EQ(Find(object, "x"), nullptr);
   EXPECT_EQ(Find(Json::array({1}), "0"), nullptr);
   EXPECT_EQ(Find(Json("a"), "a"), nullptr);
-  EXPECT_EQ(Find(nullptr, "a"), nullptr);
+  EXPECT_EQ(Find(kNone, "a"), nullptr);
 }
 
 TEST(FindPath, FollowsMembers) {
@@ -66,11 +70,11 @@ TEST(As, GivesTheValueOfTheWantedType) {
     EXPECT_EQ(IsArray(&value), type == "list") << value;
     EXPECT_EQ(FindString(Json{{"k", value}}, "k").has_value(), text.has_value()) << value;
   }
-  EXPECT_EQ(AsString(nullptr), std::nullopt);
-  EXPECT_EQ(AsInt(nullptr), std::nullopt);
-  EXPECT_EQ(AsBool(nullptr), std::nullopt);
-  EXPECT_FALSE(IsObject(nullptr));
-  EXPECT_FALSE(IsArray(nullptr));
+  EXPECT_EQ(AsString(kNone), std::nullopt);
+  EXPECT_EQ(AsInt(kNone), std::nullopt);
+  EXPECT_EQ(AsBool(kNone), std::nullopt);
+  EXPECT_FALSE(IsObject(kNone));
+  EXPECT_FALSE(IsArray(kNone));
 }
 
 }  // namespace

@@ -101,13 +101,16 @@ TEST(Positions, SetAddsAndMoves) {
 
 // Calls visit(pointer, value, is_member) for every value of a tree.
 template <typename Visit>
-void ForEach(const Json& value, const std::string& pointer, bool is_member, const Visit& visit) {
+void ForEachPlace(const Json& value, const std::string& pointer, bool is_member,
+                  const Visit& visit) {
   visit(pointer, value, is_member);
   if (value.is_object()) {
-    for (const auto& [key, item] : value.items()) ForEach(item, Child(pointer, key), true, visit);
+    for (const auto& [key, item] : value.items())
+      ForEachPlace(item, Child(pointer, key), true, visit);
   }
   if (value.is_array()) {
-    for (size_t i = 0; i < value.size(); ++i) ForEach(value[i], Child(pointer, i), false, visit);
+    for (size_t i = 0; i < value.size(); ++i)
+      ForEachPlace(value[i], Child(pointer, i), false, visit);
   }
 }
 
@@ -119,7 +122,7 @@ RC_GTEST_PROP(LocateProperty, PointsAtTheTextOfEveryValue, (bool pretty)) {
     if (text[i] == '\n') lines.push_back(i + 1);
   }
   const Positions places = Locate(text);
-  ForEach(root, "", false, [&](const std::string& pointer, const Json& value, bool is_member) {
+  ForEachPlace(root, "", false, [&](const std::string& pointer, const Json& value, bool is_member) {
     const Position at = places.At(pointer);
     RC_ASSERT(at.line >= 1 && at.line <= static_cast<int>(lines.size()));
     const std::string here = text.substr(lines[at.line - 1] + at.column - 1);

@@ -107,8 +107,9 @@ TEST(YamlOracle, ReadsAsSigsYamlDoes) {
 
 // Only what mindgate's own patches hold.
 Operation OperationOf(const Json& written) {
-  using Kind = Operation::Kind;
-  return {written["op"] == "add" ? Kind::kAdd : Kind::kReplace, written["path"], written["value"]};
+  const bool adds = written["op"] == "add";
+  return {adds ? Operation::Kind::kAdd : Operation::Kind::kReplace, written["path"],
+          written["value"]};
 }
 
 TEST(PatchOracle, AppliesAsTheApiServerDoes) {

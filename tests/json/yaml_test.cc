@@ -24,7 +24,7 @@ using ::mindgate::testing::Repeat;
 using ::mindgate::testing::Text;
 
 // "fine" when there is no fault.
-std::string FaultOf(std::string_view text, const Limits& limits = {}) {
+std::string YamlFaultOf(std::string_view text, const Limits& limits = {}) {
   const auto documents = DecodeYaml(text, limits);
   return documents ? "fine" : Text(documents.error());
 }
@@ -32,7 +32,7 @@ std::string FaultOf(std::string_view text, const Limits& limits = {}) {
 // The values of all documents as one list; a fault as text.
 Json ValuesOf(std::string_view text) {
   const auto documents = DecodeYaml(text);
-  if (!documents) return "fault: " + FaultOf(text);
+  if (!documents) return "fault: " + YamlFaultOf(text);
   Json values = Json::array();
   for (const YamlDocument& document : *documents) values.push_back(document.value);
   return values;
@@ -430,13 +430,13 @@ TEST(DecodeYaml, SaysWhatIsWrongAndWhere) {
       {"a: \"\x7f\"\n", "1:5: control characters are not allowed"},
       {"\x89PNG\r\n\x1a\n"s, "1:1: byte 0x89 is not UTF-8 text" + escape},
   };
-  for (const auto& [text, want] : cases) EXPECT_EQ(FaultOf(text), want) << text;
+  for (const auto& [text, want] : cases) EXPECT_EQ(YamlFaultOf(text), want) << text;
 }
 
 TEST(DecodeYaml, RefusesTheWholeStreamForOneBadDocument) {
-  EXPECT_EQ(FaultOf("a: 1\n---\nb: [\n---\nc: 1\n"),
+  EXPECT_EQ(YamlFaultOf("a: 1\n---\nb: [\n---\nc: 1\n"),
             "4:1: did not find expected node content while parsing a flow node");
-  EXPECT_EQ(FaultOf("a: 1\n---\nb: 1\nb: 2\n"),
+  EXPECT_EQ(YamlFaultOf("a: 1\n---\nb: 1\nb: 2\n"),
             "4:1: key \"b\" is written twice (remove one; the first is on line 3)");
 }
 
@@ -540,35 +540,36 @@ TEST(DecodeYaml, PlacesAreRightFarIntoALongText) {
 
 TEST(DecodeYaml, HoldsToTheLimitOfBytesForADocument) {
   const Limits limits{.bytes = 20};
-  EXPECT_EQ(FaultOf("a: 345678901234567\n", limits), "fine");
-  EXPECT_EQ(FaultOf("a: 34567890123456789012\n", limits),
+  EXPECT_EQ(YamlFaultOf("a: 345678901234567\n", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("a: 34567890123456789012\n", limits),
             "1:4: the document is larger than 20 bytes");
-  EXPECT_EQ(FaultOf("a: 345678901234567\n---\nb: 345678901234\n", limits), "fine");
-  EXPECT_EQ(FaultOf(std::string(kLargestFile + 1, ' ')),
+  EXPECT_EQ(YamlFaultOf("a: 345678901234567\n---\nb: 345678901234\n", limits), "fine");
+  EXPECT_EQ(YamlFaultOf(std::string(kLargestFile + 1, ' ')),
             "0:0: the file is larger than 67108864 bytes");
 }
 
 TEST(DecodeYaml, HoldsToTheLimitOfDepth) {
   const Limits limits{.depth = 3};
-  EXPECT_EQ(FaultOf("[[[1]]]", limits), "fine");
-  EXPECT_EQ(FaultOf("[[[[]]]]", limits), "1:4: objects and lists are nested deeper than 3 levels");
-  EXPECT_EQ(FaultOf("a:\n  b:\n    c: 1\n", limits), "fine");
-  EXPECT_EQ(FaultOf("a:\n  b:\n    c:\n    - 1\n", limits),
+  EXPECT_EQ(YamlFaultOf("[[[1]]]", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("[[[[]]]]", limits),
+            "1:4: objects and lists are nested deeper than 3 levels");
+  EXPECT_EQ(YamlFaultOf("a:\n  b:\n    c: 1\n", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("a:\n  b:\n    c:\n    - 1\n", limits),
             "4:5: objects and lists are nested deeper than 3 levels");
-  EXPECT_EQ(FaultOf("a: &x [1]\nb: [*x]\n", limits), "fine");
-  EXPECT_EQ(FaultOf("a: &x [[1]]\nb: [*x]\n", limits),
+  EXPECT_EQ(YamlFaultOf("a: &x [1]\nb: [*x]\n", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("a: &x [[1]]\nb: [*x]\n", limits),
             "2:5: objects and lists are nested deeper than 3 levels");
-  EXPECT_EQ(FaultOf(Repeat("[", 128) + Repeat("]", 128)), "fine");
-  EXPECT_EQ(FaultOf(Repeat("[", 150'000)),
+  EXPECT_EQ(YamlFaultOf(Repeat("[", 128) + Repeat("]", 128)), "fine");
+  EXPECT_EQ(YamlFaultOf(Repeat("[", 150'000)),
             "1:129: objects and lists are nested deeper than 128 levels");
-  EXPECT_EQ(FaultOf(Repeat("{a: ", 150'000)),
+  EXPECT_EQ(YamlFaultOf(Repeat("{a: ", 150'000)),
             "1:513: objects and lists are nested deeper than 128 levels");
-  EXPECT_EQ(FaultOf(Repeat("- ", 150'000)),
+  EXPECT_EQ(YamlFaultOf(Repeat("- ", 150'000)),
             "1:257: objects and lists are nested deeper than 128 levels");
   std::string steps;
   for (size_t i = 0; i < 600; ++i) steps += Repeat(" ", i) + "a:\n";
-  EXPECT_EQ(FaultOf(steps), "129:129: objects and lists are nested deeper than 128 levels");
-  EXPECT_EQ(FaultOf(Repeat("? ", 150'000)),
+  EXPECT_EQ(YamlFaultOf(steps), "129:129: objects and lists are nested deeper than 128 levels");
+  EXPECT_EQ(YamlFaultOf(Repeat("? ", 150'000)),
             "1:3: a key must be a scalar, not a list or a map "
             "(quote the text if it begins with a bracket or a brace)");
 }
@@ -579,17 +580,17 @@ TEST(DecodeYaml, HoldsToTheLimitOfDepthInChainsOfMerges) {
     chain += "m" + std::to_string(i) + ": &m" + std::to_string(i) + " {<<: *m" +
              std::to_string(i - 1) + "}\n";
   }
-  EXPECT_EQ(FaultOf(chain), "130:18: objects and lists are nested deeper than 128 levels");
+  EXPECT_EQ(YamlFaultOf(chain), "130:18: objects and lists are nested deeper than 128 levels");
 }
 
 TEST(DecodeYaml, HoldsToTheLimitOfValues) {
   const Limits limits{.elements = 4};
-  EXPECT_EQ(FaultOf("[1, 2, 3]", limits), "fine");
-  EXPECT_EQ(FaultOf("[1, 2, 3, 4]", limits), "1:11: the document has more than 4 values");
-  EXPECT_EQ(FaultOf("{a: {b: 1, c: 2}}", limits), "fine");
-  EXPECT_EQ(FaultOf("[1, 2, 3]\n---\n[1, 2, 3]\n", limits), "fine");
-  EXPECT_EQ(FaultOf("[&a 1, *a, *a]", limits), "fine");
-  EXPECT_EQ(FaultOf("[&a [1, 2], *a]", limits), "1:13: the document has more than 4 values");
+  EXPECT_EQ(YamlFaultOf("[1, 2, 3]", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("[1, 2, 3, 4]", limits), "1:11: the document has more than 4 values");
+  EXPECT_EQ(YamlFaultOf("{a: {b: 1, c: 2}}", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("[1, 2, 3]\n---\n[1, 2, 3]\n", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("[&a 1, *a, *a]", limits), "fine");
+  EXPECT_EQ(YamlFaultOf("[&a [1, 2], *a]", limits), "1:13: the document has more than 4 values");
 }
 
 // a0 holds ten texts, a1 ten times a0, and so on.
@@ -604,19 +605,19 @@ std::string Laughs(int levels) {
 }
 
 TEST(DecodeYaml, CapsWhatAliasesExpandTo) {
-  EXPECT_EQ(FaultOf(Laughs(3)), "fine");
-  EXPECT_EQ(FaultOf(Laughs(9)), "6:25: the document has more than 500000 values");
+  EXPECT_EQ(YamlFaultOf(Laughs(3)), "fine");
+  EXPECT_EQ(YamlFaultOf(Laughs(9)), "6:25: the document has more than 500000 values");
   // Texts are counted by their bytes, in keys too.
   const std::string million(1'000'000, 'x');
-  EXPECT_EQ(FaultOf("a: &a " + million + "\nb: [" + Repeat("*a, ", 7) + "1]\n"), "fine");
-  EXPECT_EQ(FaultOf("a: &a " + million + "\nb: [" + Repeat("*a, ", 10'000) + "1]\n"),
+  EXPECT_EQ(YamlFaultOf("a: &a " + million + "\nb: [" + Repeat("*a, ", 7) + "1]\n"), "fine");
+  EXPECT_EQ(YamlFaultOf("a: &a " + million + "\nb: [" + Repeat("*a, ", 10'000) + "1]\n"),
             "2:33: aliases expand to more than 500000 values or 7340032 bytes of text");
-  EXPECT_EQ(FaultOf("a: &a {? " + million + " : 1}\nb: [" + Repeat("*a, ", 10'000) + "1]\n"),
+  EXPECT_EQ(YamlFaultOf("a: &a {? " + million + " : 1}\nb: [" + Repeat("*a, ", 10'000) + "1]\n"),
             "2:33: aliases expand to more than 7340032 bytes of text");
-  EXPECT_EQ(FaultOf("a: &a " + million + "\nb: [" + Repeat("{*a : 1}, ", 10'000) + "1]\n"),
+  EXPECT_EQ(YamlFaultOf("a: &a " + million + "\nb: [" + Repeat("{*a : 1}, ", 10'000) + "1]\n"),
             "2:76: aliases expand to more than 7340032 bytes of text");
   // Many documents together may not expand more than one.
-  EXPECT_EQ(FaultOf(Repeat("---\n" + Laughs(4), 20)),
+  EXPECT_EQ(YamlFaultOf(Repeat("---\n" + Laughs(4), 20)),
             "29:30: aliases expand to more than 500000 values or 7340032 bytes of text");
 }
 
@@ -628,14 +629,14 @@ TEST(DecodeYaml, CapsTheWorkOfMerges) {
     text += "m" + std::to_string(i) + ": &m" + std::to_string(i) + " {<<: [" + last + ", " + last +
             "]}\n";
   }
-  EXPECT_EQ(FaultOf(text), "18:17: the document has more than 500000 values");
+  EXPECT_EQ(YamlFaultOf(text), "18:17: the document has more than 500000 values");
 }
 
 TEST(DecodeYaml, CapsTheDirectives) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "%TAG !a" + std::to_string(i) + "! x\n";
-  EXPECT_EQ(FaultOf(text + "---\na: 1 # %TAG\n"), "fine");
-  EXPECT_EQ(FaultOf(text + "%TAG !b! x\n---\na: 1\n"), "1001:1: too many %TAG directives");
+  EXPECT_EQ(YamlFaultOf(text + "---\na: 1 # %TAG\n"), "fine");
+  EXPECT_EQ(YamlFaultOf(text + "%TAG !b! x\n---\na: 1\n"), "1001:1: too many %TAG directives");
 }
 
 TEST(DecodeYaml, TakesEveryPrefixOfADocument) {

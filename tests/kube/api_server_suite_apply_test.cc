@@ -18,7 +18,7 @@ WriteOptions By(const std::string& manager) {
   return options;
 }
 
-Json ConfigMap(const Json& data, const std::string& name = "a") {
+Json ConfigMapWith(const Json& data, const std::string& name = "a") {
   return {
       {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}, {"data", data}};
 }
@@ -35,7 +35,7 @@ std::vector<std::string> ManagersOf(const Json& object) {
 
 TEST_P(ApiServerSuite, ApplyCreatesAndThenChangesNothing) {
   const auto apply = [this](const Json& data) {
-    return Value(client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap(data), false));
+    return Value(client().Apply(resources::kConfigMaps, ns(), "a", ConfigMapWith(data), false));
   };
   const Json made = apply({{"n", "1"}});
   EXPECT_EQ(made.at("data"), Json({{"n", "1"}}));
@@ -47,7 +47,7 @@ TEST_P(ApiServerSuite, ApplyCreatesAndThenChangesNothing) {
 TEST_P(ApiServerSuite, ApplyRemovesWhatItNoLongerNames) {
   const auto apply = [this](const Json& data, const std::string& manager) {
     return Value(
-        client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap(data), false, By(manager)));
+        client().Apply(resources::kConfigMaps, ns(), "a", ConfigMapWith(data), false, By(manager)));
   };
   apply({{"mine", "1"}, {"ours", "1"}}, "one");
   apply({{"theirs", "1"}, {"ours", "1"}}, "two");
@@ -57,10 +57,10 @@ TEST_P(ApiServerSuite, ApplyRemovesWhatItNoLongerNames) {
 }
 
 TEST_P(ApiServerSuite, ApplyDoesNotTakeFieldsUnlessForced) {
-  Value(client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"n", "1"}, {"m", "1"}}),
+  Value(client().Apply(resources::kConfigMaps, ns(), "a", ConfigMapWith({{"n", "1"}, {"m", "1"}}),
                        false, By("one")));
   const auto apply = [this](const Json& data, bool force) {
-    return client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap(data), force, By("two"));
+    return client().Apply(resources::kConfigMaps, ns(), "a", ConfigMapWith(data), force, By("two"));
   };
   const Fault one = FaultIn(apply({{"n", "2"}, {"m", "1"}}, false));
   EXPECT_EQ(one.reason, Reason::kConflict);
@@ -77,19 +77,19 @@ TEST_P(ApiServerSuite, ApplyDoesNotTakeFieldsUnlessForced) {
 
   EXPECT_EQ(Value(apply({{"n", "2"}}, true)).at("data"), Json({{"m", "1"}, {"n", "2"}}));
   // It is no longer the other one's.
-  const Json left = Value(
-      client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"m", "1"}}), false, By("one")));
+  const Json left = Value(client().Apply(resources::kConfigMaps, ns(), "a",
+                                         ConfigMapWith({{"m", "1"}}), false, By("one")));
   EXPECT_EQ(left.at("data"), Json({{"m", "1"}, {"n", "2"}}));
 }
 
 TEST_P(ApiServerSuite, AWriteOfAnotherKindTakesFields) {
-  Value(
-      client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"n", "1"}}), false, By("one")));
+  Value(client().Apply(resources::kConfigMaps, ns(), "a", ConfigMapWith({{"n", "1"}}), false,
+                       By("one")));
   const Json changed = Value(client().MergePatch(resources::kConfigMaps, ns(), "a",
                                                  {{"data", {{"n", "2"}}}}, By("editor")));
   EXPECT_THAT(ManagersOf(changed), ElementsAre("editor Update"));
-  const Fault fault = FaultIn(
-      client().Apply(resources::kConfigMaps, ns(), "a", ConfigMap({{"n", "1"}}), false, By("one")));
+  const Fault fault = FaultIn(client().Apply(resources::kConfigMaps, ns(), "a",
+                                             ConfigMapWith({{"n", "1"}}), false, By("one")));
   EXPECT_EQ(fault.reason, Reason::kConflict);
   EXPECT_THAT(fault.causes, ElementsAre(".data.n: conflict with \"editor\" using v1"));
 }
@@ -157,7 +157,7 @@ TEST_P(ApiServerSuite, StatusIsAppliedApart) {
 TEST_P(ApiServerSuite, ApplyNeedsAManager) {
   const auto answer = Value(transport().Send({.method = "PATCH",
                                               .path = PathOf(resources::kConfigMaps, ns(), "a"),
-                                              .body = ConfigMap({{"n", "1"}}).dump(),
+                                              .body = ConfigMapWith({{"n", "1"}}).dump(),
                                               .content_type = "application/apply-patch+yaml"},
                                              {}));
   EXPECT_EQ(answer.status, 422);
@@ -179,7 +179,7 @@ TEST_P(ApiServerSuite, ApplyOfAnotherObjectIsRefused) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.metadata.dump());
-    Json patch = ConfigMap({{"k", "2"}});
+    Json patch = ConfigMapWith({{"k", "2"}});
     patch["metadata"] = c.metadata;
     const Fault fault = FaultIn(client().Apply(resources::kConfigMaps, ns(), "a", patch, true));
     EXPECT_EQ(fault.reason, c.reason) << fault.message;
@@ -190,7 +190,7 @@ TEST_P(ApiServerSuite, ApplyOfAnotherObjectIsRefused) {
 // The path is enough for what is there, and not for what is to be made.
 TEST_P(ApiServerSuite, ApplyWithoutAName) {
   CreateConfigMap("a");
-  Json patch = ConfigMap({{"k", "2"}});
+  Json patch = ConfigMapWith({{"k", "2"}});
   patch.erase("metadata");
   Value(client().Apply(resources::kConfigMaps, ns(), "a", patch, false));
   const Fault fault = FaultIn(client().Apply(resources::kConfigMaps, ns(), "b", patch, false));
@@ -200,7 +200,7 @@ TEST_P(ApiServerSuite, ApplyWithoutAName) {
 
 // A condition on what is not there does not hold anybody back.
 TEST_P(ApiServerSuite, ApplyMakesWhatIsNotThereUnderAnyVersion) {
-  Json patch = ConfigMap({{"k", "2"}});
+  Json patch = ConfigMapWith({{"k", "2"}});
   patch["metadata"]["resourceVersion"] = "1";
   EXPECT_EQ(Value(client().Apply(resources::kConfigMaps, ns(), "a", patch, false)).at("data"),
             patch["data"]);

@@ -17,8 +17,6 @@ DeleteOptions Requiring(const std::string& uid, const std::string& version = "")
   return options;
 }
 
-std::string UidOf(const Json& object) { return object.at("metadata").at("uid"); }
-
 TEST_P(ApiServerSuite, Delete) {
   CreateConfigMap("a");
   Done(client().Delete(resources::kConfigMaps, ns(), "a"));

@@ -13,7 +13,7 @@ namespace {
 
 using ::mindgate::testing::FakeClock;
 
-constexpr std::chrono::seconds kLong(60);  // for what must come, on the slowest machine
+constexpr std::chrono::seconds kFlushTime(60);  // for what must come, on the slowest machine
 
 // Holds the Lease for one renewal, then gives it up. Returns the specs seen while it led.
 std::vector<Json> LeadForAWhile(Client& client, const std::string& ns, const std::string& name) {
@@ -96,7 +96,7 @@ TEST_P(ApiServerSuite, EventsAndTheirSeriesAreTaken) {
   clock.Advance(std::chrono::seconds(5));
   recorder.Record(held);
   recorder.Record(held);
-  ASSERT_TRUE(recorder.Flush(kLong));
+  ASSERT_TRUE(recorder.Flush(kFlushTime));
   EXPECT_EQ(recorder.counts().written, 4u);
 
   auto events = OurEvents(client(), ns());
@@ -115,7 +115,7 @@ TEST_P(ApiServerSuite, EventsAndTheirSeriesAreTaken) {
   // One that is gone is made anew.
   Done(client().Delete(resources::kEvents, ns(), NameOf(event)));
   recorder.Record(held);
-  ASSERT_TRUE(recorder.Flush(kLong));
+  ASSERT_TRUE(recorder.Flush(kFlushTime));
   events = OurEvents(client(), ns());
   EXPECT_EQ(events.at("pod-a").at("series").at("count"), 4);
 }
@@ -134,7 +134,7 @@ TEST_P(ApiServerSuite, EventsAboutWhatIsInNoNamespace) {
                      .action = "Taint",
                      .note = "its cards are faulty"});
   }
-  ASSERT_TRUE(recorder.Flush(kLong));
+  ASSERT_TRUE(recorder.Flush(kFlushTime));
   const auto events = OurEvents(client(), "default");
   ASSERT_TRUE(events.contains("node-of-" + ns()));
   ASSERT_TRUE(events.contains("role:of:" + ns()));

@@ -7,7 +7,7 @@
 namespace mindgate::kube::testing {
 namespace {
 
-struct Case {
+struct StatusCase {
   HttpCall call;
   Json want;  // without "message"
 };
@@ -45,7 +45,7 @@ TEST_P(ApiServerSuite, RefusalsAreWholeStatuses) {
         {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", metadata}, {"data", data}};
   };
   const Json test = {{"op", "test"}, {"path", "/data/n"}, {"value", "7"}};
-  const std::vector<Case> cases = {
+  const std::vector<StatusCase> cases = {
       {Call("GET", PathOf(resources::kDeployments, ns(), "absent")),
        Failure(404, "NotFound", {{"name", "absent"}, {"group", "apps"}, {"kind", "deployments"}})},
       {Call("GET", PathOf(resources::kConfigMaps, ns()) + "s"),
@@ -97,7 +97,7 @@ TEST_P(ApiServerSuite, RefusalsAreWholeStatuses) {
                {{"causes", Json::array({{{"reason", "ResourceVersionTooLarge"}, {"message", ""}}})},
                 {"retryAfterSeconds", 1}})},
   };
-  for (const Case& c : cases) {
+  for (const StatusCase& c : cases) {
     SCOPED_TRACE(c.call.method + " " + c.call.path + " " + c.call.body);
     const HttpAnswer answer = Value(transport().Send(c.call, {}));
     EXPECT_EQ(answer.status, c.want.at("code"));

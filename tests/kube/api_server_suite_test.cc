@@ -163,11 +163,58 @@ TEST_P(ApiServerSuite, ListsComeInPagesOfOneState) {
   std::vector<std::string> all;
   int started = 0;
   const std::string version = Value(client().ListAll(
-      resources::kConfigMaps, ns(), Labelled("app=suite", 2), nullptr, [&] { ++started; },
-      [&](const json::Value& item) { all.push_back(NameOf(json::TreeOf(item))); }));
+      resources::kConfigMaps, ns(), Labelled("app=suite", 1), nullptr,
+      {.started = [&] { ++started; },
+       .item = [&](const json::Value& item) { all.push_back(NameOf(json::TreeOf(item))); }}));
   EXPECT_THAT(all, ElementsAre("a", "b", "c", "cc", "e"));
   EXPECT_EQ(started, 1);
   EXPECT_GT(std::stoll(version), std::stoll(first.resource_version));
+}
+
+// Pages of one list may have different sizes.
+TEST_P(ApiServerSuite, ALargerPageGoesOnWhereASmallerOneEnded) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) CreateConfigMap(name, {{"app", "suite"}});
+  ListOptions options = Labelled("app=suite", 1);
+  const std::vector<std::pair<int64_t, std::vector<std::string>>> pages = {
+      {1, {"a"}}, {3, {"b", "c", "d"}}, {2, {"e"}}};
+  for (const auto& [limit, names] : pages) {
+    options.limit = limit;
+    const Page page = Value(client().List(resources::kConfigMaps, ns(), options));
+    EXPECT_EQ(NamesOf(page.items), names);
+    options.continue_token = page.continue_token;
+  }
+  EXPECT_EQ(options.continue_token, "");
+}
+
+TEST_P(ApiServerSuite, MetadataIsListedWithoutTheRest) {
+  const Json a = CreateConfigMap("a", {{"app", "suite"}}, {{"large", "x"}});
+  CreateConfigMap("b", {{"app", "suite"}}, {{"large", "x"}});
+  ListOptions options = Labelled("app=suite", 1);
+  options.metadata_only = true;
+  const Page page = Value(client().List(resources::kConfigMaps, ns(), options));
+  const Json want = {{"kind", "PartialObjectMetadata"},
+                     {"apiVersion", "meta.k8s.io/v1"},
+                     {"metadata", a.at("metadata")}};
+  EXPECT_THAT(page.items, ElementsAre(want));
+
+  // Where the metadata ended, whole objects go on.
+  options.metadata_only = false;
+  options.continue_token = page.continue_token;
+  const Page rest = Value(client().List(resources::kConfigMaps, ns(), options));
+  ASSERT_THAT(NamesOf(rest.items), ElementsAre("b"));
+  EXPECT_EQ(rest.items[0].at("data"), Json({{"large", "x"}}));
+  EXPECT_EQ(rest.resource_version, page.resource_version);
+}
+
+TEST_P(ApiServerSuite, MetadataOfCustomObjectsIsListedToo) {
+  const Resource widgets = DefineResource();
+  const Json made = CreateWidget(widgets, "a");
+  ListOptions options;
+  options.metadata_only = true;
+  const Page page = Value(client().List(widgets, ns(), options));
+  ASSERT_THAT(page.items, SizeIs(1));
+  EXPECT_EQ(page.items[0].at("metadata"), made.at("metadata"));
+  EXPECT_FALSE(page.items[0].contains("spec"));
 }
 
 TEST_P(ApiServerSuite, AnInventedContinueTokenIsInvalid) {

@@ -70,6 +70,21 @@ TEST_P(ApiServerSuite, AWatchedSelectorIsTheWorld) {
   EXPECT_EQ(VersionOf(gone), VersionOf(left));
 }
 
+TEST_P(ApiServerSuite, MetadataIsWatchedWithoutTheRest) {
+  const Json before = CreateConfigMap("before", {{"app", "suite"}});
+  WatchOptions options = From(VersionOf(before));
+  options.metadata_only = true;
+  WatchThread watch(client(), resources::kConfigMaps, ns(), options);
+  const Json a = CreateConfigMap("a", {{"app", "suite"}}, {{"large", "x"}});
+  Value(client().MergePatch(resources::kConfigMaps, ns(), "a", {{"data", {{"n", "1"}}}}));
+  Done(client().Delete(resources::kConfigMaps, ns(), "a"));
+  EXPECT_THAT(watch.WaitFor(3), ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
+  const Json want = {{"kind", "PartialObjectMetadata"},
+                     {"apiVersion", "meta.k8s.io/v1"},
+                     {"metadata", a.at("metadata")}};
+  EXPECT_EQ(watch.events()[0].object, want);
+}
+
 TEST_P(ApiServerSuite, AWatchOfOneName) {
   const Json a = CreateConfigMap("a");
   WatchOptions options = From(VersionOf(a), "");

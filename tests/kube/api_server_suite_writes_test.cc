@@ -16,7 +16,6 @@ WriteOptions DryRun() {
   return options;
 }
 
-std::string UidOf(const Json& object) { return object.at("metadata").at("uid"); }
 int64_t GenerationOf(const Json& object) { return object.at("metadata").at("generation"); }
 
 Json ConfigMap(const Json& metadata, const Json& data = nullptr) {

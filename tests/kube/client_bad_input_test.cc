@@ -230,7 +230,7 @@ TEST(ClientBadInput, AnswersBeyondALimit) {
   TransportLimits limits;
   limits.answer_bytes = 1024 * 1024;
   ClientOptions options;
-  options.event_bytes = 1024 * 1024;
+  options.object_bytes = 1024 * 1024;
   Fixture f(options, limits);
   f.fake.Put(resources::kPods, LargePod(2 * 1024 * 1024));
   const Fault get = FaultIn(f.Get());

@@ -123,6 +123,7 @@ inline std::string NameOf(const nlohmann::json& object) { return object.at("meta
 inline std::string VersionOf(const nlohmann::json& object) {
   return object.at("metadata").at("resourceVersion");
 }
+inline std::string UidOf(const nlohmann::json& object) { return object.at("metadata").at("uid"); }
 inline std::vector<std::string> NamesOf(const std::vector<nlohmann::json>& objects) {
   std::vector<std::string> names;
   for (const nlohmann::json& object : objects) names.push_back(NameOf(object));

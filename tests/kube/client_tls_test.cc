@@ -14,7 +14,7 @@ using mindgate::testing::Pem;
 using ::testing::HasSubstr;
 
 // Certificates of now: TLS has no clock that a test could move.
-struct Material {
+struct ServerMaterial {
   certs::Identity authority = mindgate::testing::NewAuthority(SystemClock().WallNow());
   certs::Identity other = mindgate::testing::NewAuthority(SystemClock().WallNow());
 
@@ -49,7 +49,7 @@ Answer<Json> AskVersion(const Access& access) {
 }
 
 TEST(ClientTls, CertificatesThatDoNotFit) {
-  const Material material;
+  const ServerMaterial material;
   struct Case {
     const char* what;
     std::function<void(Access&)> change;
@@ -93,7 +93,7 @@ TEST(ClientTls, CertificatesThatDoNotFit) {
 }
 
 TEST(ClientTls, ACertificateThatHasEnded) {
-  const Material material;
+  const ServerMaterial material;
   const certs::Identity old =
       mindgate::testing::NewLeaf(material.authority, [](certs::LeafRequest& request) {
         request.ip_addresses = {"127.0.0.1"};
@@ -109,7 +109,7 @@ TEST(ClientTls, ACertificateThatHasEnded) {
 }
 
 TEST(ClientTls, ClientCertificates) {
-  const Material material;
+  const ServerMaterial material;
   FakeApiServer fake({.http = Secured(material.server, material.authority)});
   fake.Accept({});
   const auto ask = [&](const certs::Identity& who, const certs::Identity& key) {
@@ -126,7 +126,7 @@ TEST(ClientTls, ClientCertificates) {
 }
 
 TEST(ClientTls, TlsAndPlainMixedUp) {
-  const Material material;
+  const ServerMaterial material;
   FakeApiServer plain;
   Access access = AccessTo("https" + plain.url().substr(4));
   access.authority = Pem(material.authority);

@@ -17,7 +17,7 @@ using testing::HttpServer;
 using ::testing::StartsWith;
 
 // "/hops/3" redirects to "/hops/2" and so on; "/hops/0" is a text.
-HttpResponse Answer(const HttpRequest& request) {
+HttpResponse Respond(const HttpRequest& request) {
   if (request.path == "/text") return {.body = "kind: Pod\n"};
   if (request.path == "/away") return {.status = 302, .headers = {{"Location", "ftp://x/y"}}};
   if (request.path == "/file")
@@ -37,7 +37,7 @@ std::string Fetched(const std::string& url, const DownloadLimits& limits = {}) {
 }
 
 TEST(Download, TextsRedirectsAndLimits) {
-  HttpServer server({}, Answer);
+  HttpServer server({}, Respond);
   const std::string at = "http://127.0.0.1:" + std::to_string(server.port());
   EXPECT_EQ(Fetched(at + "/text"), "kind: Pod\n");
   EXPECT_EQ(Fetched(at + "/text", {.bytes = 10}), "kind: Pod\n");
@@ -54,7 +54,7 @@ TEST(Download, TextsRedirectsAndLimits) {
 }
 
 TEST(Download, FromHttpsOnlyToHttps) {
-  HttpServer plain({}, Answer);
+  HttpServer plain({}, Respond);
   // Certificates of now: TLS has no clock that a test could move.
   const Time now = SystemClock().WallNow();
   const certs::Identity authority = mindgate::testing::NewAuthority(now);

@@ -28,7 +28,7 @@ using testing::TimedPauser;
 
 constexpr seconds kLong(60);  // for what must come, on the slowest machine
 
-EventRecord About(const std::string& pod, const std::string& note = "") {
+EventRecord WarningAbout(const std::string& pod, const std::string& note = "") {
   return {.regarding = {"v1", "Pod", "ns", pod, "uid-1"},
           .type = EventRecord::Type::kWarning,
           .reason = "Held",
@@ -96,7 +96,7 @@ std::string Show(const Recorder::Counts& counts) {
 
 TEST_F(EventsFixture, AnEventAsTheApiServerWantsIt) {
   const auto recorder = Make();
-  recorder->Record(About("pod-a", "no room for its group"));
+  recorder->Record(WarningAbout("pod-a", "no room for its group"));
   ASSERT_TRUE(recorder->Flush(kLong));
   ASSERT_EQ(transport.calls().size(), 1u);
   const HttpCall call = transport.calls()[0];
@@ -140,7 +140,7 @@ TEST_F(EventsFixture, NamesAndNamespacesOfOddObjects) {
       {{"v1", "Pod", "ns", long_name, ""}, "ns " + long_name.substr(0, 235)},
   };
   for (size_t i = 0; i < std::size(cases); ++i) {
-    EventRecord record = About("");
+    EventRecord record = WarningAbout("");
     record.regarding = cases[i].first;
     recorder->Record(record);
     ASSERT_TRUE(recorder->Flush(kLong));
@@ -156,11 +156,11 @@ TEST_F(EventsFixture, NamesAndNamespacesOfOddObjects) {
 
 TEST_F(EventsFixture, TextsAreCutAtWholeCharacters) {
   const auto recorder = Make();
-  EventRecord record = About("pod-a", std::string(1023, 'x') + "\u00e9 and more");
+  EventRecord record = WarningAbout("pod-a", std::string(1023, 'x') + "\u00e9 and more");
   record.reason = std::string(200, 'R');
   record.action = std::string(127, 'A') + "\u5347";
   recorder->Record(record);
-  recorder->Record(About("pod-a", std::string(1021, 'x') + "\u5347"));  // 1024 bytes
+  recorder->Record(WarningAbout("pod-a", std::string(1021, 'x') + "\u5347"));  // 1024 bytes
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(Body(0)["note"], std::string(1023, 'x'));
   EXPECT_EQ(Body(0)["reason"], std::string(128, 'R'));
@@ -170,11 +170,11 @@ TEST_F(EventsFixture, TextsAreCutAtWholeCharacters) {
 
 TEST_F(EventsFixture, WhatHappensAgainBecomesASeries) {
   const auto recorder = Make();
-  recorder->Record(About("pod-a"));
-  recorder->Record(About("pod-b"));
+  recorder->Record(WarningAbout("pod-a"));
+  recorder->Record(WarningAbout("pod-b"));
   for (int i = 0; i < 5; ++i) {
     clock.Advance(seconds(1));
-    recorder->Record(About("pod-a"));
+    recorder->Record(WarningAbout("pod-a"));
   }
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(Calls(), (Texts{"POST pod-a", "POST pod-b", "PATCH pod-a 6"}));
@@ -190,11 +190,11 @@ TEST_F(EventsFixture, WhatHappensAgainBecomesASeries) {
 
 TEST_F(EventsFixture, ASeriesIsWrittenWhenItIsDueAlsoWithoutAFlush) {
   const auto recorder = Make();
-  recorder->Record(About("pod-a"));
+  recorder->Record(WarningAbout("pod-a"));
   ASSERT_TRUE(recorder->Flush(kLong));
-  recorder->Record(About("pod-a"));
+  recorder->Record(WarningAbout("pod-a"));
   clock.Advance(seconds(10));
-  recorder->Record(About("pod-b"));
+  recorder->Record(WarningAbout("pod-b"));
   EXPECT_TRUE(Eventually([this] { return transport.calls().size() == 3; }));
   EXPECT_THAT(Calls(),
               ::testing::UnorderedElementsAre("POST pod-a", "PATCH pod-a 2", "POST pod-b"));
@@ -202,7 +202,7 @@ TEST_F(EventsFixture, ASeriesIsWrittenWhenItIsDueAlsoWithoutAFlush) {
 
 TEST_F(EventsFixture, TheEndBringsSeriesUpToDate) {
   auto recorder = Make();
-  for (int i = 0; i < 3; ++i) recorder->Record(About("pod-a"));
+  for (int i = 0; i < 3; ++i) recorder->Record(WarningAbout("pod-a"));
   recorder.reset();
   EXPECT_EQ(Calls(), (Texts{"POST pod-a", "PATCH pod-a 3"}));
 }
@@ -212,7 +212,7 @@ TEST_F(EventsFixture, AnEventThatIsGoneIsMadeAnewWithItsCount) {
     return n == 1 ? Status(404, "NotFound") : Ok("{}");
   };
   const auto recorder = Make();
-  for (int i = 0; i < 3; ++i) recorder->Record(About("pod-a"));
+  for (int i = 0; i < 3; ++i) recorder->Record(WarningAbout("pod-a"));
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(Calls(), (Texts{"POST pod-a", "PATCH pod-a 3", "POST pod-a 3"}));
   EXPECT_NE(Body(2)["metadata"]["name"], Body(0)["metadata"]["name"]);
@@ -226,8 +226,8 @@ TEST_F(EventsFixture, WhatTheServerCannotTakeNowIsTriedAgain) {
     return Ok("{}", 201);
   };
   const auto recorder = Make();
-  recorder->Record(About("pod-a"));
-  recorder->Record(About("pod-b"));
+  recorder->Record(WarningAbout("pod-a"));
+  recorder->Record(WarningAbout("pod-b"));
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(Calls(), (Texts{"POST pod-a", "POST pod-a", "POST pod-a", "POST pod-b"}));
   EXPECT_EQ(Body(1)["metadata"]["name"], Body(0)["metadata"]["name"]);
@@ -244,13 +244,13 @@ TEST_F(EventsFixture, WhatItWillNeverTakeIsGivenUp) {
     return n == 0 ? Status(403, "Forbidden") : n <= 12 ? Status(503, "Unavailable") : Ok("{}");
   };
   const auto recorder = Make();
-  recorder->Record(About("pod-a"));
-  recorder->Record(About("pod-b"));
+  recorder->Record(WarningAbout("pod-a"));
+  recorder->Record(WarningAbout("pod-b"));
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(answered, 13u) << "one try that is forbidden, twelve that come to nothing";
   EXPECT_EQ(pauses, 11);
   EXPECT_EQ(Show(recorder->counts()), "written 0 dropped 0 limited 0 failed 2");
-  recorder->Record(About("pod-a"));
+  recorder->Record(WarningAbout("pod-a"));
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(Calls().back(), "POST pod-a") << "as if it had not happened before";
 }
@@ -268,10 +268,10 @@ TEST_F(EventsFixture, RecordingNeverWaitsAndTheQueueIsBounded) {
   auto options = Options();
   options.queue = 3;
   const auto recorder = Make(options);
-  recorder->Record(About("pod-a"));
+  recorder->Record(WarningAbout("pod-a"));
   called.wait();
   for (const char* pod : {"pod-b", "pod-c", "pod-d", "pod-e", "pod-f"}) {
-    recorder->Record(About(pod));
+    recorder->Record(WarningAbout(pod));
   }
   EXPECT_EQ(Show(recorder->counts()), "written 0 dropped 2 limited 0 failed 0");
   EXPECT_FALSE(recorder->Flush(milliseconds(0)));
@@ -283,7 +283,7 @@ TEST_F(EventsFixture, RecordingNeverWaitsAndTheQueueIsBounded) {
 
 TEST_F(EventsFixture, ALoopAboutOneObjectIsLimited) {
   const auto recorder = Make();
-  for (int i = 0; i < 40; ++i) recorder->Record(About("pod-a", std::to_string(i)));
+  for (int i = 0; i < 40; ++i) recorder->Record(WarningAbout("pod-a", std::to_string(i)));
   ASSERT_TRUE(recorder->Flush(kLong));
   EXPECT_EQ(transport.calls().size(), 25u);
   EXPECT_EQ(Show(recorder->counts()), "written 25 dropped 0 limited 15 failed 0");
@@ -302,7 +302,7 @@ TEST_F(EventsFixture, TheEndComesAlsoWhenTheServerHangs) {
   auto options = Options();
   options.drain = milliseconds(20);
   auto recorder = Make(options);
-  for (const char* pod : {"pod-a", "pod-b", "pod-c"}) recorder->Record(About(pod));
+  for (const char* pod : {"pod-a", "pod-b", "pod-c"}) recorder->Record(WarningAbout(pod));
   called.wait();
   recorder.reset();
   EXPECT_EQ(answered, 1u) << "no call is begun after the time is over";
@@ -319,8 +319,8 @@ TEST_F(EventsFixture, TheEndDoesNotWaitForAnotherTry) {
   auto options = Options();
   options.tries = 1'000'000'000;
   auto recorder = std::make_unique<Recorder>(own, stopper, clock, options, 7);
-  recorder->Record(About("pod-a"));
-  recorder->Record(About("pod-b"));
+  recorder->Record(WarningAbout("pod-a"));
+  recorder->Record(WarningAbout("pod-b"));
   EXPECT_TRUE(Eventually([this] { return answered > 2; }));
   recorder.reset();
   EXPECT_EQ(Calls().back(), "POST pod-b");
@@ -334,7 +334,8 @@ TEST_F(EventsFixture, ManyThreadsRecordAtOnce) {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&recorder] {
-        for (int i = 0; i < 500; ++i) recorder->Record(About("pod-" + std::to_string(i % 10)));
+        for (int i = 0; i < 500; ++i)
+          recorder->Record(WarningAbout("pod-" + std::to_string(i % 10)));
       });
     }
   }

@@ -19,15 +19,14 @@ using ::mindgate::testing::ChangedEnvironment;
 using ::mindgate::testing::FakeClock;
 using ::mindgate::testing::TempFolder;
 using ::mindgate::testing::Variables;
-using nlohmann::json;
 using testing::Material;
 using testing::Show;
 using testing::TestMaterial;
 
 constexpr const char* kV1 = "client.authentication.k8s.io/v1";
 
-std::string ExecCredential(const json& status) {
-  return json{{"apiVersion", kV1}, {"kind", "ExecCredential"}, {"status", status}}.dump();
+std::string ExecCredential(const nlohmann::json& status) {
+  return nlohmann::json{{"apiVersion", kV1}, {"kind", "ExecCredential"}, {"status", status}}.dump();
 }
 
 // A plugin that notes each of its runs and prints what the file "answer" holds.
@@ -39,7 +38,7 @@ struct ExecFixture : ::testing::Test {
 
   void Answer(const std::string& text) { folder.Write("answer", text); }
   void AnswerToken(const std::string& token, const std::string& end = "") {
-    json status = {{"token", token}};
+    nlohmann::json status = {{"token", token}};
     if (!end.empty()) status["expirationTimestamp"] = end;
     Answer(ExecCredential(status));
   }
@@ -249,7 +248,7 @@ TEST_F(ExecFixture, RefusesWhatIsNoCredential) {
        "\"client.authentication.k8s.io/v1\""},
       {ExecCredential(nullptr), "printed an ExecCredential without a status"},
       {ExecCredential("secret"), "printed an ExecCredential without a status"},
-      {ExecCredential(json::object()),
+      {ExecCredential(nlohmann::json::object()),
        "printed neither a token nor a client certificate with its key"},
       {ExecCredential({{"token", 5}}), "printed a status.token that is not a string"},
       {ExecCredential({{"token", "sec\nret"}}),

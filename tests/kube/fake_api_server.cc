@@ -49,6 +49,10 @@ std::string Header(const HttpRequest& request, const std::string& name) {
   return found == request.headers.end() ? "" : found->second;
 }
 
+bool WantsMetadata(const HttpRequest& request) {
+  return Header(request, "accept").find("as=PartialObjectMetadata") != std::string::npos;
+}
+
 Json VersionInfo() {
   return {{"major", "1"}, {"minor", "34"}, {"gitVersion", "v1.34.4"}, {"platform", "linux/amd64"}};
 }
@@ -211,6 +215,7 @@ HttpResponse FakeApiServer::Watch(const HttpRequest& request, const Scope& scope
   auto watch = std::make_shared<Subscription>();
   watch->scope = scope;
   watch->bookmarks = parameter("allowWatchBookmarks") == "true";
+  watch->metadata_only = WantsMetadata(request);
   // Shared with the writer below, which ends before the watch does.
   const auto event = std::make_shared<FileDescriptor>(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   watch->event_fd = event->get();
@@ -485,8 +490,10 @@ HttpResponse FakeApiServer::List(const HttpRequest& request, const Target& targe
   const Scope scope{target.resource(), target.ns, *selectors};
   const std::string watch = target.Parameter("watch");
   if (watch == "true" || watch == "1") return Watch(request, scope);
-  const auto list = store_.List(scope, *target.how, request.query);
-  return list ? Answered(200, *list) : Answered(list.error());
+  auto list = store_.List(scope, *target.how, request.query);
+  if (!list) return Answered(list.error());
+  return Answered(200,
+                  WantsMetadata(request) ? FakeStore::MetadataOfList(*std::move(list)) : *list);
 }
 
 }  // namespace mindgate::kube::testing

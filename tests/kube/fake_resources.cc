@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::kube::testing {
 namespace {

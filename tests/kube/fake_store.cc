@@ -16,8 +16,13 @@ constexpr const char* kExpiredContinue =
     "a new list without the continue parameter.";
 constexpr const char* kExpiredList = "The resourceVersion for the provided list is too old.";
 
-std::string Line(const char* type, const Json& object) {
-  return Json{{"type", type}, {"object", object}}.dump() + "\n";
+constexpr const char* kMetadataVersion = "meta.k8s.io/v1";
+
+std::string Line(const Subscription& subscription, const char* type, const Json& object) {
+  return Json{{"type", type},
+              {"object", subscription.metadata_only ? FakeStore::MetadataOf(object) : object}}
+             .dump() +
+         "\n";
 }
 
 Json WithVersion(Json object, int64_t version) {
@@ -120,10 +125,10 @@ std::string FakeStore::LineFor(const Subscription& subscription, const Change& c
   const bool before = change.before != nullptr && scope.selectors.Matches(*change.before);
   const bool after = change.after != nullptr && scope.selectors.Matches(*change.after);
   if (!before && !after) return "";
-  if (!before) return Line("ADDED", *change.after);
-  if (after) return Line("MODIFIED", *change.after);
-  if (change.last != nullptr) return Line("DELETED", *change.last);
-  return Line("DELETED", WithVersion(*change.before, change.version));
+  if (!before) return Line(subscription, "ADDED", *change.after);
+  if (after) return Line(subscription, "MODIFIED", *change.after);
+  if (change.last != nullptr) return Line(subscription, "DELETED", *change.last);
+  return Line(subscription, "DELETED", WithVersion(*change.before, change.version));
 }
 
 // The objects of `scope`'s resource and namespace as they were at `version`: those of now, with
@@ -184,6 +189,19 @@ Outcome<Json> FakeStore::ListAt(int64_t version, const std::string& after, int64
               {"items", items}};
 }
 
+Json FakeStore::MetadataOf(const Json& object) {
+  return {{"kind", "PartialObjectMetadata"},
+          {"apiVersion", kMetadataVersion},
+          {"metadata", object.at("metadata")}};
+}
+
+Json FakeStore::MetadataOfList(Json list) {
+  for (Json& item : list.at("items")) item = MetadataOf(item);
+  list["kind"] = "PartialObjectMetadataList";
+  list["apiVersion"] = kMetadataVersion;
+  return list;
+}
+
 Outcome<Json> FakeStore::List(const Scope& scope, const FakeResource& how,
                               const std::map<std::string, std::string>& query) const {
   const std::string asked = Parameter(query, "resourceVersion");
@@ -239,13 +257,13 @@ Outcome<void> FakeStore::Subscribe(const std::shared_ptr<Subscription>& subscrip
     const auto state = StateAt(version_, scope);
     for (const auto& [_, object] : *state) {
       if (scope.selectors.Matches(*object)) {
-        subscription->lines.push_back(Line("ADDED", *object));
+        subscription->lines.push_back(Line(*subscription, "ADDED", *object));
       }
     }
   } else if (*from < compacted_) {
-    subscription->lines.push_back(
-        Line("ERROR", Expired("too old resource version: " + resource_version + " (" +
-                              std::to_string(compacted_) + ")")));
+    subscription->lines.push_back(Line({}, "ERROR",
+                                       Expired("too old resource version: " + resource_version +
+                                               " (" + std::to_string(compacted_) + ")")));
     subscription->end = Subscription::End::kOrderly;
     return {};
   } else {
@@ -272,9 +290,10 @@ void FakeStore::SendBookmarks() {
 
 std::string FakeStore::BookmarkLine(const Subscription& subscription, int64_t version) {
   const Resource& resource = subscription.scope.resource;
-  return Line("BOOKMARK", {{"kind", resource.kind},
-                           {"apiVersion", resource.api_version()},
-                           {"metadata", {{"resourceVersion", std::to_string(version)}}}});
+  return Line(subscription, "BOOKMARK",
+              {{"kind", resource.kind},
+               {"apiVersion", resource.api_version()},
+               {"metadata", {{"resourceVersion", std::to_string(version)}}}});
 }
 
 void FakeStore::Wake(const Subscription& subscription) {

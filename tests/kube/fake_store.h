@@ -28,6 +28,7 @@ struct Subscription {
   Scope scope;
   int64_t after = 0;  // tells of later versions only
   bool bookmarks = false;
+  bool metadata_only = false;
   std::deque<std::string> lines;
   enum class End { kNo, kOrderly, kAbrupt } end = End::kNo;  // once `lines` are written
   int event_fd = -1;  // an eventfd(2), written to when one of the above changed
@@ -48,6 +49,10 @@ class FakeStore {
   ObjectPtr Remove(const Resource& resource, const std::string& ns, const std::string& name);
 
   void RemoveNamespace(const std::string& ns);  // all objects in it
+
+  // What is left of an object for who asks for PartialObjectMetadata; of a list likewise.
+  static Json MetadataOf(const Json& object);
+  static Json MetadataOfList(Json list);
 
   // The JSON of a list (kind and all). `query`: resourceVersion, resourceVersionMatch, limit,
   // continue.

@@ -8,6 +8,7 @@
 #include "json/decode.h"
 #include "json/json.h"
 #include "json/patch.h"
+#include "json/value.h"
 
 namespace mindgate::kube::testing {
 namespace {

@@ -24,7 +24,7 @@ using ::testing::UnorderedElementsAre;
 using Phases = Informer<std::string>;
 using Content = std::map<std::string, std::string>;
 
-Json Pod(const std::string& name, const std::string& phase) {
+Json AnnotatedPod(const std::string& name, const std::string& phase) {
   return {{"metadata", {{"name", name}, {"annotations", {{"large", std::string(1000, 'x')}}}}},
           {"spec", {{"nodeName", "n"}, {"containers", Json::array({{{"name", "main"}}})}}},
           {"status", {{"phase", phase}}}};
@@ -37,9 +37,9 @@ Content ContentOf(const Collection<std::string>& objects) {
 }
 
 // An informer of pods by phase, and what its callbacks were given.
-class Running {
+class RunningInformer {
  public:
-  explicit Running(FakeApiServer& fake, const std::string& labels = "")
+  explicit RunningInformer(FakeApiServer& fake, const std::string& labels = "")
       : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
         client_(*transport_, sleeper_),
         informer_(client_, sleeper_, clock_, MakeOptions(labels)),
@@ -65,7 +65,7 @@ class Running {
         .selection = {.resource = resources::kPods,
                       .label_selector = labels,
                       .fields = {{"status", "phase"}},
-                      .page_size = 500},
+                      .first_page = 500},
         .project = [this](const json::Value& object) -> std::optional<std::string> {
           const Json pod = json::TreeOf(object);
           {
@@ -97,14 +97,14 @@ class Running {
 
 TEST(Informer, FollowsACollection) {
   FakeApiServer fake;
-  fake.Put(resources::kPods, Pod("a", "Pending"));
-  fake.Put(resources::kPods, Pod("b", "Running"));
-  Running running(fake);
+  fake.Put(resources::kPods, AnnotatedPod("a", "Pending"));
+  fake.Put(resources::kPods, AnnotatedPod("b", "Running"));
+  RunningInformer running(fake);
   ASSERT_TRUE(running.informer().WaitSynced(seconds(30)));
   EXPECT_EQ(running.content(), Content({{"default/a", "Pending"}, {"default/b", "Running"}}));
 
-  fake.Put(resources::kPods, Pod("a", "Running"));
-  fake.Put(resources::kPods, Pod("c", "Pending"));
+  fake.Put(resources::kPods, AnnotatedPod("a", "Running"));
+  fake.Put(resources::kPods, AnnotatedPod("c", "Pending"));
   fake.Remove(resources::kPods, "default", "b");
   const Content want = {{"default/a", "Running"}, {"default/c", "Pending"}};
   EXPECT_TRUE(running.WaitFor(want)) << "it has not become what is on the server";
@@ -122,10 +122,10 @@ TEST(Informer, FollowsACollection) {
 
 TEST(Informer, GivesTheNamedFieldsToProject) {
   FakeApiServer fake;
-  const Json a = fake.Put(resources::kPods, Pod("a", "Pending"));
-  Running running(fake);
+  const Json a = fake.Put(resources::kPods, AnnotatedPod("a", "Pending"));
+  RunningInformer running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
-  const Json b = fake.Put(resources::kPods, Pod("b", "Running"));
+  const Json b = fake.Put(resources::kPods, AnnotatedPod("b", "Running"));
   ASSERT_TRUE(Eventually([&] { return running.seen().size() == 2; }));
   std::vector<Json> want;
   for (const Json& pod : {a, b}) {
@@ -144,9 +144,9 @@ TEST(Informer, GivesTheNamedFieldsToProject) {
 
 TEST(Informer, IsNotSyncedBeforeTheFirstList) {
   FakeApiServer fake;
-  fake.Put(resources::kPods, Pod("a", "Pending"));
+  fake.Put(resources::kPods, AnnotatedPod("a", "Pending"));
   const auto gate = fake.Hold({});
-  Running running(fake);
+  RunningInformer running(fake);
   ASSERT_TRUE(gate->WaitUntilHeld());
   EXPECT_FALSE(running.informer().synced());
   EXPECT_FALSE(running.informer().WaitSynced(std::chrono::milliseconds(0)));
@@ -157,13 +157,13 @@ TEST(Informer, IsNotSyncedBeforeTheFirstList) {
 
 TEST(Informer, SnapshotsDoNotChange) {
   FakeApiServer fake;
-  fake.Put(resources::kPods, Pod("a", "Pending"));
-  Running running(fake);
+  fake.Put(resources::kPods, AnnotatedPod("a", "Pending"));
+  RunningInformer running(fake);
   ASSERT_TRUE(running.informer().WaitSynced(seconds(30)));
   const auto before = running.informer().objects();
   const std::string* a = before->Find("default/a");
   ASSERT_TRUE(fake.WaitForWatches(1));
-  fake.Put(resources::kPods, Pod("a", "Running"));
+  fake.Put(resources::kPods, AnnotatedPod("a", "Running"));
   ASSERT_TRUE(running.WaitFor({{"default/a", "Running"}}));
   const auto after = running.informer().objects();
   fake.Remove(resources::kPods, "default", "a");
@@ -175,13 +175,13 @@ TEST(Informer, SnapshotsDoNotChange) {
 
 TEST(Informer, WhatIsNotProjectedIsNotThere) {
   FakeApiServer fake;
-  fake.Put(resources::kPods, Pod("a", "Succeeded"));
-  fake.Put(resources::kPods, Pod("b", "Running"));
-  Running running(fake);
+  fake.Put(resources::kPods, AnnotatedPod("a", "Succeeded"));
+  fake.Put(resources::kPods, AnnotatedPod("b", "Running"));
+  RunningInformer running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   EXPECT_THAT(running.content(), ElementsAre(Pair("default/b", "Running")));
-  fake.Put(resources::kPods, Pod("b", "Succeeded"));
-  fake.Put(resources::kPods, Pod("a", "Running"));
+  fake.Put(resources::kPods, AnnotatedPod("b", "Succeeded"));
+  fake.Put(resources::kPods, AnnotatedPod("a", "Running"));
   EXPECT_TRUE(running.WaitFor({{"default/a", "Running"}}));
   EXPECT_THAT(running.changes(), ElementsAre("default/b: - > Running", "default/b: Running > -",
                                              "default/a: - > Running"));
@@ -190,12 +190,12 @@ TEST(Informer, WhatIsNotProjectedIsNotThere) {
 TEST(Informer, WhatLeavesTheSelectorIsGone) {
   FakeApiServer fake;
   const auto put = [&](const char* tier) {
-    Json pod = Pod("a", "Running");
+    Json pod = AnnotatedPod("a", "Running");
     pod["metadata"]["labels"] = {{"tier", tier}};
     fake.Put(resources::kPods, pod);
   };
   put("front");
-  Running running(fake, "tier=front");
+  RunningInformer running(fake, "tier=front");
   ASSERT_TRUE(fake.WaitForWatches(1));
   EXPECT_EQ(running.content().size(), 1u);
   put("back");
@@ -208,16 +208,16 @@ TEST(Informer, WhatLeavesTheSelectorIsGone) {
 TEST(Informer, AnotherListTellsWhatWasMissed) {
   FakeApiServer fake;
   for (const char* name : {"changed", "gone", "same"}) {
-    fake.Put(resources::kPods, Pod(name, "Pending"));
+    fake.Put(resources::kPods, AnnotatedPod(name, "Pending"));
   }
-  Running running(fake);
+  RunningInformer running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   const auto gate = fake.Hold({.target_part = "watch=true"});
   fake.CutWatches(FakeApiServer::Cut::kConnection);
   ASSERT_TRUE(gate->WaitUntilHeld());
-  fake.Put(resources::kPods, Pod("changed", "Running"));
+  fake.Put(resources::kPods, AnnotatedPod("changed", "Running"));
   fake.Remove(resources::kPods, "default", "gone");
-  fake.Put(resources::kPods, Pod("new", "Pending"));
+  fake.Put(resources::kPods, AnnotatedPod("new", "Pending"));
   fake.Compact();
   const auto list = fake.Hold({.target_part = "limit="});
   gate->Release();
@@ -237,21 +237,156 @@ TEST(Informer, AnotherListTellsWhatWasMissed) {
                            "default/new: - > Pending", "default/same: Pending > Pending"));
 }
 
+// Notes the largest answer.
+class Measuring final : public Transport {
+ public:
+  explicit Measuring(const std::string& url)
+      : transport_(MakeTransport(AccessTo(url), "mindgate-test")) {}
+
+  Answer<HttpAnswer> Send(const HttpCall& call, std::stop_token stop) override {
+    auto answer = transport_->Send(call, std::move(stop));
+    if (answer) largest_ = std::max<size_t>(largest_, answer->body.capacity());
+    return answer;
+  }
+  Answer<HttpAnswer> Stream(const HttpCall& call, const Consume& consume,
+                            std::stop_token stop) override {
+    return transport_->Stream(call, consume, std::move(stop));
+  }
+  size_t largest() const { return largest_; }
+
+ private:
+  const std::unique_ptr<Transport> transport_;
+  std::atomic<size_t> largest_ = 0;
+};
+
+// 70 MB, of which it never holds more than a page.
+TEST(Informer, SeventyConfigMapsOfAMegabyte) {
+  constexpr int kConfigMaps = 70;
+  FakeApiServer fake;
+  for (int i = 0; i < kConfigMaps; ++i) {
+    fake.Put(resources::kConfigMaps, {{"metadata", {{"name", std::to_string(i)}}},
+                                      {"data", {{"x", std::string(1'000'000, 'x')}}}});
+  }
+  Measuring transport(fake.url());
+  FakeSleeper sleeper;
+  FakeClock clock;
+  Client client(transport, sleeper);
+  Informer<size_t> informer(
+      client, sleeper, clock,
+      {.selection = {.resource = resources::kConfigMaps, .fields = {{"data"}}},
+       .project = [](const json::Value& object) {
+         return std::optional(json::FindPath(object, {"data", "x"})->text().size());
+       }});
+  const std::jthread thread([&](std::stop_token stop) { informer.Run(std::move(stop)); });
+  ASSERT_TRUE(informer.WaitSynced(seconds(120)));
+  size_t bytes = 0;
+  informer.objects()->ForEach([&](const std::string&, size_t size) { bytes += size; });
+  EXPECT_EQ(bytes, 70'000'000u);
+  EXPECT_LE(transport.largest(), ClientOptions().page_bytes);
+  EXPECT_EQ(informer.counts().lists, 1u);
+}
+
+// Two informers of pods, one of which knows what to make of a pod that is too large.
+struct TooLargeTest : ::testing::Test {
+  FakeApiServer fake;
+  FakeSleeper sleeper;
+  FakeClock clock;
+  std::unique_ptr<Transport> transport = MakeTransport(AccessTo(fake.url()), "mindgate-test");
+  Client client{*transport, sleeper, {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024}};
+  std::mutex mutex;
+  std::vector<std::string> faults;
+  Phases strict{client, sleeper, clock, OptionsOf(nullptr)};
+  Phases lenient{client, sleeper, clock, OptionsOf([](const json::Value& pod) {
+                   const Json metadata = json::TreeOf(pod).at("metadata");
+                   return std::optional("unknown, version " +
+                                        metadata.at("resourceVersion").get<std::string>());
+                 })};
+
+  Phases::Options OptionsOf(
+      std::function<std::optional<std::string>(const json::Value& metadata_only)> left_out) {
+    return {
+        .selection = {.resource = resources::kPods, .fields = {{"status", "phase"}}},
+        .project =
+            [](const json::Value& pod) {
+              return std::optional(std::string(json::FindPath(pod, {"status", "phase"})->text()));
+            },
+        .left_out = std::move(left_out),
+        .failed =
+            [this](const Fault& fault, std::chrono::milliseconds) {
+              const std::lock_guard lock(mutex);
+              faults.push_back(fault.message);
+            }};
+  }
+  std::vector<std::string> Faults() {
+    const std::lock_guard lock(mutex);
+    return faults;
+  }
+  static Json Large(const std::string& name) {
+    Json pod = AnnotatedPod(name, "Running");
+    pod["spec"]["nodeName"] = std::string(20 * 1024, 'x');
+    return pod;
+  }
+};
+
+TEST_F(TooLargeTest, ACollectionWithAGapIsNotCurrent) {
+  fake.Put(resources::kPods, AnnotatedPod("a", "Running"));
+  fake.Put(resources::kPods, Large("b"));
+  const std::jthread thread([this](std::stop_token stop) { strict.Run(std::move(stop)); });
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  EXPECT_THAT(ContentOf(*strict.objects()), ElementsAre(Pair("default/a", "Running")));
+  EXPECT_TRUE(strict.synced());
+  EXPECT_FALSE(strict.current());
+  EXPECT_EQ(strict.left_out(), 1u);
+  EXPECT_THAT(Faults(), ElementsAre("GET /api/v1/pods: Pod default/b is larger than 8192 bytes"));
+
+  fake.Put(resources::kPods, AnnotatedPod("b", "Pending"));
+  EXPECT_TRUE(Eventually([&] { return strict.current(); }));
+  EXPECT_EQ(strict.left_out(), 0u);
+  EXPECT_THAT(ContentOf(*strict.objects()),
+              ElementsAre(Pair("default/a", "Running"), Pair("default/b", "Pending")));
+}
+
+TEST_F(TooLargeTest, WhatIsTooLargeMayBeStoodInFor) {
+  const Json b = fake.Put(resources::kPods, Large("b"));
+  const std::jthread thread([this](std::stop_token stop) { lenient.Run(std::move(stop)); });
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  EXPECT_THAT(ContentOf(*lenient.objects()),
+              ElementsAre(Pair("default/b", "unknown, version " + VersionOf(b))));
+  EXPECT_TRUE(lenient.current());
+  EXPECT_EQ(lenient.left_out(), 1u);
+}
+
+// It grows while it is watched, and goes.
+TEST_F(TooLargeTest, WhatBecomesTooLargeIsAGapUntilItIsGone) {
+  fake.Put(resources::kPods, AnnotatedPod("a", "Running"));
+  const std::jthread thread([this](std::stop_token stop) { strict.Run(std::move(stop)); });
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  fake.Put(resources::kPods, Large("a"));
+  ASSERT_TRUE(Eventually([&] { return strict.left_out() == 1; }));
+  EXPECT_FALSE(strict.current());
+  // The count is raised before the collection has the gap.
+  EXPECT_TRUE(Eventually([&] { return strict.objects()->size() == 0; }));
+  fake.Remove(resources::kPods, "default", "a");
+  EXPECT_TRUE(Eventually([&] { return strict.current(); }));
+  EXPECT_EQ(strict.left_out(), 0u);
+}
+
 TEST(Informer, TenThousandPods) {
   constexpr int kPods = 10'000;
   FakeApiServer fake;
-  for (int i = 0; i < kPods; ++i) fake.Put(resources::kPods, Pod(std::to_string(i), "Pending"));
-  Running running(fake);
+  for (int i = 0; i < kPods; ++i)
+    fake.Put(resources::kPods, AnnotatedPod(std::to_string(i), "Pending"));
+  RunningInformer running(fake);
   ASSERT_TRUE(running.informer().WaitSynced(seconds(120)));
   EXPECT_EQ(running.informer().objects()->size(), size_t{kPods});
   EXPECT_EQ(fake.Count({.target_part = "limit=500"}), 20u);
 
   ASSERT_TRUE(fake.WaitForWatches(1));
   for (int i = 0; i < kPods; i += 10) {
-    fake.Put(resources::kPods, Pod(std::to_string(i), "Running"));
+    fake.Put(resources::kPods, AnnotatedPod(std::to_string(i), "Running"));
     fake.Remove(resources::kPods, "default", std::to_string(i + 1));
   }
-  fake.Put(resources::kPods, Pod("last", "Pending"));
+  fake.Put(resources::kPods, AnnotatedPod("last", "Pending"));
   ASSERT_TRUE(
       Eventually([&] { return running.informer().objects()->Find("default/last") != nullptr; }));
   int running_pods = 0;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <thread>
 
@@ -32,15 +33,17 @@ Json Pod(const std::string& name, const std::string& phase = "Pending") {
 }
 
 // A reflector of pods in a thread of its own, and all that its handler was told.
-class Running {
+class RunningReflector {
  public:
-  explicit Running(FakeApiServer& fake, Selection selection = {.resource = resources::kPods})
+  explicit RunningReflector(FakeApiServer& fake,
+                            Selection selection = {.resource = resources::kPods},
+                            const ClientOptions& options = {})
       : transport_(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
-        client_(*transport_, sleeper_),
+        client_(*transport_, sleeper_, options),
         reflector_(client_, sleeper_, clock_, std::move(selection), MakeHandler(), 1) {
     thread_ = std::jthread([this](std::stop_token stop) { reflector_.Run(std::move(stop)); });
   }
-  ~Running() { Stop(); }
+  ~RunningReflector() { Stop(); }
 
   void Stop() {
     thread_.request_stop();
@@ -61,6 +64,7 @@ class Running {
     thread_.join();
   }
 
+  void ListAfterThisWatch() { wants_list_ = true; }
   FakeSleeper& sleeper() { return sleeper_; }
   FakeClock& clock() { return clock_; }
   Reflector& reflector() { return reflector_; }
@@ -73,6 +77,8 @@ class Running {
   Reflector::Handler MakeHandler() {
     return {.list_started = [this] { Tell("list"); },
             .listed = [this](const json::Value& object) { Tell(NameOf(json::TreeOf(object))); },
+            .left_out = [this](const json::Value& object,
+                               const Fault&) { Tell("left out " + NameOf(json::TreeOf(object))); },
             .list_done = [this] { Tell("listed"); },
             .happened =
                 [this](const WatchEvent& event) {
@@ -86,7 +92,8 @@ class Running {
                     faults_.push_back(fault);
                   }
                   Tell(std::string(ReasonName(fault.reason)));
-                }};
+                },
+            .wants_list = [this] { return wants_list_.exchange(false); }};
   }
 
   void Tell(std::string what) {
@@ -99,6 +106,7 @@ class Running {
   std::condition_variable changed_;
   std::vector<std::string> told_;
   std::vector<Fault> faults_;
+  std::atomic<bool> wants_list_ = false;
   FakeSleeper sleeper_;
   FakeClock clock_;
   std::unique_ptr<Transport> transport_;
@@ -117,11 +125,11 @@ TEST(Reflector, ListsInPagesAndWatchesFromThere) {
   FakeApiServer fake;
   for (const char* name : {"a", "b", "c"}) fake.Put(resources::kPods, Pod(name));
   const std::string version = fake.version();
-  Running running(fake, {.resource = resources::kPods,
-                         .ns = "default",
-                         .label_selector = "!hidden",
-                         .field_selector = "spec.nodeName=",
-                         .page_size = 2});
+  RunningReflector running(fake, {.resource = resources::kPods,
+                                  .ns = "default",
+                                  .label_selector = "!hidden",
+                                  .field_selector = "spec.nodeName=",
+                                  .first_page = 2});
   ASSERT_TRUE(fake.WaitForWatches(1));
   fake.Put(resources::kPods, Pod("d"));
   fake.Put(resources::kPods, Pod("a", "Running"));
@@ -132,7 +140,7 @@ TEST(Reflector, ListsInPagesAndWatchesFromThere) {
   ASSERT_THAT(targets, SizeIs(3));
   EXPECT_THAT(targets[0], AllOf(HasSubstr("limit=2"), HasSubstr("labelSelector=%21hidden"),
                                 Not(HasSubstr("resourceVersion"))));
-  EXPECT_THAT(targets[1], AllOf(HasSubstr("continue="), HasSubstr("limit=2")));
+  EXPECT_THAT(targets[1], AllOf(HasSubstr("continue="), HasSubstr("limit=4")));
   EXPECT_THAT(targets[2], AllOf(HasSubstr("watch=true"), HasSubstr("allowWatchBookmarks=true"),
                                 HasSubstr("labelSelector=%21hidden"), HasSubstr("spec.nodeName%3D"),
                                 HasSubstr("resourceVersion=" + version + "&")));
@@ -140,27 +148,10 @@ TEST(Reflector, ListsInPagesAndWatchesFromThere) {
   EXPECT_THAT(running.sleeper().pauses(), IsEmpty());
 }
 
-TEST(Reflector, ASmallCollectionIsListedFromTheCache) {
-  FakeApiServer fake;
-  fake.Put(resources::kPods, Pod("a"));
-  Running running(fake, {.resource = resources::kPods, .page_size = 0});
-  ASSERT_TRUE(fake.WaitForWatches(1));
-  fake.Put(resources::kPods, Pod("b"));
-  running.ToldUntil("added b");
-  const std::string seen = fake.version();
-  fake.AnswerNext(1, kWatches, StatusAnswer(410, "Expired", "too old"));
-  fake.CutWatches(Cut::kOrderly);
-  ASSERT_TRUE(fake.WaitForRequests(kWatches, 3));
-  const std::string cache = "resourceVersionMatch=NotOlderThan";
-  EXPECT_THAT(Targets(fake, {.target_part = cache}),
-              ElementsAre("/api/v1/pods?resourceVersion=0&" + cache,
-                          "/api/v1/pods?resourceVersion=" + seen + "&" + cache));
-}
-
 TEST(Reflector, ACutWatchGoesOnWithoutAnotherList) {
   for (const Cut cut : {Cut::kOrderly, Cut::kConnection, Cut::kMidLine}) {
     FakeApiServer fake;
-    Running running(fake);
+    RunningReflector running(fake);
     ASSERT_TRUE(fake.WaitForWatches(1));
     const Json a = fake.Put(resources::kPods, Pod("a"));
     running.ToldUntil("added a");
@@ -184,7 +175,7 @@ TEST(Reflector, ACutWatchGoesOnWithoutAnotherList) {
 
 TEST(Reflector, AfterALongWatchTheNextBeginsAtOnce) {
   FakeApiServer fake;
-  Running running(fake);
+  RunningReflector running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   running.clock().Advance(seconds(300));
   fake.CutWatches(Cut::kOrderly);
@@ -196,7 +187,7 @@ TEST(Reflector, AnExpiredVersionMakesItListAgain) {
   FakeApiServer fake;
   fake.Put(resources::kPods, Pod("a"));
   fake.Put(resources::kPods, Pod("b"));
-  Running running(fake);
+  RunningReflector running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   const auto gate = fake.Hold(kWatches);
   fake.CutWatches(Cut::kOrderly);
@@ -217,7 +208,7 @@ TEST(Reflector, AnExpiredVersionMakesItListAgain) {
 TEST(Reflector, AGoneWatchMakesItListAgain) {
   FakeApiServer fake;
   fake.AnswerNext(1, kWatches, StatusAnswer(410, "Gone", "too old"));
-  Running running(fake);
+  RunningReflector running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   EXPECT_THAT(running.ToldUntil("listed"),
               ElementsAre("list", "listed", "Expired", "list", "listed"));
@@ -227,7 +218,7 @@ TEST(Reflector, AnExpiredPageStartsTheListOver) {
   FakeApiServer fake;
   for (const char* name : {"a", "b", "c"}) fake.Put(resources::kPods, Pod(name));
   const auto gate = fake.Hold({.target_part = "continue="});
-  Running running(fake, {.resource = resources::kPods, .page_size = 2});
+  RunningReflector running(fake, {.resource = resources::kPods, .first_page = 2});
   ASSERT_TRUE(gate->WaitUntilHeld());
   fake.Put(resources::kPods, Pod("bb"));
   fake.Compact();
@@ -237,11 +228,58 @@ TEST(Reflector, AnExpiredPageStartsTheListOver) {
   EXPECT_THAT(running.faults(), IsEmpty());
 }
 
+// The watch would meet the same event again and again.
+TEST(Reflector, AnEventThatIsTooLargeMakesItListAgain) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, Pod("a"));
+  fake.Put(resources::kPods, Pod("b"));
+  RunningReflector running(fake, {.resource = resources::kPods},
+                           {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024});
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  Json large = Pod("a");
+  large["spec"]["nodeName"] = std::string(20 * 1024, 'x');
+  fake.Put(resources::kPods, large);
+  EXPECT_THAT(running.ToldUntil("listed"), SizeIs(4));
+  ASSERT_TRUE(fake.WaitForRequests(kWatches, 2));
+  fake.Put(resources::kPods, Pod("a", "Running"));
+  EXPECT_THAT(running.ToldUntil("modified a"),
+              ElementsAre("list", "a", "b", "listed", "TooLarge", "list", "left out a", "b",
+                          "listed", "modified a"));
+}
+
+TEST(Reflector, ListsAgainWhenItIsAskedTo) {
+  FakeApiServer fake;
+  RunningReflector running(fake);
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  running.ListAfterThisWatch();
+  fake.Put(resources::kPods, Pod("a"));
+  EXPECT_THAT(running.ToldUntil("added a"), ElementsAre("list", "listed", "added a"));
+  fake.CutWatches(Cut::kOrderly);
+  EXPECT_THAT(running.ToldUntil("listed"),
+              ElementsAre("list", "listed", "added a", "list", "a", "listed"));
+}
+
+TEST(Reflector, MetadataIsEnough) {
+  FakeApiServer fake;
+  fake.Put(resources::kPods, Pod("a"));
+  RunningReflector running(fake, {.resource = resources::kPods, .metadata_only = true});
+  ASSERT_TRUE(fake.WaitForWatches(1));
+  fake.Put(resources::kPods, Pod("b"));
+  EXPECT_THAT(running.ToldUntil("added b"), ElementsAre("list", "a", "listed", "added b"));
+  std::vector<std::string> accepted;
+  for (const HttpRequest& request : fake.Requests()) {
+    accepted.push_back(request.headers.at("accept"));
+  }
+  EXPECT_THAT(accepted,
+              ElementsAre("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+                          "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"));
+}
+
 // A collection in which nothing happens would fall behind what the server remembers.
 TEST(Reflector, BookmarksKeepItsVersionFresh) {
   for (const bool bookmarks : {true, false}) {
     FakeApiServer fake;
-    Running running(fake);
+    RunningReflector running(fake);
     ASSERT_TRUE(fake.WaitForWatches(1));
     fake.Put(resources::kConfigMaps, {{"metadata", {{"name", "elsewhere"}}}});
     const std::string version = fake.version();
@@ -286,7 +324,7 @@ TEST(Reflector, NoFaultMakesAStorm) {
     SCOPED_TRACE(c.what);
     FakeApiServer fake;
     fake.AnswerNext(1'000'000, c.when, c.answer);
-    Running running(fake);
+    RunningReflector running(fake);
     running.StopAfter(kPauses);
     const std::vector<milliseconds> pauses = running.sleeper().pauses();
     EXPECT_THAT(pauses, SizeIs(kPauses));
@@ -310,7 +348,7 @@ TEST(Reflector, AFaultIsToldAndOvercome) {
     stream.Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{");
   };
   fake.AnswerNext(1, {}, half);
-  Running running(fake);
+  RunningReflector running(fake);
   EXPECT_THAT(running.ToldUntil("listed"),
               ElementsAre("list", "Unavailable", "list", "Unreachable", "list", "a", "listed"));
   ASSERT_THAT(running.faults(), SizeIs(2));
@@ -320,7 +358,7 @@ TEST(Reflector, AFaultIsToldAndOvercome) {
 TEST(Reflector, WaitsAsLongAsTheServerAsks) {
   FakeApiServer fake;
   fake.AnswerNext(1, kWatches, StatusAnswer(429, "TooManyRequests", "later", 120));
-  Running running(fake);
+  RunningReflector running(fake);
   ASSERT_TRUE(fake.WaitForWatches(1));
   EXPECT_THAT(running.sleeper().pauses(), ElementsAre(seconds(120)));
 }
@@ -328,13 +366,13 @@ TEST(Reflector, WaitsAsLongAsTheServerAsks) {
 TEST(Reflector, StopsWhileItListsAndWhileItWatches) {
   FakeApiServer fake;
   {
-    Running watching(fake);
+    RunningReflector watching(fake);
     ASSERT_TRUE(fake.WaitForWatches(1));
   }
   EXPECT_TRUE(fake.WaitForWatches(0));
   const auto gate = fake.Hold({.target_part = "limit="});
   {
-    Running listing(fake);
+    RunningReflector listing(fake);
     ASSERT_TRUE(gate->WaitUntilHeld());
     listing.Stop();
     EXPECT_THAT(listing.faults(), IsEmpty());

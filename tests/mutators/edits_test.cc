@@ -14,10 +14,14 @@ using testing::Yaml;
 using testing::YamlDocument;
 
 // A place in `object` as an adapter would give it.
-schemas::Place PlaceAt(const json::Value& object, std::string path) {
+schemas::Place PlaceAt(const json::Value& object, std::string_view path) {
   const json::Value* value = json::Resolve(object, path);
-  return {std::move(path), value == nullptr || value->is_null() ? nullptr : value, false};
+  return {path, value == nullptr || value->is_null() ? nullptr : value};
 }
+
+// {"name": "e"}
+constexpr json::Member kMember = {"name", json::Value::OfText("e")};
+constexpr json::Value kItem = json::Value::OfMembers({&kMember, 1});
 
 struct PatchCase {
   std::string name;
@@ -104,7 +108,7 @@ TEST(Edits, BuildsTheSmallestPatch) {
     edits.Begin("test");
     for (const auto& [path, key] : c.sets) edits.Set(PlaceAt(object, path), key, "v", "why");
     for (const std::string& path : c.appends) {
-      edits.Append(PlaceAt(object, path), {{"name", "e"}}, "why");
+      edits.Append(PlaceAt(object, path), kItem, "why");
     }
     EXPECT_EQ(json::ToJsonPatch(edits.BuildPatch()).dump(), c.want);
     json::Arena arena(1024);
@@ -130,7 +134,7 @@ TEST(Edits, PlacesOfAnotherTypeAreIgnored) {
   const auto object = json::Value::OfMembers({});
   Edits edits(object);
   edits.Set({"/labels", nullptr, true}, "a", "1", "");
-  edits.Append({"/env", nullptr, true}, "1", "");
+  edits.Append({"/env", nullptr, true}, kItem, "");
   EXPECT_TRUE(edits.empty());
 }
 
@@ -149,8 +153,9 @@ TEST(Edits, LaterMutatorsSeeEarlierOnes) {
   EXPECT_EQ(edits.Label(pod, "new"), "y");
   EXPECT_EQ(edits.Annotation(pod, "a/b"), "z");
   EXPECT_EQ(edits.Annotation(pod, "new"), std::nullopt);
-  EXPECT_EQ(*edits.Pending("/spec/template/metadata/labels", "new"), "y");
-  EXPECT_EQ(edits.Pending("/spec/template/metadata/labels", "stored"), nullptr);
+  EXPECT_EQ(*edits.Pending(pod.labels, "new"), json::Value::OfText("y"));
+  EXPECT_EQ(edits.Pending(pod.labels, "stored"), nullptr);
+  EXPECT_EQ(edits.Pending(pod.annotations, "new"), nullptr);
 }
 
 TEST(Edits, WithheldNamesItsMutator) {

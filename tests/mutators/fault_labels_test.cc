@@ -111,7 +111,7 @@ TEST(FaultRetryTimes, MindieJobsRetryOn) {
                      {"set by the user", job("jobID: a, app: b, fault-retry-times: '10000'"), {}}});
 }
 
-std::string DeploymentWith(const std::string& labels, const std::string& spec = "") {
+std::string LabelledDeployment(const std::string& labels, const std::string& spec = "") {
   return "{apiVersion: apps/v1, kind: Deployment, spec: {template: {metadata: {labels: {" + labels +
          "}}, spec: {" + spec +
          "containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
@@ -122,15 +122,15 @@ TEST(FaultLabels, WhatTheUserSetStays) {
   for (const char* value :
        {"force", "grace", "external-force", "external-grace", "off", "nonsense", "''"}) {
     ExpectMutationsBy("fault-scheduling",
-                      {{value, DeploymentWith("fault-scheduling: " + std::string(value)), {}}});
+                      {{value, LabelledDeployment("fault-scheduling: " + std::string(value)), {}}});
   }
   ExpectMutationsBy(
       "fault-scheduling",
       {{"a label that is not a string is not ours to repair",
-        DeploymentWith("fault-scheduling: 3"),
+        LabelledDeployment("fault-scheduling: 3"),
         {}},
        {"null counts as missing",
-        DeploymentWith("fault-scheduling: null"),
+        LabelledDeployment("fault-scheduling: null"),
         {Set(labels, "fault-scheduling", "force")}},
        {"labels of a Deployment's metadata reach nobody",
         "{apiVersion: apps/v1, kind: Deployment, metadata: {labels: {fault-scheduling: grace}}, "
@@ -138,18 +138,19 @@ TEST(FaultLabels, WhatTheUserSetStays) {
         "{template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}",
         {Set(labels, "fault-scheduling", "force")}}});
   ExpectMutationsBy("pod-rescheduling",
-                    {{"off by another value", DeploymentWith("pod-rescheduling: 'off'"), {}},
+                    {{"off by another value", LabelledDeployment("pod-rescheduling: 'off'"), {}},
                      {"with fault-scheduling off nothing reads it",
-                      DeploymentWith("fault-scheduling: 'off'"),
+                      LabelledDeployment("fault-scheduling: 'off'"),
                       {}},
                      {"with fault-scheduling on",
-                      DeploymentWith("fault-scheduling: grace"),
+                      LabelledDeployment("fault-scheduling: grace"),
                       {Set(labels, "pod-rescheduling", "on")}}});
 }
 
 TEST(FaultLabels, OnlyPodsThatVolcanoSchedules) {
-  ExpectMutations(
-      {{"another scheduler reads none of this", DeploymentWith("", "schedulerName: mine, "), {}}});
+  ExpectMutations({{"another scheduler reads none of this",
+                    LabelledDeployment("", "schedulerName: mine, "),
+                    {}}});
   ExpectMutationsBy(
       "fault-scheduling",
       {{"a job that names another scheduler",

@@ -6,7 +6,7 @@ namespace {
 using schemas::Config;
 using schemas::Kind;
 
-void Expect(std::vector<MutationCase> cases) {
+void ExpectMinAvailable(std::vector<MutationCase> cases) {
   ExpectMutationsBy("min-available", std::move(cases));
 }
 
@@ -15,7 +15,7 @@ std::string K(const std::string& annotations, const std::string& value) {
 }
 
 TEST(MinAvailable, EveryKind) {
-  Expect(EveryKind({
+  ExpectMinAvailable(EveryKind({
       {Kind::kInferenceService, {K("/spec/engine/annotations", "2")}},
       {Kind::kStormService, {K("/spec/template/spec/roles/0/template/metadata/annotations", "2")}},
       {Kind::kRoleSet, {K("/spec/roles/0/template/metadata/annotations", "2")}},
@@ -40,7 +40,7 @@ TEST(MinAvailable, InferenceServiceTable) {
   const std::string decoder = "/spec/decoder/annotations";
   Config no_repair;
   no_repair.gang_repair = false;
-  Expect({
+  ExpectMinAvailable({
       {"absent minReplicas are one", Engine(""), {K(engine, "1")}},
       {"engine and decoder by their own, never the router",
        Service("engine: {minReplicas: 3, " + std::string(kRunner) +
@@ -160,7 +160,7 @@ TEST(MinAvailable, OmeDeploymentMode) {
     return Service("engine: {minReplicas: 2, " + std::string(kRunner) + "}",
                    "ome.io/deploymentMode: " + mode);
   };
-  Expect({
+  ExpectMinAvailable({
       {"RawDeployment", on_engine("RawDeployment"), {K(engine, "2")}},
       {"Serverless", on_engine("Serverless"), {}, "", {}, "", {}, {{other}}},
       {"MultiNode", on_engine("MultiNode"), {}},
@@ -197,7 +197,7 @@ TEST(MinAvailable, OmeDeploymentMode) {
 }
 
 TEST(MinAvailable, NeverOnRuntimes) {
-  Expect({
+  ExpectMinAvailable({
       {"a runtime is shared by services with different minReplicas",
        "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: "
        "{engineConfig: {minReplicas: 2, " +
@@ -234,7 +234,7 @@ TEST(MinAvailable, AibrixTable) {
   const auto role = [](int i) {
     return "/spec/template/spec/roles/" + std::to_string(i) + "/template/metadata/annotations";
   };
-  Expect({
+  ExpectMinAvailable({
       {"equal over the roles that share the PodGroup; spec.replicas does not "
        "multiply",
        Storm(Role("name: prefill, replicas: 2") + ", " +

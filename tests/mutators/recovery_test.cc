@@ -5,17 +5,17 @@ namespace {
 
 using schemas::Kind;
 
-std::string Pod(const std::string& labels, const std::string& annotations,
-                const std::string& spec = "") {
+std::string PodWith(const std::string& labels, const std::string& annotations,
+                    const std::string& spec = "") {
   return "{metadata: {labels: {" + labels + "}, annotations: {" + annotations + "}}, spec: {" +
          spec + "containers: [{name: e, resources: {limits: {huawei.com/Ascend910: 8}}}]}}";
 }
 
-std::string Deployment(const std::string& pod) {
+std::string DeploymentOf(const std::string& pod) {
   return "{apiVersion: apps/v1, kind: Deployment, spec: {template: " + pod + "}}";
 }
 
-std::string Storm(const std::string& pod, const std::string& fields = "replicas: 1") {
+std::string StormOf(const std::string& pod, const std::string& fields = "replicas: 1") {
   return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, spec: {template: "
          "{spec: {roles: [{name: p, " +
          fields + ", template: " + pod + "}]}}}}";
@@ -30,24 +30,24 @@ TEST(RecoverPolicy, Table) {
       "recover-policy",
       {
           {"beside pod-rescheduling on a Deployment",
-           Deployment(Pod(on, "")),
+           DeploymentOf(PodWith(on, "")),
            {"/spec/template/metadata/annotations" + set}},
           {"beside pod-rescheduling on a StormService",
-           Storm(Pod(on, "")),
+           StormOf(PodWith(on, "")),
            {kStormPod + "/metadata/annotations" + set}},
           {"beside pod-rescheduling on a RoleSet",
            "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: [{name: p, "
            "replicas: 1, template: " +
-               Pod(on, "") + "}]}}",
+               PodWith(on, "") + "}]}}",
            {"/spec/roles/0/template/metadata/annotations" + set}},
-          {"not without pod-rescheduling", Deployment(Pod("", "")), {}},
-          {"not when it is switched off", Deployment(Pod("pod-rescheduling: 'off'", "")), {}},
-          {"not when it is no string", Deployment(Pod("pod-rescheduling: true", "")), {}},
+          {"not without pod-rescheduling", DeploymentOf(PodWith("", "")), {}},
+          {"not when it is switched off", DeploymentOf(PodWith("pod-rescheduling: 'off'", "")), {}},
+          {"not when it is no string", DeploymentOf(PodWith("pod-rescheduling: true", "")), {}},
           {"a value of the user stays",
-           Deployment(Pod(on, "huawei.com/recover_policy_path: 'pod,job'")),
+           DeploymentOf(PodWith(on, "huawei.com/recover_policy_path: 'pod,job'")),
            {}},
           {"a value of another type stays",
-           Deployment(Pod(on, "huawei.com/recover_policy_path: true")),
+           DeploymentOf(PodWith(on, "huawei.com/recover_policy_path: true")),
            {}},
           {"OME assumes it by itself",
            "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: "
@@ -55,10 +55,10 @@ TEST(RecoverPolicy, Table) {
                on + "}, runner: {resources: {limits: {huawei.com/Ascend910: 8}}}}}}",
            {}},
           {"not on a StatefulSet",
-           "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: " + Pod(on, "") + "}}",
+           "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: " + PodWith(on, "") + "}}",
            {}},
           {"not on a CPU-only Deployment",
-           Deployment("{metadata: {labels: {" + on + "}}, spec: {containers: [{name: a}]}}"),
+           DeploymentOf("{metadata: {labels: {" + on + "}}, spec: {containers: [{name: a}]}}"),
            {}},
       });
 }
@@ -72,7 +72,7 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
   }
   ExpectMutations({
       {"Deployment",
-       Deployment(Pod("", "")),
+       DeploymentOf(PodWith("", "")),
        {"/spec/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
         "(recover-policy)",
         "/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
@@ -81,7 +81,7 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        "",
        config},
       {"StormService",
-       Storm(Pod("", "")),
+       StormOf(PodWith("", "")),
        {kStormPod +
             "/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  (recover-policy)",
         kStormPod + "/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
@@ -90,7 +90,7 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        "",
        config},
       {"StormService with podGroupSize 2",
-       Storm(Pod("", ""), "replicas: 1, podGroupSize: 2"),
+       StormOf(PodWith("", ""), "replicas: 1, podGroupSize: 2"),
        {},
        "",
        {},
@@ -105,34 +105,34 @@ TEST(RestartPolicy, Table) {
   ExpectMutationsBy(
       "restart-policy",
       {
-          {"a role that counts retries", Storm(Pod(retries, "")), {never}},
+          {"a role that counts retries", StormOf(PodWith(retries, "")), {never}},
           {"also with podGroupSize",
-           Storm(Pod(retries, ""), "replicas: 1, podGroupSize: 2"),
+           StormOf(PodWith(retries, ""), "replicas: 1, podGroupSize: 2"),
            {never}},
           {"a RoleSet",
            "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: [{name: p, "
            "replicas: 1, template: " +
-               Pod(retries, "") + "}]}}",
+               PodWith(retries, "") + "}]}}",
            {"/spec/roles/0/template/spec/restartPolicy = \"Never\""}},
           {"a PodSet",
            "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: PodSet, spec: {template: " +
-               Pod(retries, "") + "}}",
+               PodWith(retries, "") + "}}",
            {"/spec/template/spec/restartPolicy = \"Never\""}},
-          {"no retries", Storm(Pod("", "")), {}},
-          {"zero retries", Storm(Pod("fault-retry-times: '0'", "")), {}},
-          {"retries that do not parse", Storm(Pod("fault-retry-times: ' 3'", "")), {}},
-          {"retries as a number", Storm(Pod("fault-retry-times: 3", "")), {}},
-          {"set by the user", Storm(Pod(retries, "", "restartPolicy: Always, ")), {}},
+          {"no retries", StormOf(PodWith("", "")), {}},
+          {"zero retries", StormOf(PodWith("fault-retry-times: '0'", "")), {}},
+          {"retries that do not parse", StormOf(PodWith("fault-retry-times: ' 3'", "")), {}},
+          {"retries as a number", StormOf(PodWith("fault-retry-times: 3", "")), {}},
+          {"set by the user", StormOf(PodWith(retries, "", "restartPolicy: Always, ")), {}},
           {"with rescheduling off nobody counts",
-           Storm(Pod(retries + ", fault-scheduling: 'off'", "")),
+           StormOf(PodWith(retries + ", fault-scheduling: 'off'", "")),
            {}},
           {"another scheduler counts nothing",
-           Storm(Pod(retries, "", "schedulerName: mine, ")),
+           StormOf(PodWith(retries, "", "schedulerName: mine, ")),
            {}},
           {"a role without NPUs",
-           Storm("{metadata: {labels: {" + retries + "}}, spec: {containers: [{name: r}]}}"),
+           StormOf("{metadata: {labels: {" + retries + "}}, spec: {containers: [{name: r}]}}"),
            {}},
-          {"a Deployment must restart always", Deployment(Pod(retries, "")), {}},
+          {"a Deployment must restart always", DeploymentOf(PodWith(retries, "")), {}},
       });
 }
 

@@ -3,7 +3,7 @@
 namespace mindgate::testing {
 namespace {
 
-schemas::Config With(schemas::EnforcementMode mode) {
+schemas::Config ConfigWith(schemas::EnforcementMode mode) {
   schemas::Config config;
   config.elastic_scaling.mode = mode;
   return config;
@@ -22,7 +22,7 @@ constexpr const char* kOwned =
     "true}]";
 
 TEST(ScalingGate, Table) {
-  const schemas::Config enforce = With(schemas::EnforcementMode::kEnforce);
+  const schemas::Config enforce = ConfigWith(schemas::EnforcementMode::kEnforce);
   const std::string gate = "/spec/schedulingGates/- = {\"name\":\"mindgate.io/elastic-scaling\"}";
   const std::string gates = "/spec/schedulingGates = [{\"name\":\"mindgate.io/elastic-scaling\"}]";
   ExpectMutationsBy(
@@ -66,11 +66,11 @@ TEST(ScalingGate, Table) {
           {.name = "the mode observe touches nothing",
            .object = Pod(kRule),
            .want = {},
-           .config = With(schemas::EnforcementMode::kObserve)},
+           .config = ConfigWith(schemas::EnforcementMode::kObserve)},
           {.name = "the mode off touches nothing",
            .object = Pod(kRule),
            .want = {},
-           .config = With(schemas::EnforcementMode::kOff)},
+           .config = ConfigWith(schemas::EnforcementMode::kOff)},
           {.name = "a namespace that is opted out",
            .object = Pod(kRule),
            .want = {},
@@ -132,12 +132,12 @@ TEST(ScalingGate, NoGangOfInstancesThatWaitForEachOther) {
                         {.name = "enforced",
                          .object = service(kRule),
                          .want = {},
-                         .config = With(schemas::EnforcementMode::kEnforce)},
+                         .config = ConfigWith(schemas::EnforcementMode::kEnforce)},
                         {.name = "observed", .object = service(kRule), .want = {at + " = \"2\""}},
                         {.name = "no rule",
                          .object = service("a: b"),
                          .want = {at + " = \"2\""},
-                         .config = With(schemas::EnforcementMode::kEnforce)},
+                         .config = ConfigWith(schemas::EnforcementMode::kEnforce)},
                     });
 }
 

@@ -5,7 +5,7 @@ namespace {
 
 using schemas::Kind;
 
-void Expect(std::vector<MutationCase> cases) {
+void ExpectSchedulerName(std::vector<MutationCase> cases) {
   ExpectMutationsBy("scheduler-name", std::move(cases));
 }
 
@@ -16,7 +16,7 @@ schemas::Config NamedScheduler(const std::string& name) {
 }
 
 TEST(SchedulerName, EveryKind) {
-  Expect(EveryKind({
+  ExpectSchedulerName(EveryKind({
       {Kind::kAscendJob, {R"(/spec/schedulerName = "volcano")"}},
       {Kind::kVolcanoJob, {R"(/spec/schedulerName = "volcano")"}},
       {Kind::kVolcanoCronJob, {R"(/spec/jobTemplate/spec/schedulerName = "volcano")"}},
@@ -51,7 +51,7 @@ TEST(SchedulerName, WhatTheUserNamedStays) {
                        {}});
     }
   }
-  Expect(std::move(cases));
+  ExpectSchedulerName(std::move(cases));
 }
 
 TEST(SchedulerName, DefaultScheduler) {
@@ -78,7 +78,7 @@ TEST(SchedulerName, DefaultScheduler) {
         {"default-scheduler on a " + std::string(KindName(kind)),
          Workload(kind, {NpuContainer(), {{"schedulerName", "default-scheduler"}}}).dump(), want});
   }
-  Expect(std::move(cases));
+  ExpectSchedulerName(std::move(cases));
 }
 
 TEST(SchedulerName, Table) {
@@ -87,7 +87,7 @@ apiVersion: mindxdl.gitee.com/v1
 kind: AscendJob
 metadata: {name: train}
 )";
-  Expect({
+  ExpectSchedulerName({
       {"an empty name counts as missing",
        Workload(Kind::kDeployment, {NpuContainer(), {{"schedulerName", ""}}}).dump(),
        {R"(/spec/template/spec/schedulerName = "volcano")"}},

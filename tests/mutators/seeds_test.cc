@@ -22,7 +22,7 @@ std::string Document(const std::string& file, size_t index) {
   return (*documents)[index].value.dump();
 }
 
-std::string Env(const std::string& container) {
+std::string VisibleDevicesEnv(const std::string& container) {
   return container +
          R"(/env/- = {"name":"ASCEND_VISIBLE_DEVICES","valueFrom":{"fieldRef":{"fieldPath":"metadata.annotations['huawei.com/Ascend910']"}}}  (visible-devices))";
 }
@@ -37,7 +37,7 @@ TEST(Seeds, ElasticScalingOfMindie) {
                    R"(/metadata/labels/mind-cluster~1group-name = "group0"  (mindie-labels))");
     want.push_back(
         pod + R"(/metadata/labels/mind-cluster~1scaling-rule = "scaling-rule"  (mindie-labels))");
-    want.push_back(Env(pod + "/spec/containers/0"));
+    want.push_back(VisibleDevicesEnv(pod + "/spec/containers/0"));
   }
   ExpectMutations({{"the scaling rule", Document("mindie-ascendjob.yaml", 0), {}},
                    {"the job", Document("mindie-ascendjob.yaml", 1), want}});
@@ -51,7 +51,7 @@ TEST(Seeds, InstanceReschedulingOfOme) {
         R"(/spec/engineConfig/labels/fault-retry-times = "3"  (runtime-labels))",
         R"(/spec/engineConfig/labels/fault-scheduling = "force"  (runtime-labels))",
         R"(/spec/engineConfig/labels/pod-rescheduling = "on"  (runtime-labels))",
-        Env("/spec/engineConfig/runner"),
+        VisibleDevicesEnv("/spec/engineConfig/runner"),
         R"(/spec/engineConfig/schedulerName = "volcano"  (scheduler-name))"}},
       {"schedulerName indented under nodeSelector names no scheduler",
        Document("ome-clusterservingruntime.yaml", 1),
@@ -68,7 +68,7 @@ TEST(Seeds, InstanceReschedulingOfAibrix) {
     const std::string pod = "/spec/template/spec/roles/" + role + "/template";
     want.push_back(
         pod + R"(/metadata/annotations/huawei.com~1schedule_minAvailable = "2"  (min-available))");
-    want.push_back(Env(pod + "/spec/containers/0"));
+    want.push_back(VisibleDevicesEnv(pod + "/spec/containers/0"));
   }
   ExpectMutations(
       {{"podGroupSize 2: no pod-rescheduling", Document("aibrix-stormservice.yaml", 0), want}});

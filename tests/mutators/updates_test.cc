@@ -192,9 +192,9 @@ TEST(Updates, AnAscendJobKeepsWhatItsOperatorReads) {
   });
 }
 
-std::string Storm(const std::string& prefill_replicas, const std::string& decode_replicas,
-                  const std::string& annotations = "", const std::string& image = "1",
-                  const std::string& more = "") {
+std::string StormWithRoles(const std::string& prefill_replicas, const std::string& decode_replicas,
+                           const std::string& annotations = "", const std::string& image = "1",
+                           const std::string& more = "") {
   const auto role = [&](const std::string& name, const std::string& replicas) {
     return "{name: " + name + ", replicas: " + replicas + ", template: {metadata: {annotations: {" +
            annotations +
@@ -222,29 +222,29 @@ TEST(Updates, StormServiceScaling) {
   };
   ExpectMutations({
       {"only a role's replicas change: byte-identical templates",
-       Storm("1", "5", k2),
+       StormWithRoles("1", "5", k2),
        {},
-       Storm("1", "1", k2)},
+       StormWithRoles("1", "1", k2)},
       {"also when the stored templates were never injected",
-       Storm("1", "5", path),
+       StormWithRoles("1", "5", path),
        {},
-       Storm("1", "1", path)},
+       StormWithRoles("1", "1", path)},
       {"replicas and template change: the size that the group has is kept",
-       Storm("1", "5", k2, "2"),
+       StormWithRoles("1", "5", k2, "2"),
        {},
-       Storm("1", "1", k2)},
+       StormWithRoles("1", "1", k2)},
       {"a replace without it gets it back as it was",
-       Storm("1", "5", path, "2"),
+       StormWithRoles("1", "5", path, "2"),
        {k(0, "2"), k(1, "2")},
-       Storm("1", "1", k2)},
+       StormWithRoles("1", "1", k2)},
       {"a size that was never valid is made anew",
-       Storm("1", "5", path, "2"),
+       StormWithRoles("1", "5", path, "2"),
        {k(0, "6"), k(1, "6")},
-       Storm("1", "1", path + ", huawei.com/schedule_minAvailable: '0'")},
+       StormWithRoles("1", "1", path + ", huawei.com/schedule_minAvailable: '0'")},
       {"an old object whose templates change gets the present sum",
-       Storm("1", "5", path, "2"),
+       StormWithRoles("1", "5", path, "2"),
        {k(0, "6"), k(1, "6")},
-       Storm("1", "1", path)},
+       StormWithRoles("1", "1", path)},
   });
 }
 
@@ -257,18 +257,18 @@ TEST(Updates, StormServiceGainsARole) {
   ExpectMutationsBy("min-available",
                     {
                         {"the new role takes its siblings' size, which stay untouched",
-                         Storm("1", "1", k2, "1", third),
+                         StormWithRoles("1", "1", k2, "1", third),
                          {"/spec/template/spec/roles/2/template/metadata/annotations/"
                           "huawei.com~1schedule_minAvailable = \"2\""},
-                         Storm("1", "1", k2)},
+                         StormWithRoles("1", "1", k2)},
                     });
   ExpectMutationsBy(
       "fault-scheduling",
       {
           {"and their label",
-           Storm("1", "1", k2, "1", third),
+           StormWithRoles("1", "1", k2, "1", third),
            {"/spec/template/spec/roles/2/template/metadata/labels/fault-scheduling = \"force\""},
-           Storm("1", "1", k2)},
+           StormWithRoles("1", "1", k2)},
       });
 }
 

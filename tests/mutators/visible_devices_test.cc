@@ -6,7 +6,7 @@ namespace {
 using json::Json;
 using schemas::Kind;
 
-void Expect(std::vector<MutationCase> cases) {
+void ExpectVisibleDevices(std::vector<MutationCase> cases) {
   ExpectMutationsBy("visible-devices", std::move(cases));
 }
 
@@ -19,7 +19,7 @@ std::string Env(const std::string& container,
 
 TEST(VisibleDevices, EveryKind) {
   const std::string first = "/spec/template/spec/containers/0";
-  Expect(EveryKind({
+  ExpectVisibleDevices(EveryKind({
       {Kind::kAscendJob, {Env("/spec/replicaSpecs/Worker/template/spec/containers/0")}},
       {Kind::kVolcanoJob, {Env("/spec/tasks/0/template/spec/containers/0")}},
       {Kind::kVolcanoCronJob, {Env("/spec/jobTemplate/spec/tasks/0/template/spec/containers/0")}},
@@ -55,7 +55,7 @@ TEST(VisibleDevices, Resource) {
   const auto with = [](const std::string& resources) {
     return DeploymentWith("{containers: [{name: a, resources: " + resources + "}]}");
   };
-  Expect({
+  ExpectVisibleDevices({
       {"Ascend310P",
        with("{requests: {huawei.com/Ascend310P: '1'}}"),
        {Env(path, "huawei.com/Ascend310P")}},
@@ -119,7 +119,7 @@ TEST(VisibleDevices, Resource) {
 TEST(VisibleDevices, Containers) {
   const std::string npu = "resources: {limits: {huawei.com/Ascend910: 8}}";
   const std::string containers = "/spec/template/spec/containers/";
-  Expect({
+  ExpectVisibleDevices({
       {"a sidecar at index 0 requests no NPUs",
        DeploymentWith("{containers: [{name: aibrix-runtime}, {name: engine, " + npu +
                       "}, {name: mesh}]}"),
@@ -223,7 +223,7 @@ TEST(VisibleDevices, OmeRuntimeAndService) {
   };
   const std::string npu = "resources: {limits: {huawei.com/Ascend910: 8}}";
   const std::string by_runtime = "/env: the runtime sets the variable for this container";
-  Expect({
+  ExpectVisibleDevices({
       {"the runtime sets it with `value`, the service gets no `valueFrom` twin",
        service("{runner: {name: e, " + npu + "}}"),
        {},

@@ -6,7 +6,6 @@
 namespace mindgate::testing {
 namespace {
 
-const std::string kPolicy = "huawei.com/schedule_policy: ";
 const std::string kType = "accelerator-type: ";
 const std::string kDeploymentChips =
     "spec.template.spec.containers[0].resources.requests[huawei.com/Ascend910]: ";

@@ -4,32 +4,33 @@ namespace mindgate::testing {
 namespace {
 
 // A Deployment whose template has these labels and annotations and one container with NPUs.
-std::string Deployment(const std::string& labels, const std::string& annotations = "",
-                       const std::string& metadata = "") {
+std::string LabelledDeployment(const std::string& labels, const std::string& annotations = "",
+                               const std::string& metadata = "") {
   return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, " + metadata +
          "}, spec: {template: {metadata: {labels: {" + labels + "}, annotations: {" + annotations +
          "}}, spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
 }
 
-std::string AscendJob(const std::string& metadata, const std::string& worker_metadata = "") {
+std::string LabelledAscendJob(const std::string& metadata,
+                              const std::string& worker_metadata = "") {
   return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + metadata +
          "}, spec: {replicaSpecs: {Worker: {template: {metadata: {" + worker_metadata +
          "}, spec: {containers: [{name: ascend, resources: {limits: {huawei.com/Ascend910: "
          "8}}}]}}}}}}";
 }
 
-std::string Service(const std::string& engine, const std::string& metadata = "") {
+std::string LabelledService(const std::string& engine, const std::string& metadata = "") {
   return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: i, " + metadata +
          "}, spec: {runtime: {name: r}, engine: {" + engine + "}}}";
 }
 
-std::string Runtime(const std::string& engine, const std::string& metadata = "",
-                    const std::string& spec = "") {
+std::string LabelledRuntime(const std::string& engine, const std::string& metadata = "",
+                            const std::string& spec = "") {
   return "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: r, " +
          metadata + "}, spec: {" + spec + "engineConfig: {" + engine + "}}}";
 }
 
-std::string StormService(const std::string& prefill, const std::string& decode) {
+std::string LabelledStormService(const std::string& prefill, const std::string& decode) {
   const auto role = [](const std::string& name, const std::string& fields) {
     return "{name: " + name + ", replicas: 1, " + fields +
            ", spec: {containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}";
@@ -46,33 +47,34 @@ TEST(FaultSchedulingValue, Table) {
   const std::string effect =
       ", which the scheduler does not know: after a fault the job is stuck in its fault cache";
   ExpectFindings(
-      "MG050",
-      {
-          {"matching is exact",
-           Deployment("fault-scheduling: Force"),
-           {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"Force\"" + effect +
-            ", did you mean \"force\"?"}},
-          {"an empty value is unknown too",
-           Deployment("fault-scheduling: ''"),
-           {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"\"" + effect}},
-          {"on the metadata that an AscendJob's PodGroup copies",
-           AscendJob("labels: {fault-scheduling: on1}"),
-           {"metadata.labels[fault-scheduling]: fault-scheduling is \"on1\"" + effect}},
-          {"on a service's metadata, which reaches every component",
-           Service("", "labels: {fault-scheduling: forced}"),
-           {"metadata.labels[fault-scheduling]: fault-scheduling is \"forced\"" + effect +
-            ", did you mean \"force\"?"}},
-          {"metadata that reaches nobody is another rule's business",
-           Deployment("", "", "labels: {fault-scheduling: Force}"),
-           {}},
-          {"force", Deployment("fault-scheduling: force"), {}},
-          {"grace", Deployment("fault-scheduling: grace"), {}},
-          {"external-force", Deployment("fault-scheduling: external-force"), {}},
-          {"external-grace", Deployment("fault-scheduling: external-grace"), {}},
-          {"off", Deployment("fault-scheduling: 'off'"), {}},
-          {"absent", Deployment(""), {}},
-          {"a boolean is the wrong-type rule's business", Deployment("fault-scheduling: off"), {}},
-      });
+      "MG050", {
+                   {"matching is exact",
+                    LabelledDeployment("fault-scheduling: Force"),
+                    {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"Force\"" +
+                     effect + ", did you mean \"force\"?"}},
+                   {"an empty value is unknown too",
+                    LabelledDeployment("fault-scheduling: ''"),
+                    {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"\"" + effect}},
+                   {"on the metadata that an AscendJob's PodGroup copies",
+                    LabelledAscendJob("labels: {fault-scheduling: on1}"),
+                    {"metadata.labels[fault-scheduling]: fault-scheduling is \"on1\"" + effect}},
+                   {"on a service's metadata, which reaches every component",
+                    LabelledService("", "labels: {fault-scheduling: forced}"),
+                    {"metadata.labels[fault-scheduling]: fault-scheduling is \"forced\"" + effect +
+                     ", did you mean \"force\"?"}},
+                   {"metadata that reaches nobody is another rule's business",
+                    LabelledDeployment("", "", "labels: {fault-scheduling: Force}"),
+                    {}},
+                   {"force", LabelledDeployment("fault-scheduling: force"), {}},
+                   {"grace", LabelledDeployment("fault-scheduling: grace"), {}},
+                   {"external-force", LabelledDeployment("fault-scheduling: external-force"), {}},
+                   {"external-grace", LabelledDeployment("fault-scheduling: external-grace"), {}},
+                   {"off", LabelledDeployment("fault-scheduling: 'off'"), {}},
+                   {"absent", LabelledDeployment(""), {}},
+                   {"a boolean is the wrong-type rule's business",
+                    LabelledDeployment("fault-scheduling: off"),
+                    {}},
+               });
 }
 
 TEST(PodReschedulingValue, Table) {
@@ -81,14 +83,14 @@ TEST(PodReschedulingValue, Table) {
       "MG051",
       {
           {"deploy tool D42: what an unquoted on became",
-           Deployment("pod-rescheduling: 'True'"),
+           LabelledDeployment("pod-rescheduling: 'True'"),
            {kTemplateLabels + "[pod-rescheduling]: pod-rescheduling is \"True\"" + effect}},
           {"case",
-           Deployment("pod-rescheduling: 'On'"),
+           LabelledDeployment("pod-rescheduling: 'On'"),
            {kTemplateLabels + "[pod-rescheduling]: pod-rescheduling is \"On\"" + effect +
             ", did you mean \"on\"?"}},
-          {"on", Deployment("pod-rescheduling: 'on'"), {}},
-          {"off", Deployment("pod-rescheduling: 'off'"), {}},
+          {"on", LabelledDeployment("pod-rescheduling: 'on'"), {}},
+          {"off", LabelledDeployment("pod-rescheduling: 'off'"), {}},
       });
 }
 
@@ -97,15 +99,15 @@ TEST(SubHealthyStrategyValue, Table) {
       "MG052",
       {
           {"unknown counts as ignore",
-           Deployment("subHealthyStrategy: forceexit"),
+           LabelledDeployment("subHealthyStrategy: forceexit"),
            {kTemplateLabels +
             ".subHealthyStrategy: subHealthyStrategy is \"forceexit\", which counts as ignore: "
             "pods stay on a sub-healthy card, did you mean \"forceExit\"?"}},
           {"hotSwitch is missing in some tables of the documents",
-           Deployment("subHealthyStrategy: hotSwitch"),
+           LabelledDeployment("subHealthyStrategy: hotSwitch"),
            {}},
-          {"graceExit", Deployment("subHealthyStrategy: graceExit"), {}},
-          {"ignore", Deployment("subHealthyStrategy: ignore"), {}},
+          {"graceExit", LabelledDeployment("subHealthyStrategy: graceExit"), {}},
+          {"ignore", LabelledDeployment("subHealthyStrategy: ignore"), {}},
       });
 }
 
@@ -116,22 +118,22 @@ TEST(FaultRetryTimesValue, Table) {
   ExpectFindings(
       "MG053",
       {
-          {"words", Deployment("fault-retry-times: three"), {at + "\"three\"" + no_number}},
-          {"empty", Deployment("fault-retry-times: ''"), {at + "\"\"" + no_number}},
+          {"words", LabelledDeployment("fault-retry-times: three"), {at + "\"three\"" + no_number}},
+          {"empty", LabelledDeployment("fault-retry-times: ''"), {at + "\"\"" + no_number}},
           {"Go's Atoi takes no spaces",
-           Deployment("fault-retry-times: ' 3'"),
+           LabelledDeployment("fault-retry-times: ' 3'"),
            {at + "\" 3\"" + no_number}},
           {"negative",
-           Deployment("fault-retry-times: '-1'"),
+           LabelledDeployment("fault-retry-times: '-1'"),
            {at + "\"-1\": with a negative budget failed pods are noticed but never restarted"}},
           {"an AscendJob may not even start",
-           AscendJob("labels: {fault-retry-times: 3x}"),
+           LabelledAscendJob("labels: {fault-retry-times: 3x}"),
            {"metadata.labels[fault-retry-times]: fault-retry-times is \"3x\"" + no_number +
             "; the operator may not start the AscendJob at all"}},
-          {"0", Deployment("fault-retry-times: '0'"), {}},
-          {"Go's Atoi takes a sign", Deployment("fault-retry-times: '+3'"), {}},
+          {"0", LabelledDeployment("fault-retry-times: '0'"), {}},
+          {"Go's Atoi takes a sign", LabelledDeployment("fault-retry-times: '+3'"), {}},
           {"beyond the documents' range, as their own samples",
-           Deployment("fault-retry-times: '100000000'"),
+           LabelledDeployment("fault-retry-times: '100000000'"),
            {}},
       });
 }
@@ -141,11 +143,13 @@ TEST(ProcessRecoverValue, Table) {
       "MG054",
       {
           {"unknown",
-           AscendJob("labels: {process-recover-enable: 'yes'}"),
+           LabelledAscendJob("labels: {process-recover-enable: 'yes'}"),
            {"metadata.labels[process-recover-enable]: process-recover-enable is \"yes\", which "
             "counts as off: healthy pods are deleted along with the faulty one"}},
-          {"on", AscendJob("labels: {process-recover-enable: 'on'}"), {}},
-          {"pause is ClusterD's own", AscendJob("labels: {process-recover-enable: pause}"), {}},
+          {"on", LabelledAscendJob("labels: {process-recover-enable: 'on'}"), {}},
+          {"pause is ClusterD's own",
+           LabelledAscendJob("labels: {process-recover-enable: pause}"),
+           {}},
       });
 }
 
@@ -176,31 +180,31 @@ TEST(ConflictingFaultLabels, Table) {
             "\"2\" here and \"1\" at spec.tasks[0].template.metadata.labels[fault-retry-times]: "
             "the scheduler joins them to \"1|2\", so it counts as 0 retries"}},
           {"an AscendJob and its template",
-           AscendJob("labels: {subHealthyStrategy: ignore}",
-                     "labels: {subHealthyStrategy: forceExit}"),
+           LabelledAscendJob("labels: {subHealthyStrategy: ignore}",
+                             "labels: {subHealthyStrategy: forceExit}"),
            {"spec.replicaSpecs.Worker.template.metadata.labels.subHealthyStrategy: "
             "subHealthyStrategy is \"forceExit\" here and \"ignore\" at "
             "metadata.labels.subHealthyStrategy: the scheduler joins them to "
             "\"ignore|forceExit\", so it counts as ignore"}},
           {"AIBrix roles that share a PodGroup",
-           StormService("template: {metadata: {labels: {fault-scheduling: force}}",
-                        "template: {metadata: {labels: {fault-scheduling: grace}}"),
+           LabelledStormService("template: {metadata: {labels: {fault-scheduling: force}}",
+                                "template: {metadata: {labels: {fault-scheduling: grace}}"),
            {"spec.template.spec.roles[1].template.metadata.labels[fault-scheduling]: "
             "fault-scheduling is \"grace\" here and \"force\" at "
             "spec.template.spec.roles[0].template.metadata.labels[fault-scheduling]: the "
             "scheduler joins them to \"force|grace\", so nothing is rescheduled on a fault"}},
           {"a PodSet is another PodGroup",
-           StormService(
+           LabelledStormService(
                "template: {metadata: {labels: {fault-scheduling: force}}",
                "podGroupSize: 2, template: {metadata: {labels: {fault-scheduling: grace}}"),
            {}},
           {"case does not count", vcjob("fault-scheduling: grace", "fault-scheduling: Grace"), {}},
           {"a missing label conflicts with nothing", vcjob("fault-scheduling: grace", ""), {}},
           {"a service wins over its runtime, they are not joined",
-           Service("labels: {fault-scheduling: grace}"),
+           LabelledService("labels: {fault-scheduling: grace}"),
            {},
            "",
-           {Runtime("labels: {fault-scheduling: force}")}},
+           {LabelledRuntime("labels: {fault-scheduling: force}")}},
           {"an instance's PodGroup has the role's metadata",
            "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {name: i}, spec: "
            "{roles: [{name: r, metadata: {labels: {infer.huawei.com/gang-schedule: 'true', "
@@ -214,32 +218,33 @@ TEST(ConflictingFaultLabels, Table) {
 }
 
 TEST(ExternalFaultScheduling, Table) {
-  ExpectFindings("MG064",
-                 {
-                     {"a Deployment",
-                      Deployment("fault-scheduling: external-force"),
-                      {kTemplateLabels +
-                       "[fault-scheduling]: fault-scheduling is \"external-force\", but only "
-                       "infer-operator acts on it: a faulty pod here is marked but never deleted"}},
-                     {"a Deployment that infer-operator made",
-                      Deployment("fault-scheduling: external-force", "",
-                                 "ownerReferences: [{apiVersion: mindcluster.huawei.com/v1, kind: "
-                                 "InstanceSet, name: i, controller: true}]"),
-                      {}},
-                     {"force", Deployment("fault-scheduling: force"), {}},
-                 });
+  ExpectFindings(
+      "MG064",
+      {
+          {"a Deployment",
+           LabelledDeployment("fault-scheduling: external-force"),
+           {kTemplateLabels +
+            "[fault-scheduling]: fault-scheduling is \"external-force\", but only "
+            "infer-operator acts on it: a faulty pod here is marked but never deleted"}},
+          {"a Deployment that infer-operator made",
+           LabelledDeployment("fault-scheduling: external-force", "",
+                              "ownerReferences: [{apiVersion: mindcluster.huawei.com/v1, kind: "
+                              "InstanceSet, name: i, controller: true}]"),
+           {}},
+          {"force", LabelledDeployment("fault-scheduling: force"), {}},
+      });
 }
 
 TEST(TorAffinityValue, Table) {
   ExpectFindings(
       "MG065", {
                    {"near miss",
-                    Deployment("tor-affinity: normal-scheme"),
+                    LabelledDeployment("tor-affinity: normal-scheme"),
                     {kTemplateLabels +
                      "[tor-affinity]: tor-affinity is \"normal-scheme\", which the scheduler does "
                      "not know: switch affinity does not apply, did you mean \"normal-schema\"?"}},
-                   {"the word null", Deployment("tor-affinity: 'null'"), {}},
-                   {"normal-schema", Deployment("tor-affinity: normal-schema"), {}},
+                   {"the word null", LabelledDeployment("tor-affinity: 'null'"), {}},
+                   {"normal-schema", LabelledDeployment("tor-affinity: normal-schema"), {}},
                });
 }
 
@@ -257,17 +262,17 @@ TEST(SchedulerOwnedAnnotations, Table) {
       "MG066",
       {
           {"chips, also of slices",
-           Deployment("",
-                      "huawei.com/Ascend910: x, huawei.com/npu: y, "
-                      "huawei.com/Ascend310P-2c.1cpu: z"),
+           LabelledDeployment("",
+                              "huawei.com/Ascend910: x, huawei.com/npu: y, "
+                              "huawei.com/Ascend310P-2c.1cpu: z"),
            {kTemplateAnnotations +
                 "[huawei.com/Ascend310P-2c.1cpu]: huawei.com/Ascend310P-2c.1cpu" + chips,
             kTemplateAnnotations + "[huawei.com/Ascend910]: huawei.com/Ascend910" + chips,
             kTemplateAnnotations + "[huawei.com/npu]: huawei.com/npu" + chips}},
           {"what the device plugin and the operator write",
-           AscendJob("",
-                     "annotations: {huawei.com/AscendReal: a, hccl/rankIndex: '0', "
-                     "predicate-time: b, huawei.com/pod-status: c}"),
+           LabelledAscendJob("",
+                             "annotations: {huawei.com/AscendReal: a, hccl/rankIndex: '0', "
+                             "predicate-time: b, huawei.com/pod-status: c}"),
            {"spec.replicaSpecs.Worker.template.metadata.annotations[huawei.com/AscendReal]: "
             "huawei.com/AscendReal" +
                 running,
@@ -281,7 +286,7 @@ TEST(SchedulerOwnedAnnotations, Table) {
             "predicate-time" +
                 running}},
           {"the PodGroup's name",
-           Deployment("", "scheduling.k8s.io/group-name: mine"),
+           LabelledDeployment("", "scheduling.k8s.io/group-name: mine"),
            {kTemplateAnnotations +
             "[scheduling.k8s.io/group-name]: scheduling.k8s.io/group-name is written by the "
             "controller that creates the PodGroup: with it Volcano creates none for these pods, "
@@ -295,9 +300,9 @@ TEST(SchedulerOwnedAnnotations, Table) {
                        "controller: true}]}}",
            {}},
           {"what users do set",
-           Deployment("",
-                      "huawei.com/schedule_policy: chip8-node8, sp-block: "
-                      "'16', huawei.com/skip-ascend-plugin: enabled"),
+           LabelledDeployment("",
+                              "huawei.com/schedule_policy: chip8-node8, sp-block: "
+                              "'16', huawei.com/skip-ascend-plugin: enabled"),
            {}},
       });
 }
@@ -311,21 +316,23 @@ TEST(MisspelledKey, Table) {
       "MG067",
       {
           {"deploy tool D29: the sample's own spelling",
-           Deployment("subHeathyStrategy: ignore"),
+           LabelledDeployment("subHeathyStrategy: ignore"),
            {meant(kTemplateLabels + ".subHeathyStrategy", "subHeathyStrategy",
                   "subHealthyStrategy")}},
           {"other words for the same",
-           Deployment("fault-schedule: force, fault-retry-time: '3', pod_rescheduling: 'on'"),
+           LabelledDeployment(
+               "fault-schedule: force, fault-retry-time: '3', pod_rescheduling: 'on'"),
            {meant(kTemplateLabels + "[fault-retry-time]", "fault-retry-time", "fault-retry-times"),
             meant(kTemplateLabels + "[fault-schedule]", "fault-schedule", "fault-scheduling"),
             meant(kTemplateLabels + ".pod_rescheduling", "pod_rescheduling", "pod-rescheduling")}},
           {"separators and case",
-           AscendJob("labels: {Fault_Scheduling: force}"),
+           LabelledAscendJob("labels: {Fault_Scheduling: force}"),
            {meant("metadata.labels.Fault_Scheduling", "Fault_Scheduling", "fault-scheduling")}},
           {"a missing or wrong prefix",
-           Deployment("",
-                      "schedule_minAvailable: '2', huawei.com/schedule_minavailable: '2', "
-                      "huawei.com/recovery_policy_path: pod, huawei.com/schedule-policy: x"),
+           LabelledDeployment(
+               "",
+               "schedule_minAvailable: '2', huawei.com/schedule_minavailable: '2', "
+               "huawei.com/recovery_policy_path: pod, huawei.com/schedule-policy: x"),
            {meant(kTemplateAnnotations + "[huawei.com/recovery_policy_path]",
                   "huawei.com/recovery_policy_path", "huawei.com/recover_policy_path"),
             meant(kTemplateAnnotations + "[huawei.com/schedule-policy]",
@@ -335,7 +342,7 @@ TEST(MisspelledKey, Table) {
             meant(kTemplateAnnotations + ".schedule_minAvailable", "schedule_minAvailable",
                   "huawei.com/schedule_minAvailable")}},
           {"a label among the annotations and the other way round",
-           Deployment("huawei.com/schedule_minAvailable: '2'", "fault-scheduling: force"),
+           LabelledDeployment("huawei.com/schedule_minAvailable: '2'", "fault-scheduling: force"),
            {kTemplateLabels +
                 "[huawei.com/schedule_minAvailable]: huawei.com/schedule_minAvailable is a label "
                 "here, but it is read as an annotation: it has no effect",
@@ -343,16 +350,18 @@ TEST(MisspelledKey, Table) {
                 "[fault-scheduling]: fault-scheduling is an annotation here, but it is read as a "
                 "label: it has no effect"}},
           {"unrelated keys",
-           Deployment("app: a, role: b, component: c, sp: d, fault-type: e, jobid: f, "
-                      "gang-scheduling: g, schedule-policy: h, app.kubernetes.io/name: i, "
-                      "volcano.sh/job-name: j, example.com/fault-schedulin: k, deploy-name: l",
-                      "affinity-config: a, prometheus.io/scrape: 'true'"),
+           LabelledDeployment(
+               "app: a, role: b, component: c, sp: d, fault-type: e, jobid: f, "
+               "gang-scheduling: g, schedule-policy: h, app.kubernetes.io/name: i, "
+               "volcano.sh/job-name: j, example.com/fault-schedulin: k, deploy-name: l",
+               "affinity-config: a, prometheus.io/scrape: 'true'"),
            {}},
           {"right keys",
-           Deployment("fault-scheduling: force, pod-rescheduling: 'on', fault-retry-times: '3', "
-                      "subHealthyStrategy: ignore, process-recover-enable: 'on'",
-                      "huawei.com/schedule_minAvailable: '1', huawei.com/recover_policy_path: pod, "
-                      "huawei.com/affinity-config: level1=1, wait-reschedule-timeout: '30'"),
+           LabelledDeployment(
+               "fault-scheduling: force, pod-rescheduling: 'on', fault-retry-times: '3', "
+               "subHealthyStrategy: ignore, process-recover-enable: 'on'",
+               "huawei.com/schedule_minAvailable: '1', huawei.com/recover_policy_path: pod, "
+               "huawei.com/affinity-config: level1=1, wait-reschedule-timeout: '30'"),
            {}},
           {"a workload without NPUs is none of our business",
            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, labels: {fault-schedule: "
@@ -413,18 +422,18 @@ TEST(UnreachableFaultSettings, Table) {
                  "huawei.com/schedule_minAvailable", "spec.template.metadata.annotations",
                  "StormService")}},
           {"runtime: its metadata and the legacy fields beside the components; a copy is named",
-           Runtime("labels: {fault-scheduling: grace}", "labels: {fault-scheduling: grace}",
-                   "labels: {pod-rescheduling: 'on'}, "),
+           LabelledRuntime("labels: {fault-scheduling: grace}", "labels: {fault-scheduling: grace}",
+                           "labels: {pod-rescheduling: 'on'}, "),
            {dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels",
                  "ClusterServingRuntime", "; a copy is in spec.engineConfig.labels"),
             dead("spec.labels[pod-rescheduling]", "pod-rescheduling", "spec.labels",
                  "ClusterServingRuntime")}},
           {"labels of an OME leader are pruned",
-           Service("leader: {labels: {fault-scheduling: force}}"),
+           LabelledService("leader: {labels: {fault-scheduling: force}}"),
            {dead("spec.engine.leader.labels[fault-scheduling]", "fault-scheduling",
                  "spec.engine.leader.labels", "InferenceService")}},
           {"the pods carry something else",
-           Deployment("fault-scheduling: force", "", "labels: {fault-scheduling: grace}"),
+           LabelledDeployment("fault-scheduling: force", "", "labels: {fault-scheduling: grace}"),
            {dead("metadata.labels[fault-scheduling]", "fault-scheduling", "metadata.labels",
                  "Deployment", "; its pods carry \"force\" from spec.template.metadata.labels")}},
           {"a role's metadata without a gang",
@@ -438,21 +447,22 @@ TEST(UnreachableFaultSettings, Table) {
            "infer.huawei.com/gang-schedule: 'true'}}, spec: {template: {}}}]}}",
            {}},
           {"an AscendJob's retries are read on the job",
-           AscendJob("", "labels: {fault-retry-times: '3', fault-scheduling: force}"),
+           LabelledAscendJob("", "labels: {fault-retry-times: '3', fault-scheduling: force}"),
            {"spec.replicaSpecs.Worker.template.metadata.labels[fault-retry-times]: "
             "fault-retry-times is only on the pod template: ascend-operator reads it on the "
             "AscendJob and fails the job at the first failed pod"}},
-          {"an AscendJob's metadata reaches the PodGroup", AscendJob(both), {}},
+          {"an AscendJob's metadata reaches the PodGroup", LabelledAscendJob(both), {}},
           {"a Volcano Job's too",
            "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, " + both + "}}",
            {}},
-          {"a service's metadata reaches its pods", Service("", both), {}},
+          {"a service's metadata reaches its pods", LabelledService("", both), {}},
           {"a Deployment that a controller made has copies on both",
-           Deployment("fault-scheduling: force", "",
-                      "labels: {fault-scheduling: force}, ownerReferences: [{apiVersion: "
-                      "ome.io/v1beta1, kind: InferenceService, name: i, controller: true}]"),
+           LabelledDeployment(
+               "fault-scheduling: force", "",
+               "labels: {fault-scheduling: force}, ownerReferences: [{apiVersion: "
+               "ome.io/v1beta1, kind: InferenceService, name: i, controller: true}]"),
            {}},
-          {"where it belongs", Deployment("fault-scheduling: force", "sp-block: '16'"), {}},
+          {"where it belongs", LabelledDeployment("fault-scheduling: force", "sp-block: '16'"), {}},
       });
 }
 

@@ -30,7 +30,7 @@ constexpr char kDeployment[] = "workload: {apiVersion: apps/v1, kind: Deployment
 std::string Roles(const std::string& roles) { return "roles: [" + roles + "]"; }
 
 // A workload spec of NPU pods under Volcano.
-std::string Workload(const std::string& fields, const std::string& labels = "a: b") {
+std::string WorkloadSpec(const std::string& fields, const std::string& labels = "a: b") {
   return "spec: {" + fields + (fields.empty() ? "" : ", ") +
          "selector: {matchLabels: {a: b}}, template: {metadata: {labels: {" + labels +
          "}}, spec: {schedulerName: volcano, containers: [{name: c, resources: {limits: "
@@ -199,7 +199,7 @@ TEST(InferWorkloadSpec, Table) {
            Service(Roles("{name: p, spec: {selector: {matchExpressions: [{key: a, operator: "
                          "Exists}]}, template: {}}}")),
            {}},
-          {"complete", Service(Roles("{name: p, " + Workload("") + "}")), {}},
+          {"complete", Service(Roles("{name: p, " + WorkloadSpec("") + "}")), {}},
           {"wrong type is MG001's", Service(Roles("{name: p, spec: [1]}")), {}},
       });
 }
@@ -349,24 +349,24 @@ TEST(InferWorkloadReplicas, Table) {
       "MG154",
       {
           {"gang",
-           Service(Roles("{name: p, " + gang + kDeployment + ", " + Workload("") + "}")),
+           Service(Roles("{name: p, " + gang + kDeployment + ", " + WorkloadSpec("") + "}")),
            {"spec.roles[0].spec.replicas: the workload of role \"p\" has no replicas: "
             "infer-operator cannot size the gang and retries forever"}},
           {"StatefulSet",
-           Service(Roles("{name: p, " + std::string(kStatefulSet) + ", " + Workload("") + "}")),
+           Service(Roles("{name: p, " + std::string(kStatefulSet) + ", " + WorkloadSpec("") + "}")),
            {"spec.roles[0].spec.replicas: the workload of role \"p\" has no replicas: "
             "infer-operator cannot make the StatefulSet and retries forever"}},
           {"an InstanceSet is a gang by its own label",
            InstanceSet("infer.huawei.com/gang-schedule: 'true'",
-                       std::string(kDeployment) + ", " + Workload("")),
+                       std::string(kDeployment) + ", " + WorkloadSpec("")),
            {"spec.spec.replicas: the workload of the InstanceSet has no replicas: infer-operator "
             "cannot size the gang and retries forever"}},
           {"a Deployment alone",
-           Service(Roles("{name: p, " + std::string(kDeployment) + ", " + Workload("") + "}")),
+           Service(Roles("{name: p, " + std::string(kDeployment) + ", " + WorkloadSpec("") + "}")),
            {}},
           {"written",
-           Service(
-               Roles("{name: p, " + gang + kStatefulSet + ", " + Workload("replicas: 2") + "}")),
+           Service(Roles("{name: p, " + gang + kStatefulSet + ", " + WorkloadSpec("replicas: 2") +
+                         "}")),
            {}},
       });
 }
@@ -374,7 +374,7 @@ TEST(InferWorkloadReplicas, Table) {
 TEST(InferGangOrder, Table) {
   const auto role = [](const std::string& gang, const std::string& kind, const std::string& spec) {
     return Service(Roles("{name: p, metadata: {labels: {infer.huawei.com/gang-schedule: '" + gang +
-                         "'}}, " + kind + ", " + Workload(spec) + "}"));
+                         "'}}, " + kind + ", " + WorkloadSpec(spec) + "}"));
   };
   ExpectFindings(
       "MG155", {
@@ -423,7 +423,7 @@ TEST(InferScalingPolicy, Table) {
 
 TEST(InferFaultScheduling, Table) {
   const auto with = [](const std::string& labels) {
-    return Service(Roles("{name: p, " + Workload("", "a: b, " + labels) + "}"));
+    return Service(Roles("{name: p, " + WorkloadSpec("", "a: b, " + labels) + "}"));
   };
   ExpectFindings(
       "MG157",

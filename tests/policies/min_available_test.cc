@@ -20,13 +20,13 @@ std::string Native(const std::string& kind, const std::string& spec, const std::
          kNpus + "}}}}";
 }
 
-std::string Service(const std::string& engine, const std::string& metadata = "",
-                    const std::string& rest = "") {
+std::string OmeService(const std::string& engine, const std::string& metadata = "",
+                       const std::string& rest = "") {
   return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: i, " + metadata +
          "}, spec: {runtime: {name: r}, engine: {" + engine + "}" + rest + "}}";
 }
 
-std::string Runtime(const std::string& engine) {
+std::string OmeRuntime(const std::string& engine) {
   return "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: r}, spec: "
          "{engineConfig: {" +
          engine + "}}}";
@@ -42,7 +42,7 @@ std::string Lws(const std::string& spec, const std::string& leader, const std::s
          pods("workerTemplate", worker) + "}}}";
 }
 
-std::string VolcanoJob(const std::string& spec, const std::string& k, const std::string& k2 = "") {
+std::string TwoTasks(const std::string& spec, const std::string& k, const std::string& k2 = "") {
   const auto task = [](const std::string& name, const std::string& value) {
     return "{name: " + name + ", replicas: 2, template: {metadata: {" +
            (value.empty() ? "" : K(value)) + "}, spec: {" + kNpus + "}}}";
@@ -51,8 +51,8 @@ std::string VolcanoJob(const std::string& spec, const std::string& k, const std:
          "tasks: [" + task("a", k) + ", " + task("b", k2) + "]}}";
 }
 
-std::string Roles(const std::string& first, const std::string& k, const std::string& second,
-                  const std::string& k2) {
+std::string TwoRoles(const std::string& first, const std::string& k, const std::string& second,
+                     const std::string& k2) {
   const auto role = [](const std::string& name, const std::string& fields, const std::string& v) {
     return "{name: " + name + ", " + fields + ", template: {metadata: {" + (v.empty() ? "" : K(v)) +
            "}, spec: {schedulerName: volcano, " + kNpus + "}}}";
@@ -81,7 +81,7 @@ TEST(MinAvailableValue, Table) {
            finding("2147483648", ", more pods than Kubernetes can count: the gang never fills")},
           {"3.0", Native("Deployment", "", "3.0"), finding("3.0", no_number)},
           {"deploy tool D11: what a missing min_replicas leaves behind",
-           Service(K("")),
+           OmeService(K("")),
            {"spec.engine.annotations" + kAt + kName + " is \"\"" + no_number}},
           {"a sign is read", Native("Deployment", "", "+3"), {}},
           {"the largest", Native("Deployment", "", "2147483647"), {}},
@@ -151,18 +151,18 @@ TEST(MinAvailableNoEffect, Table) {
       "MG072",
       {
           {"a Volcano Job with a gang of its own",
-           VolcanoJob("minAvailable: 4, ", "2"),
+           TwoTasks("minAvailable: 4, ", "2"),
            {"spec.tasks[0].template.metadata.annotations" + kAt + kName + ignored("2", "4")}},
-          {"a Volcano Job with minAvailable 1", VolcanoJob("minAvailable: 1, ", "2"), {}},
-          {"a Volcano Job without minAvailable: not known", VolcanoJob("", "2"), {}},
-          {"the same number misleads nobody", VolcanoJob("minAvailable: 4, ", "4"), {}},
+          {"a Volcano Job with minAvailable 1", TwoTasks("minAvailable: 1, ", "2"), {}},
+          {"a Volcano Job without minAvailable: not known", TwoTasks("", "2"), {}},
+          {"the same number misleads nobody", TwoTasks("minAvailable: 4, ", "4"), {}},
           {"an AscendJob, on its metadata",
            "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + K("2") +
                "}, spec: {replicaSpecs: {Worker: {replicas: 3, template: {spec: {" + kNpus +
                "}}}}}}",
            {"metadata.annotations" + kAt + kName + ignored("2", "3")}},
           {"deploy tool D21: an OME component of several nodes",
-           Service("minReplicas: 4, leader: {}, worker: {size: 1}, " + K("4")),
+           OmeService("minReplicas: 4, leader: {}, worker: {size: 1}, " + K("4")),
            {"spec.engine.annotations" + kAt + kName + group}},
           {"a LeaderWorkerSet",
            Lws("", K("4"), ""),
@@ -177,16 +177,17 @@ TEST(MinAvailableInRuntime, Table) {
       "MG073",
       {
           {"shared by services of different sizes",
-           Runtime(K("2") + ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
+           OmeRuntime(K("2") +
+                      ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
            {"spec.engineConfig.annotations" + kAt + kName +
             " is 2 in a runtime, and so in every service that uses it: one with fewer replicas "
             "never starts, one with more starts in parts"}},
           {"several nodes: ignored, which another rule says",
-           Runtime(K("2") + ", leader: {runner: {name: m, resources: {limits: "
-                            "{huawei.com/Ascend910: 8}}}}"),
+           OmeRuntime(K("2") + ", leader: {runner: {name: m, resources: {limits: "
+                               "{huawei.com/Ascend910: 8}}}}"),
            {}},
           {"none",
-           Runtime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
+           OmeRuntime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}"),
            {}},
       });
 }
@@ -197,24 +198,26 @@ TEST(MinAvailableDiffers, Table) {
       "MG074",
       {
           {"roles that share a PodGroup",
-           Roles("replicas: 1", "1", "replicas: 2", "2"),
+           TwoRoles("replicas: 1", "1", "replicas: 2", "2"),
            {"spec.roles[1].template.metadata.annotations" + kAt + kName +
             " is \"2\" here and \"1\" at "
             "spec.roles[0].template.metadata.annotations[huawei.com/schedule_minAvailable]" +
             effect}},
-          {"the sum on both", Roles("replicas: 1", "3", "replicas: 2", "3"), {}},
-          {"the same number written otherwise", Roles("replicas: 1", "3", "replicas: 2", "+3"), {}},
+          {"the sum on both", TwoRoles("replicas: 1", "3", "replicas: 2", "3"), {}},
+          {"the same number written otherwise",
+           TwoRoles("replicas: 1", "3", "replicas: 2", "+3"),
+           {}},
           {"a PodSet is another PodGroup",
-           Roles("replicas: 1", "1", "replicas: 2, podGroupSize: 2", "2"),
+           TwoRoles("replicas: 1", "1", "replicas: 2, podGroupSize: 2", "2"),
            {}},
           {"tasks of a Volcano Job with minAvailable 1",
-           VolcanoJob("minAvailable: 1, ", "2", "3"),
+           TwoTasks("minAvailable: 1, ", "2", "3"),
            {"spec.tasks[1].template.metadata.annotations" + kAt + kName +
             " is \"3\" here and \"2\" at "
             "spec.tasks[0].template.metadata.annotations[huawei.com/schedule_minAvailable]" +
             effect}},
           {"tasks of a Volcano Job with a gang of its own: ignored anyway",
-           VolcanoJob("minAvailable: 4, ", "2", "3"),
+           TwoTasks("minAvailable: 4, ", "2", "3"),
            {}},
           {"the PodGroup's own wins over its pods",
            "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + K("1") +
@@ -245,14 +248,12 @@ TEST(MinAvailableNeverFills, Table) {
            {"spec.template.metadata.annotations" + kAt + kName + few("4", "Job", "2 pods")}},
           {"a Job with enough", Native("Job", "parallelism: 4, completions: 8, ", "4"), {}},
           {"a Volcano Job",
-           VolcanoJob("minAvailable: 1, ", "5"),
+           TwoTasks("minAvailable: 1, ", "5"),
            {"spec.tasks[0].template.metadata.annotations" + kAt + kName +
             few("5", "the job", "4 pods")}},
-          {"a Volcano Job with a gang of its own: ignored",
-           VolcanoJob("minAvailable: 4, ", "5"),
-           {}},
+          {"a Volcano Job with a gang of its own: ignored", TwoTasks("minAvailable: 4, ", "5"), {}},
           {"a PodSet",
-           Roles("replicas: 3, podGroupSize: 2", "3", "replicas: 1", ""),
+           TwoRoles("replicas: 3, podGroupSize: 2", "3", "replicas: 1", ""),
            {"spec.roles[0].template.metadata.annotations" + kAt + kName +
             few("3", "one PodSet of role prefill", "2 pods")}},
           {"an instance",
@@ -264,7 +265,7 @@ TEST(MinAvailableNeverFills, Table) {
            {"spec.roles[0].spec.template.metadata.annotations" + kAt + kName +
             few("3", "one instance of role r", "2 pods")}},
           {"roles that share a PodGroup can be scaled: another rule",
-           Roles("replicas: 1", "3", "replicas: 1", "3"),
+           TwoRoles("replicas: 1", "3", "replicas: 1", "3"),
            {}},
       });
 }
@@ -286,22 +287,22 @@ TEST(MinAvailableExceedsReplicas, Table) {
           {"scaled to zero waits for nothing", Native("Deployment", "replicas: 0, ", "3"), {}},
           {"replicas that cannot be read", Native("Deployment", "replicas: two, ", "3"), {}},
           {"OME goes by minReplicas, whatever the maximum",
-           Service("minReplicas: 2, maxReplicas: 8, " + K("3")),
+           OmeService("minReplicas: 2, maxReplicas: 8, " + K("3")),
            {"spec.engine.annotations" + kAt + kName + few("3", "minReplicas", "2 pods")}},
           {"OME, from the service's metadata; the router has no gang",
-           Service("minReplicas: 3, ", K("3"), ", decoder: {minReplicas: 2}, router: {}"),
+           OmeService("minReplicas: 3, ", K("3"), ", decoder: {minReplicas: 2}, router: {}"),
            {"metadata.annotations" + kAt + kName + few("3", "minReplicas", "2 pods")}},
           {"OME's own Deployment starts with one replica",
            Native("Deployment", "replicas: 1, ", "3",
                   "ownerReferences: [{apiVersion: ome.io/v1beta1, kind: InferenceService, name: i, "
                   "controller: true}]"),
            {}},
-          {"the sum of the roles", Roles("replicas: 1", "3", "replicas: 2", "3"), {}},
+          {"the sum of the roles", TwoRoles("replicas: 1", "3", "replicas: 2", "3"), {}},
           {"more than the sum of the roles",
-           Roles("replicas: 1", "4", "replicas: 2", "4"),
+           TwoRoles("replicas: 1", "4", "replicas: 2", "4"),
            {"spec.roles[0].template.metadata.annotations" + kAt + kName +
             few("4", "replicas", "3 pods")}},
-          {"a role without replicas", Roles("stateful: true", "4", "replicas: 2", "4"), {}},
+          {"a role without replicas", TwoRoles("stateful: true", "4", "replicas: 2", "4"), {}},
       });
 }
 
@@ -324,28 +325,29 @@ TEST(MinAvailableBlocksRollout, Table) {
           {"a gang of 1", Native("Deployment", "replicas: 4, ", "1"), {}},
           {"no gang", Native("Deployment", "replicas: 4, ", ""), {}},
           {"OME's default, where the runtime may still say otherwise",
-           Service("minReplicas: 2, " + K("2")),
+           OmeService("minReplicas: 2, " + K("2")),
            {"spec.engine.annotations" + kAt + kName +
             hangs("2", "OME's default of maxSurge 1 and maxUnavailable 0")}},
           {"the runtime says otherwise",
-           Service("minReplicas: 2, " + K("2")),
+           OmeService("minReplicas: 2, " + K("2")),
            {},
            "",
-           {Runtime("deploymentStrategy: {type: Recreate}, runner: {name: m, resources: {limits: "
-                    "{huawei.com/Ascend910: 8}}}")}},
+           {OmeRuntime(
+               "deploymentStrategy: {type: Recreate}, runner: {name: m, resources: {limits: "
+               "{huawei.com/Ascend910: 8}}}")}},
           {"the runtime says nothing",
-           Service("minReplicas: 2, " + K("2")),
+           OmeService("minReplicas: 2, " + K("2")),
            {"spec.engine.annotations" + kAt + kName +
             hangs("2", "maxSurge 1 and maxUnavailable 0")},
            "",
-           {Runtime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
+           {OmeRuntime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
           {"the runtime's K, reported where the service would overrule it",
-           Service("minReplicas: 2, "),
+           OmeService("minReplicas: 2, "),
            {"spec.engine.annotations" + kAt + kName +
             hangs("2", "maxSurge 1 and maxUnavailable 0")},
            "",
-           {Runtime(K("2") +
-                    ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
+           {OmeRuntime(K("2") +
+                       ", runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
       });
 }
 
@@ -395,16 +397,18 @@ TEST(MinAvailableExternalAutoscaler, Table) {
       "MG079",
       {
           {"on the component",
-           Service("minReplicas: 2, " + both),
+           OmeService("minReplicas: 2, " + both),
            {"spec.engine.annotations" + kAt + kName + effect}},
           {"on the service",
-           Service("minReplicas: 2, " + K("2"), "annotations: {ome.io/autoscalerClass: external}"),
+           OmeService("minReplicas: 2, " + K("2"),
+                      "annotations: {ome.io/autoscalerClass: external}"),
            {"spec.engine.annotations" + kAt + kName + effect}},
           {"another autoscaler",
-           Service("minReplicas: 2, " + K("2"), "annotations: {ome.io/autoscalerClass: keda}"),
+           OmeService("minReplicas: 2, " + K("2"), "annotations: {ome.io/autoscalerClass: keda}"),
            {}},
           {"a gang of 1",
-           Service("minReplicas: 2, " + K("1"), "annotations: {ome.io/autoscalerClass: external}"),
+           OmeService("minReplicas: 2, " + K("1"),
+                      "annotations: {ome.io/autoscalerClass: external}"),
            {}},
       });
 }

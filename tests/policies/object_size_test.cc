@@ -103,8 +103,11 @@ TEST(ScalingRuleSize, TiersAndGroups) {
            {65, 1, "elastic_scaling_list has 65 items, more than the 64 that mindgate reads"},
            {1, 65, "group_list has 65 items, more than the 64 that mindgate reads"},
            {1, 10'000, "group_list has 10000 items, more than the 64 that mindgate reads"},
+           {1, 30'000,
+            "the rule is larger than mindgate reads: the document has more than 20000 values"},
            {1, 100'000,
-            "the rule is larger than mindgate reads: the document has more than 57771 values"},
+            "the rule is larger than mindgate reads: it has 300043 bytes, and 64 tiers of 64 "
+            "groups need fewer than 262144"},
        }) {
     SCOPED_TRACE(std::to_string(c.tiers) + " x " + std::to_string(c.groups));
     const Json rule = {

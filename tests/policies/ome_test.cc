@@ -47,7 +47,7 @@ spec:
   routerConfig: {}
 )";
 
-std::string Service(const std::string& spec) {
+std::string Isvc(const std::string& spec) {
   return "apiVersion: ome.io/v1beta1\nkind: InferenceService\n"
          "metadata: {name: chat, namespace: llm}\nspec: " +
          spec;
@@ -59,25 +59,25 @@ std::string Runtime(const std::string& spec) {
          spec;
 }
 
-constexpr char kNpus[] = "resources: {limits: {huawei.com/Ascend910: 8}}";
+constexpr char kChips[] = "resources: {limits: {huawei.com/Ascend910: 8}}";
 
 TEST(OmeDecoderWithoutEngine, Table) {
-  ExpectFindings(
-      "MG110", {
-                   {"decoder alone",
-                    Service("{model: {name: m}, decoder: {minReplicas: 1}}"),
-                    {"spec.engine: spec.decoder is set without spec.engine, which OME refuses"}},
-                   {"both", Service("{engine: {}, decoder: {}}"), {}},
-                   {"a predictor becomes the engine", Service("{predictor: {}, decoder: {}}"), {}},
-                   {"engine alone", Service("{engine: {}}"), {}},
-                   {"null decoder is none", Service("{decoder: null}"), {}},
-                   {"no spec", Service("null"), {}},
-                   {"spec of the wrong type", Service("[1]"), {}},
-               });
+  ExpectFindings("MG110",
+                 {
+                     {"decoder alone",
+                      Isvc("{model: {name: m}, decoder: {minReplicas: 1}}"),
+                      {"spec.engine: spec.decoder is set without spec.engine, which OME refuses"}},
+                     {"both", Isvc("{engine: {}, decoder: {}}"), {}},
+                     {"a predictor becomes the engine", Isvc("{predictor: {}, decoder: {}}"), {}},
+                     {"engine alone", Isvc("{engine: {}}"), {}},
+                     {"null decoder is none", Isvc("{decoder: null}"), {}},
+                     {"no spec", Isvc("null"), {}},
+                     {"spec of the wrong type", Isvc("[1]"), {}},
+                 });
 }
 
 TEST(OmeDecoderNotNamed, Table) {
-  const std::string engine_only = Service("{runtime: {name: pd}, engine: {minReplicas: 1}}");
+  const std::string engine_only = Isvc("{runtime: {name: pd}, engine: {minReplicas: 1}}");
   ExpectFindings(
       "MG111",
       {
@@ -87,27 +87,23 @@ TEST(OmeDecoderNotNamed, Table) {
             "only components that the service names"},
            "",
            {kPdRuntime}},
-          {"named",
-           Service("{runtime: {name: pd}, engine: {}, decoder: {}}"),
-           {},
-           "",
-           {kPdRuntime}},
+          {"named", Isvc("{runtime: {name: pd}, engine: {}, decoder: {}}"), {}, "", {kPdRuntime}},
           {"runtime without decoder",
-           Service("{runtime: {name: pd}, engine: {}}"),
+           Isvc("{runtime: {name: pd}, engine: {}}"),
            {},
            "",
            {"{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: pd}, spec: "
             "{engineConfig: {runner: {name: e, " +
-            std::string(kNpus) + "}}}}"}},
+            std::string(kChips) + "}}}}"}},
           {"GPUs", engine_only, {}, "", {kGpuRuntime}},
           {"unknown runtime", engine_only, {}, "", {}, true, true},
           {"no lookup at all", engine_only, {}, "", {}, false, true},
-          {"OME picks the runtime", Service("{engine: {}}"), {}, "", {kPdRuntime}, true, true},
+          {"OME picks the runtime", Isvc("{engine: {}}"), {}, "", {kPdRuntime}, true, true},
       });
 }
 
 TEST(OmeRouterNotNamed, Table) {
-  const std::string without = Service("{runtime: {name: pd}, engine: {}, decoder: {}}");
+  const std::string without = Isvc("{runtime: {name: pd}, engine: {}, decoder: {}}");
   ExpectFindings(
       "MG112",
       {
@@ -118,17 +114,17 @@ TEST(OmeRouterNotNamed, Table) {
            "",
            {kPdRuntime}},
           {"named",
-           Service("{runtime: {name: pd}, engine: {}, decoder: {}, router: {}}"),
+           Isvc("{runtime: {name: pd}, engine: {}, decoder: {}, router: {}}"),
            {},
            "",
            {kPdRuntime}},
           {"an engine alone needs none",
-           Service("{runtime: {name: pd}, engine: {}}"),
+           Isvc("{runtime: {name: pd}, engine: {}}"),
            {},
            "",
            {kPdRuntime}},
           {"the runtime has no router",
-           Service("{runtime: {name: wide}, engine: {}, decoder: {}}"),
+           Isvc("{runtime: {name: wide}, engine: {}, decoder: {}}"),
            {},
            "",
            {kDistributedRuntime}},
@@ -138,7 +134,7 @@ TEST(OmeRouterNotNamed, Table) {
 }
 
 TEST(OmeComponentShape, Table) {
-  const std::string runner = "runner: {name: e, " + std::string(kNpus) + "}";
+  const std::string runner = "runner: {name: e, " + std::string(kChips) + "}";
   ExpectFindings(
       "MG113",
       {
@@ -157,8 +153,8 @@ TEST(OmeComponentShape, Table) {
                    "}}}"),
            {}},
           {"deploy tool D20: one pod over a distributed runtime",
-           Service("{runtime: {name: wide}, engine: {}, decoder: {schedulerName: volcano, " +
-                   runner + ", worker: {size: 1}}}"),
+           Isvc("{runtime: {name: wide}, engine: {}, decoder: {schedulerName: volcano, " + runner +
+                ", worker: {size: 1}}}"),
            {"spec.decoder.runner: OME ignores this runner: the runtime makes the decoder a leader "
             "with workers, and they have their own",
             "spec.decoder.schedulerName: OME ignores this schedulerName: the runtime makes the "
@@ -166,21 +162,21 @@ TEST(OmeComponentShape, Table) {
            "",
            {kDistributedRuntime}},
           {"deploy tool D20: several pods over a standalone runtime",
-           Service("{runtime: {name: pd}, engine: {}, decoder: {leader: {" + runner +
-                   "}, worker: {size: 1, " + runner + "}}}"),
+           Isvc("{runtime: {name: pd}, engine: {}, decoder: {leader: {" + runner +
+                "}, worker: {size: 1, " + runner + "}}}"),
            {"spec.decoder.leader: the runtime's decoder is a single pod: with a leader OME drops "
             "the runtime's runner"},
            "",
            {kPdRuntime}},
           {"unknown runtime",
-           Service("{runtime: {name: x}, engine: {" + runner + "}}"),
+           Isvc("{runtime: {name: x}, engine: {" + runner + "}}"),
            {},
            "",
            {},
            true,
            true},
           {"matching shapes",
-           Service("{runtime: {name: pd}, engine: {" + runner + "}}"),
+           Isvc("{runtime: {name: pd}, engine: {" + runner + "}}"),
            {},
            "",
            {kPdRuntime}},
@@ -195,30 +191,30 @@ TEST(OmeRunnerName, Table) {
       "MG114",
       {
           {"runner without name",
-           Service("{runtime: {name: pd}, engine: {runner: {image: b}}}"),
+           Isvc("{runtime: {name: pd}, engine: {runner: {image: b}}}"),
            {"spec.engine.runner.name: the engine runner has no name: OME makes a container with an "
             "empty name, which Kubernetes refuses"},
            "",
            {kPdRuntime}},
           {"the router's too",
-           Service("{engine: {runner: {name: e, " + std::string(kNpus) +
-                   "}}, router: {runner: {image: b}}}"),
+           Isvc("{engine: {runner: {name: e, " + std::string(kChips) +
+                "}}, router: {runner: {image: b}}}"),
            {"spec.router.runner.name: the router runner has no name: OME makes a container with an "
             "empty name, which Kubernetes refuses"}},
-          {"named", Service("{engine: {runner: {name: e, " + std::string(kNpus) + "}}}"), {}},
-          {"no runner", Service("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
-          {"GPUs", Service("{runtime: {name: pd}, engine: {runner: {}}}"), {}, "", {kGpuRuntime}},
-          {"runner of the wrong type", Service("{engine: {runner: [1]}}"), {}},
+          {"named", Isvc("{engine: {runner: {name: e, " + std::string(kChips) + "}}}"), {}},
+          {"no runner", Isvc("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
+          {"GPUs", Isvc("{runtime: {name: pd}, engine: {runner: {}}}"), {}, "", {kGpuRuntime}},
+          {"runner of the wrong type", Isvc("{engine: {runner: [1]}}"), {}},
       });
 }
 
 TEST(OmeServerless, Table) {
-  const std::string runner = "runner: {name: e, " + std::string(kNpus) + "}";
+  const std::string runner = "runner: {name: e, " + std::string(kChips) + "}";
   ExpectFindings(
       "MG115",
       {
           {"scale to zero",
-           Service("{engine: {minReplicas: 0, " + runner + "}, decoder: {minReplicas: 1}}"),
+           Isvc("{engine: {minReplicas: 0, " + runner + "}, decoder: {minReplicas: 1}}"),
            {"spec.engine.minReplicas: minReplicas 0 lets the engine scale to zero through Knative "
             "or an autoscaler, where neither gangs nor fault rescheduling are defined for NPUs"}},
           {"modes of the runtime",
@@ -228,14 +224,11 @@ TEST(OmeServerless, Table) {
             "\"MultiNodeRayVLLM\" of the engine is not supported with NPUs: MindCluster knows "
             "Deployments and LeaderWorkerSets only"}},
           {"supported mode",
-           Service("{engine: {annotations: {ome.io/deploymentMode: RawDeployment}, " + runner +
-                   "}}"),
+           Isvc("{engine: {annotations: {ome.io/deploymentMode: RawDeployment}, " + runner + "}}"),
            {}},
-          {"minReplicas absent is 1", Service("{engine: {" + runner + "}}"), {}},
-          {"the router may go",
-           Service("{engine: {" + runner + "}, router: {minReplicas: 0}}"),
-           {}},
-          {"GPUs", Service("{engine: {minReplicas: 0}}"), {}},
+          {"minReplicas absent is 1", Isvc("{engine: {" + runner + "}}"), {}},
+          {"the router may go", Isvc("{engine: {" + runner + "}, router: {minReplicas: 0}}"), {}},
+          {"GPUs", Isvc("{engine: {minReplicas: 0}}"), {}},
           {"opted in",
            "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: c, labels: "
            "{mindgate.io/inject: enabled}}, spec: {engine: {minReplicas: 0}}}",
@@ -254,34 +247,34 @@ TEST(OmeWorkerSize, Table) {
       "MG116",
       {
           {"neither runtime nor service",
-           Service("{runtime: {name: wide}, engine: {}, decoder: {}}"),
+           Isvc("{runtime: {name: wide}, engine: {}, decoder: {}}"),
            {says},
            "",
            {kDistributedRuntime}},
           {"a worker of the service",
-           Service("{runtime: {name: pd}, decoder: {" + worker + "}}}"),
+           Isvc("{runtime: {name: pd}, decoder: {" + worker + "}}}"),
            {says},
            "",
            {kPdRuntime}},
           {"the service gives the size",
-           Service("{runtime: {name: wide}, engine: {}, decoder: {worker: {size: 3}}}"),
+           Isvc("{runtime: {name: wide}, engine: {}, decoder: {worker: {size: 3}}}"),
            {},
            "",
            {kDistributedRuntime}},
           {"unknown runtime",
-           Service("{runtime: {name: x}, decoder: {" + worker + "}}}"),
+           Isvc("{runtime: {name: x}, decoder: {" + worker + "}}}"),
            {},
            "",
            {},
            true,
            true},
-          {"no worker", Service("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
-          {"GPUs", Service("{runtime: {name: pd}, engine: {worker: {}}}"), {}, "", {kGpuRuntime}},
+          {"no worker", Isvc("{runtime: {name: pd}, engine: {}}"), {}, "", {kPdRuntime}},
+          {"GPUs", Isvc("{runtime: {name: pd}, engine: {worker: {}}}"), {}, "", {kGpuRuntime}},
       });
 }
 
 TEST(OmeLegacyRuntimeFields, Table) {
-  const std::string containers = "containers: [{name: c, " + std::string(kNpus) + "}]";
+  const std::string containers = "containers: [{name: c, " + std::string(kChips) + "}]";
   const std::string says = " directly under spec: no pod of this runtime gets it";
   ExpectFindings("MG117",
                  {
@@ -291,11 +284,11 @@ TEST(OmeLegacyRuntimeFields, Table) {
                        "spec.workers: OME ignores workers" + says}},
                      {"beside a component",
                       Runtime("{schedulerName: volcano, engineConfig: {runner: {name: e, " +
-                              std::string(kNpus) + "}}}"),
+                              std::string(kChips) + "}}}"),
                       {"spec.schedulerName: OME ignores schedulerName" + says}},
                      {"in the component",
                       Runtime("{engineConfig: {schedulerName: volcano, runner: {name: e, " +
-                              std::string(kNpus) + "}}}"),
+                              std::string(kChips) + "}}}"),
                       {}},
                      {"GPUs", Runtime("{schedulerName: volcano, containers: [{name: c}]}"), {}},
                      {"wrong types", Runtime("{schedulerName: 3, containers: {}}"), {}},
@@ -303,12 +296,12 @@ TEST(OmeLegacyRuntimeFields, Table) {
 }
 
 TEST(OmeVolcanoQueue, Table) {
-  const std::string runner = "runner: {name: e, " + std::string(kNpus) + "}";
+  const std::string runner = "runner: {name: e, " + std::string(kChips) + "}";
   ExpectFindings(
       "MG118",
       {
           {"on the component",
-           Service("{engine: {annotations: {ome.io/volcano-queue: gold}, " + runner + "}}"),
+           Isvc("{engine: {annotations: {ome.io/volcano-queue: gold}, " + runner + "}}"),
            {"spec.engine.annotations[ome.io/volcano-queue]: Volcano does not read "
             "ome.io/volcano-queue, which only becomes a pod label: the pods go to the default "
             "queue"}},
@@ -320,11 +313,11 @@ TEST(OmeVolcanoQueue, Table) {
             "ome.io/volcano-queue, which only becomes a pod label: the pods go to the default "
             "queue"}},
           {"the real annotation as well",
-           Service("{engine: {annotations: {ome.io/volcano-queue: gold, "
-                   "scheduling.volcano.sh/queue-name: gold}, " +
-                   runner + "}}"),
+           Isvc("{engine: {annotations: {ome.io/volcano-queue: gold, "
+                "scheduling.volcano.sh/queue-name: gold}, " +
+                runner + "}}"),
            {}},
-          {"GPUs", Service("{engine: {annotations: {ome.io/volcano-queue: gold}}}"), {}},
+          {"GPUs", Isvc("{engine: {annotations: {ome.io/volcano-queue: gold}}}"), {}},
       });
 }
 
@@ -332,7 +325,7 @@ TEST(OmeRuntimeReplicas, Table) {
   ExpectFindings("MG119", {
                               {"a count in the runtime",
                                Runtime("{engineConfig: {minReplicas: 2, runner: {name: e, " +
-                                       std::string(kNpus) + "}}}"),
+                                       std::string(kChips) + "}}}"),
                                {"spec.engineConfig.minReplicas: minReplicas of a runtime has no "
                                 "effect: OME writes its default into each InferenceService, and "
                                 "that wins"}},

@@ -3,37 +3,39 @@
 namespace mindgate::testing {
 namespace {
 
-const std::string kNpus = "containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]";
+const std::string kNpuContainers =
+    "containers: [{name: m, resources: {limits: {huawei.com/Ascend910: 8}}}]";
 
-std::string Deployment(const std::string& metadata) {
+std::string DeploymentWith(const std::string& metadata) {
   return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: "
          "{metadata: {" +
-         metadata + "}, spec: {" + kNpus + "}}}}";
+         metadata + "}, spec: {" + kNpuContainers + "}}}}";
 }
 
-std::string AscendJob(const std::string& metadata, const std::string& replica_spec = "") {
+std::string AscendJobWith(const std::string& metadata, const std::string& replica_spec = "") {
   return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a, " + metadata +
-         "}, spec: {replicaSpecs: {Worker: {" + replica_spec + "template: {spec: {" + kNpus +
-         "}}}}}}";
+         "}, spec: {replicaSpecs: {Worker: {" + replica_spec + "template: {spec: {" +
+         kNpuContainers + "}}}}}}";
 }
 
-std::string VolcanoJob(const std::string& metadata, const std::string& spec) {
+std::string VolcanoJobWith(const std::string& metadata, const std::string& spec) {
   return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, " + metadata +
-         "}, spec: {tasks: [{name: t, replicas: 1, template: {spec: {" + spec + kNpus + "}}}]}}";
+         "}, spec: {tasks: [{name: t, replicas: 1, template: {spec: {" + spec + kNpuContainers +
+         "}}}]}}";
 }
 
-std::string PodSet(const std::string& metadata, const std::string& spec = "") {
+std::string PodSetWith(const std::string& metadata, const std::string& spec = "") {
   return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: PodSet, metadata: {name: p}, spec: "
          "{podGroupSize: 2, template: {metadata: {" +
-         metadata + "}, spec: {" + spec + kNpus + "}}}}";
+         metadata + "}, spec: {" + spec + kNpuContainers + "}}}}";
 }
 
-std::string Lws(const std::string& labels, const std::string& metadata = "") {
+std::string LwsWith(const std::string& labels, const std::string& metadata = "") {
   return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l, " +
          metadata +
          "}, spec: {leaderWorkerTemplate: {size: 2, workerTemplate: {metadata: "
          "{labels: {" +
-         labels + "}}, spec: {" + kNpus + "}}}}}";
+         labels + "}}, spec: {" + kNpuContainers + "}}}}}";
 }
 
 TEST(RetryRestartPolicy, Table) {
@@ -47,46 +49,46 @@ TEST(RetryRestartPolicy, Table) {
       "MG055",
       {
           {"an AscendJob's replica spec decides",
-           AscendJob(retries, "restartPolicy: OnFailure, "),
+           AscendJobWith(retries, "restartPolicy: OnFailure, "),
            {finding("spec.replicaSpecs.Worker.restartPolicy", "OnFailure")}},
-          {"and its default is Never", AscendJob(retries), {}},
+          {"and its default is Never", AscendJobWith(retries), {}},
           {"a template's own is overwritten",
            "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {" + retries +
                "}, spec: {replicaSpecs: {Worker: {template: {spec: {restartPolicy: Always, " +
-               kNpus + "}}}}}}",
+               kNpuContainers + "}}}}}}",
            {}},
-          {"ExitCode becomes Never", AscendJob(retries, "restartPolicy: ExitCode, "), {}},
+          {"ExitCode becomes Never", AscendJobWith(retries, "restartPolicy: ExitCode, "), {}},
           {"MindIE's controller restarts in place, as the documents have it",
-           AscendJob("labels: {fault-retry-times: '3', jobID: j, app: mindie-ms-controller}",
-                     "restartPolicy: Always, "),
+           AscendJobWith("labels: {fault-retry-times: '3', jobID: j, app: mindie-ms-controller}",
+                         "restartPolicy: Always, "),
            {}},
           {"MindIE's server does not",
-           AscendJob("labels: {fault-retry-times: '3', jobID: j, app: mindie-ms-server}",
-                     "restartPolicy: Always, "),
+           AscendJobWith("labels: {fault-retry-times: '3', jobID: j, app: mindie-ms-server}",
+                         "restartPolicy: Always, "),
            {finding("spec.replicaSpecs.Worker.restartPolicy", "Always")}},
           {"a Volcano task, labelled on the job",
-           VolcanoJob(retries, "restartPolicy: OnFailure, "),
+           VolcanoJobWith(retries, "restartPolicy: OnFailure, "),
            {finding("spec.tasks[0].template.spec.restartPolicy", "OnFailure")}},
           {"a Volcano task without one gets Kubernetes' default",
-           VolcanoJob(retries, ""),
+           VolcanoJobWith(retries, ""),
            {finding("spec.tasks[0].template.spec.restartPolicy", "Always")}},
-          {"a Volcano task with Never", VolcanoJob(retries, "restartPolicy: Never, "), {}},
-          {"no retries", VolcanoJob("labels: {fault-retry-times: '0'}", ""), {}},
-          {"AIBrix", PodSet(retries), {finding("spec.template.spec.restartPolicy", "Always")}},
-          {"AIBrix with Never", PodSet(retries, "restartPolicy: Never, "), {}},
+          {"a Volcano task with Never", VolcanoJobWith(retries, "restartPolicy: Never, "), {}},
+          {"no retries", VolcanoJobWith("labels: {fault-retry-times: '0'}", ""), {}},
+          {"AIBrix", PodSetWith(retries), {finding("spec.template.spec.restartPolicy", "Always")}},
+          {"AIBrix with Never", PodSetWith(retries, "restartPolicy: Never, "), {}},
           {"a batch Job",
            "{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {template: {metadata: {" +
-               retries + "}, spec: {restartPolicy: OnFailure, " + kNpus + "}}}}",
+               retries + "}, spec: {restartPolicy: OnFailure, " + kNpuContainers + "}}}}",
            {finding("spec.template.spec.restartPolicy", "OnFailure")}},
           {"a bare pod",
-           "{apiVersion: v1, kind: Pod, metadata: {name: p, " + retries + "}, spec: {" + kNpus +
-               "}}",
+           "{apiVersion: v1, kind: Pod, metadata: {name: p, " + retries + "}, spec: {" +
+               kNpuContainers + "}}",
            {finding("spec.restartPolicy", "Always")}},
           {"a pod of a Deployment cannot choose",
            "{apiVersion: v1, kind: Pod, metadata: {name: p, " + retries +
                ", ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, controller: "
                "true}]}, spec: {" +
-               kNpus + "}}",
+               kNpuContainers + "}}",
            {}},
       });
   EXPECT_FALSE(policies::FindRule("MG055")->kinds.Has(schemas::Kind::kDeployment));
@@ -114,27 +116,27 @@ TEST(FaultLabelsNeedFaultScheduling, Table) {
       "MG056",
       {
           {"retries",
-           Deployment("labels: {fault-retry-times: '3'}"),
+           DeploymentWith("labels: {fault-retry-times: '3'}"),
            {"spec.template.metadata.labels[fault-retry-times]: fault-retry-times" + effect}},
           {"the other labels, on a job's metadata",
-           AscendJob("labels: {pod-rescheduling: 'on', subHealthyStrategy: graceExit}"),
+           AscendJobWith("labels: {pod-rescheduling: 'on', subHealthyStrategy: graceExit}"),
            {"metadata.labels[pod-rescheduling]: pod-rescheduling" + effect,
             "metadata.labels.subHealthyStrategy: subHealthyStrategy" + effect}},
           {"fault-scheduling alone is enough for hardware faults",
-           Deployment("labels: {fault-scheduling: force}"),
+           DeploymentWith("labels: {fault-scheduling: force}"),
            {}},
           {"off is a decision",
-           Deployment("labels: {fault-scheduling: 'off', fault-retry-times: '3'}"),
+           DeploymentWith("labels: {fault-scheduling: 'off', fault-retry-times: '3'}"),
            {}},
           {"labels that ask for nothing",
-           Deployment("labels: {fault-retry-times: '0', pod-rescheduling: 'off', "
-                      "subHealthyStrategy: ignore}"),
+           DeploymentWith("labels: {fault-retry-times: '0', pod-rescheduling: 'off', "
+                          "subHealthyStrategy: ignore}"),
            {}},
           {"on the job for the template",
            "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {labels: "
            "{fault-scheduling: force}}, spec: {replicaSpecs: {Worker: {template: {metadata: "
            "{labels: {fault-retry-times: '3'}}, spec: {" +
-               kNpus + "}}}}}}",
+               kNpuContainers + "}}}}}}",
            {}},
           {"a workload without NPUs",
            "{apiVersion: apps/v1, kind: Deployment, spec: {template: {metadata: {labels: "
@@ -161,21 +163,22 @@ TEST(PodReschedulingPlacement, Table) {
   const auto roles = [](const std::string& size) {
     return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, metadata: {name: r}, "
            "spec: {roles: [{name: a, replicas: 1, podGroupSize: " +
-           size + ", template: {metadata: {labels: {pod-rescheduling: 'on'}}, spec: {" + kNpus +
-           "}}}]}}";
+           size + ", template: {metadata: {labels: {pod-rescheduling: 'on'}}, spec: {" +
+           kNpuContainers + "}}}]}}";
   };
   ExpectFindings(
       "MG058",
       {
-          {"LWS", Lws("pod-rescheduling: 'on'"), {lws}},
-          {"LWS, off", Lws("pod-rescheduling: 'off'"), {}},
+          {"LWS", LwsWith("pod-rescheduling: 'on'"), {lws}},
+          {"LWS, off", LwsWith("pod-rescheduling: 'off'"), {}},
           {"OME sets it on the LWS it makes",
-           Lws("pod-rescheduling: 'on'",
+           LwsWith(
+               "pod-rescheduling: 'on'",
                "ownerReferences: [{apiVersion: ome.io/v1beta1, kind: InferenceService, name: i, "
                "controller: true}]"),
            {}},
           {"PodSet",
-           PodSet("labels: {pod-rescheduling: 'on'}"),
+           PodSetWith("labels: {pod-rescheduling: 'on'}"),
            {"spec.template.metadata.labels[pod-rescheduling]" + pod_set}},
           {"a role of two",
            roles("2"),
@@ -191,16 +194,16 @@ TEST(RecoverPolicyValue, Table) {
       "MG059",
       {
           {"pod,job",
-           Deployment("annotations: {huawei.com/recover_policy_path: 'pod,job'}"),
+           DeploymentWith("annotations: {huawei.com/recover_policy_path: 'pod,job'}"),
            {"spec.template.metadata.annotations[huawei.com/recover_policy_path]: "
             "huawei.com/recover_policy_path is \"pod,job\"" +
             effect}},
           {"job, on an AscendJob",
-           AscendJob("annotations: {huawei.com/recover_policy_path: job}"),
+           AscendJobWith("annotations: {huawei.com/recover_policy_path: job}"),
            {"metadata.annotations[huawei.com/recover_policy_path]: huawei.com/recover_policy_path "
             "is \"job\"" +
             effect}},
-          {"pod", Deployment("annotations: {huawei.com/recover_policy_path: pod}"), {}},
+          {"pod", DeploymentWith("annotations: {huawei.com/recover_policy_path: pod}"), {}},
       });
 }
 
@@ -209,24 +212,27 @@ TEST(RecoverPolicyWithoutPodRescheduling, Table) {
   const std::string effect =
       ": huawei.com/recover_policy_path: \"pod\" is set without pod-rescheduling: \"on\", which "
       "the documents require with it";
-  ExpectFindings(
-      "MG060",
-      {
-          {"alone", Deployment(pod), {"spec.template.metadata.labels[pod-rescheduling]" + effect}},
-          {"off",
-           Deployment(pod + ", labels: {pod-rescheduling: 'off'}"),
-           {"spec.template.metadata.labels[pod-rescheduling]" + effect}},
-          {"on a job: the label belongs beside it",
-           AscendJob(pod),
-           {"metadata.labels[pod-rescheduling]" + effect}},
-          {"together", Deployment(pod + ", labels: {pod-rescheduling: 'on'}"), {}},
-          {"another path", Deployment("annotations: {huawei.com/recover_policy_path: job}"), {}},
-      });
+  ExpectFindings("MG060",
+                 {
+                     {"alone",
+                      DeploymentWith(pod),
+                      {"spec.template.metadata.labels[pod-rescheduling]" + effect}},
+                     {"off",
+                      DeploymentWith(pod + ", labels: {pod-rescheduling: 'off'}"),
+                      {"spec.template.metadata.labels[pod-rescheduling]" + effect}},
+                     {"on a job: the label belongs beside it",
+                      AscendJobWith(pod),
+                      {"metadata.labels[pod-rescheduling]" + effect}},
+                     {"together", DeploymentWith(pod + ", labels: {pod-rescheduling: 'on'}"), {}},
+                     {"another path",
+                      DeploymentWith("annotations: {huawei.com/recover_policy_path: job}"),
+                      {}},
+                 });
 }
 
 TEST(WaitRescheduleTimeout, Table) {
   const auto job = [](const std::string& value) {
-    return AscendJob("annotations: {wait-reschedule-timeout: '" + value + "'}");
+    return AscendJobWith("annotations: {wait-reschedule-timeout: '" + value + "'}");
   };
   const auto finding = [](const std::string& value) {
     return std::vector<std::string>{
@@ -244,7 +250,7 @@ TEST(WaitRescheduleTimeout, Table) {
 
 TEST(FaultFilters, Table) {
   const auto job = [](const std::string& value) {
-    return AscendJob("annotations: {huawei.com/schedule.filter.faultCode: '" + value + "'}");
+    return AscendJobWith("annotations: {huawei.com/schedule.filter.faultCode: '" + value + "'}");
   };
   const std::string at = "metadata.annotations[huawei.com/schedule.filter.faultCode]: the filter ";
   ExpectFindings(
@@ -263,7 +269,8 @@ TEST(FaultFilters, Table) {
            job("a:1:2"),
            {at + "\"a:1:2\" cannot be read: it has more than one colon"}},
           {"levels are checked as well",
-           AscendJob("annotations: {huawei.com/schedule.filter.faultLevel: 'RestartRequest:x'}"),
+           AscendJobWith(
+               "annotations: {huawei.com/schedule.filter.faultLevel: 'RestartRequest:x'}"),
            {"metadata.annotations[huawei.com/schedule.filter.faultLevel]: the filter "
             "\"RestartRequest:x\" cannot be read: \"x\" is not a number of seconds from 0 to "
             "86400"}},
@@ -275,7 +282,7 @@ TEST(FaultFilters, Table) {
 
 TEST(RecoverStrategy, Table) {
   const auto job = [](const std::string& value) {
-    return AscendJob("annotations: {recover-strategy: '" + value + "'}");
+    return AscendJobWith("annotations: {recover-strategy: '" + value + "'}");
   };
   ExpectFindings(
       "MG063",
@@ -291,7 +298,7 @@ TEST(RecoverStrategy, Table) {
 
 TEST(RedundantPodRescheduling, Table) {
   const auto job = [](const std::string& app) {
-    return AscendJob("labels: {pod-rescheduling: 'on', jobID: j, app: " + app + "}");
+    return AscendJobWith("labels: {pod-rescheduling: 'on', jobID: j, app: " + app + "}");
   };
   const auto finding = [](const std::string& app) {
     return std::vector<std::string>{

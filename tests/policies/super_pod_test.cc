@@ -4,7 +4,6 @@
 namespace mindgate::testing {
 namespace {
 
-const std::string kPolicy = "huawei.com/schedule_policy: ";
 const std::string kPending = "; the job stays Pending";
 const std::string kAnnotations = "spec.template.metadata.annotations";
 

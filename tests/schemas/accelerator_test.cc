@@ -375,7 +375,7 @@ TEST(ReadGroupChips, CountsAsThePluginDoes) {
   EXPECT_EQ(Counts(testing::Deployment({.chips = "0"}, 2)), "not judged");
 }
 
-TEST(ChipsOf, SumsContainersButNotInitContainers) {
+TEST(PodChips, SumContainersButNotInitContainers) {
   const json::Document object = testing::YamlDocument(R"(
 apiVersion: v1
 kind: Pod
@@ -388,7 +388,7 @@ spec:
   - {name: b, resources: {limits: {huawei.com/Ascend910: "2"}}}
 )");
   const auto view = BuildView(object.root());
-  const PodChips chips = ChipsOf(view->templates.front());
+  const PodChips& chips = view->templates.front().chips;
   EXPECT_EQ(chips.resource, "huawei.com/Ascend910");
   EXPECT_EQ(chips.count, 4);
   EXPECT_EQ(ChipsPath(view->templates.front(), chips),

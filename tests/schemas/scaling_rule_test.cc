@@ -39,7 +39,7 @@ std::string Show(const std::optional<ScalingRule>& rule) {
   return out;
 }
 
-struct Case {
+struct RuleCase {
   std::string name;
   std::string text;
   std::string rule;
@@ -48,8 +48,8 @@ struct Case {
   Lines doubtful = {};
 };
 
-void ExpectReadings(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
+void ExpectReadings(const std::vector<RuleCase>& cases) {
+  for (const RuleCase& c : cases) {
     SCOPED_TRACE(c.name);
     const ScalingRuleReading reading = ReadScalingRule(c.text);
     EXPECT_EQ(Show(reading.rule), c.rule);

@@ -31,17 +31,17 @@ std::string Count(const std::optional<int64_t>& count) {
 
 // "/metadata/labels", with "-" when nothing stands there and "!" when nothing may be written.
 std::string Show(const Place& place) {
-  return place.path + (place.wrong_type ? "!" : place.value == nullptr ? "-" : "");
+  return place.path.Text() + (place.wrong_type ? "!" : place.value == nullptr ? "-" : "");
 }
 
 std::string Show(const PodTemplateView& pod) {
-  std::string line = "pod '" + pod.name + "' x" + Count(pod.pods) + " at " + pod.path +
-                     ", labels " + Show(pod.labels) + ", annotations " + Show(pod.annotations) +
-                     ", spec " + Show(pod.pod_spec);
+  std::string line = "pod '" + std::string(pod.name) + "' x" + Count(pod.pods) + " at " +
+                     std::string(pod.path) + ", labels " + Show(pod.labels) + ", annotations " +
+                     Show(pod.annotations) + ", spec " + Show(pod.pod_spec);
   for (const Place& place : pod.inherited_labels) line += ", inherits " + Show(place);
   if (!pod.has_pod_spec) line += ", no pod spec of its own";
   if (pod.router) line += ", router";
-  if (pod.runtime != nullptr) line += ", runtime '" + pod.runtime->name + "'";
+  if (pod.runtime != nullptr) line += ", runtime '" + std::string(pod.runtime->name) + "'";
   if (!pod.SchedulerName().empty()) line += ", by " + std::string(pod.SchedulerName());
   if (pod.RequestsNpus()) line += ", NPUs";
   return line;
@@ -56,8 +56,8 @@ std::vector<std::string> Describe(const WorkloadView& view) {
     for (const ContainerView& container : pod.containers) {
       constexpr std::string_view kRoles[] = {"main", "init", "runner"};
       std::string line = "  " + std::string(kRoles[static_cast<size_t>(container.role)]) + " '" +
-                         std::string(container.name) + "' at " + container.path + ", env " +
-                         Show(container.env);
+                         std::string(container.name) + "' at " + std::string(container.path) +
+                         ", env " + Show(container.env);
       for (const NpuRequest& npu : container.npus) {
         line += ", " + std::string(npu.resource) + " x" + Count(npu.count);
       }
@@ -66,9 +66,9 @@ std::vector<std::string> Describe(const WorkloadView& view) {
   }
   for (size_t i = 0; i < view.pod_groups.size(); ++i) {
     const PodGroupView& group = view.pod_groups[i];
-    std::string line = "group " + OwnerName(group.owner) + " '" + group.name + "' of";
+    std::string line = "group " + OwnerName(group.owner) + " '" + std::string(group.name) + "' of";
     for (size_t index : group.templates) {
-      line += " '" + view.templates[index].name + "'";
+      line += " '" + std::string(view.templates[index].name) + "'";
       EXPECT_EQ(view.templates[index].pod_group, i);
     }
     line += ", minMember " + Count(group.min_member);
@@ -77,8 +77,9 @@ std::vector<std::string> Describe(const WorkloadView& view) {
     lines.push_back(std::move(line));
   }
   for (const WrongType& wrong : view.wrong_types) {
-    lines.push_back("wrong " + wrong.path + ": " + std::string(json::TypeName(*wrong.value)) +
-                    " for " + std::string(wrong.wanted));
+    lines.push_back("wrong " + std::string(wrong.path) + ": " +
+                    std::string(json::TypeName(*wrong.value)) + " for " +
+                    std::string(wrong.wanted));
   }
   return lines;
 }
@@ -712,7 +713,7 @@ spec:
 )");
   std::vector<std::string> wrong;
   const auto view = BuildView(object.root());
-  for (const WrongType& type : view->wrong_types) wrong.push_back(type.path);
+  for (const WrongType& type : view->wrong_types) wrong.emplace_back(type.path);
   EXPECT_EQ(
       wrong,
       (std::vector<std::string>{
@@ -778,15 +779,16 @@ TEST(View, AnyValueAtAnyPlaceOfAnyKind) {
         for (const PodTemplateView& pod : view->templates) {
           for (const Place* place : {&pod.labels, &pod.annotations, &pod.pod_spec}) {
             if (place->value != nullptr) {
-              EXPECT_EQ(json::Resolve(laid, place->path), place->value);
+              EXPECT_EQ(json::Resolve(laid, place->path.Text()), place->value);
             }
             if (place->wrong_type) continue;
             // Every ancestor that exists is a map or list, so that a patch can be applied.
+            const std::string path = place->path;
             for (size_t end = 0; end != std::string::npos;) {
-              end = place->path.find('/', end + 1);
-              const json::Value* at = json::Resolve(laid, place->path.substr(0, end));
+              end = path.find('/', end + 1);
+              const json::Value* at = json::Resolve(laid, path.substr(0, end));
               if (at == nullptr || at->is_null()) break;
-              EXPECT_TRUE(at->is_object() || at->is_array()) << place->path;
+              EXPECT_TRUE(at->is_object() || at->is_array()) << path;
             }
           }
           RolloutBlocked(*view, pod, 2);
@@ -897,8 +899,9 @@ TEST(Rollout, Limits) {
     const json::Document runtime_object =
         row.runtime.empty() ? json::Document() : YamlDocument(row.runtime);
     auto runtime = BuildView(runtime_object.root());
-    const auto view = BuildView(object.root(),
-                                runtime ? std::make_shared<const WorkloadView>(*runtime) : nullptr);
+    const auto view =
+        BuildView(object.root(),
+                  runtime ? std::make_shared<const WorkloadView>(*std::move(runtime)) : nullptr);
     const PodTemplateView& pod = view->templates[0];
     const auto update = RollingUpdateOf(*view, pod, row.k);
     const std::string got =

@@ -7,6 +7,7 @@
 
 #include "json/decode.h"
 #include "json/json.h"
+#include "json/value.h"
 
 namespace mindgate::testing {
 

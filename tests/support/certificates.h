@@ -16,6 +16,7 @@
 
 namespace mindgate::testing {
 
+inline constexpr std::chrono::days kDay(1);
 // FakeClock begins here too.
 inline constexpr Time kNow = std::chrono::sys_days(std::chrono::year(2026) / 1 / 1);
 

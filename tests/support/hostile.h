@@ -98,6 +98,9 @@ inline std::string Group(const std::string& name, std::string_view servers = "1"
                  std::string(servers) + R"("})");
 }
 
+// Blanks make it a text of few values for its bytes, which passes limits on their number.
+inline constexpr std::string_view kPadded = "{}             ";
+
 inline std::string EmptyGroups(size_t bytes) { return Groups(Same("{}"), bytes); }
 
 inline std::string Comments(size_t bytes) {
@@ -120,6 +123,7 @@ std::string Roles(Item item, size_t bytes) {
 }
 
 inline std::string EmptyRoles(size_t bytes) { return Roles(Same("{}"), bytes); }
+inline std::string PaddedRoles(size_t bytes) { return Roles(Same(kPadded), bytes); }
 inline std::string NpuRoles(size_t bytes) {
   return Roles([](size_t i) { return NamedNpus(i); }, bytes);
 }
@@ -285,6 +289,8 @@ inline std::vector<HostileShape> HostileShapes() {
       {"rule: {} groups", "v1", "ConfigMap", EmptyGroups},
       {"rule: {} groups, update", "v1", "ConfigMap", EmptyGroups,
        [](size_t bytes) { return Groups(Same("0"), bytes); }},
+      {"rule: padded {} groups", "v1", "ConfigMap",
+       [](size_t bytes) { return Groups(Same(kPadded), bytes); }},
       {"rule: numbers for groups", "v1", "ConfigMap",
        [](size_t bytes) { return Groups(Same("1"), bytes); }},
       {"rule: groups of 0 servers", "v1", "ConfigMap",
@@ -305,6 +311,8 @@ inline std::vector<HostileShape> HostileShapes() {
 
       {"StormService: {} roles", kStorm, "StormService", EmptyRoles},
       {"StormService: {} roles, update", kStorm, "StormService", EmptyRoles, EmptyRoles},
+      {"StormService: padded {} roles", kStorm, "StormService", PaddedRoles},
+      {"StormService: padded {} roles, update", kStorm, "StormService", PaddedRoles, PaddedRoles},
       {"StormService: named roles", kStorm, "StormService",
        [](size_t bytes) {
          return Roles([](size_t i) { return R"({"name":"r)" + N(i) + R"("})"; }, bytes);
@@ -316,6 +324,10 @@ inline std::vector<HostileShape> HostileShapes() {
       {"StormService: NPU roles, moved", kStorm, "StormService", NpuRoles, ShiftedNpuRoles},
       {"StormService: one NPU role in {}", kStorm, "StormService", OneNpuRole},
       {"StormService: one in {}, update", kStorm, "StormService", OneNpuRole, OneNpuRole},
+      {"StormService: one in padded {}", kStorm, "StormService",
+       [](size_t bytes) {
+         return Roles([](size_t i) { return i == 0 ? NamedNpus(i) : string(kPadded); }, bytes);
+       }},
       {"StormService: NPU pod sets", kStorm, "StormService",
        [](size_t bytes) {
          return Roles([](size_t i) { return NamedNpus(i, R"("podGroupSize":2,)"); }, bytes);
@@ -323,6 +335,8 @@ inline std::vector<HostileShape> HostileShapes() {
 
       {"vcjob: {} tasks", kVolcano, "Job", EmptyTasks},
       {"vcjob: {} tasks, update", kVolcano, "Job", EmptyTasks, EmptyTasks},
+      {"vcjob: padded {} tasks", kVolcano, "Job",
+       [](size_t bytes) { return Tasks(Same(kPadded), bytes); }},
       {"vcjob: named tasks", kVolcano, "Job",
        [](size_t bytes) {
          return Tasks([](size_t i) { return R"({"name":"t)" + N(i) + R"("})"; }, bytes);
@@ -336,6 +350,8 @@ inline std::vector<HostileShape> HostileShapes() {
        NpuReplicaTypes},
       {"InferServiceSet: {} roles", kInfer, "InferServiceSet",
        [](size_t bytes) { return InferRoles(Same("{}"), bytes); }},
+      {"InferServiceSet: padded {} roles", kInfer, "InferServiceSet",
+       [](size_t bytes) { return InferRoles(Same(kPadded), bytes); }},
       {"InferServiceSet: NPU roles", kInfer, "InferServiceSet",
        [](size_t bytes) { return InferRoles(InferRole, bytes); }},
 
@@ -351,6 +367,8 @@ inline std::vector<HostileShape> HostileShapes() {
        }},
       {"Pod: {} containers", "v1", "Pod",
        [](size_t bytes) { return Containers(Same("{}"), bytes); }},
+      {"Pod: padded {} containers", "v1", "Pod",
+       [](size_t bytes) { return Containers(Same(kPadded), bytes); }},
       {"Pod: NPU containers", "v1", "Pod",
        [](size_t bytes) { return Containers(Same(kNpuContainer), bytes); }},
       {"Pod: NPU init containers", "v1", "Pod",
@@ -366,6 +384,7 @@ inline std::vector<HostileShape> HostileShapes() {
          return Env(Same(R"({"name":"V","value":"v","valueFrom":{"fieldRef":{}}})"), bytes);
        }},
       {"Pod: numbers for env", "v1", "Pod", [](size_t bytes) { return Env(Same("0"), bytes); }},
+      {"Pod: padded {} env", "v1", "Pod", [](size_t bytes) { return Env(Same(kPadded), bytes); }},
       {"Pod: node selectors", "v1", "Pod",
        [](size_t bytes) {
          return PodWith(
@@ -423,6 +442,8 @@ inline std::vector<HostileShape> HostileShapes() {
        [](size_t bytes) { return Unread("[", Same("1.7976931348623157e307"), "]", bytes); }},
       {"unread: {}", kStorm, "StormService",
        [](size_t bytes) { return Unread("[", Same("{}"), "]", bytes); }},
+      {"unread: padded {}", kStorm, "StormService",
+       [](size_t bytes) { return Unread("[", Same(kPadded), "]", bytes); }},
       {"unread: empty texts", kStorm, "StormService",
        [](size_t bytes) { return Unread("[", Same(R"("")"), "]", bytes); }},
       {"unread: members", kStorm, "StormService",

@@ -48,7 +48,7 @@ inline std::vector<std::string> Lines(const admission::Verdict& verdict,
       path = path.substr(0, path.size() - 1) + std::to_string(list.size() - 1);
     }
     lines.push_back(change.path + " = " + mutated.at(json::Json::json_pointer(path)).dump() +
-                    "  (" + change.mutator + ")");
+                    "  (" + std::string(change.mutator) + ")");
   }
   return lines;
 }

@@ -7,6 +7,9 @@
 // braces.
 namespace mindgate::testing {
 
+// The key of an annotation, for its value to follow.
+inline const std::string kPolicy = "huawei.com/schedule_policy: ";
+
 struct NpuPod {
   std::string chips = "8";  // empty: no resources at all
   std::string resource = "huawei.com/Ascend910";

@@ -78,8 +78,9 @@ struct Cluster {
 // One replica of the watcher.
 struct Replica {
   explicit Replica(Cluster& of) : Replica(of, OverHttp(of)) {}
-  Replica(Cluster& of, std::unique_ptr<kube::Transport> by)
-      : cluster(of), transport(std::move(by)) {}
+  Replica(Cluster& of, std::unique_ptr<kube::Transport> by,
+          const kube::ClientOptions& of_client = {})
+      : cluster(of), transport(std::move(by)), client(*transport, sleeper, of_client) {}
   ~Replica() { Stop(); }
   static std::unique_ptr<kube::Transport> OverHttp(const Cluster& of) {
     return kube::MakeTransport(kube::testing::AccessTo(of.server.url()), "mindgate/test");
@@ -102,7 +103,7 @@ struct Replica {
   }();
   std::unique_ptr<kube::Transport> transport;
   kube::RealSleeper sleeper;
-  kube::Client client{*transport, sleeper};
+  kube::Client client;
   log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
                      [](std::string_view) {}};
   kube::Recorder recorder{

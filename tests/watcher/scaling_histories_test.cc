@@ -53,7 +53,7 @@ constexpr std::array<const char*, 3> kGroups = {"p", "d", "x"};
 using Counts = std::array<int64_t, kGroups.size()>;
 
 // What the cluster knows of an instance beside what the watcher sees of it.
-struct Job {
+struct GroupJob {
   size_t group = 0;
   bool lost = false;  // the call that granted it did not arrive
 };
@@ -175,7 +175,7 @@ class Cluster {
 
   bool IsBest() const {
     std::map<std::string, Supply> supplies;
-    for (const Job& job : jobs_) {
+    for (const GroupJob& job : jobs_) {
       Supply& supply = supplies[kGroups[job.group]];
       ++supply.instances;
       supply.need = needs_[job.group];
@@ -311,8 +311,8 @@ class Cluster {
   Random& random_;
   Options options_;
   Service service_;
-  std::vector<Job> jobs_;  // of each instance of the service
-  bool gang_ = true;       // the scheduler places all pods of an instance or none
+  std::vector<GroupJob> jobs_;  // of each instance of the service
+  bool gang_ = true;            // the scheduler places all pods of an instance or none
   bool faults_ = true;
   int64_t slots_ = 0;
   Counts needs_{};   // of each group, the slots that an instance takes

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr int kMaxSlots = 4;
+constexpr int kModelSlots = 4;
 
 enum class At : uint8_t {
   kHeld,
@@ -79,7 +79,7 @@ class Model {
   // From an empty cluster with all slots.
   void Explore() {
     State first;
-    first.slots = kMaxSlots;
+    first.slots = kModelSlots;
     Visit(first);
     for (size_t i = 0; i < states_.size(); ++i) {
       const State state = states_[i];
@@ -256,7 +256,7 @@ class Model {
       faults.push_back(state);
       faults.back().jobs[i] = Job{};
     }
-    if (state.slots < kMaxSlots) {
+    if (state.slots < kModelSlots) {
       faults.push_back(state);
       ++faults.back().slots;
     }

@@ -11,23 +11,23 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr const char* kShapes = "p=3 d=1 x=1 | p=2 d=1 | p=1 d=1";
+constexpr const char* kThreeShapes = "p=3 d=1 x=1 | p=2 d=1 | p=1 d=1";
 
 const Outcome& OutcomeOf(const Decision& decision, const std::string& instance) {
   return *std::find_if(decision.outcomes.begin(), decision.outcomes.end(),
                        [&](const Outcome& outcome) { return outcome.instance == instance; });
 }
 
-struct Case {
+struct ReasonCase {
   std::string name;
   std::vector<Instance> instances;
   std::string instance;
   std::string want;
 };
 
-void ExpectReasons(const std::vector<Case>& cases, const Options& options,
-                   const std::string& shapes = kShapes) {
-  for (const Case& c : cases) {
+void ExpectReasons(const std::vector<ReasonCase>& cases, const Options& options,
+                   const std::string& shapes = kThreeShapes) {
+  for (const ReasonCase& c : cases) {
     SCOPED_TRACE(c.name);
     const Decision decision = Decide({RuleOf(shapes), "", c.instances}, options, kStart);
     const Outcome& outcome = OutcomeOf(decision, c.instance);
@@ -151,7 +151,7 @@ TEST(ScalingReasons, NoRule) {
   EXPECT_EQ(reason({std::nullopt, "", {Running("p-0")}}), "there is no scaling rule");
   Instance nameless = Held("p-1");
   nameless.group = "";
-  EXPECT_EQ(reason({RuleOf(kShapes), "", {Held("p-0"), nameless}}),
+  EXPECT_EQ(reason({RuleOf(kThreeShapes), "", {Held("p-0"), nameless}}),
             "p-1 belongs to the service but has no label mind-cluster/group-name, so its instances "
             "cannot be counted");
 }

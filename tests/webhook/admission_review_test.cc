@@ -26,7 +26,7 @@ tl::expected<Review, ReviewRefusal> Reviewed(std::string_view body) {
   return DecodeReview(decoder, body, kNow);
 }
 
-std::string Refused(std::string_view body) {
+std::string RefusalOf(std::string_view body) {
   const auto review = Reviewed(body);
   if (review) return "accepted";
   return std::string(InfoOf(review.error().refusal).name) + ": " + review.error().detail;
@@ -69,15 +69,15 @@ TEST(AdmissionReview, RefusalsNameWhatIsWrong) {
        "bad_request: request.kind must be an object, not string"},
       {"{" + ok + R"(,"request":{"uid":"u","operation":"CREATE"}})", "accepted"},
   };
-  for (const Case& c : cases) EXPECT_EQ(Refused(c.body), c.want) << c.body;
+  for (const Case& c : cases) EXPECT_EQ(RefusalOf(c.body), c.want) << c.body;
   for (const std::string& body :
        {std::string("{"), std::string("{} {}"), std::string("{\"a\":1,\"a\":2}"),
         std::string("\"\xff\""), std::string(200, '['), std::string("\x1f\x8b\x08\x00", 4)}) {
-    EXPECT_THAT(Refused(body), StartsWith("undecodable: line 1, column ")) << body;
+    EXPECT_THAT(RefusalOf(body), StartsWith("undecodable: line 1, column ")) << body;
   }
 }
 
-Json Answer(const Json& request, Hook hook, std::string* text = nullptr) {
+Json AnswerTo(const Json& request, Hook hook, std::string* text = nullptr) {
   const auto review = Reviewed(request.dump());
   if (!review) {
     ADD_FAILURE() << review.error().detail;
@@ -113,7 +113,7 @@ TEST(AdmissionReview, MutationIsAPatchThatApplies) {
   for (const char* version : {"admission.k8s.io/v1", "admission.k8s.io/v1beta1"}) {
     Json review = ReviewOf(Deployment());
     review["apiVersion"] = version;
-    const Json answer = Answer(review, Hook::kMutate);
+    const Json answer = AnswerTo(review, Hook::kMutate);
     EXPECT_EQ(answer["apiVersion"], version) << "the version is echoed";
     EXPECT_EQ(answer["kind"], "AdmissionReview");
     const Json& response = answer["response"];
@@ -129,7 +129,7 @@ TEST(AdmissionReview, MutationIsAPatchThatApplies) {
                 HasSubstr("scheduler-name"));
 
     // Its own output needs no patch, and then neither patch nor patchType is there.
-    const Json again = Answer(ReviewOf(object), Hook::kMutate);
+    const Json again = AnswerTo(ReviewOf(object), Hook::kMutate);
     EXPECT_EQ(again["response"],
               Json({{"uid", "u-1"},
                     {"allowed", true},
@@ -138,7 +138,7 @@ TEST(AdmissionReview, MutationIsAPatchThatApplies) {
 }
 
 TEST(AdmissionReview, ValidationNeverPatches) {
-  const Json answer = Answer(ReviewOf(Deployment()), Hook::kValidate);
+  const Json answer = AnswerTo(ReviewOf(Deployment()), Hook::kValidate);
   EXPECT_EQ(answer["response"]["allowed"], true);
   EXPECT_FALSE(answer["response"].contains("patch"));
   EXPECT_FALSE(answer["response"].contains("patchType"));
@@ -147,7 +147,7 @@ TEST(AdmissionReview, ValidationNeverPatches) {
 TEST(AdmissionReview, DenialHasCodeReasonAndTheWholeMessage) {
   Json broken = Deployment();
   broken["spec"]["template"]["metadata"]["labels"]["fault-scheduling"] = true;
-  const Json answer = Answer(ReviewOf(broken), Hook::kValidate);
+  const Json answer = AnswerTo(ReviewOf(broken), Hook::kValidate);
   const Json& response = answer["response"];
   EXPECT_EQ(response["allowed"], false);
   EXPECT_EQ(response["status"]["code"], 422) << "a member of the wrong type is a matter of shape";
@@ -215,7 +215,7 @@ TEST(AdmissionReview, MessageOfManyViolationsIsBounded) {
 }
 
 TEST(AdmissionReview, AuditAnnotationKeysHaveNoSlash) {
-  const Json answer = Answer(ReviewOf(Deployment()), Hook::kMutate);
+  const Json answer = AnswerTo(ReviewOf(Deployment()), Hook::kMutate);
   for (const auto& [key, value] : answer["response"]["auditAnnotations"].items()) {
     EXPECT_EQ(key.find('/'), std::string::npos)
         << "the API server puts '<webhook>/' in front and drops others";
@@ -268,7 +268,7 @@ TEST(AdmissionReview, OperationsScopesAndSubresources) {
     Json review = ReviewOf(Deployment());
     review["request"].merge_patch(c.change);
     for (const Hook hook : {Hook::kMutate, Hook::kValidate}) {
-      const Json response = Answer(review, hook)["response"];
+      const Json response = AnswerTo(review, hook)["response"];
       EXPECT_EQ(response["allowed"], true) << c.name;
       EXPECT_EQ(response["uid"], "u-1") << c.name;
       EXPECT_EQ(response.contains("patch"), c.patched && hook == Hook::kMutate) << c.name;
@@ -282,7 +282,7 @@ TEST(AdmissionReview, LargeIntegersAndUnknownFieldsSurvive) {
   object["metadata"]["generation"] = 9223372036854775807;
   object["spec"]["template"]["spec"]["someFutureField"] = {{"x", 1.0}};
   std::string text;
-  const Json answer = Answer(ReviewOf(object), Hook::kMutate, &text);
+  const Json answer = AnswerTo(ReviewOf(object), Hook::kMutate, &text);
   const Json patch = *json::Decode(Decoded(answer["response"]["patch"]));
   for (const Json& operation : patch) {
     EXPECT_NE(operation["path"], "") << "leaves are patched, never the whole";

@@ -74,7 +74,7 @@ Decision Offline(const Json& object) {
   return decision;
 }
 
-Json Answer(ServerFixture& server, const Json& review, const std::string& path, Json* object) {
+Json WireAnswer(ServerFixture& server, const Json& review, const std::string& path, Json* object) {
   const std::string body = BodyOf(server.Ask(review.dump(), path + "?timeout=10s"));
   EXPECT_EQ(VerifyAnswer(review, path == "/mutate", body, object), "");
   return json::Decode(body).value()["response"];
@@ -84,9 +84,9 @@ Decision OnTheWire(ServerFixture& server, const Json& object) {
   Json review = ReviewOf(object);
   review["request"]["namespace"] = object["metadata"].value("namespace", "default");
   Decision decision;
-  EXPECT_EQ(Answer(server, review, "/mutate", &decision.object)["allowed"], true);
+  EXPECT_EQ(WireAnswer(server, review, "/mutate", &decision.object)["allowed"], true);
   review["request"]["object"] = decision.object;
-  const Json response = Answer(server, review, "/validate", nullptr);
+  const Json response = WireAnswer(server, review, "/validate", nullptr);
   decision.allowed = response["allowed"];
   decision.warnings = response.value("warnings", std::vector<std::string>());
   decision.rules = response["auditAnnotations"].value("rules", "");

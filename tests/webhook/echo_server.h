@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,9 @@ class EchoServer {
     size_t max_connections = 6000;
     size_t bytes = 64 * 1024 * 1024;
     bool hold = false;
+    // In the loop's thread.
+    std::function<void(EchoServer&, const Arrival&)> on_request = [](EchoServer&, const Arrival&) {
+    };
   };
 
   EchoServer() : EchoServer(Options{}) {}
@@ -34,7 +38,8 @@ class EchoServer {
         material(Material(ca.Issue("mindgate.svc"), &client_ca)),
         tls(material, options.auth),
         budget(options.bytes),
-        hold_(options.hold) {
+        hold_(options.hold),
+        on_request_(std::move(options.on_request)) {
     FrontEnd::Options front_end;
     front_end.name = "test";
     front_end.listen = "127.0.0.1:0";
@@ -44,7 +49,9 @@ class EchoServer {
     front_end.tls = options.tls ? &tls : nullptr;
     front_end.budget = &budget;
     front_end.clock = &clock;
-    front_end.handler = [this](const Request& request, const Arrival&, Responder responder) {
+    front_end.handler = [this](const Request& request, const Arrival& arrival,
+                               Responder responder) {
+      on_request_(*this, arrival);
       return OnRequest(request, std::move(responder));
     };
     layer = FrontEnd::Open(std::move(front_end)).value();
@@ -89,6 +96,7 @@ class EchoServer {
   }
 
   const bool hold_;
+  const std::function<void(EchoServer&, const Arrival&)> on_request_;
   std::mutex mutex_;
   std::vector<Responder> held_;  // guarded by mutex_
 

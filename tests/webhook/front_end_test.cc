@@ -8,6 +8,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <atomic>
+#include <mutex>
+
 #include "support/eventually.h"
 #include "webhook/client.h"
 #include "webhook/echo_server.h"
@@ -93,6 +96,53 @@ TEST(FrontEnd, TwoRequestsInOneTlsRecord) {
   EXPECT_EQ(BodyOf(client.ReadAnswer()), "POST /mutate?timeout=5s|1");
   EXPECT_EQ(BodyOf(client.ReadAnswer()), "POST /mutate?timeout=5s|2");
   EXPECT_EQ(BodyOf(client.ReadAnswer()), "POST /mutate?timeout=5s|3");
+}
+
+// The first handler holds the loop until the other requests have come.
+TEST(FrontEnd, HandlersLearnWhoWaitsAndForHowLong) {
+  std::mutex mutex;
+  std::vector<Arrival> arrivals;
+  std::atomic<bool> entered{false};
+  std::atomic<bool> open{false};
+  EchoServer server(
+      {.tls = false, .loops = 1, .on_request = [&](EchoServer& self, const Arrival& arrival) {
+         if (!entered.exchange(true)) {
+           entered.notify_all();
+           open.wait(false);
+         }
+         self.clock.Advance(3ms);
+         const std::lock_guard lock(mutex);
+         arrivals.push_back(arrival);
+       }});
+  Client first(server.port());
+  Client second(server.port());
+  Client third(server.port());
+  ASSERT_TRUE(Eventually([&] { return server.stats().In(Phase::kIdle) == 3; }));
+  const auto start = server.clock.Now();
+  first.Send(Post("1"));
+  entered.wait(false);
+  second.Send(Post("2") + Post("2 again"));
+  third.Send(Post("3"));
+  open = true;
+  open.notify_all();
+  EXPECT_EQ(BodyOf(first.ReadAnswer()), "POST /mutate?timeout=5s|1");
+  EXPECT_EQ(BodyOf(second.ReadAnswer()), "POST /mutate?timeout=5s|2");
+  EXPECT_EQ(BodyOf(second.ReadAnswer()), "POST /mutate?timeout=5s|2 again");
+  EXPECT_EQ(BodyOf(third.ReadAnswer()), "POST /mutate?timeout=5s|3");
+  // The first alone; then one of the two others; then the other, with the second's next behind it;
+  // and that one.
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(arrivals.size(), 4);
+  const struct {
+    bool others_wait;
+    std::chrono::milliseconds busy;
+    std::chrono::milliseconds at;
+  } want[] = {{false, 0ms, 0ms}, {true, 0ms, 3ms}, {true, 3ms, 3ms}, {false, 6ms, 3ms}};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(arrivals[i].others_wait, want[i].others_wait) << i;
+    EXPECT_EQ(arrivals[i].busy, want[i].busy) << i;
+    EXPECT_EQ(arrivals[i].at - start, want[i].at) << i;
+  }
 }
 
 TEST(FrontEnd, TenThousandRequestsOnOneConnection) {

@@ -10,17 +10,17 @@
 namespace mindgate::webhook {
 namespace {
 
+using mindgate::testing::HostileShape;
+using mindgate::testing::HostileShapes;
+using mindgate::testing::HostileText;
 using ::testing::AllOf;
 using ::testing::Ge;
-using testing::HostileShape;
-using testing::HostileShapes;
-using testing::HostileText;
 using ::testing::Lt;
 
 constexpr size_t kBytes = 20'000;
 
 // "StormService CREATE", or why there is no review.
-std::string ReviewOf(const std::string& text) {
+std::string ReviewIn(const std::string& text) {
   json::Decoder decoder({}, kNotDecoded);
   const auto review = DecodeReview(decoder, text, Time());
   if (!review) return std::string(InfoOf(review.error().refusal).name);
@@ -34,7 +34,7 @@ TEST(HostileTexts, AreReviewsOfTheirKindUnlessTheTextItselfIsHostile) {
       {"body: a text without end", "undecodable"},   {"body: empty lines", "empty_body"}};
   for (const HostileShape& shape : HostileShapes()) {
     const auto refusal = refused.find(shape.name);
-    EXPECT_EQ(ReviewOf(HostileText(shape, kBytes)),
+    EXPECT_EQ(ReviewIn(HostileText(shape, kBytes)),
               refusal != refused.end()
                   ? std::string(refusal->second)
                   : std::string(shape.kind) + (shape.old_members ? " UPDATE" : " CREATE"))

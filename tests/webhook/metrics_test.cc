@@ -63,6 +63,7 @@ TEST(Metrics, EverySeriesThereCanBe) {
                    .certificate_expiry = [] { return int64_t{0}; },
                    .config_reload_failures = [] { return uint64_t{0}; },
                    .certificate_reload_failures = [] { return uint64_t{0}; },
+                   .runtimes_left_out = [] { return size_t{0}; },
                    .version = "1.2.3"});
   std::vector<std::string> kinds = {"Strange", "", "deployment", "other"};
   for (int i = 0; i < schemas::kKindCount; ++i) {

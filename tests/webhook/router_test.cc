@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct Fixture {
+struct RouterFixture {
   Response Serve(const std::string& target, Method method = Method::kPost) {
     Request request;
     request.method = method;
@@ -78,7 +78,7 @@ TEST(Router, ExactPaths) {
       {"/echo/mor.", missing},
       {"/" + std::string(2040, 'a'), missing},
   };
-  Fixture fixture;
+  RouterFixture fixture;
   int not_found = 0;
   for (const Case& c : cases) {
     EXPECT_EQ(fixture.Serve(c.target), c.want) << c.target;
@@ -89,12 +89,12 @@ TEST(Router, ExactPaths) {
 }
 
 TEST(Router, AnswersAHeadLikeItsGet) {
-  Fixture fixture;
+  RouterFixture fixture;
   EXPECT_EQ(fixture.Serve("/echo", Method::kHead), fixture.Serve("/echo", Method::kGet));
 }
 
 TEST(Router, ExceptionsStayInside) {
-  Fixture fixture;
+  RouterFixture fixture;
   for (const char* target : {"/throw", "/throw-int"}) {
     EXPECT_EQ(fixture.Serve(target), RefusalResponse(Refusal::kInternal)) << target;
   }

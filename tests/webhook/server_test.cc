@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "json/decode.h"
 #include "support/api_server_verify.h"
@@ -181,6 +184,94 @@ TEST(Server, DecodedBodiesAreChargedToTheBudget) {
   const std::string answer = client.ReadAnswer();
   EXPECT_EQ(StatusOf(answer), 503);
   EXPECT_EQ(fixture.server->stats().Count(Refusal::kNoMemory), 1);
+}
+
+// "admission" in a loop of the admission port, "work" in the pool.
+std::string ThisThread() {
+  std::array<char, 16> name{};
+  ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+  const std::string_view text(name.data());
+  return std::string(text.substr(0, text.find('-')));
+}
+
+// Answers to all kinds of requests, and the threads that decided.
+struct Answers {
+  std::vector<std::string> bytes;
+  std::set<std::string> threads;
+};
+
+Answers AnswersWith(size_t max_inline_bytes) {
+  Answers answers;
+  std::mutex mutex;
+  ServerOptions options;
+  options.max_inline_bytes = max_inline_bytes;
+  options.decide = [&](const schemas::AdmissionRequest& request, const schemas::Config& config,
+                       const admission::Options& decide) {
+    {
+      const std::lock_guard lock(mutex);
+      answers.threads.insert(ThisThread());
+    }
+    if (request.ns == "cursed") throw std::runtime_error("a bug");
+    return admission::Admit(request, config, decide);
+  };
+  ServerFixture fixture(options);
+  Json denied = Deployment();
+  denied["spec"]["template"]["metadata"]["labels"]["fault-scheduling"] = "Force";
+  Json cursed = ReviewOf(Deployment());
+  cursed["request"]["namespace"] = "cursed";
+  Client client(fixture.server->port(), Client::Tls{});
+  for (const std::string& body :
+       {ReviewText(), ReviewOf(denied).dump(), cursed.dump(), std::string("{"), std::string()}) {
+    for (const char* target : {"/mutate?timeout=5s", "/validate", "/nowhere"}) {
+      client.Send(Post(body, "", target));
+      answers.bytes.push_back(client.ReadAnswer());
+    }
+  }
+  client.Send(Post(ReviewText(), "Connection: close\r\n"));
+  answers.bytes.push_back(client.ReadAnswer());
+  EXPECT_EQ(client.ReadToEnd(), "");
+  return answers;
+}
+
+TEST(Server, AnswersAreTheSameWhereverTheyAreMade) {
+  const Answers in_the_loop = AnswersWith(kMaxInlineBytes);
+  const Answers in_the_pool = AnswersWith(0);
+  EXPECT_EQ(in_the_loop.threads, std::set<std::string>({"admission"}));
+  EXPECT_EQ(in_the_pool.threads, std::set<std::string>({"work"}));
+  EXPECT_EQ(in_the_loop.bytes, in_the_pool.bytes);
+  std::vector<int> statuses;
+  for (const std::string& answer : in_the_loop.bytes) statuses.push_back(StatusOf(answer));
+  EXPECT_THAT(statuses, ::testing::ElementsAre(200, 200, 404, 200, 200, 404, 500, 500, 404, 400,
+                                               400, 404, 400, 400, 404, 200));
+}
+
+TEST(Server, LargeBodiesAreDecidedInThePool) {
+  std::mutex mutex;
+  std::vector<std::string> threads;
+  ServerOptions options;
+  options.decide = [&](const auto&...) -> admission::Verdict {
+    const std::lock_guard lock(mutex);
+    threads.push_back(ThisThread());
+    return {};
+  };
+  ServerFixture fixture(options);
+  Client client(fixture.server->port(), Client::Tls{});
+  const std::string review = ReviewText();
+  for (const size_t size : {kMaxInlineBytes, kMaxInlineBytes + 1}) {
+    client.Send(Post(review + std::string(size - review.size(), ' ')));
+    EXPECT_EQ(StatusOf(client.ReadAnswer()), 200);
+  }
+  EXPECT_THAT(threads, ::testing::ElementsAre("admission", "work"));
+}
+
+TEST(Server, WithoutTimeLeftTheLoopDecidesNothingEither) {
+  ServerOptions options;
+  options.decision_time = 6s;
+  ServerFixture fixture(options);
+  EXPECT_EQ(fixture.Ask(ReviewText(), "/mutate?timeout=5s"),
+            RefusalAnswer(Refusal::kTooLate, false));
+  EXPECT_EQ(StatusOf(fixture.Ask(ReviewText(), "/mutate?timeout=6s")), 200);
+  EXPECT_THAT(fixture.server->Metrics(), HasSubstr("stage_seconds_count{stage=\"queue\"} 2\n"));
 }
 
 TEST(Server, FullQueueAnswersAtOnceAndProbesDoNotWait) {

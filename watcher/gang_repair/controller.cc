@@ -68,7 +68,7 @@ class Controller::Impl {
               Following<ReplicaSet>(resources::kReplicaSets, ReplicaSetFields(), ReplicaSetOf)),
         groups_(client, sleeper, clock,
                 Following<PodGroup>(resources::kPodGroups, PodGroupFields(), PodGroupOf)),
-        pods_(client, sleeper, clock, Following<Pod>(resources::kPods, PodFields(), PodOf)) {}
+        pods_(client, sleeper, clock, FollowingPods()) {}
 
   void Run(const std::stop_token& stop) {
     if (options_.mode == schemas::EnforcementMode::kOff) return;
@@ -107,6 +107,8 @@ class Controller::Impl {
                   .conflicts = conflicts_,
                   .failed = failed_,
                   .looks = looks_};
+    counts.left_out =
+        deployments_.left_out() + sets_.left_out() + groups_.left_out() + pods_.left_out();
     const std::lock_guard lock(mutex_);
     counts.marked = state_.marked();
     return counts;
@@ -138,6 +140,13 @@ class Controller::Impl {
       OnFault(resource, fault, pause);
     };
     options.seed = options_.seed + std::hash<std::string>()(resource.plural);
+    return options;
+  }
+
+  kube::Informer<Pod>::Options FollowingPods() {
+    auto options = Following<Pod>(resources::kPods, PodFields(), PodOf);
+    // Pods that ended are no part of a gang; a cluster may keep many of them.
+    options.selection.field_selector = "status.phase!=Succeeded,status.phase!=Failed";
     return options;
   }
 

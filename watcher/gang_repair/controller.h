@@ -60,6 +60,7 @@ class Controller {
     uint64_t failed = 0;     // writes that failed otherwise; each is tried again
     uint64_t looks = 0;      // decisions about a Deployment
     uint64_t marked = 0;     // PodGroups that hold a value of ours at the moment
+    uint64_t left_out = 0;   // objects that are too large to be read; while there are any, it waits
   };
   Counts counts() const;
 

@@ -132,11 +132,14 @@ void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token
     queue_.AddAt(key, std::chrono::steady_clock::now() + kAgain);
     return;
   }
+  // Asked first: what is read in between is newer.
+  const bool knows_rule = feed_.knows_rule_of(key);
   const ServiceIndex::View view = feed_.index().Look(key);
   if (view.pods.empty()) {
     Forget(key);
     return;
   }
+  if (!knows_rule) return;  // it comes again once the rule was read
   const auto observed = Observe(view.pods);
   ServiceState& state = StateOf(key);
   const Time now = clock_.WallNow();

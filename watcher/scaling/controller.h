@@ -52,6 +52,7 @@ class ScalingController {
     uint64_t granted = 0;   // pods whose gate was opened
     uint64_t given_up = 0;  // instances
     uint64_t failed = 0;    // calls of the API server
+    uint64_t left_out = 0;  // pods that are too large to be read, at the moment
   };
 
   // The rest must outlive it.
@@ -65,7 +66,7 @@ class ScalingController {
   void EnqueueAll();
 
   bool synced() const { return feed_.synced(); }
-  Counts counts() const { return {decisions_, granted_, given_up_, failed_}; }
+  Counts counts() const { return {decisions_, granted_, given_up_, failed_, feed_.left_out()}; }
   const Journal& journal() const { return journal_; }
 
  private:

@@ -72,4 +72,8 @@ RuleState RuleMissing(const ServiceKey& service) {
                             std::string(schemas::kScalingRuleKey) + " in namespace " + service.ns};
 }
 
+RuleState PodUnreadable(const PodState& pod) {
+  return {std::nullopt, "pod " + pod.name + " is too large to be read, so its state is unknown"};
+}
+
 }  // namespace mindgate::watcher::scaling

@@ -30,5 +30,6 @@ struct RuleState {
 
 RuleState RuleOf(const json::Value& config_map);
 RuleState RuleMissing(const ServiceKey& service);
+RuleState PodUnreadable(const PodState& pod);  // nothing can be decided about its service
 
 }  // namespace mindgate::watcher::scaling

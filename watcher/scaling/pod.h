@@ -33,6 +33,7 @@ struct PodState {
   kube::ObjectReference
       regarding;  // whom Events about the instance are about: its owner, or itself
   Time created{};
+  bool unreadable = false;  // too large: what is not of the metadata is unknown
   bool terminating = false;
   bool placed = false;  // it has a node
   bool running = false;

@@ -11,13 +11,10 @@ namespace {
 
 using json::Value;
 
-// "metadata.namespace!=kube-system,..."
-std::string NotIn(const std::vector<std::string>& namespaces) {
-  std::string selector;
-  for (const std::string& ns : namespaces) {
-    selector += (selector.empty() ? "" : ",") + ("metadata.namespace!=" + ns);
-  }
-  return selector;
+constexpr std::chrono::hours kLongList(1);
+
+PodPtr PodPtrOf(std::optional<PodState> pod) {
+  return pod ? std::make_shared<const PodState>(*std::move(pod)) : nullptr;
 }
 
 }  // namespace
@@ -34,14 +31,15 @@ kube::Informer<PodPtr>::Options ServiceFeed::PodOptions() {
                     .ns = options_.ns,
                     .label_selector = kPodSelector,
                     .fields = PodFields()};
-  pods.project = [](const Value& object) -> std::optional<PodPtr> {
-    auto pod = PodOf(object);
-    if (!pod) return std::nullopt;
-    return std::make_shared<const PodState>(*std::move(pod));
+  const auto if_any = [](PodPtr pod) { return pod == nullptr ? std::nullopt : std::optional(pod); };
+  pods.project = [if_any](const Value& object) { return if_any(PodPtrOf(PodOf(object))); };
+  pods.left_out = [if_any](const Value& metadata_only) {
+    auto pod = PodOf(metadata_only);
+    if (pod) pod->unreadable = true;
+    return if_any(PodPtrOf(std::move(pod)));
   };
   pods.changed = [this](const std::string&, const PodPtr* before, const PodPtr* after) {
-    Tell(index_.PodChanged(before == nullptr ? nullptr : *before,
-                           after == nullptr ? nullptr : *after));
+    PodChanged(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
   };
   pods.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
     if (options_.failed) options_.failed("pods", fault, pause);
@@ -50,27 +48,29 @@ kube::Informer<PodPtr>::Options ServiceFeed::PodOptions() {
   return pods;
 }
 
-kube::Informer<RuleState>::Options ServiceFeed::RuleOptions() {
-  kube::Informer<RuleState>::Options rules;
-  rules.selection = {.resource = kube::resources::kConfigMaps,
-                     .ns = options_.ns,
-                     .field_selector = NotIn(options_.without_rules),
-                     .fields = {{"data", std::string(schemas::kScalingRuleKey)}}};
-  rules.project = [](const Value& object) -> std::optional<RuleState> {
-    if (!schemas::ScalingRuleText(object)) return std::nullopt;
-    return RuleOf(object);
-  };
-  rules.changed = [this](const std::string& key, const RuleState*, const RuleState* after) {
-    const size_t slash = key.find('/');
-    Tell(
-        index_.RuleChanged(key.substr(0, slash), key.substr(slash + 1),
-                           after == nullptr ? nullptr : std::make_shared<const RuleState>(*after)));
+RuleFeed::Options ServiceFeed::RuleOptions() {
+  RuleFeed::Options rules;
+  rules.ns = options_.ns;
+  rules.without = options_.without_rules;
+  rules.read = [this](const RuleName& rule, std::shared_ptr<const RuleState> state) {
+    Tell(index_.RuleChanged(rule.first, rule.second, std::move(state)));
   };
   rules.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
     if (options_.failed) options_.failed("scaling rules", fault, pause);
   };
   rules.seed = options_.seed + 1;
   return rules;
+}
+
+// In the thread of the pods, one change at a time.
+void ServiceFeed::PodChanged(const PodPtr& before, const PodPtr& after) {
+  const std::vector<ServiceKey> concerned = index_.PodChanged(before, after);
+  if (after != nullptr) rules_.Follow({after->service.ns, after->service.rule});
+  if (before != nullptr && !index_.NamesRule(before->service.ns, before->service.rule)) {
+    rules_.Forget({before->service.ns, before->service.rule});
+    index_.RuleChanged(before->service.ns, before->service.rule, nullptr);
+  }
+  Tell(concerned);
 }
 
 void ServiceFeed::Tell(const std::vector<ServiceKey>& concerned) const {
@@ -80,7 +80,13 @@ void ServiceFeed::Tell(const std::vector<ServiceKey>& concerned) const {
 
 void ServiceFeed::Run(const std::stop_token& stop) {
   const std::jthread pods = StartThread("scaling-pods", [&] { pods_.Run(stop); });
-  const std::jthread rules = StartThread("scaling-rules", [&] { rules_.Run(stop); });
+  const std::jthread rules = StartThread("scaling-rules", [&] {
+    // The pods tell which rules to read.
+    while (!pods_.WaitSynced(kLongList, stop)) {
+      if (stop.stop_requested()) return;
+    }
+    rules_.Run(stop);
+  });
 }
 
 }  // namespace mindgate::watcher::scaling

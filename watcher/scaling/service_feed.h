@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "kube/informer.h"
+#include "watcher/scaling/rule_feed.h"
 #include "watcher/scaling/service_index.h"
 
 namespace mindgate::watcher::scaling {
 
-// Follows the pods under scaling rules and the rules of a cluster.
+// Follows the pods under scaling rules, and the rules that they name.
 class ServiceFeed {
  public:
   struct Options {
@@ -30,26 +31,33 @@ class ServiceFeed {
   // The rest must outlive it.
   ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Options options);
 
-  // Until `stop`, with two threads of its own.
+  // Until `stop`, with three threads of its own.
   void Run(const std::stop_token& stop);
 
   const ServiceIndex& index() const { return index_; }
   bool synced() const { return pods_.synced() && rules_.synced(); }
   // Whether what is known is complete and, as far as one can know, new.
   bool current() const { return pods_.current() && rules_.current(); }
+  // Likewise of the rule of one service; `changed` follows when it is not.
+  bool knows_rule_of(const ServiceKey& service) const {
+    return rules_.IsKnown({service.ns, service.rule});
+  }
+  // Pods of which no more than the metadata is known, as they are larger than an object may be.
+  size_t left_out() const { return pods_.left_out(); }
   bool WaitSynced(std::chrono::milliseconds longest, const std::stop_token& stop) const {
     return pods_.WaitSynced(longest, stop) && rules_.WaitSynced(longest, stop);
   }
 
  private:
   kube::Informer<PodPtr>::Options PodOptions();
-  kube::Informer<RuleState>::Options RuleOptions();
+  RuleFeed::Options RuleOptions();
+  void PodChanged(const PodPtr& before, const PodPtr& after);
   void Tell(const std::vector<ServiceKey>& concerned) const;
 
   const Options options_;
   ServiceIndex index_;
   kube::Informer<PodPtr> pods_;
-  kube::Informer<RuleState> rules_;
+  RuleFeed rules_;
 };
 
 }  // namespace mindgate::watcher::scaling

@@ -36,6 +36,12 @@ std::vector<ServiceKey> ServiceIndex::RuleChanged(const std::string& ns, const s
   return concerned;
 }
 
+bool ServiceIndex::NamesRule(const std::string& ns, const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = pods_.lower_bound({ns, name, ""});
+  return at != pods_.end() && at->first.ns == ns && at->first.rule == name;
+}
+
 ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   View view;
   const std::lock_guard lock(mutex_);
@@ -44,6 +50,10 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   }
   const auto rule = rules_.find({service.ns, service.rule});
   view.rule = rule == rules_.end() ? RuleMissing(service) : *rule->second;
+  // Nobody can decide about instances without knowing all of their pods.
+  for (const PodPtr& pod : view.pods) {
+    if (pod->unreadable) view.rule = PodUnreadable(*pod);
+  }
   return view;
 }
 

@@ -26,6 +26,9 @@ class ServiceIndex {
   std::vector<ServiceKey> RuleChanged(const std::string& ns, const std::string& name,
                                       std::shared_ptr<const RuleState> rule);
 
+  // Whether a pod names that rule.
+  bool NamesRule(const std::string& ns, const std::string& name) const;
+
   View Look(const ServiceKey& service) const;
   std::vector<ServiceKey> services() const;
 

@@ -1,0 +1,195 @@
+#include "watcher/scaling/rule_feed.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/text.h"
+#include "base/thread.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::scaling {
+namespace {
+
+using kube::Value;
+
+// "metadata.namespace!=kube-system,..."
+std::string NotIn(const std::vector<std::string>& namespaces) {
+  std::string selector;
+  for (const std::string& ns : namespaces) {
+    selector += (selector.empty() ? "" : ",") + ("metadata.namespace!=" + ns);
+  }
+  return selector;
+}
+
+RuleName NameOf(const Value& object) {
+  const Value* metadata = json::Find(object, "metadata");
+  return {std::string(json::FindString(metadata, "namespace").value_or("")),
+          std::string(json::FindString(metadata, "name").value_or(""))};
+}
+
+RuleState TooLarge(const RuleName& rule) {
+  return {std::nullopt, "ConfigMap " + Quote(rule.second) + " is too large to be read"};
+}
+
+}  // namespace
+
+RuleFeed::RuleFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
+                   Options options)
+    : client_(client),
+      options_(std::move(options)),
+      fields_(kube::WithIdentity({{"data", std::string(schemas::kScalingRuleKey)}})),
+      reflector_(client, sleeper, clock, SelectionOf(), MakeHandler(), options_.seed) {}
+
+kube::Selection RuleFeed::SelectionOf() const {
+  return {.resource = kube::resources::kConfigMaps,
+          .ns = options_.ns,
+          .field_selector = NotIn(options_.without),
+          .metadata_only = true};
+}
+
+kube::Reflector::Handler RuleFeed::MakeHandler() {
+  // A list says that anything may have changed, and not what a rule says now: those that are
+  // followed are read, the rest is none of ours.
+  return {.list_started = [] {},
+          .listed = [](const Value&) {},
+          .list_done = [this] { AllChanged(); },
+          .happened = [this](const kube::WatchEvent& event) { Changed(NameOf(event.object)); },
+          .failed =
+              [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
+                if (options_.failed) options_.failed(fault, pause);
+              }};
+}
+
+void RuleFeed::Run(const std::stop_token& stop) {
+  const std::jthread reader = StartThread("scaling-reads", [&] { ReadAll(stop); });
+  reflector_.Run(stop);
+}
+
+bool RuleFeed::MayExist(const RuleName& rule) const {
+  const auto& [ns, name] = rule;
+  return !name.empty() && (options_.ns.empty() || options_.ns == ns) &&
+         std::find(options_.without.begin(), options_.without.end(), ns) == options_.without.end();
+}
+
+void RuleFeed::Follow(const RuleName& rule) {
+  const Lock lock(mutex_);
+  const auto [at, fresh] = followed_.try_emplace(rule, Followed{.change = changes_ + 1});
+  if (!fresh) return;
+  ++changes_;
+  if (!MayExist(rule)) {
+    at->second.read = at->second.change;
+    return;
+  }
+  at->second.backoff = kube::Backoff(options_.seed + changes_);
+  ++never_read_;
+  if (listed_) queue_.Add(rule);
+}
+
+void RuleFeed::Forget(const RuleName& rule) {
+  const Lock lock(mutex_);
+  const auto found = followed_.find(rule);
+  if (found == followed_.end()) return;
+  if (found->second.read == 0) --never_read_;
+  followed_.erase(found);
+  NoteIfSynced();
+}
+
+void RuleFeed::Changed(const RuleName& rule) {
+  const Lock lock(mutex_);
+  const auto found = followed_.find(rule);
+  if (found == followed_.end() || !MayExist(rule)) return;
+  found->second.change = ++changes_;
+  queue_.Add(rule);
+}
+
+void RuleFeed::AllChanged() {
+  const Lock lock(mutex_);
+  for (auto& [rule, followed] : followed_) {
+    if (!MayExist(rule)) continue;
+    followed.change = ++changes_;
+    queue_.Add(rule);
+  }
+  listed_ = true;
+  NoteIfSynced();
+}
+
+void RuleFeed::ReadAll(const std::stop_token& stop) {
+  while (const auto work = queue_.Take(stop)) {
+    Read(work->key, stop);
+    queue_.Done(work->key);
+  }
+}
+
+void RuleFeed::Read(const RuleName& rule, const std::stop_token& stop) {
+  uint64_t change = 0;
+  {
+    const Lock lock(mutex_);
+    const auto found = followed_.find(rule);
+    if (found == followed_.end()) return;
+    change = found->second.change;
+    if (found->second.read == change) return;
+  }
+  std::shared_ptr<const RuleState> state;
+  const auto answer =
+      client_.ListAll(kube::resources::kConfigMaps, rule.first,
+                      {.field_selector = "metadata.name=" + rule.second, .limit = 1}, &fields_,
+                      {.started = [&] { state = nullptr; },
+                       .item =
+                           [&](const Value& object) {
+                             if (!schemas::ScalingRuleText(object)) return;
+                             state = std::make_shared<const RuleState>(RuleOf(object));
+                           },
+                       .left_out =
+                           [&](const Value&, const kube::Fault&) {
+                             state = std::make_shared<const RuleState>(TooLarge(rule));
+                           }},
+                      stop);
+  if (!answer) return ReadAgain(rule, answer.error());
+  const Lock lock(mutex_);
+  const auto found = followed_.find(rule);
+  if (found == followed_.end()) return;
+  Followed& followed = found->second;
+  if (followed.read == 0) --never_read_;
+  followed.read = change;
+  followed.backoff.Reset();
+  options_.read(rule, std::move(state));
+  NoteIfSynced();
+}
+
+void RuleFeed::ReadAgain(const RuleName& rule, const kube::Fault& fault) {
+  if (fault.reason == kube::Reason::kStopped) return;
+  std::chrono::milliseconds pause{};
+  {
+    const Lock lock(mutex_);
+    const auto found = followed_.find(rule);
+    if (found == followed_.end()) return;
+    pause = found->second.backoff.Next();
+    queue_.AddAt(rule, std::chrono::steady_clock::now() + pause);
+  }
+  // While nothing can be heard either, one fault says it all.
+  if (options_.failed && reflector_.following()) options_.failed(fault, pause);
+}
+
+void RuleFeed::NoteIfSynced() {
+  if (synced_ || !listed_ || never_read_ > 0) return;
+  synced_ = true;
+  synced_changed_.notify_all();
+}
+
+bool RuleFeed::synced() const {
+  const Lock lock(mutex_);
+  return synced_;
+}
+
+bool RuleFeed::WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop) const {
+  std::unique_lock lock(mutex_);
+  return synced_changed_.wait_for(lock, stop, timeout, [this] { return synced_; });
+}
+
+bool RuleFeed::IsKnown(const RuleName& rule) const {
+  const Lock lock(mutex_);
+  const auto found = followed_.find(rule);
+  return found != followed_.end() && found->second.read == found->second.change;
+}
+
+}  // namespace mindgate::watcher::scaling

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/reflector.h"
+#include "watcher/scaling/instances.h"
+#include "watcher/work_queue.h"
+
+namespace mindgate::watcher::scaling {
+
+// Namespace and name of the ConfigMap of a rule.
+using RuleName = std::pair<std::string, std::string>;
+
+// Follows the rules that pods name. Of all other ConfigMaps, however large and many, it sees the
+// metadata go by and keeps nothing: no selector can tell a rule from another ConfigMap, but a rule
+// that no pod names decides nothing. A rule is read when pods begin to name it and when its
+// metadata changed, by a list of that one name: who may list ConfigMaps needs no further right.
+class RuleFeed {
+ public:
+  struct Options {
+    std::string ns{};  // empty: all namespaces
+    // No rules are in these, and their ConfigMaps change all the time.
+    std::vector<std::string> without{};
+    // A rule that is followed was read, whether it changed or not; null: there is no ConfigMap of
+    // that name, or it holds no rule. From threads of the feed, one at a time, which must not call
+    // the feed.
+    std::function<void(const RuleName&, std::shared_ptr<const RuleState>)> read{};
+    std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
+    uint64_t seed = 1;
+  };
+
+  // The rest must outlive it.
+  RuleFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Options options);
+
+  // Until `stop`, in the caller's thread and one of its own.
+  void Run(const std::stop_token& stop);
+
+  // From any thread. Following what is followed already changes nothing.
+  void Follow(const RuleName& rule);
+  void Forget(const RuleName& rule);
+
+  // Whether every rule that was followed when Run began has been read.
+  bool synced() const;
+  bool WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop) const;
+  // Whether every change is heard of.
+  bool current() const { return listed_ && reflector_.following(); }
+  // Whether what was read of a rule is the newest, as far as one can know.
+  bool IsKnown(const RuleName& rule) const;
+
+ private:
+  // What is known of a rule that is followed.
+  struct Followed {
+    uint64_t change;           // the newest that may concern it; no two have the same number
+    uint64_t read = 0;         // the change after which it was read; 0: it never was
+    kube::Backoff backoff{0};  // after reads that failed
+  };
+  using Lock = std::lock_guard<std::mutex>;
+
+  kube::Selection SelectionOf() const;
+  kube::Reflector::Handler MakeHandler();
+  void Changed(const RuleName& rule);
+  void AllChanged();
+  void ReadAll(const std::stop_token& stop);
+  void Read(const RuleName& rule, const std::stop_token& stop);
+  void ReadAgain(const RuleName& rule, const kube::Fault& fault);
+  bool MayExist(const RuleName& rule) const;
+  void NoteIfSynced();  // with mutex_ held
+
+  kube::Client& client_;
+  const Options options_;
+  const json::Projection fields_;
+  WorkQueue<RuleName> queue_;  // to read
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any synced_changed_;
+  std::map<RuleName, Followed> followed_;  // guarded by mutex_
+  uint64_t changes_ = 0;                   // guarded by mutex_
+  size_t never_read_ = 0;                  // of what is followed; guarded by mutex_
+  bool synced_ = false;                    // guarded by mutex_
+  std::atomic<bool> listed_ = false;       // set with mutex_ held
+  kube::Reflector reflector_;
+};
+
+}  // namespace mindgate::watcher::scaling
