@@ -10,8 +10,9 @@
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/leadership.h"
+#include "http/probe_port.h"
 #include "watcher/certificate_loop.h"
-#include "webhook/probe_port.h"
+#include "watcher/probes.h"
 
 namespace mindgate::cli {
 namespace {
@@ -58,20 +59,15 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   }
 
   watcher::CertificateLoop loop(manager, sleeper, logger);
-  webhook::ProbePort::Options probes;
+  http::ProbePort::Options probes;
   probes.listen = options.probe_listen;
   probes.clock = &clock;
   probes.on_bug = [&logger](std::string_view what) {
     logger.Error("internal error in a probe", {{"what", what}});
   };
-  const auto port = webhook::ProbePort::Open(
-      probes, {{"/livez", [](const webhook::Request&) { return webhook::PlainText(200, "ok\n"); }},
-               {"/readyz", [&](const webhook::Request&) {
-                  if (loop.failing())
-                    return webhook::PlainText(503, "certificates cannot be managed\n");
-                  return webhook::PlainText(
-                      200, leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
-                }}});
+  const auto port = http::ProbePort::Open(
+      probes, watcher::ProbeRoutes(
+                  {.leading = [&] { return leadership.leading(); }, .certificates = &loop}));
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;

@@ -3,13 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "admission/known_names.h"
 #include "base/directory_watch.h"
 #include "base/files.h"
 #include "base/snapshot.h"
-#include "base/text.h"
 #include "base/thread.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
@@ -17,18 +16,18 @@
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/version.h"
+#include "http/probe_port.h"
 #include "kube/events.h"
+#include "schemas/config_reload.h"
 #include "watcher/certificate_loop.h"
 #include "watcher/gang_repair/controller.h"
 #include "watcher/metrics.h"
+#include "watcher/probes.h"
 #include "watcher/scaling/controller.h"
-#include "webhook/config_reload.h"
-#include "webhook/probe_port.h"
 
 namespace mindgate::cli {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
 using schemas::Config;
 using watcher::scaling::ScalingController;
 
@@ -44,8 +43,9 @@ class ConfigFollower {
       target.Set(std::make_shared<const Config>());
       return;
     }
-    reloader_ = webhook::MakeConfigReloader(
-        file, clock, target, [&logger, changed = std::move(changed)](const ReloadStatus& status) {
+    reloader_ = schemas::MakeConfigReloader(
+        file, admission::KnownNames(), clock, target,
+        [&logger, changed = std::move(changed)](const ReloadStatus& status) {
           if (status.error.empty()) {
             logger.Info(status.swaps > 1 ? "reloaded" : "loaded", {{"what", "configuration"}});
           } else if (status.swaps == 0) {
@@ -67,7 +67,7 @@ class ConfigFollower {
   }
 
  private:
-  std::unique_ptr<webhook::ConfigReloader> reloader_;
+  std::unique_ptr<schemas::ConfigReloader> reloader_;
   std::unique_ptr<DirectoryWatchThread>
       thread_;  // last member: stops before the reloader is destroyed
 };
@@ -87,33 +87,6 @@ bool Scales(const Snapshot<Config>& config) {
 bool RepairsGangs(const Snapshot<Config>& config) {
   const auto now = config.Get();
   return now != nullptr && now->gang_repair;
-}
-
-std::string Decisions(const watcher::scaling::Journal& journal) {
-  OrderedJson entries = OrderedJson::array();
-  for (const auto& entry : journal.entries()) {
-    entries.push_back({{"time", FormatTime(entry.time)},
-                       {"namespace", entry.service.ns},
-                       {"rule", entry.service.rule},
-                       {"jobID", entry.service.job_id},
-                       {"instance", entry.instance},
-                       {"group", entry.group},
-                       {"decision", entry.what},
-                       {"enforced", entry.enforced},
-                       {"reason", entry.reason}});
-  }
-  return OrderedJson{{"decisions", std::move(entries)}}.dump(2) + "\n";
-}
-
-// Why a replica is not ready; empty if it is.
-std::string Unready(const Snapshot<Config>& config, const ScalingController& scaling,
-                    const watcher::CertificateLoop* certificates) {
-  if (config.Get() == nullptr) return "no valid configuration yet";
-  if (Scales(config) && !scaling.synced()) {
-    return "the initial list of pods and rules is not complete";
-  }
-  if (certificates != nullptr && certificates->failing()) return "certificates cannot be managed";
-  return "";
 }
 
 }  // namespace
@@ -166,27 +139,18 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options.certs, ns));
   watcher::CertificateLoop certificates(manager, sleeper, logger);
 
-  webhook::ProbePort::Options probes;
+  http::ProbePort::Options probes;
   probes.listen = options.probe_listen;
   probes.clock = &clock;
   probes.on_bug = [&logger](std::string_view what) {
     logger.Error("internal error in a probe", {{"what", what}});
   };
-  using webhook::Request;
-  const auto port = webhook::ProbePort::Open(
-      probes, {{"/livez", [](const Request&) { return webhook::PlainText(200, "ok\n"); }},
-               {"/readyz",
-                [&](const Request&) {
-                  const std::string why =
-                      Unready(config, scaling, options.manage_certs ? &certificates : nullptr);
-                  if (!why.empty()) return webhook::PlainText(503, why + "\n");
-                  return webhook::PlainText(
-                      200, leadership.leading() ? "ok: leading\n" : "ok: standing by\n");
-                }},
-               {"/metrics", [&](const Request&) { return webhook::MetricsText(metrics.Render()); }},
-               {"/decisions", [&](const Request&) {
-                  return webhook::PlainText(200, Decisions(scaling.journal()));
-                }}});
+  const auto port = http::ProbePort::Open(
+      probes, watcher::ProbeRoutes({.leading = [&] { return leadership.leading(); },
+                                    .config = &config,
+                                    .scaling = &scaling,
+                                    .certificates = options.manage_certs ? &certificates : nullptr,
+                                    .metrics = &metrics}));
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;

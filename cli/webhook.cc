@@ -57,8 +57,8 @@ webhook::ServerOptions ServerOptionsOf(const WebhookOptions& options) {
       std::max<std::chrono::milliseconds>(server.min_idle_before_close, server.drain_delay);
   server.drain_time = std::chrono::seconds(options.drain_seconds);
   if (!options.client_ca.empty()) {
-    server.client_auth.mode = options.client_optional ? webhook::ClientAuth::Mode::kOptional
-                                                      : webhook::ClientAuth::Mode::kRequired;
+    server.client_auth.mode = options.client_optional ? http::ClientAuth::Mode::kOptional
+                                                      : http::ClientAuth::Mode::kRequired;
     server.client_auth.names = {options.client_names.begin(), options.client_names.end()};
   }
   return server;

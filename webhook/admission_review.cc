@@ -9,6 +9,7 @@
 #include "admission/warnings.h"
 #include "base/text.h"
 #include "certs/base64.h"
+#include "http/framing.h"
 #include "json/decode.h"
 #include "json/patch.h"
 
@@ -226,6 +227,15 @@ std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdi
   // Texts are cut at bytes: half a character must not make the answer fail.
   answer += response.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
   return answer + "}";
+}
+
+std::chrono::seconds TimeoutOf(std::string_view query) {
+  std::string_view text = http::QueryValue(query, "timeout").value_or("");
+  if (!text.ends_with('s')) return {};
+  text.remove_suffix(1);
+  // More than four digits is more than the 30 s that a webhook may ask for, by far.
+  if (text.size() > 4 || text.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  return std::chrono::seconds(ParseGoInt(text).value_or(0));
 }
 
 }  // namespace mindgate::webhook

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -51,5 +52,9 @@ std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdi
 
 // "MG001=enforce,MG055=warn": each rule that was broken, once with its mode, in order of ids.
 std::string RuleList(const std::vector<policies::Finding>& findings);
+
+// The `timeout` of a query as kube-apiserver writes it ("timeout=5s"); zero when there is none or
+// it is something else.
+std::chrono::seconds TimeoutOf(std::string_view query);
 
 }  // namespace mindgate::webhook

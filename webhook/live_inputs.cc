@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "admission/known_names.h"
 #include "base/files.h"
 
 namespace mindgate::webhook {
@@ -22,14 +23,16 @@ void Log(log::Logger& logger, std::string_view what, const ReloadStatus& status,
   }
 }
 
-std::unique_ptr<ConfigReloader> ReloaderOf(const std::string& file, const Clock& clock,
-                                           Snapshot<schemas::Config>& target, log::Logger& logger) {
+std::unique_ptr<schemas::ConfigReloader> ReloaderOf(const std::string& file, const Clock& clock,
+                                                    Snapshot<schemas::Config>& target,
+                                                    log::Logger& logger) {
   if (file.empty()) return nullptr;
-  return MakeConfigReloader(file, clock, target, [&target, &logger](const ReloadStatus& status) {
-    const auto config = target.Get();
-    Log(logger, "configuration", status,
-        {"generation", config == nullptr ? std::string_view() : config->generation});
-  });
+  return schemas::MakeConfigReloader(
+      file, admission::KnownNames(), clock, target, [&target, &logger](const ReloadStatus& status) {
+        const auto config = target.Get();
+        Log(logger, "configuration", status,
+            {"generation", config == nullptr ? std::string_view() : config->generation});
+      });
 }
 
 }  // namespace

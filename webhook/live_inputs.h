@@ -11,7 +11,7 @@
 #include "certs/reloader.h"
 #include "certs/tls_material.h"
 #include "schemas/config.h"
-#include "webhook/config_reload.h"
+#include "schemas/config_reload.h"
 
 namespace mindgate::webhook {
 
@@ -49,7 +49,7 @@ class LiveInputs {
  private:
   Snapshot<schemas::Config> config_;
   Snapshot<certs::TlsMaterial> tls_;
-  std::unique_ptr<ConfigReloader> config_reloader_;  // null: there is no file
+  std::unique_ptr<schemas::ConfigReloader> config_reloader_;  // null: there is no file
   certs::TlsReloader tls_reloader_;
   std::unique_ptr<DirectoryWatchThread> thread_;  // last: ends before what it reloads
 };

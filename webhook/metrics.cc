@@ -22,9 +22,6 @@ constexpr std::array<std::string_view, 4> kOperations = {"CREATE", "UPDATE", "DE
 constexpr std::array<std::string_view, 4> kOutcomes = {"admitted", "denied", "error", "ignored"};
 constexpr std::array<std::string_view, kStageCount> kStages = {"queue", "decode", "decide",
                                                                "encode"};
-// A finding's mode, or that its rule could not be evaluated. What is off finds nothing.
-constexpr std::array<std::string_view, 4> kFindingModes = {"enforce", "warn", "audit", "error"};
-
 // From the 30 us that a decision may take to the 30 s that the API server waits at most.
 const prometheus::Histogram::BucketBoundaries kBuckets = {
     0.00003, 0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30};
@@ -72,20 +69,33 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
       MakeMetricFamily("mindgate_webhook_rejects_total",
                        "Requests refused without a decision, by reason.", MetricType::Counter);
   for (const auto& [port, stats] : sources.ports) {
-    for (size_t i = 0; i < kPhaseCount; ++i) {
-      AddSeries(connections, {{"port", port}, {"state", std::string(kPhaseNames[i])}},
+    for (size_t i = 0; i < http::kPhaseCount; ++i) {
+      AddSeries(connections, {{"port", port}, {"state", std::string(http::kPhaseNames[i])}},
                 static_cast<double>(stats->connections[i]));
     }
     AddSeries(accepted, {{"port", port}}, static_cast<double>(stats->accepted));
-    for (size_t i = 0; i < kDropCount; ++i) {
-      AddSeries(drops, {{"port", port}, {"reason", std::string(kDropNames[i])}},
+    for (size_t i = 0; i < http::kDropCount; ++i) {
+      AddSeries(drops, {{"port", port}, {"reason", std::string(http::kDropNames[i])}},
                 static_cast<double>(stats->drops[i]));
     }
-    for (size_t i = 0; i < kRefusalCount; ++i) {
-      const auto name = std::string(InfoOf(static_cast<Refusal>(i)).name);
+    for (size_t i = 0; i < http::kRefusalCount; ++i) {
+      const auto name = std::string(InfoOf(static_cast<http::Refusal>(i)).name);
       AddSeries(refusals, {{"port", port}, {"reason", name}},
                 static_cast<double>(stats->refusals[i]));
     }
+  }
+  for (size_t i = 0; i < kRefusalCount; ++i) {
+    const auto name = std::string(InfoOf(static_cast<Refusal>(i)).name);
+    AddSeries(refusals, {{"port", sources.ports.front().first}, {"reason", name}},
+              static_cast<double>(sources.refusals->counts[i]));
+  }
+  MetricFamily hanging =
+      MakeMetricFamily("mindgate_webhook_hanging_decisions",
+                       "Decisions that take longer than they may, by kind.", MetricType::Gauge);
+  std::vector<double> by_kind(Kinds().size());
+  for (const std::string& kind : sources.hanging_kinds()) ++by_kind[KindIndex(kind)];
+  for (size_t i = 0; i < by_kind.size(); ++i) {
+    AddSeries(hanging, {{"kind", Kinds()[i]}}, by_kind[i]);
   }
   MetricFamily config =
       MakeMetricFamily("mindgate_config_info", "The configuration in use.", MetricType::Gauge);
@@ -95,6 +105,7 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
           std::move(accepted),
           std::move(drops),
           std::move(refusals),
+          std::move(hanging),
           MakeGauge("mindgate_webhook_bytes_in_flight",
                     "Bytes of requests and responses held in memory.",
                     static_cast<double>(sources.budget->used())),
@@ -117,11 +128,6 @@ std::vector<MetricFamily> FamiliesOf(const MetricSources& sources) {
                       sources.certificate_reload_failures()),
           std::move(config),
           MakeBuildInfo(sources.version)};
-}
-
-// The most series that it can have.
-size_t MostSeriesOfSources(size_t ports) {
-  return ports * (kPhaseCount + 1 + kDropCount + kRefusalCount) + 9;
 }
 
 }  // namespace
@@ -201,13 +207,6 @@ std::string Metrics::Render() const {
   std::vector<MetricFamily> families = impl_->registry.Collect();
   for (MetricFamily& family : FamiliesOf(impl_->sources)) families.push_back(std::move(family));
   return prometheus::TextSerializer().Serialize(families);
-}
-
-size_t Metrics::MostSeries(size_t ports) {
-  const size_t reviews = kHookPaths.size() * Kinds().size() * kOperations.size() * kOutcomes.size();
-  const size_t findings = policies::Catalogue().size() * kFindingModes.size();
-  const size_t stages = kStages.size() * (kBuckets.size() + 3);  // +Inf, sum, count
-  return reviews + findings + stages + 1 + MostSeriesOfSources(ports);
 }
 
 }  // namespace mindgate::webhook

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "admission/admit.h"
+#include "http/byte_budget.h"
+#include "http/layer_stats.h"
 #include "webhook/admission_review.h"
-#include "webhook/byte_budget.h"
-#include "webhook/layer_stats.h"
+#include "webhook/refusal.h"
 
 namespace mindgate::webhook {
 
@@ -21,8 +22,9 @@ inline constexpr size_t kStageCount = 4;
 
 // What is read at the moment of a scrape. Everything in it outlives the metrics.
 struct MetricSources {
-  std::vector<std::pair<std::string, const LayerStats*>> ports;
-  const ByteBudget* budget = nullptr;
+  std::vector<std::pair<std::string, const http::LayerStats*>> ports;  // that of reviews first
+  const RefusalCounts* refusals = nullptr;
+  const http::ByteBudget* budget = nullptr;
   std::function<size_t()> queue_length;
   size_t queue_capacity = 0;
   std::function<std::string()> generation;      // of the configuration, empty before the first
@@ -30,7 +32,8 @@ struct MetricSources {
   std::function<uint64_t()> config_reload_failures;
   std::function<uint64_t()> certificate_reload_failures;
   std::function<size_t()> runtimes_left_out;
-  std::string version;  // of the build
+  std::function<std::vector<std::string>()> hanging_kinds;  // of the decisions that hang
+  std::string version;                                      // of the build
 };
 
 // All Prometheus metrics of the webhook. Every label has a closed set of values, none of them from
@@ -46,9 +49,6 @@ class Metrics {
 
   // Prometheus text format.
   std::string Render() const;
-
-  // The maximum number of series that Render can produce: the product of all label values.
-  static size_t MostSeries(size_t ports);
 
  private:
   class Impl;

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstddef>
 
-#include "webhook/event_loop.h"
+#include "http/event_loop.h"
 
 namespace mindgate::webhook {
 
@@ -24,6 +24,6 @@ enum class Place {
 // Where a review is decided. In the loop if its body is small, for handing it to another thread and
 // the answer back takes more CPU than the decision; but nobody waits in a loop for longer than
 // kMaxTurn and one decision.
-Place PlaceOf(size_t body_bytes, const Arrival& arrival, size_t max_inline_bytes);
+Place PlaceOf(size_t body_bytes, const http::Arrival& arrival, size_t max_inline_bytes);
 
 }  // namespace mindgate::webhook

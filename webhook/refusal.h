@@ -1,65 +1,43 @@
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <string_view>
 
-#include "webhook/response.h"
+#include "http/refusal.h"
 
 namespace mindgate::webhook {
 
-// Why a request is turned away before, or instead of, an admission decision. Each has one exact
-// answer, and one value of the `reason` label of mindgate_webhook_rejects_total.
+// Why a complete request gets no admission decision, beside the reasons that any server has
+// (http::Refusal). Each is one more value of the `reason` label of mindgate_webhook_rejects_total;
+// the API server shows the text of its answer to the user.
 enum class Refusal {
-  // What the framing finds in the bytes; the connection closes after the answer.
-  kRequestLine,
-  kVersion,
-  kNotPost,
-  kNotGet,
-  kTargetTooLong,
-  kLineEnding,
-  kControlByte,
-  kHeaderName,
-  kFoldedHeader,
-  kTooManyHeaders,
-  kHeadTooLarge,
-  kHost,
-  kContentLength,
-  kNoContentLength,
-  kBodyTooLarge,
-  kLengthAndCoding,
-  kTransferEncoding,
-  kContentEncoding,
-  kContentType,
-  kExpectation,
-  kUnexpectedBody,
-  // What the connection layer and the work queue decide.
-  kTimeout,
-  kNoMemory,
   kQueueFull,
-  kTooLate,
   kDraining,
   kNotReady,
-  // What the routes and the AdmissionReview codec find in a complete request.
-  kNotFound,
+  // What the AdmissionReview codec finds.
   kEmptyBody,
   kUndecodable,
   kNotAdmissionReview,
   kNoRequest,
   kBadRequest,
-  kInternal,
 };
 
-inline constexpr size_t kRefusalCount = static_cast<size_t>(Refusal::kInternal) + 1;
+inline constexpr size_t kRefusalCount = static_cast<size_t>(Refusal::kBadRequest) + 1;
 
-struct RefusalInfo {
-  int status;
-  std::string_view name;    // metric label, snake_case
-  std::string_view text;    // body of the answer, one line; the API server shows it to the user
-  std::string_view header;  // one more header line without CR LF, or empty
+const http::RefusalInfo& InfoOf(Refusal refusal);
+
+inline http::Response RefusalResponse(Refusal refusal, std::string_view detail = {}) {
+  return http::RefusalResponse(InfoOf(refusal), detail);
+}
+
+// How often each was given. Safe from many threads.
+struct RefusalCounts {
+  std::array<std::atomic<uint64_t>, kRefusalCount> counts{};
+
+  void Add(Refusal refusal) { ++counts[static_cast<size_t>(refusal)]; }
+  uint64_t Count(Refusal refusal) const { return counts[static_cast<size_t>(refusal)].load(); }
 };
-
-const RefusalInfo& InfoOf(Refusal refusal);
-
-// `detail`, if any, follows the text.
-Response RefusalResponse(Refusal refusal, std::string_view detail = {});
 
 }  // namespace mindgate::webhook

@@ -9,11 +9,13 @@
 #include <optional>
 #include <utility>
 
+#include "http/front_end.h"
+#include "http/probe_port.h"
+#include "http/router.h"
 #include "webhook/metrics.h"
 #include "webhook/place.h"
-#include "webhook/probe_port.h"
-#include "webhook/router.h"
-#include "webhook/routes.h"
+#include "webhook/readiness.h"
+#include "webhook/review_handler.h"
 #include "webhook/work_pool.h"
 
 namespace mindgate::webhook {
@@ -21,6 +23,8 @@ namespace {
 
 // How often Run looks whether a drain is over.
 constexpr int kDrainPollMs = 20;
+// And, before that, whether a decision hangs.
+constexpr int kWatchPollMs = 1000;
 
 enum class DrainPhase { kServing, kAnswering, kLate };
 
@@ -32,6 +36,7 @@ class Server::Impl {
       : options_(std::move(options)),
         inputs_(inputs),
         budget_(options_.bytes_in_flight),
+        watchdog_(inputs_.clock),
         tls_(inputs_.tls, options_.client_auth) {}
 
   ~Impl() {
@@ -42,24 +47,25 @@ class Server::Impl {
   }
 
   Result<void> Start() {
-    FrontEnd::Options admission;
+    http::FrontEnd::Options admission;
     admission.name = "admission";
     admission.listen = options_.listen;
     admission.loops = options_.io_threads;
     admission.max_connections = options_.max_connections;
     admission.settings = options_.connections;
-    admission.settings.port = Port::kPosts;
+    admission.settings.port = http::Port::kPosts;
     admission.tls = &tls_;
     admission.budget = &budget_;
     admission.clock = &inputs_.clock;
-    admission.handler = [this](Request request, const Arrival& arrival, Responder responder) {
+    admission.handler = [this](http::Request request, const http::Arrival& arrival,
+                               http::Responder responder) {
       return OnReview(std::move(request), arrival, std::move(responder));
     };
     // Everything that a handler touches is there before the first request can come.
-    auto admission_listener = FrontEnd::Open(std::move(admission));
+    auto admission_listener = http::FrontEnd::Open(std::move(admission));
     if (!admission_listener) return tl::unexpected(std::move(admission_listener).error());
     admission_ = *std::move(admission_listener);
-    auto probes = ProbePort::Open(ProbeOptions(), ProbeRoutes());
+    auto probes = http::ProbePort::Open(ProbeOptions(), ProbeRoutes());
     if (!probes) return tl::unexpected(std::move(probes).error());
     probes_ = *std::move(probes);
 
@@ -68,11 +74,11 @@ class Server::Impl {
           job.responder.Send(Decide(job.request, job.arrived, job.deadline));
         });
     metrics_ = std::make_unique<webhook::Metrics>(Sources());
-    reviews_ =
-        std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats(), budget_);
-    router_ = std::make_unique<Router>(
+    reviews_ = std::make_unique<ReviewHandler>(options_, inputs_, *metrics_, admission_->stats(),
+                                               refusals_, budget_, watchdog_);
+    router_ = std::make_unique<http::Router>(
         Routes(), [this](std::string_view what) { reviews_->OnBug(what); },
-        [this] { admission_->stats().Add(Refusal::kNotFound); });
+        [this] { admission_->stats().Add(http::Refusal::kNotFound); });
     probes_->Serve();
     admission_->Serve();
     return {};
@@ -100,8 +106,27 @@ class Server::Impl {
     return admission_->Finished() || elapsed >= options_.drain_time;
   }
 
-  FrontEnd& admission() { return *admission_; }
-  ProbePort& probes() { return *probes_; }
+  void LogHanging() {
+    for (const Watchdog::Overdue& decision : watchdog_.Longer(options_.stuck_after, true)) {
+      if (!decision.first) continue;
+      inputs_.logger.Error("a decision hangs: the replica is not ready while it does",
+                           {{"object", decision.about},
+                            {"uid", decision.uid},
+                            {"seconds", decision.taken.count() / 1000}});
+    }
+  }
+
+  // Which decision, else which thread, has been at work for so long; empty if none.
+  std::string Hanging(std::chrono::milliseconds limit) {
+    const auto overdue = watchdog_.Longer(limit);
+    if (!overdue.empty()) return "the decision on " + overdue.front().about + " hangs";
+    return admission_->BusyFor(inputs_.clock.Now()) >= limit ? "a network thread hangs" : "";
+  }
+  bool hangs() { return !Hanging(options_.stuck_after).empty(); }
+
+  http::FrontEnd& admission() { return *admission_; }
+  http::ProbePort& probes() { return *probes_; }
+  const RefusalCounts& refusals() const { return refusals_; }
   const webhook::Metrics& metrics() const { return *metrics_; }
 
  private:
@@ -110,6 +135,7 @@ class Server::Impl {
   MetricSources Sources() {
     MetricSources sources;
     sources.ports = {{"admission", &admission_->stats()}, {"probe", &probes_->stats()}};
+    sources.refusals = &refusals_;
     sources.budget = &budget_;
     sources.queue_length = [this] { return pool_->waiting(); };
     sources.queue_capacity = options_.queue;
@@ -121,22 +147,29 @@ class Server::Impl {
     sources.config_reload_failures = [this] { return inputs_.config_status().failures; };
     sources.certificate_reload_failures = [this] { return inputs_.certificate_status().failures; };
     sources.runtimes_left_out = [this] { return inputs_.objects_left_out(); };
+    sources.hanging_kinds = [this] {
+      std::vector<std::string> kinds;
+      for (const auto& decision : watchdog_.Longer(options_.stuck_after)) {
+        kinds.push_back(decision.kind);
+      }
+      return kinds;
+    };
     sources.version = options_.version;
     return sources;
   }
 
-  std::vector<Router::Route> Routes() {
-    std::vector<Router::Route> routes;
+  std::vector<http::Router::Route> Routes() {
+    std::vector<http::Router::Route> routes;
     for (const Hook hook : {Hook::kMutate, Hook::kValidate}) {
-      routes.push_back({std::string(PathOf(hook)), [this, hook](const Request& request) {
+      routes.push_back({std::string(PathOf(hook)), [this, hook](const http::Request& request) {
                           return reviews_->Handle(hook, request);
                         }});
     }
     return routes;
   }
 
-  ProbePort::Options ProbeOptions() {
-    ProbePort::Options probes;
+  http::ProbePort::Options ProbeOptions() {
+    http::ProbePort::Options probes;
     probes.listen = options_.probe_listen;
     probes.max_connections = options_.max_probe_connections;
     probes.settings = options_.connections;
@@ -146,18 +179,25 @@ class Server::Impl {
     return probes;
   }
 
-  std::vector<Router::Route> ProbeRoutes() {
-    return {{"/livez", [](const Request&) { return PlainText(200, "ok\n"); }},
-            {"/readyz",
-             [this](const Request& request) {
-               const bool verbose = QueryValue(request.query(), "verbose").has_value();
-               return Readiness(inputs_, draining(), verbose);
+  std::vector<http::Router::Route> ProbeRoutes() {
+    return {{"/livez",
+             [this](const http::Request&) {
+               const std::string hangs = Hanging(options_.dead_after);
+               return hangs.empty() ? http::PlainText(200, "ok\n")
+                                    : http::PlainText(503, hangs + "\n");
              }},
-            {"/metrics", [this](const Request&) { return MetricsText(metrics_->Render()); }}};
+            {"/readyz",
+             [this](const http::Request& request) {
+               const bool verbose = http::QueryValue(request.query(), "verbose").has_value();
+               return Readiness(inputs_, Hanging(options_.stuck_after), draining(), verbose);
+             }},
+            {"/metrics",
+             [this](const http::Request&) { return http::MetricsText(metrics_->Render()); }}};
   }
 
   // In a loop's thread.
-  std::optional<Response> OnReview(Request request, const Arrival& arrival, Responder responder) {
+  std::optional<http::Response> OnReview(http::Request request, const http::Arrival& arrival,
+                                         http::Responder responder) {
     if (phase_ == DrainPhase::kLate) return Refused(Refusal::kDraining);
     auto deadline = arrival.deadline;
     const auto timeout = TimeoutOf(request.query());
@@ -173,32 +213,40 @@ class Server::Impl {
   }
 
   // In a loop's thread or one of the pool.
-  Response Decide(const Request& request, Clock::Instant arrived, Clock::Instant deadline) {
+  http::Response Decide(const http::Request& request, Clock::Instant arrived,
+                        Clock::Instant deadline) {
     const auto now = inputs_.clock.Now();
     metrics_->Observe(Stage::kQueue, now - arrived);
-    if (now + options_.decision_time > deadline) return Refused(Refusal::kTooLate);
-    Response response = router_->Serve(request);
-    response.close = draining();
-    return response;
+    if (now + options_.decision_time > deadline) {
+      admission_->stats().Add(http::Refusal::kTooLate);
+      return InDrain(http::RefusalResponse(http::Refusal::kTooLate));
+    }
+    return InDrain(router_->Serve(request));
   }
 
-  Response Refused(Refusal refusal) {
-    admission_->stats().Add(refusal);
-    Response response = RefusalResponse(refusal);
+  http::Response Refused(Refusal refusal) {
+    refusals_.Add(refusal);
+    return InDrain(RefusalResponse(refusal));
+  }
+
+  // Every answer of a drain closes its connection.
+  http::Response InDrain(http::Response response) const {
     response.close = draining();
     return response;
   }
 
   const ServerOptions options_;
   const ServerInputs inputs_;
-  ByteBudget budget_;
-  const TlsContext tls_;
-  std::unique_ptr<FrontEnd> admission_;
-  std::unique_ptr<ProbePort> probes_;
+  http::ByteBudget budget_;
+  RefusalCounts refusals_;
+  Watchdog watchdog_;
+  const http::TlsContext tls_;
+  std::unique_ptr<http::FrontEnd> admission_;
+  std::unique_ptr<http::ProbePort> probes_;
   std::unique_ptr<WorkPool> pool_;
   std::unique_ptr<webhook::Metrics> metrics_;
   std::unique_ptr<ReviewHandler> reviews_;
-  std::unique_ptr<Router> router_;
+  std::unique_ptr<http::Router> router_;
   std::atomic<DrainPhase> phase_{DrainPhase::kServing};
   Clock::Instant drain_began_;
 };
@@ -216,10 +264,13 @@ Server::~Server() = default;
 
 uint16_t Server::port() const { return impl_->admission().port(); }
 uint16_t Server::probe_port() const { return impl_->probes().port(); }
-const LayerStats& Server::stats() const { return impl_->admission().stats(); }
+const http::LayerStats& Server::stats() const { return impl_->admission().stats(); }
+const RefusalCounts& Server::refusals() const { return impl_->refusals(); }
 std::string Server::Metrics() const { return impl_->metrics().Render(); }
 void Server::BeginDrain() { impl_->BeginDrain(); }
 bool Server::DrainStep() { return impl_->DrainStep(); }
+void Server::LogHanging() { impl_->LogHanging(); }
+bool Server::hangs() const { return impl_->hangs(); }
 void Server::Wake() {
   impl_->admission().Wake();
   impl_->probes().Wake();
@@ -236,7 +287,8 @@ Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
   started(server);
   for (bool draining = false;;) {
     pollfd stop{stop_fd, POLLIN, 0};
-    const int ready = ::poll(&stop, 1, draining ? kDrainPollMs : -1);
+    const int ready = ::poll(&stop, 1, draining ? kDrainPollMs : kWatchPollMs);
+    server.LogHanging();
     if (ready > 0) {
       std::array<char, 128> signal;  // one signalfd_siginfo
       if (::read(stop_fd, signal.data(), signal.size()) < 0 &&
@@ -255,6 +307,10 @@ Result<int> Run(ServerOptions options, const ServerInputs& inputs, int stop_fd,
   }
   const int64_t left = server.stats().Open();
   inputs.logger.Info("stopped", {{"connections_left", left}});
+  if (server.hangs()) {
+    inputs.logger.Error("exiting without the thread that hangs");
+    exit_now(1);
+  }
   return left == 0 ? 0 : 1;
 }
 

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "webhook/event_loop.h"
-#include "webhook/framing.h"
+#include "http/event_loop.h"
+#include "http/framing.h"
 
 namespace mindgate::webhook {
 
 // One request that waits for a decision.
 struct Job {
-  Request request;
+  http::Request request;
   Clock::Instant arrived;
   Clock::Instant deadline;  // the caller's, or the connection's when that is earlier
-  Responder responder;
+  http::Responder responder;
 };
 
 // A fixed number of threads and a bounded queue. Decisions are made here and not in the event

@@ -20,7 +20,7 @@
 #include "bench/reviews.h"
 #include "bench/server_process.h"
 #include "support/hostile.h"
-#include "webhook/framing.h"
+#include "http/framing.h"
 
 namespace mindgate::bench {
 namespace {

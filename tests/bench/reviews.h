@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/manifests.h"
-#include "webhook/raw_requests.h"
+#include "http/raw_requests.h"
 
 namespace mindgate::bench {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "webhook/framing.h"
-#include "webhook/response.h"
-#include "webhook/router.h"
+#include "http/framing.h"
+#include "http/response.h"
+#include "http/router.h"
 
 namespace {
 

@@ -10,11 +10,11 @@
 #include <sstream>
 #include <thread>
 
+#include "http/echo_server.h"
 #include "json/yaml.h"
 #include "support/api_server_verify.h"
 #include "support/eventually.h"
 #include "support/places.h"
-#include "webhook/echo_server.h"
 #include "webhook/load.h"
 #include "webhook/server_fixture.h"
 
@@ -22,21 +22,21 @@ namespace mindgate::webhook {
 namespace {
 
 using namespace std::chrono_literals;
+using http::testing::EchoServer;
+using http::testing::Identity;
+using http::testing::KeyKind;
+using http::testing::Material;
+using http::testing::TestCa;
 using json::Json;
 using mindgate::testing::ApiServerClient;
 using mindgate::testing::Eventually;
 using mindgate::testing::VerifyAnswer;
-using testing::EchoServer;
 using testing::Gate;
-using testing::Identity;
 using ::testing::IsEmpty;
-using testing::KeyKind;
 using testing::Load;
-using testing::Material;
 using testing::ReviewOf;
 using testing::ReviewText;
 using testing::ServerFixture;
-using testing::TestCa;
 
 TEST(ApiServer, KeepsTwentyFiveConnectionsForNinetySeconds) {
   Gate gate;
@@ -48,7 +48,8 @@ TEST(ApiServer, KeepsTwentyFiveConnectionsForNinetySeconds) {
   for (int i = 0; i < 30; ++i) {
     calls.emplace_back([&] { served += api_server.Post("/mutate", ReviewText()).ok() ? 1 : 0; });
   }
-  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kExecuting) == 30; }));
+  ASSERT_TRUE(
+      Eventually([&] { return fixture.server->stats().In(http::Phase::kExecuting) == 30; }));
   gate.Open();
   calls.clear();
   EXPECT_EQ(served, 30);
@@ -59,8 +60,8 @@ TEST(ApiServer, KeepsTwentyFiveConnectionsForNinetySeconds) {
   const auto all_idle = [&] {
     return Eventually([&] {
       const auto& stats = fixture.server->stats();
-      return stats.In(Phase::kIdle) > 0 && stats.In(Phase::kReading) == 0 &&
-             stats.In(Phase::kExecuting) == 0 && stats.In(Phase::kWriting) == 0;
+      return stats.In(http::Phase::kIdle) > 0 && stats.In(http::Phase::kReading) == 0 &&
+             stats.In(http::Phase::kExecuting) == 0 && stats.In(http::Phase::kWriting) == 0;
     });
   };
   ASSERT_TRUE(all_idle());
@@ -165,9 +166,9 @@ TEST(ApiServer, AnIdleConnectionThatTheServerEndedIsNotUsed) {
   ApiServerClient api_server(api);
   ASSERT_TRUE(api_server.Post("/mutate", ReviewText()).ok());
   // The client has its answer before the connection counts as idle.
-  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) == 1; }));
+  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(http::Phase::kIdle) == 1; }));
   fixture.Advance(120s);
-  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) == 0; }));
+  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(http::Phase::kIdle) == 0; }));
   EXPECT_TRUE(api_server.Post("/mutate", ReviewText()).ok());
   EXPECT_EQ(api_server.dials(), 2);
 }
@@ -206,7 +207,7 @@ TEST(ApiServer, BugsFailTheirOwnCallsOnly) {
 // one that is well led does: both are accepted for a while.
 TEST(ApiServer, HundredCertificateRotationsUnderLoadFailNoCall) {
   ServerOptions options;
-  options.client_auth.mode = ClientAuth::Mode::kRequired;
+  options.client_auth.mode = http::ClientAuth::Mode::kRequired;
   options.client_auth.names = {"kube-apiserver"};
   ServerFixture fixture(options);
   const TestCa other_ca("other serving ca");

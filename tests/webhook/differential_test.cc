@@ -18,11 +18,11 @@ namespace mindgate::webhook {
 namespace {
 
 namespace fs = std::filesystem;
+using http::testing::BodyOf;
 using json::Json;
 using mindgate::testing::Cli;
 using mindgate::testing::ReadSource;
 using mindgate::testing::VerifyAnswer;
-using testing::BodyOf;
 using testing::ReviewOf;
 using testing::ServerFixture;
 

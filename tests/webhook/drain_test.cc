@@ -15,22 +15,22 @@ namespace mindgate::webhook {
 namespace {
 
 using namespace std::chrono_literals;
+using http::testing::BodyOf;
+using http::testing::Client;
+using http::testing::HeaderOf;
+using http::testing::Material;
+using http::testing::Post;
+using http::testing::StatusOf;
+using http::testing::TestCa;
 using mindgate::testing::ApiServerClient;
 using mindgate::testing::Eventually;
-using testing::BodyOf;
-using testing::Client;
 using testing::Gate;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::IsEmpty;
 using testing::Load;
-using testing::Material;
-using testing::Post;
 using testing::RefusalAnswer;
 using testing::ReviewText;
 using testing::ServerFixture;
-using testing::StatusOf;
-using testing::TestCa;
 
 TEST(Server, DrainSequence) {
   Gate gate;
@@ -40,7 +40,7 @@ TEST(Server, DrainSequence) {
   busy.Send(Post(ReviewText()));
   gate.AwaitEntered(1);
   Client idle(fixture.server->port(), Client::Tls{});
-  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) == 1; }));
+  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(http::Phase::kIdle) == 1; }));
   EXPECT_FALSE(fixture.server->DrainStep()) << "nobody requested it";
 
   fixture.server->BeginDrain();
@@ -64,7 +64,7 @@ TEST(Server, DrainSequence) {
   fixture.Advance(1s);
   Client recent(fixture.server->port(), Client::Tls{});
   ASSERT_TRUE(recent.ok());
-  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kIdle) >= 1; }));
+  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(http::Phase::kIdle) >= 1; }));
   EXPECT_FALSE(fixture.server->DrainStep());
   EXPECT_EQ(idle.ReadToEnd(), "");
   idle.Close();
@@ -72,7 +72,7 @@ TEST(Server, DrainSequence) {
 
   // Late: a request under way is told to go elsewhere at once.
   recent.Send("POST /mutate HTTP/1.1\r\n");
-  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(Phase::kReading) == 1; }));
+  ASSERT_TRUE(Eventually([&] { return fixture.server->stats().In(http::Phase::kReading) == 1; }));
   fixture.Advance(4s);
   EXPECT_FALSE(fixture.server->DrainStep());
   ASSERT_TRUE(Eventually([&] { return !Client(fixture.server->port()).Connected(); }));
@@ -130,8 +130,8 @@ TEST(Server, DrainUnderLoadFailsNoRequest) {
   endpoint = staying.server->port();
   ASSERT_TRUE(load.EachCallsAgain());
   ASSERT_TRUE(Eventually([&] {
-    const LayerStats& stats = leaving.server->stats();
-    return stats.In(Phase::kReading) == 1 && stats.Open() == 1;
+    const http::LayerStats& stats = leaving.server->stats();
+    return stats.In(http::Phase::kReading) == 1 && stats.Open() == 1;
   }));
   leaving.Advance(5s);
   EXPECT_FALSE(leaving.server->DrainStep());
@@ -165,7 +165,7 @@ TEST(Server, LateRequestsLandOnAnotherReplica) {
   const auto answer = api_server.Post("/mutate", ReviewText());
   EXPECT_TRUE(answer.ok()) << answer.fault;
   EXPECT_EQ(answer.attempts, 2);
-  EXPECT_EQ(leaving.server->stats().Count(Refusal::kDraining), 1);
+  EXPECT_EQ(leaving.server->refusals().Count(Refusal::kDraining), 1);
 }
 
 class RunTest : public ::testing::Test {
@@ -235,7 +235,7 @@ TEST_F(RunTest, SecondStopEndsAtOnce) {
 }
 
 TEST_F(RunTest, AddressInUseIsAnError) {
-  const auto taken = Listener::Open("127.0.0.1:0");
+  const auto taken = http::Listener::Open("127.0.0.1:0");
   ASSERT_TRUE(taken);
   options.probe_listen = "127.0.0.1:" + std::to_string(taken->port());
   const auto result =

@@ -9,26 +9,26 @@
 #include "base/log.h"
 #include "certs/inspect.h"
 #include "certs/pem.h"
+#include "http/client.h"
+#include "http/raw_requests.h"
+#include "http/test_certs.h"
 #include "json/json.h"
 #include "support/temp_folder.h"
-#include "webhook/client.h"
 #include "webhook/live_inputs.h"
-#include "webhook/raw_requests.h"
 #include "webhook/reviews.h"
 #include "webhook/server.h"
-#include "webhook/test_certs.h"
 
 namespace mindgate::webhook {
 namespace {
 
+using http::testing::BodyOf;
+using http::testing::Client;
+using http::testing::Identity;
+using http::testing::Post;
+using http::testing::StatusOf;
+using http::testing::TestCa;
 using ::mindgate::testing::MountedSecret;
-using testing::BodyOf;
-using testing::Client;
 using ::testing::HasSubstr;
-using testing::Identity;
-using testing::Post;
-using testing::StatusOf;
-using testing::TestCa;
 
 constexpr const char* kName = "mindgate.svc";
 
@@ -51,7 +51,7 @@ struct LiveServer {
     ServerOptions options;
     options.listen = "127.0.0.1:0";
     options.probe_listen = "127.0.0.1:0";
-    options.client_auth.mode = ClientAuth::Mode::kRequired;
+    options.client_auth.mode = http::ClientAuth::Mode::kRequired;
     server = Server::Start(std::move(options), *inputs).value();
   }
 
@@ -102,7 +102,7 @@ TEST(LiveServer, TakesUpPairClientAuthorityAndConfigurationBetweenTwoRequests) {
   EXPECT_NE(first_generation, "");
   EXPECT_EQ(server.ShownTo(server.user), FingerprintOf(server.first_pair));
 
-  const Identity next_pair = server.ca.Issue(kName, testing::KeyKind::kRsa);
+  const Identity next_pair = server.ca.Issue(kName, http::testing::KeyKind::kRsa);
   const TestCa next_clients("next clients");
   const Identity next_user = next_clients.Issue("kube-apiserver");
   EXPECT_EQ(server.ShownTo(next_user), "refused");
@@ -132,7 +132,7 @@ TEST(LiveServer, ServesOnWithTheOldOnesWhateverItsFilesBecome) {
     Identity pair;
   } bad[] = {
       {"torn", {server.first_pair.certificate, server.ca.Issue(kName).key}},
-      {"expired", server.ca.Issue(kName, testing::KeyKind::kEc, -60)},
+      {"expired", server.ca.Issue(kName, http::testing::KeyKind::kEc, -60)},
       {"wrong name", server.ca.Issue("other.svc")},
       {"nothing", {}},
   };

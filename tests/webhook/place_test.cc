@@ -31,7 +31,7 @@ TEST(Place, OfAReview) {
       {"none may, empty", 0, false, 0us, 0, Place::kPool},
   };
   for (const Case& c : cases) {
-    Arrival arrival;
+    http::Arrival arrival;
     arrival.others_wait = c.others_wait;
     arrival.busy = c.busy;
     EXPECT_EQ(PlaceOf(c.body_bytes, arrival, c.max_inline_bytes), c.want) << c.name;

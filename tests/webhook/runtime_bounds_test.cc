@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 namespace resources = kube::resources;
 
-Json NpuRuntime(const std::string& name, const std::string& ns = "serving") {
+Json RuntimeWithNpus(const std::string& name, const std::string& ns = "serving") {
   const Json amounts = {{"huawei.com/Ascend910", "8"}};
   return {{"metadata", {{"name", name}, {"namespace", ns}}},
           {"spec",
@@ -110,10 +110,10 @@ struct RuntimeBoundsTest : ::testing::Test {
 TEST_F(RuntimeBoundsTest, SixRuntimesOfMoreThanAMegabyte) {
   constexpr size_t kLarge = 1'400'000;
   for (const char* name : {"a", "b", "c"}) {
-    server.Put(resources::kServingRuntimes, WithLongArguments(NpuRuntime(name), kLarge));
+    server.Put(resources::kServingRuntimes, WithLongArguments(RuntimeWithNpus(name), kLarge));
   }
   for (const char* name : {"d", "e", "f"}) {
-    server.Put(resources::kServingRuntimes, WithLongVariable(NpuRuntime(name), kLarge));
+    server.Put(resources::kServingRuntimes, WithLongVariable(RuntimeWithNpus(name), kLarge));
   }
   const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
@@ -131,7 +131,8 @@ TEST_F(RuntimeBoundsTest, SixRuntimesOfMoreThanAMegabyte) {
   EXPECT_FALSE(IsComplete(lookup));
   EXPECT_TRUE(lookup.Get()->IsComplete("ome.io", "ClusterServingRuntime"));
 
-  for (const char* name : {"d", "e"}) server.Put(resources::kServingRuntimes, NpuRuntime(name));
+  for (const char* name : {"d", "e"})
+    server.Put(resources::kServingRuntimes, RuntimeWithNpus(name));
   server.Remove(resources::kServingRuntimes, "serving", "f");
   ASSERT_TRUE(Eventually([&] { return IsComplete(lookup); }));
   EXPECT_GT(Changes(lookup, "d"), 0u);
@@ -141,8 +142,8 @@ TEST_F(RuntimeBoundsTest, SixRuntimesOfMoreThanAMegabyte) {
 
 // An object that not even a page can hold alone.
 TEST_F(RuntimeBoundsTest, OfWhatCannotBeReadTheNameIsKnown) {
-  server.Put(resources::kServingRuntimes, WithLongVariable(NpuRuntime("large"), 20 * 1024));
-  server.Put(resources::kServingRuntimes, NpuRuntime("small"));
+  server.Put(resources::kServingRuntimes, WithLongVariable(RuntimeWithNpus("large"), 20 * 1024));
+  server.Put(resources::kServingRuntimes, RuntimeWithNpus("small"));
   kube::Client narrow(*transport, sleeper, {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024});
   const RuntimeLookup lookup(narrow, sleeper, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
@@ -156,7 +157,7 @@ size_t BytesOf(const Json& runtime) { return Runtime::BytesOf(json::Document(run
 
 TEST_F(RuntimeBoundsTest, WhatFindsNoRoomComesWhenThereIsSome) {
   const auto runtime = [](const std::string& ns, const std::string& name) {
-    return WithLongVariable(NpuRuntime(name, ns), 4000);
+    return WithLongVariable(RuntimeWithNpus(name, ns), 4000);
   };
   // Three of one namespace and four of all.
   const size_t one = BytesOf(runtime("x", "y")) + 500;  // for uid and resourceVersion
@@ -192,7 +193,7 @@ TEST_F(RuntimeBoundsTest, WhatFindsNoRoomComesWhenThereIsSome) {
 
 // A full house takes changes of what is in it.
 TEST_F(RuntimeBoundsTest, AChangeNeedsTheRoomOfTheDifferenceOnly) {
-  const Json runtime = WithLongVariable(NpuRuntime("a"), 4000);
+  const Json runtime = WithLongVariable(RuntimeWithNpus("a"), 4000);
   const size_t one = BytesOf(runtime) + 500;
   const RuntimeLookup lookup(client, sleeper, clock, logger,
                              {.bytes_of_one = one, .bytes_of_namespace = one, .bytes_of_all = one});

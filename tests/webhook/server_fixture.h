@@ -7,16 +7,32 @@
 #include <utility>
 #include <vector>
 
+#include "http/answers.h"
+#include "http/client.h"
+#include "http/raw_requests.h"
+#include "http/test_certs.h"
 #include "support/api_server_client.h"
 #include "support/fake_clock.h"
-#include "webhook/answers.h"
-#include "webhook/client.h"
-#include "webhook/raw_requests.h"
 #include "webhook/reviews.h"
 #include "webhook/server.h"
-#include "webhook/test_certs.h"
 
 namespace mindgate::webhook::testing {
+
+using http::testing::BodyOf;
+using http::testing::Client;
+using http::testing::Head;
+using http::testing::HeaderOf;
+using http::testing::Material;
+using http::testing::Post;
+using http::testing::StatusOf;
+using http::testing::TestCa;
+
+inline std::string RefusalAnswer(Refusal refusal, bool close) {
+  return http::testing::Answer(RefusalResponse(refusal), close);
+}
+inline std::string RefusalAnswer(http::Refusal refusal, bool close) {
+  return http::testing::Answer(http::RefusalResponse(refusal), close);
+}
 
 inline std::string ReviewText() { return ReviewOf(Deployment()).dump(); }
 

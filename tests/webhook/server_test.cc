@@ -12,34 +12,35 @@
 #include "json/decode.h"
 #include "support/api_server_verify.h"
 #include "support/eventually.h"
-#include "webhook/routes.h"
+#include "webhook/admission_review.h"
+#include "webhook/readiness.h"
 #include "webhook/server_fixture.h"
 
 namespace mindgate::webhook {
 namespace {
 
 using namespace std::chrono_literals;
+using http::testing::BodyOf;
+using http::testing::Client;
+using http::testing::Head;
+using http::testing::HeaderOf;
+using http::testing::Material;
+using http::testing::Post;
+using http::testing::StatusOf;
 using json::Json;
 using mindgate::testing::ApiServerClient;
 using mindgate::testing::Eventually;
 using mindgate::testing::VerifyAnswer;
-using testing::BodyOf;
-using testing::Client;
 using ::testing::ContainsRegex;
 using testing::Deployment;
 using testing::Gate;
 using ::testing::HasSubstr;
-using testing::Head;
-using testing::HeaderOf;
-using testing::Material;
 using ::testing::Not;
-using testing::Post;
 using testing::RefusalAnswer;
 using testing::ReviewOf;
 using testing::ReviewText;
 using testing::ServerFixture;
 using ::testing::StartsWith;
-using testing::StatusOf;
 
 TEST(Server, MutatesAndValidates) {
   ServerFixture fixture;
@@ -64,6 +65,15 @@ std::string Refused(std::string_view status, std::string_view body) {
          std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
+// What the metric of refusals counts for a reason on the admission port.
+int Rejects(const ServerFixture& fixture, const std::string& reason) {
+  const std::string series =
+      R"(mindgate_webhook_rejects_total{port="admission",reason=")" + reason + "\"} ";
+  const std::string metrics = fixture.server->Metrics();
+  const size_t at = metrics.find(series);
+  return at == std::string::npos ? -1 : std::stoi(metrics.substr(at + series.size()));
+}
+
 TEST(Server, RefusalsOnTheWire) {
   ServerFixture fixture;
   const std::string whole = R"("apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview")";
@@ -73,44 +83,43 @@ TEST(Server, RefusalsOnTheWire) {
   struct Case {
     std::string body;
     std::string target;
-    Refusal refusal;
+    std::string reason;  // of mindgate_webhook_rejects_total
     std::string status;
     std::string want;
   };
   const std::string bad = "400 Bad Request";
   const std::vector<Case> cases = {
-      {"", "/mutate", Refusal::kEmptyBody, bad, "empty body: want an AdmissionReview\n"},
-      {" \r\n", "/validate", Refusal::kEmptyBody, bad, "empty body: want an AdmissionReview\n"},
-      {"{", "/mutate", Refusal::kUndecodable, bad, "the body is not valid JSON: line 1, column "},
-      {"kind: AdmissionReview", "/mutate", Refusal::kUndecodable, bad,
+      {"", "/mutate", "empty_body", bad, "empty body: want an AdmissionReview\n"},
+      {" \r\n", "/validate", "empty_body", bad, "empty body: want an AdmissionReview\n"},
+      {"{", "/mutate", "undecodable", bad, "the body is not valid JSON: line 1, column "},
+      {"kind: AdmissionReview", "/mutate", "undecodable", bad,
        "the body is not valid JSON: line 1, column "},
-      {"\x1f\x8b\x08", "/mutate", Refusal::kUndecodable, bad,
+      {"\x1f\x8b\x08", "/mutate", "undecodable", bad,
        "the body is not valid JSON: line 1, column "},
-      {std::string(200'000, '['), "/mutate", Refusal::kUndecodable, bad,
+      {std::string(200'000, '['), "/mutate", "undecodable", bad,
        "the body is not valid JSON: line 1, column "},
-      {"{}", "/mutate", Refusal::kNotAdmissionReview, bad, want_review + "got kind \"\" of \"\"\n"},
+      {"{}", "/mutate", "not_admission_review", bad, want_review + "got kind \"\" of \"\"\n"},
       {R"({"apiVersion":"admission.k8s.io/v2","kind":"AdmissionReview","request":{}})", "/mutate",
-       Refusal::kNotAdmissionReview, bad,
+       "not_admission_review", bad,
        want_review + "got kind \"AdmissionReview\" of \"admission.k8s.io/v2\"\n"},
       // Text from outside stays in the body, escaped and cut.
       {R"({"kind":"A\r\nSet-Cookie: x","apiVersion":")" + std::string(100'000, 'v') + "\"}",
-       "/mutate", Refusal::kNotAdmissionReview, bad,
+       "/mutate", "not_admission_review", bad,
        want_review + R"(got kind "A\x0d\nSet-Cookie: x" of ")" + std::string(80, 'v') + "...\"\n"},
-      {"{" + whole + "}", "/mutate", Refusal::kNoRequest, bad,
-       "the AdmissionReview has no request\n"},
-      {"{" + whole + R"(,"request":{}})", "/validate", Refusal::kBadRequest, bad,
+      {"{" + whole + "}", "/mutate", "no_request", bad, "the AdmissionReview has no request\n"},
+      {"{" + whole + R"(,"request":{}})", "/validate", "bad_request", bad,
        malformed + "request.uid is missing\n"},
-      {"{" + whole + R"(,"request":{"uid":"u","operation":"PATCH"}})", "/validate",
-       Refusal::kBadRequest, bad,
+      {"{" + whole + R"(,"request":{"uid":"u","operation":"PATCH"}})", "/validate", "bad_request",
+       bad,
        malformed + "request.operation must be CREATE, UPDATE, DELETE or CONNECT, not \"PATCH\"\n"},
-      {ReviewText(), "/", Refusal::kNotFound, "404 Not Found", "no such path\n"},
-      {ReviewText(), "/mutate/x", Refusal::kNotFound, "404 Not Found", "no such path\n"},
-      {ReviewText(), "/readyz", Refusal::kNotFound, "404 Not Found", "no such path\n"},
-      {ReviewText(), "/metrics", Refusal::kNotFound, "404 Not Found", "no such path\n"},
+      {ReviewText(), "/", "not_found", "404 Not Found", "no such path\n"},
+      {ReviewText(), "/mutate/x", "not_found", "404 Not Found", "no such path\n"},
+      {ReviewText(), "/readyz", "not_found", "404 Not Found", "no such path\n"},
+      {ReviewText(), "/metrics", "not_found", "404 Not Found", "no such path\n"},
   };
   Client client(fixture.server->port(), Client::Tls{});
   for (const Case& c : cases) {
-    const uint64_t before = fixture.server->stats().Count(c.refusal);
+    const int before = Rejects(fixture, c.reason);
     ASSERT_TRUE(client.Send(Post(c.body, "", c.target)));
     const std::string answer = client.ReadAnswer();
     // Where the decoder ended says more than this test needs to know.
@@ -121,7 +130,7 @@ TEST(Server, RefusalsOnTheWire) {
     } else {
       EXPECT_EQ(answer, Refused(c.status, c.want));
     }
-    EXPECT_EQ(fixture.server->stats().Count(c.refusal), before + 1) << c.want;
+    EXPECT_EQ(Rejects(fixture, c.reason), before + 1) << c.want;
   }
   EXPECT_EQ(fixture.server->stats().accepted, 1) << "a whole request that is wrong ends nothing";
 }
@@ -169,7 +178,7 @@ TEST(Server, ADecisionThatTakesTooLongIsGivenUpAndCounted) {
   EXPECT_EQ(StatusOf(answer), 503);
   EXPECT_EQ(HeaderOf(answer, "Retry-After"), "1");
   EXPECT_THAT(BodyOf(answer), HasSubstr("the decision on Deployment team-a/infer was given up"));
-  EXPECT_EQ(fixture.server->stats().Count(Refusal::kTooLate), 1);
+  EXPECT_EQ(fixture.server->stats().Count(http::Refusal::kTooLate), 1);
   EXPECT_THAT(fixture.Lines(), ::testing::Contains(HasSubstr("Deployment team-a/infer")));
 }
 
@@ -183,7 +192,7 @@ TEST(Server, DecodedBodiesAreChargedToTheBudget) {
   client.Send(Post(body));
   const std::string answer = client.ReadAnswer();
   EXPECT_EQ(StatusOf(answer), 503);
-  EXPECT_EQ(fixture.server->stats().Count(Refusal::kNoMemory), 1);
+  EXPECT_EQ(fixture.server->stats().Count(http::Refusal::kNoMemory), 1);
 }
 
 // "admission" in a loop of the admission port, "work" in the pool.
@@ -269,7 +278,7 @@ TEST(Server, WithoutTimeLeftTheLoopDecidesNothingEither) {
   options.decision_time = 6s;
   ServerFixture fixture(options);
   EXPECT_EQ(fixture.Ask(ReviewText(), "/mutate?timeout=5s"),
-            RefusalAnswer(Refusal::kTooLate, false));
+            RefusalAnswer(http::Refusal::kTooLate, false));
   EXPECT_EQ(StatusOf(fixture.Ask(ReviewText(), "/mutate?timeout=6s")), 200);
   EXPECT_THAT(fixture.server->Metrics(), HasSubstr("stage_seconds_count{stage=\"queue\"} 2\n"));
 }
@@ -322,7 +331,7 @@ TEST(Server, WithoutTimeLeftTheCallerIsToldToTryAgain) {
   }));
   fixture.Advance(1s);
   gate.Open();
-  EXPECT_EQ(hasty.ReadAnswer(), RefusalAnswer(Refusal::kTooLate, false));
+  EXPECT_EQ(hasty.ReadAnswer(), RefusalAnswer(http::Refusal::kTooLate, false));
   EXPECT_EQ(StatusOf(patient.ReadAnswer()), 200);
   EXPECT_EQ(StatusOf(first.ReadAnswer()), 200);
 }
@@ -362,7 +371,7 @@ TEST(Server, ReadyOnlyWithConfigurationAndCertificate) {
   EXPECT_EQ(StatusOf(before), 503);
   EXPECT_EQ(BodyOf(before),
             "[-]configuration failed: none loaded yet\n[-]certificate failed: none loaded yet\n"
-            "[+]serving ok\nnot ready\n");
+            "[+]decisions ok\n[+]serving ok\nnot ready\n");
   EXPECT_EQ(StatusOf(fixture.Probe("/livez")), 200) << "it lives, and must not be restarted";
   fixture.tls.Set(Material(fixture.ca.Issue("mindgate.svc")));
   EXPECT_EQ(fixture.Ask(ReviewText()).substr(0, 12), "HTTP/1.1 503")
@@ -373,9 +382,9 @@ TEST(Server, ReadyOnlyWithConfigurationAndCertificate) {
   EXPECT_EQ(BodyOf(after), "ok\n");
   EXPECT_THAT(
       BodyOf(fixture.Probe("/readyz?verbose")),
-      ContainsRegex(
-          "^\\[\\+\\]configuration ok: generation 0123456789abcdef\n"
-          "\\[\\+\\]certificate ok: expires 20[0-9-]+T[0-9:]+Z\n\\[\\+\\]serving ok\nok\n$"));
+      ContainsRegex("^\\[\\+\\]configuration ok: generation 0123456789abcdef\n"
+                    "\\[\\+\\]certificate ok: expires 20[0-9-]+T[0-9:]+Z\n\\[\\+\\]decisions ok\n"
+                    "\\[\\+\\]serving ok\nok\n$"));
   EXPECT_EQ(StatusOf(fixture.Ask(ReviewText())), 200);
 }
 
@@ -386,14 +395,70 @@ TEST(Server, ReadinessTellsWhatWasRefused) {
   broken.error = "mindgate.yaml:2:1: unknown key\nschedular: x\n^\n";
   ServerInputs inputs = *fixture.inputs;
   inputs.config_status = [&] { return broken; };
-  EXPECT_EQ(Readiness(inputs, false, true).body,
+  EXPECT_EQ(Readiness(inputs, "", false, true).body,
             "[-]configuration failed: none loaded yet; refused: mindgate.yaml:2:1: unknown key\n"
-            "[-]certificate failed: none loaded yet\n[+]serving ok\nnot ready\n");
+            "[-]certificate failed: none loaded yet\n[+]decisions ok\n[+]serving ok\nnot ready\n");
   fixture.MakeReady();
-  const Response after = Readiness(inputs, false, true);
+  const http::Response after = Readiness(inputs, "", false, true);
   EXPECT_EQ(after.status, 200) << "the last good one is in force";
   EXPECT_THAT(after.body, StartsWith("[+]configuration ok: generation 0123456789abcdef; refused: "
                                      "mindgate.yaml:2:1: unknown key\n[+]certificate ok: "));
+}
+
+// A decision that never ends: first nobody sends reviews here any more, then the kubelet restarts
+// the replica.
+TEST(Server, ADecisionThatHangsMakesTheReplicaUnreadyAndThenNotLive) {
+  Gate gate;
+  ServerFixture fixture(gate.InThePool());
+  Client client(fixture.server->port(), Client::Tls{});
+  client.Send(Post(ReviewText()));
+  gate.AwaitEntered(1);
+  fixture.Advance(4999ms);
+  fixture.server->LogHanging();
+  EXPECT_FALSE(fixture.server->hangs());
+  EXPECT_EQ(StatusOf(fixture.Probe("/readyz")), 200);
+  EXPECT_THAT(fixture.Lines(), Not(Contains(HasSubstr("hangs"))));
+
+  fixture.Advance(1ms);
+  fixture.server->LogHanging();
+  fixture.server->LogHanging();
+  EXPECT_TRUE(fixture.server->hangs());
+  const std::string unready = fixture.Probe("/readyz");
+  EXPECT_EQ(StatusOf(unready), 503);
+  EXPECT_THAT(BodyOf(unready),
+              HasSubstr("[-]decisions failed: the decision on Deployment team-a/infer hangs\n"));
+  EXPECT_EQ(StatusOf(fixture.Probe("/livez")), 200);
+  EXPECT_THAT(fixture.server->Metrics(),
+              HasSubstr("mindgate_webhook_hanging_decisions{kind=\"Deployment\"} 1\n"));
+  const std::vector<std::string> lines = fixture.Lines();
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const std::string& line) {
+                            return line.find(R"("object":"Deployment team-a/infer")") !=
+                                   std::string::npos;
+                          }),
+            1)
+      << "told once";
+
+  fixture.Advance(10s);
+  EXPECT_EQ(fixture.Probe("/livez").substr(0, 12), "HTTP/1.1 503");
+  gate.Open();
+  EXPECT_TRUE(Eventually([&] { return StatusOf(fixture.Probe("/readyz")) == 200; }));
+  EXPECT_EQ(StatusOf(fixture.Probe("/livez")), 200);
+}
+
+TEST(Server, AThreadThatHangsMakesTheReplicaUnreadyToo) {
+  Gate gate;
+  ServerOptions options;
+  options.decide = gate;  // in the loop's thread
+  options.io_threads = 1;
+  ServerFixture fixture(options);
+  Client client(fixture.server->port(), Client::Tls{});
+  client.Send(Post(ReviewText()));
+  gate.AwaitEntered(1);
+  fixture.clock.Advance(5s);
+  EXPECT_EQ(StatusOf(fixture.Probe("/readyz")), 503);
+  gate.Open();
+  EXPECT_EQ(StatusOf(client.ReadAnswer()), 200);
 }
 
 TEST(Server, LogLineOfAReview) {

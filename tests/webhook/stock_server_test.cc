@@ -12,15 +12,15 @@
 namespace mindgate::webhook {
 namespace {
 
-using testing::BodyOf;
-using testing::Client;
+using http::testing::BodyOf;
+using http::testing::Client;
+using http::testing::HeaderOf;
+using http::testing::Post;
+using http::testing::StatusOf;
 using ::testing::HasSubstr;
-using testing::HeaderOf;
 using ::testing::Not;
-using testing::Post;
 using testing::ReviewText;
 using testing::ServerFixture;
-using testing::StatusOf;
 
 // Says how much body it was given; takes 4 KiB at most, or believes so.
 class StockServer {

@@ -1,0 +1,71 @@
+#include "schemas/config_reload.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "admission/known_names.h"
+#include "base/directory_watch.h"
+#include "support/fake_clock.h"
+#include "support/temp_folder.h"
+
+namespace mindgate::admission {
+namespace {
+
+using mindgate::testing::FakeClock;
+using mindgate::testing::MountedSecret;
+using mindgate::testing::TempFolder;
+using ::testing::HasSubstr;
+
+TEST(ConfigReloader, TakesUpEachGoodVersionOfAMountedConfigMap) {
+  MountedSecret config_map;
+  config_map.Update({{"mindgate.yaml", "scheduler: one\n"}});
+  FakeClock clock;
+  Snapshot<schemas::Config> config;
+  const auto reloader = schemas::MakeConfigReloader(config_map.path() + "/mindgate.yaml", KnownNames(), clock, config);
+  DirectoryWatch watch({.folders = {config_map.path()}}, clock, [&] { reloader->Reload(); });
+  EXPECT_EQ(config.Get(), nullptr) << "not ready before the first good load";
+  ASSERT_TRUE(reloader->Reload()) << reloader->status().error;
+  const auto first = config.Get();
+  EXPECT_EQ(first->scheduler, "one");
+
+  config_map.Update({{"mindgate.yaml", "scheduler: two\n"}});
+  watch.Step();
+  clock.Advance(std::chrono::milliseconds(100));
+  watch.Step();
+  EXPECT_EQ(config.Get()->scheduler, "two");
+  EXPECT_NE(config.Get()->generation, first->generation);
+  EXPECT_EQ(first->scheduler, "one") << "who decides by the old one goes on with it";
+}
+
+TEST(ConfigReloader, KeepsTheLastGoodAndShowsTheFault) {
+  const TempFolder folder;
+  const std::string path = folder / "mindgate.yaml";
+  folder.Write("mindgate.yaml", "scheduler: one\n");
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  const auto reloader = schemas::MakeConfigReloader(path, KnownNames(), clock, config);
+  ASSERT_TRUE(reloader->Reload());
+  const auto good = config.Get();
+
+  folder.Write("mindgate.yaml", "scheduler: two\nschedular: three\n");
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_EQ(config.Get(), good);
+  EXPECT_EQ(reloader->status().failures, 1u);
+  EXPECT_EQ(reloader->status().error, path +
+                                          ":2:12: unknown key \"schedular\"\n"
+                                          "schedular: three\n"
+                                          "           ^\n"
+                                          "hint: did you mean \"scheduler\"?");
+
+  std::filesystem::remove(path);
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_EQ(config.Get(), good);
+  EXPECT_EQ(reloader->status().error, path + ": no such file");
+
+  folder.Write("mindgate.yaml", std::string(1024 * 1024 + 1, '#'));
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_THAT(reloader->status().error, HasSubstr("is larger than 1048576 bytes"));
+}
+
+}  // namespace
+}  // namespace mindgate::admission

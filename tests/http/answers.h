@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/framing.h"
+#include "http/refusal.h"
+#include "http/response.h"
+
+namespace mindgate::http::testing {
+
+// As it goes on the wire.
+inline std::string Formatted(const Response& response, bool head_only = false) {
+  std::string bytes;
+  AppendResponse(response, head_only, bytes);
+  return bytes;
+}
+
+inline std::string Answer(Response response, bool close) {
+  response.close = close;
+  return Formatted(response);
+}
+
+inline std::string RefusalAnswer(Refusal refusal, bool close) {
+  return Answer(RefusalResponse(refusal), close);
+}
+
+inline std::string_view NameOf(Method method) {
+  return method == Method::kPost ? "POST" : method == Method::kHead ? "HEAD" : "GET";
+}
+
+// "METHOD target|body", as in RawRequest::want.
+inline std::string Described(const Request& request) {
+  return std::string(NameOf(request.method)) + " " + request.target + "|" + request.body;
+}
+
+}  // namespace mindgate::http::testing

@@ -1,0 +1,139 @@
+#include "webhook/review_handler.h"
+
+#include "base/text.h"
+#include "webhook/log_text.h"
+
+namespace mindgate::webhook {
+namespace {
+
+static_assert(http::kBodyRoom >= json::Text::kPadding);
+
+// What a body may take while it is decoded and decided, in bytes for each of its own.
+constexpr size_t kBytesAByte = 4;
+
+int64_t Microseconds(Clock::Instant from, Clock::Instant to) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(to - from).count();
+}
+
+}  // namespace
+
+ReviewHandler::ReviewHandler(const ServerOptions& options, const ServerInputs& inputs,
+                             Metrics& metrics, http::LayerStats& stats, RefusalCounts& refusals,
+                             http::ByteBudget& budget, Watchdog& watchdog)
+    : options_(options),
+      inputs_(inputs),
+      metrics_(metrics),
+      stats_(stats),
+      refusals_(refusals),
+      budget_(budget),
+      watchdog_(watchdog),
+      // A rollout of thousands of pods must not make the log the most expensive part of a review.
+      admitted_(20, 100, inputs.clock),
+      others_(100, 10, inputs.clock) {}
+
+void ReviewHandler::OnBug(std::string_view what) {
+  metrics_.CountBug();
+  stats_.Add(http::Refusal::kInternal);
+  if (!others_.Admit()) return;
+  inputs_.logger.Error("internal error while answering a request", {{"what", what}});
+}
+
+http::Response ReviewHandler::Refuse(Hook hook, Refusal refusal, std::string_view detail,
+                                     const http::Request& request) {
+  refusals_.Add(refusal);
+  return Refused(hook, InfoOf(refusal), detail, request);
+}
+
+http::Response ReviewHandler::Refuse(Hook hook, http::Refusal refusal, std::string_view detail,
+                                     const http::Request& request) {
+  stats_.Add(refusal);
+  return Refused(hook, InfoOf(refusal), detail, request);
+}
+
+http::Response ReviewHandler::Refused(Hook hook, const http::RefusalInfo& info,
+                                      std::string_view detail, const http::Request& request) {
+  if (others_.Admit()) {
+    inputs_.logger.Warning("request refused", {{"path", PathOf(hook)},
+                                               {"reason", info.name},
+                                               {"detail", detail},
+                                               {"traceparent", request.traceparent}});
+  }
+  return http::RefusalResponse(info, detail);
+}
+
+// No decision was made, so none is answered: the API server does what the webhook's failurePolicy
+// says. Without Retry-After, since the same request would meet the same bug.
+http::Response ReviewHandler::Bug(Hook hook, const Review& review, std::string_view what) {
+  metrics_.CountBug();
+  stats_.Add(http::Refusal::kInternal);
+  if (others_.Admit()) {
+    inputs_.logger.Error("internal error while deciding a review",
+                         {{"uid", ForLog(review.uid)}, {"path", PathOf(hook)}, {"what", what}});
+  }
+  return http::RefusalResponse(http::Refusal::kInternal, "uid " + Quote(review.uid));
+}
+
+http::Response ReviewHandler::Handle(Hook hook, const http::Request& request) {
+  const auto config = inputs_.config.Get();
+  if (config == nullptr) return Refuse(hook, Refusal::kNotReady, "", request);
+  const Clock& clock = inputs_.clock;
+  const auto start = clock.Now();
+  const size_t needed = request.body.size() * kBytesAByte;
+  if (!budget_.Resize(0, needed)) return Refuse(hook, http::Refusal::kNoMemory, "", request);
+  const http::ByteLease lease(budget_, needed);
+  const auto decoder = decoders_.Borrow();  // the review points into it
+  auto review = DecodeReview(*decoder, json::Text::InPlace(request.body), clock.WallNow());
+  if (!review) return Refuse(hook, review.error().refusal, review.error().detail, request);
+  const Watchdog::Decision watched(watchdog_, *review);
+  const auto objects = inputs_.objects();
+  review->request.objects = objects.get();
+  const auto decoded = clock.Now();
+  review->request.is_over = [&clock, end = start + options_.max_decision_time] {
+    return clock.Now() > end;
+  };
+
+  admission::Options options;
+  options.mutate = hook == Hook::kMutate;
+  options.judge = hook == Hook::kValidate;
+  options.apply = false;
+  const admission::Verdict verdict = options_.decide(review->request, *config, options);
+  const auto decided = clock.Now();
+  metrics_.CountReview(hook, *review, verdict);
+  if (verdict.gave_up) {
+    return Refuse(hook, http::Refusal::kTooLate,
+                  "the decision on " + About(*review) + " was given up", request);
+  }
+  if (verdict.outcome == admission::Outcome::kError) {
+    return Bug(hook, *review,
+               verdict.findings.empty() ? "no reason given" : verdict.findings.front().message);
+  }
+  http::Response response;
+  response.body = EncodeAnswer(*review, hook, verdict, config->generation);
+  const auto encoded = clock.Now();
+
+  metrics_.Observe(Stage::kDecode, decoded - start);
+  metrics_.Observe(Stage::kDecide, decided - decoded);
+  metrics_.Observe(Stage::kEncode, encoded - decided);
+  const bool denied = verdict.outcome == admission::Outcome::kDenied;
+  if (inputs_.logger.Wants(log::Level::kInfo) && (denied ? others_ : admitted_).Admit()) {
+    const std::string rules = RuleList(verdict.findings);
+    inputs_.logger.Info("review", {{"uid", ForLog(review->uid)},
+                                   {"path", PathOf(hook)},
+                                   {"operation", schemas::OperationName(review->request.operation)},
+                                   {"kind", ForLog(review->kind)},
+                                   {"namespace", ForLog(review->request.ns)},
+                                   {"name", ForLog(review->name)},
+                                   {"user", ForLog(review->user)},
+                                   {"dry_run", review->dry_run},
+                                   {"outcome", admission::OutcomeName(verdict.outcome)},
+                                   {"findings", static_cast<int64_t>(verdict.findings.size())},
+                                   {"rules", rules},
+                                   {"operations", static_cast<int64_t>(verdict.patch.size())},
+                                   {"generation", config->generation},
+                                   {"microseconds", Microseconds(start, encoded)},
+                                   {"traceparent", request.traceparent}});
+  }
+  return response;
+}
+
+}  // namespace mindgate::webhook
