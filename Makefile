@@ -6,6 +6,7 @@
 #   make e2e-up    start such a cluster and leave it running; make e2e-down removes it
 #   make build     build/release/mindgate
 #   make bench     what decisions cost, beside a webhook in Go (docs/performance.md; BENCH_QUICK=1)
+#   make soak      every known attack at once beside honest reviews (SOAK_MINUTES=1)
 #   make fuzz      run every fuzz target (FUZZ_SECONDS=60)
 #   make lint      format, clang-tidy, folder arrows, shell scripts
 #   make sanitize  the whole suite under ASan+UBSan and under TSan
@@ -15,9 +16,10 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
+SOAK_MINUTES ?= 1
 export JOBS ?= $(shell nproc)
 
-.PHONY: demo test e2e e2e-up e2e-down build bench fuzz lint sanitize asan tsan rules image install clean
+.PHONY: demo test e2e e2e-up e2e-down build bench soak fuzz lint sanitize asan tsan rules image install clean
 
 demo: build
 	@scripts/demo build/release/mindgate
@@ -41,6 +43,9 @@ build:
 
 bench: build
 	@scripts/bench
+
+soak: build
+	@tests/soak/soak.py --minutes $(SOAK_MINUTES)
 
 fuzz:
 	@scripts/bootstrap --all

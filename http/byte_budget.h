@@ -22,18 +22,33 @@ class ByteBudget {
       used_ -= held - wanted;
       return true;
     }
-    const size_t more = wanted - held;
-    const size_t limit = wanted > kLarge ? total_ - total_ / 4 : total_;
-    if (used_.fetch_add(more) + more <= limit) return true;
-    used_ -= more;
-    return false;
+    return Add(used_, wanted - held, wanted > kLarge ? total_ - total_ / 4 : total_);
+  }
+
+  // The same for an answer, which stays for as long as its reader pleases: all answers together get
+  // a quarter, so that those who do not read keep nobody else out.
+  bool ResizeAnswer(size_t held, size_t wanted) {
+    if (wanted > held && !Add(answers_, wanted - held, total_ / 4)) return false;
+    if (!Resize(held, wanted)) {
+      answers_ -= wanted - held;
+      return false;
+    }
+    if (wanted < held) answers_ -= held - wanted;
+    return true;
   }
 
   size_t used() const { return used_; }
 
  private:
+  static bool Add(std::atomic<size_t>& used, size_t more, size_t limit) {
+    if (used.fetch_add(more) + more <= limit) return true;
+    used -= more;
+    return false;
+  }
+
   const size_t total_;
   std::atomic<size_t> used_{0};
+  std::atomic<size_t> answers_{0};  // of these
 };
 
 // Bytes that were charged to a budget and go back to it with the lease. Moves; must not outlive the

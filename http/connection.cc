@@ -12,6 +12,9 @@ constexpr size_t kReadBytes = 16 * 1024;
 // Reads before others have their turn.
 constexpr int kSteps = 16;
 
+// An answer without a patch, and most patches.
+constexpr size_t kSmallAnswer = 16 * 1024;
+
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -30,6 +33,7 @@ Connection::Connection(std::unique_ptr<Transport> transport, const ConnectionSet
 
 Connection::~Connection() {
   budget_.Resize(charged_, 0);
+  budget_.ResizeAnswer(charged_answer_, 0);
   --stats_.connections[static_cast<size_t>(phase_)];
 }
 
@@ -50,7 +54,7 @@ Standing Connection::standing() const {
       if (sequence_ > 0) return Standing::kIdle;
       return transport_->heard() ? Standing::kAwaited : Standing::kBare;
     case Phase::kReading:
-      return Standing::kAwaited;
+      return Standing::kReading;
     case Phase::kLingering:
       return Standing::kLingering;
     default:
@@ -61,9 +65,16 @@ Standing Connection::standing() const {
 bool Connection::Charge() {
   // Small strings keep 15 bytes inside the object; they cost nothing extra and are counted all the
   // same.
-  const size_t wanted = framer_.held() + leftover_.size() + out_.size();
+  const size_t wanted = framer_.held() + leftover_.size();
   if (!budget_.Resize(charged_, wanted)) return false;
   charged_ = wanted;
+  return true;
+}
+
+bool Connection::ChargeAnswer() {
+  const size_t wanted = out_.size();
+  if (!budget_.ResizeAnswer(charged_answer_, wanted)) return false;
+  charged_answer_ = wanted;
   return true;
 }
 
@@ -174,8 +185,15 @@ void Connection::Send(const Response& response, bool head_only, Instant now) {
   AppendResponse(response, head_only, out_);
   close_after_write_ = response.close;
   SetPhase(Phase::kWriting, now);
-  // An answer is small, or the only one of its connection: not worth failing for.
+  // A small answer is not worth failing for; large ones that nobody reads would fill the memory.
   Charge();
+  if (ChargeAnswer() || out_.size() <= kSmallAnswer) return;
+  stats_.Add(Refusal::kNoMemory);
+  out_ = {};
+  Response refusal = RefusalResponse(Refusal::kNoMemory);
+  refusal.close = response.close;
+  AppendResponse(refusal, head_only, out_);
+  ChargeAnswer();
 }
 
 Connection::Next Connection::Flush() {
@@ -210,6 +228,7 @@ void Connection::Park(Instant now) {
   SetPhase(Phase::kIdle, now);
   deadline_ = now + settings_.idle_time;
   Charge();
+  ChargeAnswer();
 }
 
 void Connection::Linger(Instant now) {
@@ -220,6 +239,7 @@ void Connection::Linger(Instant now) {
   SetPhase(Phase::kLingering, now);
   deadline_ = now + settings_.linger_time;
   Charge();
+  ChargeAnswer();
 }
 
 Connection::Next Connection::StepLinger(Instant) {

@@ -100,6 +100,7 @@ class Connection {
   void Park(Instant now);
   void SetPhase(Phase phase, Instant now);
   bool Charge();
+  bool ChargeAnswer();
 
   const std::unique_ptr<Transport> transport_;
   const ConnectionSettings& settings_;
@@ -118,7 +119,8 @@ class Connection {
   bool head_only_ = false;
   bool close_wanted_ = false;
   uint64_t sequence_ = 0;
-  size_t charged_ = 0;
+  size_t charged_ = 0;         // for what was received
+  size_t charged_answer_ = 0;  // for out_
   size_t discarded_ = 0;
 };
 

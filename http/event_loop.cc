@@ -236,7 +236,7 @@ void EventLoop::Follow(Entries::iterator entry, Connection::Next next) {
   if (next == Connection::Next::kDispatch) next = Dispatch(entry);
   Connection& connection = *entry->second.connection;
   const uint64_t id = entry->first;
-  if (next != Connection::Next::kClose && !MayStay(entry)) next = Connection::Next::kClose;
+  Rank(entry);
   // A deadline that moved later is found out when the old one fires.
   if (connection.deadline() < entry->second.timer) {
     timers_.erase({entry->second.timer, id});
@@ -272,19 +272,13 @@ Connection::Next EventLoop::Dispatch(Entries::iterator entry) {
   return connection.OnAnswer(sequence, *std::move(response), now_);
 }
 
-// Handshakes take memory and time before it is known whose they are.
-bool EventLoop::MayStay(Entries::iterator entry) {
-  const Standing standing = entry->second.connection->standing();
-  const bool changed = order_.Set(entry->first, standing, now_);
-  if (!changed || standing != Standing::kHandshake ||
-      order_.handshakes() <= options_.max_handshakes)
-    return true;
-  if (const auto slow = order_.NextHandshake(now_)) {
-    Evict(*slow);
-    return true;
-  }
+// Handshakes take memory before it is known whose they are: above the cap one that has stalled
+// makes room.
+void EventLoop::Rank(Entries::iterator entry) {
+  const bool changed = order_.Set(entry->first, entry->second.connection->standing(), now_);
+  if (!changed || order_.handshakes() <= options_.max_handshakes) return;
   options_.stats->Add(Drop::kHandshakeCap);
-  return false;
+  Close(entries_.find(*order_.NextHandshake(now_)));
 }
 
 void EventLoop::Close(Entries::iterator entry) {

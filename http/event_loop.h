@@ -69,7 +69,7 @@ class EventLoop {
   struct Options {
     std::string name;
     size_t max_connections = 1024;
-    size_t max_handshakes = 256;
+    size_t max_handshakes = 128;
     const ConnectionSettings* settings = nullptr;
     ByteBudget* budget = nullptr;
     LayerStats* stats = nullptr;
@@ -103,7 +103,7 @@ class EventLoop {
   std::chrono::nanoseconds BusyFor(Clock::Instant now) const;
 
   // In the loop's thread. Ends the connection that is least of a loss (EvictionOrder). False when
-  // all are to be spared.
+  // all are busy.
   bool EvictOne();
 
  private:
@@ -129,7 +129,7 @@ class EventLoop {
   void DriveAgain();
   void Open(FileDescriptor socket, const PeerAddress& peer);
   bool Evict(uint64_t id);
-  bool MayStay(Entries::iterator entry);
+  void Rank(Entries::iterator entry);
   void OnEvent(uint64_t id, uint32_t events);
   void Follow(Entries::iterator entry, Connection::Next next);
   Connection::Next Dispatch(Entries::iterator entry);

@@ -23,7 +23,7 @@ class FrontEnd {
     std::string listen;
     size_t loops = 1;
     size_t max_connections = 2048;  // about 20 KB each over TLS while idle
-    size_t max_handshakes = 512;    // of those, before their first request
+    size_t max_handshakes = 256;    // under way at once; about 50 KB each
     ConnectionSettings settings;
     const TlsContext* tls = nullptr;  // null: without TLS
     ByteBudget* budget = nullptr;

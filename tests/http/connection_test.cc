@@ -354,5 +354,27 @@ TEST(Connection, HugeBodiesLeaveTheLastQuarterOfTheBudgetToOthers) {
   EXPECT_EQ(budget.used(), 60 * 1024);
 }
 
+TEST(ByteBudget, AnswersGetAQuarter) {
+  ByteBudget budget(4 * 1024 * 1024);
+  EXPECT_TRUE(budget.ResizeAnswer(0, 1024 * 1024));
+  EXPECT_FALSE(budget.ResizeAnswer(0, 1));
+  EXPECT_EQ(budget.used(), 1024 * 1024);
+  EXPECT_TRUE(budget.Resize(0, 2 * 1024 * 1024)) << "requests have the rest";
+  EXPECT_TRUE(budget.ResizeAnswer(1024 * 1024, 1));
+  EXPECT_TRUE(budget.ResizeAnswer(0, 1024));
+  EXPECT_EQ(budget.used(), 2 * 1024 * 1024 + 1025);
+}
+
+TEST(Connection, ALargeAnswerBeyondTheBudgetIsRefused) {
+  Fixture fixture(Port::kPosts, 64 * 1024);
+  fixture.wire.in.push_back(Post("{}"));
+  ASSERT_EQ(fixture.connection->Drive(fixture.clock.Now()), Connection::Next::kDispatch);
+  fixture.connection->TakeRequest();
+  fixture.connection->OnAnswer(1, PlainText(200, std::string(20 * 1024, 'x')), fixture.clock.Now());
+  EXPECT_EQ(fixture.wire.out, RefusalAnswer(Refusal::kNoMemory, false));
+  EXPECT_EQ(fixture.stats.Count(Refusal::kNoMemory), 1);
+  EXPECT_EQ(fixture.connection->phase(), Phase::kIdle) << "the connection stays";
+}
+
 }  // namespace
 }  // namespace mindgate::http

@@ -24,7 +24,7 @@ class EchoServer {
     ClientAuth auth = {};
     size_t loops = 2;
     size_t max_connections = 6000;
-    size_t max_handshakes = 512;
+    size_t max_handshakes = 256;
     size_t bytes = 64 * 1024 * 1024;
     bool hold = false;
     // In the loop's thread.

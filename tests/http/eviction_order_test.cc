@@ -40,23 +40,44 @@ struct Orders : ::testing::Test {
 TEST_F(Orders, TheLeastLossFirst) {
   Add(1, 1, Standing::kIdle);
   Add(2, 1, Standing::kBusy);
-  Add(3, 1, Standing::kAwaited);
-  Add(4, 1, Standing::kHandshake);
-  Add(5, 1, Standing::kBare);
-  Add(6, 1, Standing::kLingering);
+  Add(3, 1, Standing::kReading);
+  Add(4, 1, Standing::kAwaited);
+  Add(5, 1, Standing::kHandshake);
+  Add(6, 1, Standing::kBare);
+  Add(7, 1, Standing::kLingering);
   clock.Advance(2s);
-  EXPECT_EQ(All(), (std::vector<uint64_t>{6, 5, 4, 3, 1})) << "who is answered stays";
+  EXPECT_EQ(All(), (std::vector<uint64_t>{7, 6, 5, 4, 3, 1}));
 }
 
-TEST_F(Orders, AHandshakeYoungerThanTwoSecondsIsSpared) {
+TEST_F(Orders, AHandshakeYoungerThanTwoSecondsGoesLast) {
   Add(1, 1, Standing::kHandshake);
   Add(2, 1, Standing::kAwaited);
+  Add(3, 1, Standing::kIdle);
+  clock.Advance(2s - 1ms);
+  EXPECT_EQ(order.Next(clock.Now()), 3);
+  clock.Advance(1ms);
+  EXPECT_EQ(order.Next(clock.Now()), 1);
+  Add(4, 1, Standing::kHandshake);
+  EXPECT_EQ(order.NextHandshake(clock.Now()), 1);
+  EXPECT_EQ(All(), (std::vector<uint64_t>{1, 2, 3, 4}));
+}
+
+TEST_F(Orders, WhoHasJustConnectedIsSparedForAMoment) {
+  Add(1, 1, Standing::kBare);
+  Add(2, 2, Standing::kIdle);
+  EXPECT_EQ(order.Next(clock.Now()), 2);
+  clock.Advance(100ms);
+  EXPECT_EQ(order.Next(clock.Now()), 1);
+}
+
+TEST_F(Orders, ARequestUnderWayIsSpared) {
+  Add(1, 1, Standing::kBusy);
+  clock.Advance(1h);
+  Add(2, 1, Standing::kReading);
   clock.Advance(2s - 1ms);
   EXPECT_EQ(order.Next(clock.Now()), std::nullopt);
-  EXPECT_EQ(order.NextHandshake(clock.Now()), std::nullopt);
   clock.Advance(1ms);
-  EXPECT_EQ(order.NextHandshake(clock.Now()), 1);
-  EXPECT_EQ(All(), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(All(), std::vector<uint64_t>{2});
 }
 
 TEST_F(Orders, TheOldestInEachStanding) {
@@ -84,6 +105,14 @@ TEST_F(Orders, WhoHoldsTheMostGivesTheMost) {
   order.Remove(3);
   EXPECT_EQ(order.Next(clock.Now()), 1) << "of equals the lower address";
   EXPECT_EQ(All(), (std::vector<uint64_t>{1, 4}));
+}
+
+// Whoever floods the port with handshakes loses its own.
+TEST_F(Orders, AHandshakeOfTheAddressThatHasMostGoesFirst) {
+  Add(1, 7, Standing::kHandshake);
+  for (uint64_t id = 2; id <= 4; ++id) Add(id, 8, Standing::kHandshake);
+  EXPECT_EQ(order.NextHandshake(clock.Now()), 2);
+  EXPECT_EQ(order.Next(clock.Now()), 2);
 }
 
 TEST_F(Orders, CountsHandshakes) {

@@ -234,6 +234,37 @@ TEST_F(RunTest, SecondStopEndsAtOnce) {
   EXPECT_EQ(exited, 1);
 }
 
+// A thread that hangs is never joined: the process ends without it.
+TEST_F(RunTest, ADrainDoesNotWaitForADecisionThatHangs) {
+  Gate gate;
+  options.decide = gate;
+  options.max_inline_bytes = 0;
+  options.drain_delay = 0ms;
+  options.drain_time = 0ms;
+  options.stuck_after = 0ms;
+  std::atomic<int> exited{-1};
+  std::atomic<uint16_t> port{0};
+  std::jthread runner([&] {
+    EXPECT_EQ(webhook::Run(
+                  options, inputs, stop_read.get(),
+                  [&](int code) {
+                    exited = code;
+                    gate.Open();
+                  },
+                  [&](const Server& started) { port = started.port(); })
+                  .value(),
+              1);
+  });
+  ASSERT_TRUE(Eventually([&] { return Logged("serving"); }));
+  Client client(port, Client::Tls{});
+  client.Send(Post(ReviewText()));
+  gate.AwaitEntered(1);
+  Stop();
+  runner.join();
+  EXPECT_EQ(exited, 1);
+  EXPECT_TRUE(Logged("exiting without the thread that hangs"));
+}
+
 TEST_F(RunTest, AddressInUseIsAnError) {
   const auto taken = http::Listener::Open("127.0.0.1:0");
   ASSERT_TRUE(taken);
