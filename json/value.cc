@@ -179,13 +179,4 @@ std::string Dump(const Value& value) {
   return TreeOf(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-bool SortMembers(std::span<Member> members) {
-  const auto less = [](const Member& a, const Member& b) { return a.key < b.key; };
-  const auto not_less = [](const Member& a, const Member& b) { return a.key >= b.key; };
-  // Go writes maps in the order of their keys, so there is often nothing to do.
-  if (std::adjacent_find(members.begin(), members.end(), not_less) == members.end()) return true;
-  std::sort(members.begin(), members.end(), less);
-  return std::adjacent_find(members.begin(), members.end(), not_less) == members.end();
-}
-
 }  // namespace mindgate::json
