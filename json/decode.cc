@@ -286,9 +286,10 @@ tl::expected<const Value*, Issue> Decoder::DecodeFrom(Text from, const Projectio
   limits.elements = limits_.ElementsIn(text.size());
   // A value of a byte or two costs fifty while it is decoded, so a text of nothing else is refused
   // before.
-  if (kept == nullptr && text.size() / 2 > limits.elements &&
-      BoundsOf(text).values > limits.elements) {
-    if (auto issue = internal::CountValues(text, limits)) return tl::unexpected(*std::move(issue));
+  Limits all = limits;
+  if (kept != nullptr) all.elements = limits_.ValuesIn(text.size());
+  if (text.size() / 2 > all.elements && BoundsOf(text).values > all.elements) {
+    if (auto issue = internal::CountValues(text, all)) return tl::unexpected(*std::move(issue));
   }
   if (LayOut(from, limits, kept)) return &buffers_->root;
   buffers_->Clear();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace mindgate::json {
 
@@ -19,14 +20,16 @@ struct Limits {
   size_t elements = 500'000;
   // Of a JSON text, beyond its first 32 Ki values: at most one for so many bytes. Compact JSON of
   // real objects has 25 bytes a value, managedFields by themselves 12; a list of digits has 2, and
-  // would take 20 times its text while it is decoded. 0: no such limit.
+  // would take 20 times its text while it is decoded. What a projection leaves out counts as well,
+  // since all of it is read. 0: no such limit.
   size_t bytes_a_value = 16;
 
-  // The values that a JSON text of so many bytes may have.
-  size_t ElementsIn(size_t text_bytes) const {
-    if (bytes_a_value == 0) return elements;
-    return std::min(elements, 32 * 1024 + text_bytes / bytes_a_value);
+  // The values that a JSON text of so many bytes may have: of all of it, and of what is kept.
+  size_t ValuesIn(size_t text_bytes) const {
+    if (bytes_a_value == 0) return std::numeric_limits<size_t>::max();
+    return 32 * 1024 + text_bytes / bytes_a_value;
   }
+  size_t ElementsIn(size_t text_bytes) const { return std::min(elements, ValuesIn(text_bytes)); }
 };
 
 // The text of one file, which may hold many documents.

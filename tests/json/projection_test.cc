@@ -73,5 +73,18 @@ TEST(Projection, LimitsHoldForWhatIsKept) {
   EXPECT_FALSE(few.Decode("{\"metadata\": {\"name\": \"a\"", names));  // cut short
 }
 
+// It takes no row, but memory while it is read.
+TEST(Projection, WhatIsLeftOutMayNotBeAllValues) {
+  const Projection names(kName);
+  std::string text = R"({"metadata":{"name":"a"},"left out":[0)";
+  for (int i = 0; i < 100'000; ++i) text += ",0";
+  text += "]}";
+  const auto refused = Decoder().Decode(text, names);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "the document has more than 45270 values");
+  Decoder without_limit({.bytes_a_value = 0});
+  EXPECT_TRUE(without_limit.Decode(text, names));
+}
+
 }  // namespace
 }  // namespace mindgate::json
