@@ -29,6 +29,31 @@ void AppendQuoted(std::string_view text, std::string& out) {
   out += '"';
 }
 
+// As nlohmann prints it, without a serializer for each value: they are a few members of texts.
+void AppendCompact(const Json& value, std::string& out) {
+  if (const auto* text = value.get_ptr<const std::string*>()) {
+    AppendQuoted(*text, out);
+  } else if (const auto* members = value.get_ptr<const Json::object_t*>()) {
+    out += '{';
+    for (const auto& [key, member] : *members) {
+      if (out.back() != '{') out += ',';
+      AppendQuoted(key, out);
+      out += ':';
+      AppendCompact(member, out);
+    }
+    out += '}';
+  } else if (const auto* items = value.get_ptr<const Json::array_t*>()) {
+    out += '[';
+    for (const Json& item : *items) {
+      if (out.back() != '[') out += ',';
+      AppendCompact(item, out);
+    }
+    out += ']';
+  } else {
+    out += value.dump();
+  }
+}
+
 struct Target {
   std::vector<std::string> tokens;
   const Operation* operation = nullptr;
@@ -140,11 +165,7 @@ std::string PatchText(std::span<const Operation> operations) {
     text += R"(","path":)";
     AppendQuoted(operation.path, text);
     text += R"(,"value":)";
-    if (const auto* string = operation.value.get_ptr<const std::string*>()) {
-      AppendQuoted(*string, text);
-    } else {
-      text += operation.value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    }
+    AppendCompact(operation.value, text);
     text += '}';
   }
   return text += ']';

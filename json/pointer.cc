@@ -36,19 +36,6 @@ const Value* Step(const Value& value, std::string_view token) {
   return index && *index < value.size() ? &value[*index] : nullptr;
 }
 
-// Appends what the escaped token stands for; false when it is not a valid token.
-bool Unescape(std::string_view token, std::string& out) {
-  for (size_t escape = 0; (escape = token.find('~')) != std::string_view::npos;) {
-    out += token.substr(0, escape);
-    token.remove_prefix(escape + 1);
-    if (!token.starts_with('0') && !token.starts_with('1')) return false;
-    out += token.front() == '0' ? '~' : '/';
-    token.remove_prefix(1);
-  }
-  out += token;
-  return true;
-}
-
 template <typename Tree>
 const Tree* ResolveIn(const Tree& root, std::string_view pointer) {
   if (!pointer.empty() && pointer.front() != '/') return nullptr;
@@ -107,6 +94,18 @@ std::string Child(std::string_view pointer, size_t index) {
 
 size_t TokenEnd(std::string_view pointer, size_t begin) {
   return std::min(pointer.find('/', begin + 1), pointer.size());
+}
+
+bool Unescape(std::string_view token, std::string& out) {
+  for (size_t escape = 0; (escape = token.find('~')) != std::string_view::npos;) {
+    out += token.substr(0, escape);
+    token.remove_prefix(escape + 1);
+    if (!token.starts_with('0') && !token.starts_with('1')) return false;
+    out += token.front() == '0' ? '~' : '/';
+    token.remove_prefix(1);
+  }
+  out += token;
+  return true;
 }
 
 std::optional<std::vector<std::string>> Tokens(std::string_view pointer) {

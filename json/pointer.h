@@ -17,6 +17,9 @@ std::string Child(std::string_view pointer, size_t index);
 // Where the token that begins with the '/' at `begin` ends.
 size_t TokenEnd(std::string_view pointer, size_t begin);
 
+// Appends what the escaped token stands for; false when it is not a valid token.
+bool Unescape(std::string_view token, std::string& out);
+
 // The unescaped tokens of a pointer; nothing when it is not an RFC 6901 pointer.
 std::optional<std::vector<std::string>> Tokens(std::string_view pointer);
 

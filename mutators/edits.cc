@@ -41,9 +41,11 @@ bool Fits(const Reach& reach, Value::Type type) {
 // Puts `value` below `root` at the relative pointer, creating maps and, for "-", lists.
 void PutBelow(Json& root, std::string_view relative, Json value) {
   Json* at = &root;
-  const auto tokens = json::Tokens(relative);
-  if (!tokens) return;
-  for (const std::string& token : *tokens) {
+  std::string token;
+  for (size_t begin = 0, end = 0; begin < relative.size(); begin = end) {
+    end = json::TokenEnd(relative, begin);
+    token.clear();
+    json::Unescape(relative.substr(begin + 1, end - begin - 1), token);
     if (token == "-") {
       if (!at->is_array()) *at = Json::array();
       at = &at->emplace_back();
@@ -85,7 +87,9 @@ std::string_view Edits::Spell(const schemas::Pointer& map, std::string_view key)
 }
 
 void Edits::Add(std::string_view path, const Write& write) {
-  if (!writes_.contains(path)) writes_.emplace(arena_->Text(path), write);
+  const auto place = writes_.lower_bound(path);
+  if (place != writes_.end() && place->first == path) return;
+  writes_.emplace_hint(place, arena_->Text(path), write);
 }
 
 void Edits::Set(const schemas::Place& map, std::string_view key, const Value& value,
