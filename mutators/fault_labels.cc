@@ -103,9 +103,8 @@ bool HadMetadata(const MutationContext& context, const PodGroupView& group, std:
 
 GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
                     std::string_view default_value, const Edits& edits) {
-  const std::vector<LabelOccurrence> occurrences = context.view.GroupLabels(group, key);
   std::optional<std::string_view> sibling = PendingInGroup(context.view, group, key, edits);
-  for (const LabelOccurrence& place : occurrences) {
+  for (const LabelOccurrence& place : context.view.GroupLabels(group, key)) {
     const auto value = json::AsString(place.value);
     if (!value) return {"", "the label at " + place.Path() + " is not a string"};
     if (sibling && !EqualIgnoreCase(*sibling, *value)) {

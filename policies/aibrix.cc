@@ -49,21 +49,20 @@ struct Role {
   }
 };
 
-std::vector<Role> Roles(const RuleContext& context) {
-  std::vector<Role> roles;
+template <typename Visit>
+void ForEachRole(const RuleContext& context, Visit visit) {
   const RolesPlace place = RolesOf(context);
   const Value* list = json::Find(place.spec, "roles");
-  if (!json::IsArray(list)) return roles;
-  roles.reserve(list->size());
+  if (!json::IsArray(list)) return;
   // The view has one template for each role that is an object, in their order.
   const auto& templates = context.view.templates;
+  size_t at = 0;
   for (size_t i = 0; i < list->size(); ++i) {
     const Value& value = (*list)[i];
     if (!value.is_object()) continue;
-    const size_t at = roles.size();
-    roles.push_back({place.path, i, &value, at < templates.size() && templates[at].RequestsNpus()});
+    visit(Role{place.path, i, &value, at < templates.size() && templates[at].RequestsNpus()});
+    ++at;
   }
-  return roles;
 }
 
 void CheckReplicas(const RuleContext& context, Findings& findings) {
@@ -75,35 +74,27 @@ void CheckReplicas(const RuleContext& context, Findings& findings) {
                      "controller crashes",
                      "write replicas: 1");
   }
-  for (const Role& role : Roles(context)) {
-    if (json::Find(*role.value, "replicas") != nullptr) continue;
+  ForEachRole(context, [&](const Role& role) {
+    if (json::Find(*role.value, "replicas") != nullptr) return;
     findings.Violate(role.Path() + "/replicas",
                      role.Title() +
                          " has no replicas: AIBrix counts them as 0 and makes no pods, or its "
                          "controller crashes",
                      "write replicas: 1, or the number of instances");
-  }
+  });
 }
 
-// Each schedulingStrategy that governs pods with NPUs.
-struct Strategy {
-  std::string path;
-  const Value* value = nullptr;
-};
-
-std::vector<Strategy> NpuStrategies(const RuleContext& context) {
-  std::vector<Strategy> strategies;
-  const auto add = [&](const Value* parent, const std::string& path) {
-    const Value* value = json::Find(parent, "schedulingStrategy");
-    if (json::IsObject(value)) strategies.push_back({path + "/schedulingStrategy", value});
-  };
-  if (!context.view.IsNpuWorkload()) return strategies;
+// Calls visit(path, strategy) for each schedulingStrategy that governs pods with NPUs.
+template <typename Visit>
+void ForEachNpuStrategy(const RuleContext& context, Visit visit) {
+  if (!context.view.IsNpuWorkload()) return;
   const RolesPlace place = RolesOf(context);
-  add(place.spec, std::string(place.path));
-  for (const Role& role : Roles(context)) {
-    if (role.npus) add(role.value, role.Path());
-  }
-  return strategies;
+  const Value* shared = json::Find(place.spec, "schedulingStrategy");
+  if (json::IsObject(shared)) visit(std::string(place.path) + "/schedulingStrategy", *shared);
+  ForEachRole(context, [&](const Role& role) {
+    const Value* own = role.npus ? json::Find(*role.value, "schedulingStrategy") : nullptr;
+    if (json::IsObject(own)) visit(role.Path() + "/schedulingStrategy", *own);
+  });
 }
 
 bool CountsNpus(const Value* min_resources) {
@@ -117,42 +108,42 @@ bool CountsNpus(const Value* min_resources) {
 constexpr std::string_view kVolcanoStrategy = "volcanoSchedulingStrategy";
 
 void CheckVolcanoStrategy(const RuleContext& context, Findings& findings) {
-  for (const Strategy& strategy : NpuStrategies(context)) {
-    const Value* volcano = json::Find(*strategy.value, kVolcanoStrategy);
-    if (volcano == nullptr || CountsNpus(json::Find(*volcano, "minResources"))) continue;
-    findings.Violate(json::Child(strategy.path, kVolcanoStrategy) + "/minResources",
+  ForEachNpuStrategy(context, [&](const std::string& path, const Value& strategy) {
+    const Value* volcano = json::Find(strategy, kVolcanoStrategy);
+    if (volcano == nullptr || CountsNpus(json::Find(*volcano, "minResources"))) return;
+    findings.Violate(json::Child(path, kVolcanoStrategy) + "/minResources",
                      "the PodGroup names no NPUs in minResources, so Volcano handles these pods as "
                      "pods without NPUs: no chips are assigned and faults are ignored",
                      "remove volcanoSchedulingStrategy: Volcano then makes the PodGroups itself");
-  }
+  });
 }
 
 void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
-  for (const Strategy& strategy : NpuStrategies(context)) {
-    for (const auto& [name, value] : strategy.value->members()) {
+  ForEachNpuStrategy(context, [&](const std::string& path, const Value& strategy) {
+    for (const auto& [name, value] : strategy.members()) {
       if (value.is_null()) continue;
       // Without NPUs in minResources the rule above speaks.
       if (name == kVolcanoStrategy && !CountsNpus(json::Find(value, "minResources"))) continue;
-      findings.Violate(json::Child(strategy.path, name),
+      findings.Violate(json::Child(path, name),
                        "MindCluster supports NPU roles only without a schedulingStrategy: gang "
                        "size and fault labels are not kept in sync with this PodGroup",
                        "remove the schedulingStrategy and keep schedulerName: volcano");
     }
-  }
+  });
 }
 
 void CheckStrategyTwice(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   const RolesPlace place = RolesOf(context);
   if (json::Find(place.spec, "schedulingStrategy") == nullptr) return;
-  for (const Role& role : Roles(context)) {
-    if (json::Find(*role.value, "schedulingStrategy") == nullptr) continue;
+  ForEachRole(context, [&](const Role& role) {
+    if (json::Find(*role.value, "schedulingStrategy") == nullptr) return;
     findings.Violate(role.Path() + "/schedulingStrategy",
                      role.Title() +
                          " and the RoleSet both have a schedulingStrategy: two PodGroups claim the "
                          "same pods",
                      "keep at most one of the two; for NPU roles remove both");
-  }
+  });
 }
 
 void CheckServiceReplicas(const RuleContext& context, Findings& findings) {
@@ -178,14 +169,14 @@ void CheckStateful(const RuleContext& context, Findings& findings) {
                      "when they are replaced",
                      "write stateful: true");
   }
-  for (const Role& role : Roles(context)) {
-    if (!role.npus || stateful(role.value)) continue;
+  ForEachRole(context, [&](const Role& role) {
+    if (!role.npus || stateful(role.value)) return;
     findings.Violate(role.Path() + "/stateful",
                      role.Title() +
                          " is not stateful: a replaced instance gets another index, which the "
                          "engines use as their rank",
                      "write stateful: true");
-  }
+  });
 }
 
 void CheckCpuRole(const RuleContext& context, Findings& findings) {
@@ -210,19 +201,20 @@ void CheckCpuRole(const RuleContext& context, Findings& findings) {
 
 void CheckPodGroupSize(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
-  const auto check = [&](const Value* parent, const std::string& path, int64_t least) {
+  const auto check = [&](const Value* parent, int64_t least, const auto& path) {
     const auto size = json::AsInt(json::Find(parent, "podGroupSize"));
     if (!size || (*size >= least && *size <= 100)) return;
-    findings.Violate(path + "/podGroupSize",
+    findings.Violate(path() + "/podGroupSize",
                      "podGroupSize is " + std::to_string(*size) + ", AIBrix accepts " +
                          std::to_string(least) + " to 100",
                      "write the number of pods of one instance; replicas counts instances");
   };
   if (context.view.kind == Kind::kPodSet) {
-    check(json::Find(*context.view.object, "spec"), "/spec", 2);
+    check(json::Find(*context.view.object, "spec"), 2, [] { return std::string("/spec"); });
     return;
   }
-  for (const Role& role : Roles(context)) check(role.value, role.Path(), 1);
+  ForEachRole(context,
+              [&](const Role& role) { check(role.value, 1, [&] { return role.Path(); }); });
 }
 
 constexpr Rule kAibrixRules[] = {

@@ -58,7 +58,7 @@ void CheckKnownPolicy(const RuleContext& context, Findings& findings) {
         schemas::ReadGroupAnnotation(context.view, group, schemas::kSchedulePolicy);
     const auto text = policy.entry.Text();
     if (!text || schemas::IsKnownPolicy(*text, context.config)) continue;
-    const auto chips = schemas::ReadGroupChips(context.view, group, context.config);
+    const GroupChips* chips = context.chips->Of(group);
     if (chips && IsAscend310Family(chips->resource)) continue;
     const auto nearest = NearestOf(*text, schemas::KnownSchedulePolicies());
     findings.Violate(

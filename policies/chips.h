@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "policies/chip_table.h"
 #include "policies/rule.h"
 #include "schemas/accelerator.h"
 
@@ -29,8 +30,7 @@ void ForEachChipGroup(const RuleContext& context, Wanted wanted, Visit visit) {
   if (view.controller_injected || !view.RequestsNpus()) return;
   for (const schemas::PodGroupView& group : view.pod_groups) {
     if (!wanted(group)) continue;
-    const auto chips = schemas::ReadGroupChips(view, group, context.config);
-    if (chips) visit(group, *chips);
+    if (const schemas::GroupChips* chips = context.chips->Of(group)) visit(group, *chips);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
+#include "policies/chip_table.h"
 
 namespace mindgate::policies {
 namespace {
@@ -123,13 +124,16 @@ Mode ModeFor(const Rule& rule, const schemas::Config& config, std::string_view n
   return ModeUnder(rule, config, config.OverrideFor(ns));
 }
 
-Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces) {
-  return Judge(context, Catalogue(), traces);
+Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces) {
+  return Judge(asked, Catalogue(), traces);
 }
 
-Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
+Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
                 std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
+  const ChipTable chips(asked.view, asked.config);
+  RuleContext context = asked;
+  context.chips = &chips;
   Judgement judgement;
   const auto* override_ = context.config.OverrideFor(context.ns());
   for (const Rule* rule : rules) {

@@ -44,10 +44,10 @@ struct Judgement {
 
 // Runs every rule that applies. All violations at once. A rule that throws is an error finding of
 // that rule. `traces`, when wanted, gets one entry per rule of the catalogue.
-Judgement Judge(const RuleContext& context, std::vector<RuleTrace>* traces = nullptr);
+Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces = nullptr);
 
 // The same with other rules than the catalogue's.
-Judgement Judge(const RuleContext& context, std::span<const Rule* const> rules,
+Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
                 std::vector<RuleTrace>* traces);
 
 // The mode in force for a rule in a namespace: namespace override, else global, else the rule's

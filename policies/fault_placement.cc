@@ -98,19 +98,27 @@ constexpr size_t kMaxKeys = 4096;
 constexpr size_t kMaxWord = 40;
 
 // Letters and digits only, in lower case, so that "fault_Scheduling" is fault-scheduling.
-struct Word {
-  std::string text;
-  uint64_t letters = 0;  // which of them occur; rules most pairs out without comparing them
-
+class Word {
+ public:
+  // At most kMaxWord bytes.
   explicit Word(std::string_view key) {
     for (char c : key) {
       const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       const bool digit = lower >= '0' && lower <= '9';
       if (!digit && !(lower >= 'a' && lower <= 'z')) continue;
-      text += lower;
-      letters |= uint64_t{1} << (digit ? 26 + lower - '0' : lower - 'a');
+      text_[size_++] = lower;
+      letters_ |= uint64_t{1} << (digit ? 26 + lower - '0' : lower - 'a');
     }
   }
+
+  std::string_view text() const { return {text_.data(), size_}; }
+  // Which letters and digits occur: rules most pairs out without comparing them.
+  uint64_t letters() const { return letters_; }
+
+ private:
+  std::array<char, kMaxWord> text_{};
+  size_t size_ = 0;
+  uint64_t letters_ = 0;
 };
 
 struct SplitKey {
@@ -125,13 +133,11 @@ SplitKey SplitOf(std::string_view key) {
 }
 
 bool Resembles(const Word& a, const Word& b, int typos) {
-  if (a.text == b.text) return true;
-  const size_t longer = std::max(a.text.size(), b.text.size());
-  const size_t shorter = std::min(a.text.size(), b.text.size());
+  const auto [shorter, longer] = std::minmax({a.text().size(), b.text().size()});
   if (longer - shorter > static_cast<size_t>(typos)) return false;
   // One typo changes at most one letter into another.
-  if (std::popcount(a.letters ^ b.letters) > 2 * typos) return false;
-  return EditDistance(a.text, b.text) <= typos;
+  if (std::popcount(a.letters() ^ b.letters()) > 2 * typos) return false;
+  return EditDistance(a.text(), b.text()) <= typos;
 }
 
 bool IsNearOurDomain(std::string_view prefix) {

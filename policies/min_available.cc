@@ -14,7 +14,6 @@ namespace {
 
 using schemas::Kind;
 using schemas::KindSet;
-using schemas::LabelOccurrence;
 using schemas::Mode;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
@@ -193,15 +192,15 @@ void CheckDiffers(const RuleContext& context, Findings& findings) {
     if (group.min_member && *group.min_member != 1) continue;
     // What stands on the PodGroup wins over its pods, so they cannot differ.
     if (group.annotations && group.annotations->Find(kKey) != nullptr) continue;
-    const std::vector<LabelOccurrence> occurrences = view.GroupAnnotations(group, kKey);
-    const auto found = FindDisagreement(occurrences, [](std::string_view a, std::string_view b) {
+    const auto same = [](std::string_view a, std::string_view b) {
       return ParseGoInt(a) == ParseGoInt(b);
-    });
+    };
+    const auto found = FindDisagreement(view.GroupAnnotations(group, kKey), same);
     if (!found) continue;
-    findings.Violate(found->other->Path(),
+    findings.Violate(found->other.Path(),
                      std::string(kKey) + " is " + Quote(found->other_text) + " here and " +
                          Quote(found->first_text) + " at " +
-                         json::FieldPath(*view.object, found->first->Path()) +
+                         json::FieldPath(*view.object, found->first.Path()) +
                          ": the scheduler picks one of them at random in each session",
                      "write the same number for all pods of " + std::string(group.name));
   }

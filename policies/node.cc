@@ -259,6 +259,7 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
     for (const ContainerView& container : pod.containers) {
       if (container.env.value == nullptr) continue;
       const ContainerView* twin = schemas::RuntimeTwin(pod, container);
+      if (!container.env_has_both && twin == nullptr) continue;
       for (size_t i = 0; i < container.env.value->size(); ++i) {
         const Value& entry = (*container.env.value)[i];
         const bool value = HasValue(entry);

@@ -21,16 +21,6 @@ constexpr Maps kLabels = {&WorkloadView::labels, &PodTemplateView::labels,
 constexpr Maps kAnnotations = {&WorkloadView::annotations, &PodTemplateView::annotations,
                                &PodTemplateView::inherited_annotations};
 
-std::vector<TextEntry> Entries(std::span<const Place* const> maps, std::string_view key) {
-  std::vector<TextEntry> entries;
-  for (const Place* map : maps) {
-    if (const auto text = map->Text(key)) {
-      entries.push_back({map, key, *text});
-    }
-  }
-  return entries;
-}
-
 std::string PathOf(const WorkloadView& view, const PodTemplateView& pod, const Maps& maps,
                    std::string_view key) {
   const Place& own = pod.*maps.pod;
@@ -46,14 +36,25 @@ std::string PathOf(const WorkloadView& view, const PodTemplateView& pod, const M
 
 }  // namespace
 
-std::vector<TextEntry> ReachingLabels(const WorkloadView& view, std::string_view key) {
-  if (!view.label_keys.MayHave(key)) return {};
-  return Entries(view.reaching_labels, key);
+void TextEntries::Iterator::Advance() {
+  found_.map = nullptr;
+  while (found_.map == nullptr && !maps_.empty()) {
+    if (const auto text = maps_.front()->Text(found_.key)) {
+      found_.map = maps_.front();
+      found_.value = *text;
+    }
+    maps_ = maps_.subspan(1);
+  }
 }
 
-std::vector<TextEntry> ReachingAnnotations(const WorkloadView& view, std::string_view key) {
-  if (!view.annotation_keys.MayHave(key)) return {};
-  return Entries(view.reaching_annotations, key);
+TextEntries ReachingLabels(const WorkloadView& view, std::string_view key) {
+  if (!view.label_keys.MayHave(key)) return {{}, key};
+  return {view.reaching_labels, key};
+}
+
+TextEntries ReachingAnnotations(const WorkloadView& view, std::string_view key) {
+  if (!view.annotation_keys.MayHave(key)) return {{}, key};
+  return {view.reaching_annotations, key};
 }
 
 std::string LabelPath(const WorkloadView& view, const PodTemplateView& pod, std::string_view key) {
@@ -82,19 +83,18 @@ std::string SeenLabelPath(const WorkloadView& view, const PodTemplateView& pod,
   return LabelPath(view, pod, key);
 }
 
-std::optional<Disagreement> FindDisagreement(
-    const std::vector<schemas::LabelOccurrence>& occurrences,
-    bool (*same)(std::string_view, std::string_view)) {
-  const schemas::LabelOccurrence* first = nullptr;
+std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& occurrences,
+                                             bool (*same)(std::string_view, std::string_view)) {
+  std::optional<schemas::LabelOccurrence> first;
   std::string_view first_text;
   for (const schemas::LabelOccurrence& place : occurrences) {
     const auto text = json::AsString(place.value);
     if (!text || place.in_runtime) continue;
-    if (first == nullptr) {
-      first = &place;
+    if (!first) {
+      first = place;
       first_text = *text;
     } else if (!same(first_text, *text)) {
-      return Disagreement{first, &place, first_text, *text};
+      return Disagreement{*first, place, first_text, *text};
     }
   }
   return std::nullopt;

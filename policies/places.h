@@ -1,8 +1,10 @@
 #pragma once
 
+#include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "schemas/workload.h"
 
@@ -19,9 +21,42 @@ struct TextEntry {
   std::string Path() const { return map->path.Child(key); }
 };
 
+// The entries of a key in some maps, found one after the other: for a range-based for.
+class TextEntries {
+ public:
+  TextEntries(std::span<const schemas::Place* const> maps, std::string_view key)
+      : maps_(maps), key_(key) {}
+
+  class Iterator {
+   public:
+    Iterator(std::span<const schemas::Place* const> maps, std::string_view key)
+        : maps_(maps), found_{nullptr, key, {}} {
+      Advance();
+    }
+    const TextEntry& operator*() const { return found_; }
+    Iterator& operator++() {
+      Advance();
+      return *this;
+    }
+    bool operator==(std::default_sentinel_t) const { return found_.map == nullptr; }
+
+   private:
+    void Advance();
+
+    std::span<const schemas::Place* const> maps_;  // those that were not looked at yet
+    TextEntry found_;
+  };
+  Iterator begin() const { return {maps_, key_}; }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  std::span<const schemas::Place* const> maps_;
+  std::string_view key_;
+};
+
 // The entries of `key` in the maps that reach pods or PodGroups.
-std::vector<TextEntry> ReachingLabels(const schemas::WorkloadView& view, std::string_view key);
-std::vector<TextEntry> ReachingAnnotations(const schemas::WorkloadView& view, std::string_view key);
+TextEntries ReachingLabels(const schemas::WorkloadView& view, std::string_view key);
+TextEntries ReachingAnnotations(const schemas::WorkloadView& view, std::string_view key);
 
 // The pointer of the entry from which the template takes the key, or where it would be written when
 // it has none or has it from its runtime, which is another object.
@@ -43,17 +78,16 @@ std::string SeenLabelPath(const schemas::WorkloadView& view, const schemas::PodT
 
 // Two places of one PodGroup that say different things.
 struct Disagreement {
-  const schemas::LabelOccurrence* first;
-  const schemas::LabelOccurrence* other;  // where it is reported
+  schemas::LabelOccurrence first;
+  schemas::LabelOccurrence other;  // where it is reported
   std::string_view first_text;
   std::string_view other_text;
 };
 
 // The first place whose text is not the `same` as that of the first place with text. Entries in a
 // runtime are left out: a service overrides them.
-std::optional<Disagreement> FindDisagreement(
-    const std::vector<schemas::LabelOccurrence>& occurrences,
-    bool (*same)(std::string_view, std::string_view));
+std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& occurrences,
+                                             bool (*same)(std::string_view, std::string_view));
 
 // An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a
 // whole.

@@ -10,7 +10,6 @@ namespace mindgate::policies {
 namespace {
 
 using schemas::Kind;
-using schemas::LabelOccurrence;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
@@ -53,14 +52,13 @@ constexpr std::array<JoinedLabel, 5> kJoinedLabels = {{
 
 void CheckConflictOf(const WorkloadView& view, const PodGroupView& group, const JoinedLabel& label,
                      Findings& findings) {
-  const std::vector<LabelOccurrence> occurrences = view.GroupLabels(group, label.key);
-  const auto found = FindDisagreement(occurrences, EqualIgnoreCase);
+  const auto found = FindDisagreement(view.GroupLabels(group, label.key), EqualIgnoreCase);
   if (!found) return;
   const std::string joined = std::string(found->first_text) + "|" + std::string(found->other_text);
   findings.Violate(
-      found->other->Path(),
+      found->other.Path(),
       std::string(label.key) + " is " + Quote(found->other_text) + " here and " +
-          Quote(found->first_text) + " at " + json::FieldPath(*view.object, found->first->Path()) +
+          Quote(found->first_text) + " at " + json::FieldPath(*view.object, found->first.Path()) +
           ": the scheduler joins them to " + Quote(joined) + ", so " + std::string(label.effect),
       "write one value of " + std::string(label.key) + " for all pods of the PodGroup, such as " +
           Quote(found->first_text));

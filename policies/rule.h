@@ -53,11 +53,14 @@ class Findings {
   std::vector<std::string> skipped_;
 };
 
+class ChipTable;
+
 struct RuleContext {
   const schemas::WorkloadView& view;
   const schemas::WorkloadView* old_view;  // on UPDATE, when the old object is known
   const schemas::AdmissionRequest& request;
   const schemas::Config& config;
+  const ChipTable* chips = nullptr;  // of the view's PodGroups; Judge sets it
 
   // Of the object, else of the request.
   std::string_view ns() const { return view.ns.empty() ? std::string_view(request.ns) : view.ns; }

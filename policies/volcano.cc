@@ -176,11 +176,11 @@ bool KeepsTheJob(std::optional<std::string_view> action) {
 void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   const auto& groups = context.view.pod_groups;
   if (groups.empty()) return;
-  const auto any = [](const std::vector<schemas::LabelOccurrence>& occurrences,
-                      std::string_view value) {
-    return std::any_of(
-        occurrences.begin(), occurrences.end(),
-        [&](const schemas::LabelOccurrence& each) { return json::AsString(each.value) == value; });
+  const auto any = [](const schemas::LabelOccurrences& occurrences, std::string_view value) {
+    for (const schemas::LabelOccurrence& each : occurrences) {
+      if (json::AsString(each.value) == value) return true;
+    }
+    return false;
   };
   const bool label = any(context.view.GroupLabels(groups.front(), schemas::kPodRescheduling), "on");
   if (!label &&
@@ -255,13 +255,12 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
   const Value* size = json::Find(group, "size");
   if (!context.view.RequestsNpus() || size == nullptr || json::AsInt(size).value_or(1) <= 1) return;
   if (context.view.pod_groups.empty()) return;
-  const auto occurrences =
-      context.view.GroupLabels(context.view.pod_groups.front(), schemas::kFaultScheduling);
-  const bool on = std::any_of(occurrences.begin(), occurrences.end(),
-                              [](const schemas::LabelOccurrence& label) {
-                                const auto value = json::AsString(label.value);
-                                return value && *value != "off";
-                              });
+  bool on = false;
+  for (const schemas::LabelOccurrence& label :
+       context.view.GroupLabels(context.view.pod_groups.front(), schemas::kFaultScheduling)) {
+    const auto value = json::AsString(label.value);
+    on = on || (value && *value != "off");
+  }
   if (!on) return;
   findings.Violate("/spec/leaderWorkerTemplate/restartPolicy",
                    "restartPolicy " + std::string(*policy) +

@@ -44,7 +44,10 @@ class KeyFilter {
     return all;
   }
 
-  constexpr void Add(std::string_view key) { bits_ |= Bit(key); }
+  // Once it may have every key, there is no need to look at more of them.
+  constexpr void Add(std::string_view key) {
+    if (~bits_ != 0) bits_ |= Bit(key);
+  }
   constexpr void Add(KeyFilter other) { bits_ |= other.bits_; }
   constexpr bool MayHave(std::string_view key) const { return (bits_ & Bit(key)) != 0; }
 

@@ -23,29 +23,6 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
   return std::nullopt;
 }
 
-void AddOccurrence(const Place& map, std::string_view key,
-                   std::vector<LabelOccurrence>& occurrences, bool in_runtime = false) {
-  const Value* value = map.Find(key);
-  if (value == nullptr) return;
-  // Only neighbours share a map: the leader and worker of one OME component.
-  if (occurrences.empty() || occurrences.back().value != value)
-    occurrences.push_back({&map, key, value, in_runtime});
-}
-
-// An inherited entry reaches the pods only where nothing nearer sets it.
-void AddEffective(const PodTemplateView& pod, Place PodTemplateView::* own,
-                  std::span<const Place> inherited, std::string_view key,
-                  std::vector<LabelOccurrence>& occurrences) {
-  AddOccurrence(pod.*own, key, occurrences);
-  if ((pod.*own).Find(key) != nullptr) return;
-  for (const Place& place : inherited) {
-    if (place.Find(key) == nullptr) continue;
-    const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*own).value;
-    AddOccurrence(place, key, occurrences, in_runtime);
-    return;
-  }
-}
-
 // Kinds whose pods or children were injected when their owner was admitted.
 bool IsInjectedAtSource(const OwnerView& owner) {
   if (KindOf(owner.group, owner.kind)) return true;
@@ -235,28 +212,49 @@ std::optional<std::string_view> WorkloadView::Annotation(std::string_view key) c
   return annotations.Text(key);
 }
 
-std::vector<LabelOccurrence> WorkloadView::GroupLabels(const PodGroupView& group,
-                                                       std::string_view key) const {
-  std::vector<LabelOccurrence> occurrences;
-  if (!group.label_keys.MayHave(key)) return occurrences;
-  if (group.labels) AddOccurrence(*group.labels, key, occurrences);
-  for (size_t index : group.templates) {
-    const PodTemplateView& pod = templates[index];
-    AddEffective(pod, &PodTemplateView::labels, pod.inherited_labels, key, occurrences);
-  }
-  return occurrences;
+LabelOccurrences::LabelOccurrences(const WorkloadView& view, const PodGroupView& group, Maps maps,
+                                   std::string_view key)
+    : view_(view),
+      group_(group),
+      maps_(maps),
+      key_(key),
+      count_((maps == Maps::kLabels ? group.label_keys : group.annotation_keys).MayHave(key)
+                 ? 1 + group.templates.size()
+                 : 0) {}
+
+LabelOccurrence LabelOccurrences::OfGroup() const {
+  const auto& own = maps_ == Maps::kLabels ? group_.labels : group_.annotations;
+  return own ? LabelOccurrence{&*own, key_, own->Find(key_)} : LabelOccurrence();
 }
 
-std::vector<LabelOccurrence> WorkloadView::GroupAnnotations(const PodGroupView& group,
-                                                            std::string_view key) const {
-  std::vector<LabelOccurrence> occurrences;
-  if (!group.annotation_keys.MayHave(key)) return occurrences;
-  if (group.annotations) AddOccurrence(*group.annotations, key, occurrences);
-  for (size_t index : group.templates) {
-    const PodTemplateView& pod = templates[index];
-    AddEffective(pod, &PodTemplateView::annotations, pod.inherited_annotations, key, occurrences);
+// An inherited entry reaches the pods only where nothing nearer sets it.
+LabelOccurrence LabelOccurrences::OfTemplate(size_t index) const {
+  const PodTemplateView& pod = view_.templates[group_.templates[index]];
+  const auto map =
+      maps_ == Maps::kLabels ? &PodTemplateView::labels : &PodTemplateView::annotations;
+  const Place& own = pod.*map;
+  if (const Value* value = own.Find(key_)) return {&own, key_, value};
+  for (const Place& place :
+       maps_ == Maps::kLabels ? pod.inherited_labels : pod.inherited_annotations) {
+    const Value* value = place.Find(key_);
+    if (value == nullptr) continue;
+    const bool in_runtime = pod.runtime != nullptr && place.value == (pod.runtime->*map).value;
+    return {&place, key_, value, in_runtime};
   }
-  return occurrences;
+  return {};
+}
+
+void LabelOccurrences::Iterator::Advance() {
+  const Value* const last = found_.value;
+  found_ = {};
+  while (next_ < all_.count_) {
+    const LabelOccurrence next = next_ == 0 ? all_.OfGroup() : all_.OfTemplate(next_ - 1);
+    ++next_;
+    // Only neighbours share a map: the leader and worker of one OME component.
+    if (next.value == nullptr || next.value == last) continue;
+    found_ = next;
+    return;
+  }
 }
 
 std::optional<WorkloadView> BuildView(const Value& object,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -154,6 +155,48 @@ struct LabelOccurrence {
   std::string Path() const;  // pointer of the entry
 };
 
+struct WorkloadView;
+
+// Every place of a group (its PodGroup's metadata first, then templates, each map once) that
+// carries a key, found one after the other: for a range-based for. Lives no longer than the view.
+class LabelOccurrences {
+ public:
+  enum class Maps { kLabels, kAnnotations };
+
+  LabelOccurrences(const WorkloadView& view, const PodGroupView& group, Maps maps,
+                   std::string_view key);
+
+  class Iterator {
+   public:
+    explicit Iterator(const LabelOccurrences& all) : all_(all) { Advance(); }
+    const LabelOccurrence& operator*() const { return found_; }
+    Iterator& operator++() {
+      Advance();
+      return *this;
+    }
+    bool operator==(std::default_sentinel_t) const { return found_.value == nullptr; }
+
+   private:
+    void Advance();
+
+    const LabelOccurrences& all_;
+    size_t next_ = 0;  // 0 is the PodGroup's metadata, then come the templates
+    LabelOccurrence found_;
+  };
+  Iterator begin() const { return Iterator(*this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  LabelOccurrence OfGroup() const;
+  LabelOccurrence OfTemplate(size_t index) const;
+
+  const WorkloadView& view_;
+  const PodGroupView& group_;
+  const Maps maps_;
+  const std::string_view key_;
+  const size_t count_;  // of places to look at
+};
+
 struct OwnerView {
   std::string_view group;
   std::string_view kind;
@@ -198,11 +241,13 @@ struct WorkloadView {
   std::optional<std::string_view> Label(std::string_view key) const;  // of the object itself
   std::optional<std::string_view> Annotation(std::string_view key) const;
 
-  // Every place of the group (its PodGroup's metadata first, then templates, each map once) that
-  // carries the key.
-  std::vector<LabelOccurrence> GroupLabels(const PodGroupView& group, std::string_view key) const;
-  std::vector<LabelOccurrence> GroupAnnotations(const PodGroupView& group,
-                                                std::string_view key) const;
+  // The places of the group that carry the key.
+  LabelOccurrences GroupLabels(const PodGroupView& group, std::string_view key) const {
+    return {*this, group, LabelOccurrences::Maps::kLabels, key};
+  }
+  LabelOccurrences GroupAnnotations(const PodGroupView& group, std::string_view key) const {
+    return {*this, group, LabelOccurrences::Maps::kAnnotations, key};
+  }
 };
 
 // Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds
