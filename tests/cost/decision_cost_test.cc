@@ -65,11 +65,11 @@ TEST(DecisionCost, AllocationsOfACreation) {
   const std::string inference = Creation(bench::Padded(bench::InferenceService, 60 * 1024));
   const std::string pod = Creation(bench::Padded(bench::Pod, 2 * 1024));
   const Case cases[] = {
-      {"StormService, 10 KB, mutate", storm, Hook::kMutate, 210},
-      {"StormService, 10 KB, validate", storm, Hook::kValidate, 80},
-      {"InferenceService, 60 KB, mutate", inference, Hook::kMutate, 220},
+      {"StormService, 10 KB, mutate", storm, Hook::kMutate, 180},
+      {"StormService, 10 KB, validate", storm, Hook::kValidate, 60},
+      {"InferenceService, 60 KB, mutate", inference, Hook::kMutate, 180},
       {"InferenceService, 60 KB, validate", inference, Hook::kValidate, 75},
-      {"Pod, 2 KB, mutate", pod, Hook::kMutate, 100},
+      {"Pod, 2 KB, mutate", pod, Hook::kMutate, 90},
       {"Pod, 2 KB, validate", pod, Hook::kValidate, 50},
   };
   for (const Case& c : cases) {
