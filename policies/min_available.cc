@@ -53,20 +53,29 @@ bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
                      [&](size_t index) { return templates[index].RequestsNpus(); });
 }
 
-// K as the plugin finds it for these pods, and where: on the PodGroup, else on the pod.
+// K as the plugin finds it for these pods: on the PodGroup, else on the pod.
 struct SeenK {
   int64_t k = 0;
-  std::string path;
+  const WorkloadView* view = nullptr;
+  const PodTemplateView* pod = nullptr;
+  const schemas::Place* of_group = nullptr;  // null pointer: it is not on the PodGroup
+
+  std::string Path() const {
+    return of_group != nullptr ? of_group->path.Child(kKey) : AnnotationPath(*view, *pod, kKey);
+  }
 };
 
 // Nothing when K is absent or unreadable, or nobody reads it.
 std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
   const WorkloadView& view = context.view;
-  const auto& of_group = pod.pod_group ? view.pod_groups[*pod.pod_group].annotations : std::nullopt;
-  const bool on_group = of_group && json::Find(of_group->value, kKey) != nullptr;
-  const auto k = ParseK(on_group ? json::FindString(of_group->value, kKey) : pod.Annotation(kKey));
+  const schemas::Place* of_group = nullptr;
+  if (pod.pod_group) {
+    const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
+    if (annotations && annotations->Find(kKey) != nullptr) of_group = &*annotations;
+  }
+  const auto k = ParseK(of_group != nullptr ? of_group->Text(kKey) : pod.Annotation(kKey));
   if (!k || !IsGang(context, pod)) return std::nullopt;
-  return SeenK{*k, on_group ? of_group->path.Child(kKey) : AnnotationPath(view, pod, kKey)};
+  return SeenK{*k, &view, &pod, of_group};
 }
 
 // The pods of one PodGroup; nothing when a template does not say.
@@ -109,7 +118,7 @@ void CheckOrderedStatefulSet(const WorkloadView& view, const PodTemplateView& po
                              const SeenK& seen, Findings& findings) {
   const auto policy = json::FindString(SpecAround(view, pod), "podManagementPolicy");
   if (policy.value_or("OrderedReady") != "OrderedReady") return;
-  findings.Violate(seen.path,
+  findings.Violate(seen.Path(),
                    KIs(seen.k) +
                        ", but a StatefulSet makes its second pod only when the first is ready, "
                        "and the first waits for the second: no pod ever starts",
@@ -127,7 +136,7 @@ void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, cons
   const json::Value* groups = json::Find(spec, "replicas");
   const auto leaders = groups == nullptr ? 1 : json::AsInt(groups);
   if (!leaders || seen.k <= *leaders) return;
-  findings.Violate(seen.path,
+  findings.Violate(seen.Path(),
                    KIs(seen.k) +
                        ", but with startupPolicy LeaderReady workers appear only when the leader "
                        "is ready, and the leader waits for them: no pod ever starts",
@@ -156,13 +165,13 @@ void CheckNoEffect(const RuleContext& context, Findings& findings) {
     const auto& min_member = GroupOf(view, pod).min_member;
     if (IsMultiNode(GroupOf(view, pod))) {
       if (seen->k < 2) continue;
-      findings.Violate(seen->path,
+      findings.Violate(seen->Path(),
                        KIs(seen->k) +
                            " on a leader-worker group: ignored with LWS gang scheduling, and "
                            "without it leaders of different groups wait for each other",
                        "remove the annotation: the group's size is the gang");
     } else if (min_member && *min_member != 1 && *min_member != seen->k) {
-      findings.Violate(seen->path,
+      findings.Violate(seen->Path(),
                        KIs(seen->k) + " but the PodGroup has minMember " +
                            std::to_string(*min_member) +
                            ", so it is ignored: it counts only where minMember is 1",
@@ -177,7 +186,7 @@ void CheckInRuntime(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : view.templates) {
     const auto seen = SeenBy(context, pod);
     if (!seen || IsMultiNode(GroupOf(view, pod))) continue;
-    findings.Violate(seen->path,
+    findings.Violate(seen->Path(),
                      KIs(seen->k) +
                          " in a runtime, and so in every service that uses it: one with fewer "
                          "replicas never starts, one with more starts in parts",
@@ -248,7 +257,7 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
     const auto found = FindTooLarge(context, group);
     if (!found) continue;
     findings.Violate(
-        found->seen.path,
+        found->seen.Path(),
         KIs(found->seen.k) + " but " + std::string(group.name) + " has only " + Pods(found->pods) +
             ": the gang never fills and no pod starts",
         "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) + "\" or less");
@@ -265,7 +274,7 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
     if (!found) continue;
     const std::string_view count =
         view.kind == Kind::kInferenceService ? "minReplicas" : "replicas";
-    findings.Violate(found->seen.path,
+    findings.Violate(found->seen.Path(),
                      KIs(found->seen.k) + " but " + std::string(count) + " make " +
                          Pods(found->pods) + ": none starts until the rest are added",
                      "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) +
@@ -291,7 +300,7 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     if (context.config.gang_repair) message += "; the watcher's gangRepair unblocks it";
     const std::string strategy =
         schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
-    findings.Violate(seen->path, std::move(message),
+    findings.Violate(seen->Path(), std::move(message),
                      "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy +
                          ", or keep the watcher's gangRepair on");
   }
@@ -319,7 +328,7 @@ void CheckExternalAutoscaler(const RuleContext& context, Findings& findings) {
     const auto seen = SeenBy(context, pod);
     if (!seen || seen->k < 2 || IsMultiNode(GroupOf(view, pod))) continue;
     if (pod.Annotation(schemas::kOmeAutoscalerClass) != "external") continue;
-    findings.Violate(seen->path,
+    findings.Violate(seen->Path(),
                      KIs(seen->k) +
                          " with ome.io/autoscalerClass external: the Deployment starts with one "
                          "pod, which waits for the others, and OME adds none",
