@@ -81,8 +81,9 @@ Verdict Ignored(std::string reason) {
 
 bool IsOptedIn(const WorkloadView& view) { return view.Label(schemas::kInject) == "enabled"; }
 
-void Judge(const WorkloadView& view, const WorkloadView* old_view, const AdmissionRequest& request,
+void Judge(WorkloadView& view, const WorkloadView* old_view, const AdmissionRequest& request,
            const Config& config, const Options& options, Verdict& verdict) {
+  if (!request.trusts_owners) view.controller_injected = false;
   policies::Judgement judgement = policies::Judge({view, old_view, request, config},
                                                   options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = judgement.gave_up;
@@ -100,7 +101,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
   if (request.object == nullptr) return Ignored("no object");
   Views views(request, options.judge);
-  const auto view = views.Of(request.object);
+  auto view = views.Of(request.object);
   if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");
   const auto old_view =
@@ -129,7 +130,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   mutated->SetRoot(*applied);
   verdict.mutated = mutated;
   if (options.judge) {
-    const auto mutated_view = views.Of(&mutated->root());
+    auto mutated_view = views.Of(&mutated->root());
     Judge(*mutated_view, old, request, config, options, verdict);
   }
   return verdict.gave_up ? GaveUp() : verdict;

@@ -111,6 +111,7 @@ Decision Decider::Decide(const InputObject& input) const {
   schemas::AdmissionRequest asked;
   asked.object = input.object;
   asked.old_object = input.old_object;
+  asked.trusts_owners = !input.from_review;
   asked.objects = &others;
   asked.now = request_.now;
   asked.namespace_labels = request_.namespace_labels;

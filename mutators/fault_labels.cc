@@ -182,7 +182,7 @@ bool HasIndependentPods(const WorkloadView& view, const PodGroupView& group) {
     // shapes.
     return !view.templates[group.templates.front()].router;
   }
-  return view.kind == schemas::Kind::kDeployment || group.owner == PodGroupOwner::kRoleSet;
+  return schemas::kReplicaSets.Has(view.kind) || group.owner == PodGroupOwner::kRoleSet;
 }
 
 void ForEachGroup(const MutationContext& context, const Edits& edits,

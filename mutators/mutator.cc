@@ -135,9 +135,10 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .writes =
          "The annotation huawei.com/recover_policy_path: pod. Without it a second fault deletes "
          "the whole PodGroup.",
-     .where =
-         "annotations of the pod templates of Deployments, StormServices, RoleSets and PodSets "
-         "that request NPUs and carry pod-rescheduling: \"on\".",
+     .where = "annotations of the pod templates of Deployments, ReplicaSets, StormServices, "
+              "RoleSets and "
+              "PodSets "
+              "that request NPUs and carry pod-rescheduling: \"on\".",
      .withheld = "Where the annotation stands already, and where pod-rescheduling is not on.",
      .run = RecoverPolicy},
     {.name = "restart-policy",
@@ -187,6 +188,11 @@ std::string Untouchable(const MutationContext& context) {
       context.config.OverrideFor(view.ns.empty() ? std::string_view(request.ns) : view.ns);
   if (override_ != nullptr && !override_->inject && !context.opted_in) {
     return "injection is disabled for its namespace in mindgate.yaml";
+  }
+  // Its controller compares the template with its own. Where they differ, it makes another one.
+  if (view.kind == schemas::Kind::kReplicaSet && view.controller) {
+    return "owned by " + std::string(view.controller->kind) + " " +
+           std::string(view.controller->name) + ", which compares the template with its own";
   }
   if (request.operation == Operation::kUpdate && view.info().template_frozen) {
     return "the pod template of a " + std::string(view.info().name) +

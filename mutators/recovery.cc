@@ -9,7 +9,7 @@ using schemas::PodTemplateView;
 
 void RecoverPolicy(const MutationContext& context, Edits& edits) {
   const schemas::WorkloadView& view = context.view;
-  if (view.kind != schemas::Kind::kDeployment && !schemas::kAibrixKinds.Has(view.kind)) return;
+  if (!(schemas::kReplicaSets | schemas::kAibrixKinds).Has(view.kind)) return;
   for (const PodTemplateView& pod : view.templates) {
     if (!IsInjected(context, pod) || !MayEdit(context, pod)) continue;
     if (edits.Label(pod, schemas::kPodRescheduling) != "on") continue;

@@ -230,6 +230,7 @@ std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
   std::vector<DeadEnd> found;
   switch (view.kind) {
     case Kind::kDeployment:
+    case Kind::kReplicaSet:
     case Kind::kStatefulSet:
     case Kind::kJob:
     case Kind::kLeaderWorkerSet:

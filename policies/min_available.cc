@@ -405,7 +405,7 @@ constexpr Rule kMinAvailableRules[] = {
      "Jobs, Volcano Jobs, AscendJobs, PodSets and the instances of infer-operator.",
      CheckNeverFills},
     {"MG076", "min-available-exceeds-replicas", Severity::kWarning, Mode::kWarn,
-     KindSet{Kind::kDeployment, Kind::kStatefulSet, Kind::kInferenceService} |
+     schemas::kReplicaSets | KindSet{Kind::kStatefulSet, Kind::kInferenceService} |
          schemas::kAibrixKinds,
      "huawei.com/schedule_minAvailable is not larger than the replicas asked for.",
      "No pod is bound until the gang is complete. An autoscaler that waits for load never sees "
@@ -427,8 +427,8 @@ constexpr Rule kMinAvailableRules[] = {
      "(default maxSurge 1, maxUnavailable 0). MindCluster's documents nevertheless require the "
      "annotation for OME in Deployment mode, so it is injected and this is a warning.",
      CheckRollout},
-    {"MG078", "group-min-member-alone", Severity::kWarning, Mode::kWarn, KindSet{Kind::kDeployment},
-     "A Deployment with scheduling.volcano.sh/group-min-member also carries "
+    {"MG078", "group-min-member-alone", Severity::kWarning, Mode::kWarn, schemas::kReplicaSets,
+     "A Deployment or ReplicaSet with scheduling.volcano.sh/group-min-member also carries "
      "huawei.com/schedule_minAvailable in its template.",
      "With group-min-member Volcano asks for the resources of that many pods. Without the "
      "annotation the NPU plugin multiplies them by the replicas once more: the job waits for far "

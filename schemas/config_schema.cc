@@ -265,7 +265,7 @@ std::string_view FrameworkTitle(Framework framework) {
     case Framework::kVolcano:
       return "Jobs and CronJobs of Volcano.";
     case Framework::kDeployment:
-      return "Plain Deployments.";
+      return "Plain Deployments and ReplicaSets.";
     case Framework::kStatefulSet:
       return "Plain StatefulSets.";
     case Framework::kJob:

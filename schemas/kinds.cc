@@ -12,6 +12,7 @@ constexpr std::array<KindInfo, kKindCount> kKinds = {{
     {Kind::kJob, "batch", "v1", "Job", true, true},
     {Kind::kCronJob, "batch", "v1", "CronJob", true, false},
     {Kind::kDeployment, "apps", "v1", "Deployment", true, false},
+    {Kind::kReplicaSet, "apps", "v1", "ReplicaSet", true, false},
     {Kind::kStatefulSet, "apps", "v1", "StatefulSet", true, false},
     {Kind::kLeaderWorkerSet, "leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", false, false},
     {Kind::kServingRuntime, "ome.io", "v1beta1", "ServingRuntime", false, false},

@@ -18,6 +18,7 @@ enum class Kind : uint8_t {
   kJob,
   kCronJob,
   kDeployment,
+  kReplicaSet,
   kStatefulSet,
   kLeaderWorkerSet,
   kServingRuntime,
@@ -32,7 +33,7 @@ enum class Kind : uint8_t {
   kPod,
   kConfigMap,
 };
-inline constexpr int kKindCount = 19;
+inline constexpr int kKindCount = 20;
 
 // Whose habits decide the injected defaults; the key of a profile in mindgate.yaml.
 enum class Framework : uint8_t {
@@ -105,10 +106,12 @@ inline constexpr KindSet kInferOperatorKinds = {Kind::kInferServiceSet, Kind::kI
                                                 Kind::kInstanceSet};
 inline constexpr KindSet kVolcanoJobs = {Kind::kVolcanoJob, Kind::kVolcanoCronJob};
 inline constexpr KindSet kBatchJobs = {Kind::kJob, Kind::kCronJob};
+// Whose pods are of ReplicaSets.
+inline constexpr KindSet kReplicaSets = {Kind::kDeployment, Kind::kReplicaSet};
 // Every kind that holds pod templates, bare pods included.
 inline constexpr KindSet kWorkloads =
     kOmeKinds | kAibrixKinds | kInferOperatorKinds | kVolcanoJobs | kBatchJobs |
-    KindSet{Kind::kAscendJob, Kind::kDeployment, Kind::kStatefulSet, Kind::kLeaderWorkerSet,
-            Kind::kPod};
+    KindSet{Kind::kAscendJob,   Kind::kDeployment,      Kind::kReplicaSet,
+            Kind::kStatefulSet, Kind::kLeaderWorkerSet, Kind::kPod};
 
 }  // namespace mindgate::schemas

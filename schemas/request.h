@@ -46,6 +46,10 @@ struct AdmissionRequest {
   const json::Value* old_object = nullptr;  // on UPDATE and DELETE, when known
   std::string ns;  // of the request: it wins over an empty one in the object
   std::map<std::string, std::string, std::less<>> namespace_labels;
+  // Whether an owner reference shows that a controller made the object. Offline nobody else is
+  // known to write one. On the wire what controllers make is not sent, and others may write what
+  // they like.
+  bool trusts_owners = false;
   const ObjectLookup* objects = nullptr;  // null pointer: nothing else is known
   Time now{};                             // for the expiry of exceptions
   // Whether nobody waits for the decision any more; asked between rules and mutators. Empty: never.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "schemas/makers.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -23,14 +24,6 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
   return std::nullopt;
 }
 
-// Kinds whose pods or children were injected when their owner was admitted.
-bool IsInjectedAtSource(const OwnerView& owner) {
-  if (KindOf(owner.group, owner.kind)) return true;
-  // Their own owners are: ReplicaSets of Deployments, the controller revision of an LWS leader
-  // pod's StatefulSet.
-  return owner.group == "apps" && owner.kind == "ReplicaSet";
-}
-
 void ReadMetadata(const Value& object, views::Builder& builder) {
   WorkloadView& view = builder.view();
   const Value* metadata = builder.Object(&object, {}, "metadata");
@@ -47,7 +40,7 @@ void ReadMetadata(const Value& object, views::Builder& builder) {
     view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
                                 json::FindString(owner, "kind").value_or(""),
                                 json::FindString(owner, "name").value_or("")};
-    view.controller_injected = IsInjectedAtSource(*view.controller);
+    view.controller_injected = Makes(view.controller->group, view.controller->kind, view.kind);
     return;
   }
 }
@@ -280,6 +273,7 @@ std::optional<WorkloadView> BuildView(const Value& object,
     case Kind::kJob:
     case Kind::kCronJob:
     case Kind::kDeployment:
+    case Kind::kReplicaSet:
     case Kind::kStatefulSet:
     case Kind::kPod:
       views::ReadNative(builder);

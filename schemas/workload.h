@@ -213,7 +213,7 @@ struct WorkloadView {
   Place labels;         // metadata.labels
   Place annotations;    // metadata.annotations
   std::optional<OwnerView> controller;  // the owner reference with controller: true
-  bool controller_injected = false;     // that owner is of a kind that is injected at the source
+  bool controller_injected = false;     // that owner's kind makes this one: schemas/makers.h
   bool being_deleted = false;
   std::vector<PodTemplateView> templates;
   std::vector<PodGroupView> pod_groups;

@@ -44,6 +44,7 @@ void ReadNative(Builder& builder) {
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   switch (kind) {
     case Kind::kDeployment:
+    case Kind::kReplicaSet:
       AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
               PodGroupOwner::kReplicaSet, Framework::kDeployment);
       break;

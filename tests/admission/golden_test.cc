@@ -90,6 +90,7 @@ class Golden : public ::testing::TestWithParam<Sample> {
   admission::Verdict Admit(const json::Value& object) const {
     schemas::AdmissionRequest request;
     request.object = &object;
+    request.trusts_owners = true;
     request.objects = objects_.get();
     request.ns = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
     return admission::Admit(request, schemas::Config());

@@ -46,6 +46,7 @@ std::vector<std::string> Answer(const json::Json& trap) {
   const auto objects = testing::FakeObjects::Of(others == nullptr ? json::Json::array() : *others);
   schemas::AdmissionRequest request;
   request.object = object;
+  request.trusts_owners = true;
   if (others != nullptr) request.objects = &objects;
   if (const json::Value* old = json::Find(laid.root(), "old")) {
     request.operation = schemas::Operation::kUpdate;

@@ -61,7 +61,8 @@ CRITICAL = {
     " validatingadmissionpolicies mutatingadmissionpolicies",
     "apiextensions.k8s.io": "customresourcedefinitions",
     "apiregistration.k8s.io": "apiservices",
-    "apps": "daemonsets replicasets controllerrevisions",
+    # Of ReplicaSets, those that the deployment controller makes are not sent.
+    "apps": "daemonsets controllerrevisions",
     "authentication.k8s.io": "tokenreviews",
     "authorization.k8s.io": "subjectaccessreviews",
     "certificates.k8s.io": "certificatesigningrequests",
@@ -321,6 +322,11 @@ class ConditionsTest(unittest.TestCase):
         always = ["not-being-deleted", "not-made-by-an-admitted-object"]
         workload = [*always, "new-or-changed", "concerns-npus"]
         framework = [*always, "new-or-changed"]
+        # No controller makes these.
+        original = {
+            "cronjobs": ["not-being-deleted", "new-or-changed", "concerns-npus"],
+            "ome": ["not-being-deleted", "new-or-changed"],
+        }
         wanted = {
             "pods.mutate": [*always, "new", "concerns-npus"],
             "pods.validate": [*always, "new-or-relabelled", "concerns-npus"],
@@ -328,11 +334,12 @@ class ConditionsTest(unittest.TestCase):
             # Pods that controllers make of what was admitted are just those that need gates.
             "gates.mutate": ["not-being-deleted"],
             "configmaps.validate": [*always, "scaling-rule-or-rank-table"],
-            "pod-subresources.validate": [*always, "concerns-npus"],
+            "pod-subresources.validate": ["not-being-deleted", "concerns-npus"],
         }
         for hook in ("mutate", "validate"):
             wanted |= {f"{name}.{hook}": workload for name in ("workloads", "cronjobs")}
             wanted |= {f"{name}.{hook}": framework for name in REGISTRATIONS[3:]}
+            wanted |= {f"{name}.{hook}": conditions for name, conditions in original.items()}
         for value_set in VALUE_SETS:
             got = {
                 webhook["name"].removesuffix(".mindgate.io"): [
@@ -375,17 +382,56 @@ class ConditionsTest(unittest.TestCase):
         for key in keys + re.findall(r"startsWith\('([\w./-]+)'\)", text):
             self.assertIn(f'"{key}', names)
 
-    def test_children_are_those_of_kinds_that_are_admitted(self) -> None:
-        owners = re.findall(
-            r"'([\w./-]+) (\w+)'", self.expression("pods.mutate", "not-made-by-an-admitted-object")
+    def test_owners_count_for_what_their_controllers_make(self) -> None:
+        rows = re.findall(
+            r'Maker\{"([^"]*)", "(\w+)", Kind::k(\w+)\}', (ROOT / "schemas/makers.cc").read_text()
         )
-        # A ReplicaSet is made from a Deployment. No controller makes anything from the others.
-        wanted = {("apps/v1", "ReplicaSet")} | {
-            (f"{group}/{version}", kind)
-            for (group, kind), version in kinds_of_the_engine().items()
-            if kind not in ("Pod", "ConfigMap", "ServingRuntime", "ClusterServingRuntime")
+        self.assertGreater(len(rows), 20)
+        versions = kinds_of_the_engine()
+        of_the_engine = {
+            (f"{group}/{versions[group, owner]}".removeprefix("/"), owner, made)
+            for group, owner, made in rows
         }
-        self.assertEqual(sorted(owners), sorted(wanted))
+        # The engine's name of a kind that two groups have.
+        of_the_chart = {"validate": set(), "mutate": set()}
+        for hook, webhook in webhooks_of(objects_of("defaults")):
+            if webhook["name"].startswith("opted-in."):
+                continue
+            volcano = webhook["name"].startswith("volcano.")
+            for condition in webhook["matchConditions"]:
+                for version, owner, made in re.findall(
+                    r"'([\w./-]+) (\w+) makes (\w+)'", condition["expression"]
+                ):
+                    of_the_chart[hook].add((version, owner, "VolcanoJob" if volcano else made))
+        self.assertEqual(of_the_chart["validate"], of_the_engine)
+        self.assertEqual(
+            of_the_chart["mutate"],
+            {(version, owner, made) for version, owner, made in of_the_engine if made != "ConfigMap"},
+        )
+
+    def test_an_owner_counts_only_if_a_controller_names_it(self) -> None:
+        for values, users, namespaces in (
+            (
+                [],
+                '["system:kube-controller-manager"]',
+                '["kube-system","mindx-dl","volcano-system","volcano-monitoring","lws-system","ome",'
+                '"aibrix-system"]',
+            ),
+            (
+                ["--set", "controllers.namespaces={ops},controllers.users={a\"b,c}"],
+                '["a\\"b","c"]',
+                '["ops"]',
+            ),
+            (["--set", "controllers.namespaces=null,controllers.users=null"], "[]", "[]"),
+        ):
+            rendered = template(*values)
+            self.assertEqual(rendered.returncode, 0, rendered.stderr)
+            for _, webhook in webhooks_of(parse(rendered.stdout)):
+                for condition in webhook["matchConditions"]:
+                    if condition["name"] != "not-made-by-an-admitted-object":
+                        continue
+                    self.assertIn(f"request.userInfo.username in {users} ||", condition["expression"])
+                    self.assertIn(f"{namespaces}.exists(trusted,", condition["expression"])
 
 
 if __name__ == "__main__":

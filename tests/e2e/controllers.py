@@ -8,6 +8,10 @@ from typing import Any
 from e2e import Cluster
 from release import npu_container
 
+# As whom they act.
+AIBRIX = "system:serviceaccount:aibrix-system:aibrix-controller-manager"
+ASCEND_OPERATOR = "system:serviceaccount:mindx-dl:ascend-operator-manager"
+
 
 def owned_by(owner: dict[str, Any]) -> list[dict[str, Any]]:
     reference = {key: owner[key] for key in ("apiVersion", "kind")}
@@ -95,4 +99,4 @@ def operate(cluster: Cluster, name: str) -> None:
             )
             made["spec"] = made["spec"] | {"schedulerName": "volcano"}
             if made["metadata"]["name"] not in there:
-                cluster.create(made)
+                cluster.create(made, ASCEND_OPERATOR)

@@ -49,6 +49,11 @@ def wait_for(condition: Callable[[], T], what: str, seconds: float = 60, every: 
         time.sleep(every)
 
 
+def named(user: str) -> list[str]:
+    """Arguments with which the administrator appears as `user`; none without one."""
+    return ["--as", user, "--as-group", "system:masters"] if user else []
+
+
 @dataclasses.dataclass(frozen=True)
 class Cluster:
     """A cluster that `cluster/up` brought up. Its clients act in `namespace`, if there is one."""
@@ -137,12 +142,12 @@ class Cluster:
     def items(self, *arguments: object) -> list[dict[str, Any]]:
         return self.get(*arguments)["items"]
 
-    def create(self, manifest: str | dict[str, Any] | list[dict[str, Any]]) -> None:
-        """Creates one object or several, given as YAML or as data."""
+    def create(self, manifest: str | dict[str, Any] | list[dict[str, Any]], user: str = "") -> None:
+        """Creates one object or several, given as YAML or as data; under the name of `user`, who may do everything."""
         if isinstance(manifest, list):
             manifest = {"apiVersion": "v1", "kind": "List", "items": manifest}
         text = manifest if isinstance(manifest, str) else json.dumps(manifest)
-        self.kubectl("create", "--filename", "-", input=text)
+        self.kubectl("create", "--filename", "-", *named(user), input=text)
 
     def helm(
         self, *arguments: object, input: str | None = None, check: bool = True, seconds: float = 600

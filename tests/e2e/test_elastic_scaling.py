@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from controllers import operate, pods_of_roles, role_set, storm_service
+from controllers import AIBRIX, operate, pods_of_roles, role_set, storm_service
 from e2e import REPOSITORY, Cluster, wait_for
 from release import PROGRAM, Release, deployment, npu_container
 
@@ -264,11 +264,11 @@ def test_storm_service(cluster: Cluster, enforcing: Release) -> None:
     """Roles of one RoleSet share a PodGroup: no gang of all of them is asked for, since they start one by one."""
     roles = {"prefill": (2, labels("prefill")), "decode": (1, labels("decode"))}
     cluster.create([rule((2, 1), (1, 1)), storm_service("pd", roles)])
-    cluster.create(role_set(cluster.get("stormservice", "pd")))
+    cluster.create(role_set(cluster.get("stormservice", "pd")), AIBRIX)
     made = cluster.get("roleset", "pd-0")
     for role in made["spec"]["roles"]:
         assert "huawei.com/schedule_minAvailable" not in role["template"]["metadata"].get("annotations", {})
-    cluster.create(pods_of_roles(made))
+    cluster.create(pods_of_roles(made), AIBRIX)
     await_shape(cluster, 2, 1)
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from controllers import pods_of_roles, role_set, storm_service
+from controllers import AIBRIX, pods_of_roles, role_set, storm_service
 from e2e import NPU, Cluster, wait_for
 from release import Release, deployment, npu_container
 
@@ -102,9 +102,9 @@ def test_leader_worker_set(cluster: Cluster, mindgate: Release) -> None:
 def test_storm_service(cluster: Cluster, mindgate: Release) -> None:
     labels = {"model.aibrix.ai/name": "pd"}
     cluster.create(storm_service("pd", {"prefill": (1, labels), "decode": (1, labels)}))
-    cluster.create(role_set(cluster.get("stormservice", "pd")))
+    cluster.create(role_set(cluster.get("stormservice", "pd")), AIBRIX)
     roles = cluster.get("roleset", "pd-0")
-    cluster.create(pods_of_roles(roles))
+    cluster.create(pods_of_roles(roles), AIBRIX)
     pods = await_running(cluster, "role-name", 2)
     for pod in pods:
         read = plugin_reads(pod)

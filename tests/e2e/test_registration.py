@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from e2e import REPOSITORY, Cluster, wait_for
+from e2e import REPOSITORY, Cluster, named, wait_for
 
 CHART = REPOSITORY / "charts" / "mindgate"
 NPUS = {"huawei.com/Ascend910": "8"}
@@ -108,16 +108,6 @@ CREATIONS: dict[str, tuple[Object, str, str]] = {
         "pods",
         "pods",
     ),
-    "a pod of a Deployment": (
-        pod(NPUS, ownerReferences=owned_by("apps/v1", "ReplicaSet")),
-        NOBODY,
-        NOBODY,
-    ),
-    "a pod of an unknown controller": (
-        pod(NPUS, ownerReferences=owned_by("ray.io/v1", "RayCluster")),
-        "pods",
-        "pods",
-    ),
     "a pod that opts out": (pod(NPUS, labels={"mindgate.io/inject": "disabled"}), NOBODY, "pods"),
     "a Deployment without NPUs": (workload(), NOBODY, NOBODY),
     "a Deployment with NPUs": (workload(NPUS), "workloads", "workloads"),
@@ -130,11 +120,6 @@ CREATIONS: dict[str, tuple[Object, str, str]] = {
         workload(pod_labels={"pod-rescheduling": "on"}),
         "workloads",
         "workloads",
-    ),
-    "a Deployment of an InferenceService": (
-        workload(NPUS, ownerReferences=owned_by("ome.io/v1beta1", "InferenceService")),
-        NOBODY,
-        NOBODY,
     ),
     "a Deployment without a spec": (
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata()},
@@ -161,6 +146,7 @@ CREATIONS: dict[str, tuple[Object, str, str]] = {
         INVALID,
         INVALID,
     ),
+    "a ReplicaSet with NPUs": (workload(NPUS, kind="ReplicaSet"), "workloads", "workloads"),
     "a StatefulSet with NPUs": (workload(NPUS, kind="StatefulSet"), "workloads", "workloads"),
     "a DaemonSet with NPUs": (workload(NPUS, kind="DaemonSet"), NOBODY, NOBODY),
     "a Job without NPUs": (job(), NOBODY, NOBODY),
@@ -196,6 +182,42 @@ CREATIONS: dict[str, tuple[Object, str, str]] = {
     "a Volcano Job": (custom("batch.volcano.sh/v1alpha1", "Job"), "volcano", "volcano"),
     "an InferenceService": (custom("ome.io/v1beta1", "InferenceService"), "ome", "ome"),
     "a ServingRuntime": (custom("ome.io/v1beta1", "ServingRuntime"), "ome", "ome"),
+}
+KUBERNETES = "system:serviceaccount:kube-system:a-controller"
+OME = "system:serviceaccount:ome:ome-controller-manager"
+LWS = "system:serviceaccount:lws-system:lws-controller-manager"
+OPERATOR = "system:serviceaccount:mindx-dl:ascend-operator-manager"
+TENANT = "system:serviceaccount:tenant:kube-system"
+# An object that has an owner, who creates it, and who is asked about it, by either hook.
+OWNED: dict[str, tuple[Object, str, str]] = {
+    f"a {kind} of a {owner}, by {user or 'the administrator'}": (
+        (pod if kind == "Pod" else workload)(
+            NPUS, **({} if kind == "Pod" else {"kind": kind}), ownerReferences=owned_by(version, owner)
+        ),
+        user,
+        asked_,
+    )
+    for kind, version, owner, user, asked_ in (
+        ("Pod", "apps/v1", "ReplicaSet", KUBERNETES, NOBODY),
+        ("Pod", "apps/v1", "ReplicaSet", "system:kube-controller-manager", NOBODY),
+        ("Pod", "apps/v1", "ReplicaSet", "", "pods"),
+        ("Pod", "apps/v1", "ReplicaSet", TENANT, "pods"),
+        ("Pod", "apps/v1", "ReplicaSet", "kube-system", "pods"),
+        ("Pod", "apps/v1", "Deployment", KUBERNETES, "pods"),
+        ("Pod", "ray.io/v1", "RayCluster", KUBERNETES, "pods"),
+        ("Pod", "mindxdl.gitee.com/v1", "AscendJob", OPERATOR, NOBODY),
+        ("Pod", "mindxdl.gitee.com/v1", "AscendJob", TENANT, "pods"),
+        ("ReplicaSet", "apps/v1", "Deployment", KUBERNETES, NOBODY),
+        ("ReplicaSet", "apps/v1", "Deployment", "", "workloads"),
+        ("ReplicaSet", "argoproj.io/v1alpha1", "Rollout", KUBERNETES, "workloads"),
+        ("Deployment", "apps/v1", "Deployment", KUBERNETES, "workloads"),
+        ("Deployment", "ome.io/v1beta1", "InferenceService", OME, NOBODY),
+        ("Deployment", "ome.io/v1beta1", "InferenceService", TENANT, "workloads"),
+        ("StatefulSet", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", LWS, NOBODY),
+        ("StatefulSet", "v1", "Pod", LWS, NOBODY),
+        ("StatefulSet", "v1", "Pod", "", "workloads"),
+        ("StatefulSet", "apps/v1", "ReplicaSet", KUBERNETES, "workloads"),
+    )
 }
 # What changes of a stored object (target, merge patch, subresource), and who is asked about it.
 UPDATES: dict[str, tuple[str, Object, str, str]] = {
@@ -291,11 +313,10 @@ def asked(cluster: Cluster, *arguments: str, input: str | None = None) -> str:
     raise AssertionError(done.stderr)
 
 
-def asked_about(cluster: Cluster, manifest: Object) -> str:
+def asked_about(cluster: Cluster, manifest: Object, user: str = "") -> str:
     # As a client that checks nothing by itself.
-    return asked(
-        cluster, "create", "--validate=false", "--filename", "-", input=json.dumps(manifest)
-    )
+    arguments = ("create", "--validate=false", "--filename", "-", *named(user))
+    return asked(cluster, *arguments, input=json.dumps(manifest))
 
 
 @pytest.fixture
@@ -345,6 +366,15 @@ def test_objects_that_matter_reach_the_webhook_when_created(
     register(hook)
     wanted = {name: case[1 if hook == "mutate" else 2] for name, case in CREATIONS.items()}
     assert {name: asked_about(cluster, case[0]) for name, case in CREATIONS.items()} == wanted
+
+
+@pytest.mark.parametrize("hook", ["mutate", "validate"])
+def test_an_owner_keeps_from_the_webhook_only_what_its_controller_makes(
+    cluster: Cluster, register, hook: str
+) -> None:
+    register(hook)
+    got = {name: asked_about(cluster, sent, user) for name, (sent, user, _) in OWNED.items()}
+    assert got == {name: case[2] for name, case in OWNED.items()}
 
 
 def test_changes_that_matter_reach_the_webhook(cluster: Cluster, register) -> None:

@@ -21,6 +21,7 @@ const std::vector<std::pair<Kind, std::string>>& LabelMaps() {
       {Kind::kJob, "/spec/template/metadata/labels"},
       {Kind::kCronJob, "/spec/jobTemplate/spec/template/metadata/labels"},
       {Kind::kDeployment, "/spec/template/metadata/labels"},
+      {Kind::kReplicaSet, "/spec/template/metadata/labels"},
       {Kind::kStatefulSet, "/spec/template/metadata/labels"},
       {Kind::kLeaderWorkerSet, "/spec/leaderWorkerTemplate/workerTemplate/metadata/labels"},
       {Kind::kServingRuntime, "/spec/engineConfig/labels"},
@@ -48,8 +49,9 @@ TEST(FaultScheduling, EveryKind) {
 // 1 must.
 TEST(PodRescheduling, EveryKind) {
   std::map<Kind, std::vector<std::string>> want;
-  for (Kind kind : {Kind::kDeployment, Kind::kServingRuntime, Kind::kClusterServingRuntime,
-                    Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
+  for (Kind kind :
+       {Kind::kDeployment, Kind::kReplicaSet, Kind::kServingRuntime, Kind::kClusterServingRuntime,
+        Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
     for (const auto& [with, labels] : LabelMaps()) {
       if (with == kind) want[kind] = {Set(labels, "pod-rescheduling", "on")};
     }

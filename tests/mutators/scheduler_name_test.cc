@@ -23,6 +23,7 @@ TEST(SchedulerName, EveryKind) {
       {Kind::kJob, {R"(/spec/template/spec/schedulerName = "volcano")"}},
       {Kind::kCronJob, {R"(/spec/jobTemplate/spec/template/spec/schedulerName = "volcano")"}},
       {Kind::kDeployment, {R"(/spec/template/spec/schedulerName = "volcano")"}},
+      {Kind::kReplicaSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
       {Kind::kStatefulSet, {R"(/spec/template/spec/schedulerName = "volcano")"}},
       {Kind::kLeaderWorkerSet,
        {R"(/spec/leaderWorkerTemplate/workerTemplate/spec/schedulerName = "volcano")"}},
@@ -59,6 +60,7 @@ TEST(SchedulerName, DefaultScheduler) {
   const std::string replaced = R"(/spec/template/spec/schedulerName = "volcano")";
   const std::vector<std::pair<Kind, std::vector<std::string>>> rows = {
       {Kind::kDeployment, {replaced}},
+      {Kind::kReplicaSet, {replaced}},
       {Kind::kStatefulSet, {replaced}},
       {Kind::kJob, {replaced}},
       {Kind::kCronJob, {R"(/spec/jobTemplate/spec/template/spec/schedulerName = "volcano")"}},

@@ -26,6 +26,7 @@ TEST(VisibleDevices, EveryKind) {
       {Kind::kJob, {Env(first)}},
       {Kind::kCronJob, {Env("/spec/jobTemplate/spec/template/spec/containers/0")}},
       {Kind::kDeployment, {Env(first)}},
+      {Kind::kReplicaSet, {Env(first)}},
       {Kind::kStatefulSet, {Env(first)}},
       {Kind::kLeaderWorkerSet,
        {Env("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0")}},

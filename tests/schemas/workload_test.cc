@@ -726,14 +726,18 @@ spec:
 
 TEST(View, Owners) {
   struct Row {
-    const char* owner;
-    const char* want;  // "group/kind name injected"
+    const char* owner;  // of a Pod
+    const char* want;   // "group/kind name injected"
   };
   for (const Row& row : std::vector<Row>{
            {"{apiVersion: apps/v1, kind: ReplicaSet, name: r, controller: true}",
             "apps/ReplicaSet r 1"},
            {"{apiVersion: ome.io/v1beta1, kind: InferenceService, name: i, controller: true}",
-            "ome.io/InferenceService i 1"},
+            "ome.io/InferenceService i 0"},
+           {"{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, name: s, controller: "
+            "true}",
+            "orchestration.aibrix.ai/RoleSet s 1"},
+           {"{apiVersion: v1, kind: ReplicaSet, name: r, controller: true}", "/ReplicaSet r 0"},
            {"{apiVersion: apps/v1, kind: DaemonSet, name: d, controller: true}",
             "apps/DaemonSet d 0"},
            {"{apiVersion: serving.kserve.io/v1, kind: InferenceService, name: i, controller: true}",

@@ -20,6 +20,8 @@ inline const std::vector<std::string>& RichObjects() {
       "nodeSelector: {a: b}, containers: [{name: m, env: [{name: A, value: b}], resources: "
       "{requests: {huawei.com/Ascend910: 1}, limits: {huawei.com/Ascend910: 1}}}], "
       "initContainers: [{name: i}]}}}}",
+      "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 2, "
+      "template: {spec: {containers: [{name: m}]}}}}",
       "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: a}, spec: {replicas: 2, "
       "template: {spec: {containers: [{name: m}]}}}}",
       "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {parallelism: 1, completions: "

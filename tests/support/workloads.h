@@ -99,6 +99,7 @@ inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
       spec["jobTemplate"]["spec"] = {{"parallelism", 2}, {"template", pod}};
       break;
     case Kind::kDeployment:
+    case Kind::kReplicaSet:
     case Kind::kStatefulSet:
       spec = {{"replicas", 2}, {"template", pod}};
       break;

@@ -11,21 +11,30 @@ expression: "!('deletionTimestamp' in object.metadata)"
 {{- end }}
 
 {{/*
-Objects created by the controllers of admitted objects are not sent. A controller would retry a rejected request forever and
-nobody would see the message, and running workloads must be rescheduled even while mindgate is unavailable.
+What controllers make of admitted objects is not sent. A controller would retry a rejected request forever and nobody would see
+the message, and running workloads must be rescheduled even while mindgate is unavailable. Anybody can write an owner reference,
+so it counts only if a controller sends the object and the owner's kind makes objects of its kind. The arguments are the context
+and the registrations of the webhook.
 */}}
 {{- define "mindgate.cel.source" -}}
+{{- $pairs := list }}
+{{- range $registration := .registrations }}
+{{- range $kind, $owners := $registration.makers }}
+{{- range $owners }}
+{{- $pairs = append $pairs (printf "'%s makes %s'" . $kind) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- $controllers := .context.Values.controllers -}}
 name: not-made-by-an-admitted-object
 expression: |-
-  !('ownerReferences' in object.metadata) || !object.metadata.ownerReferences.exists(owner,
-    'controller' in owner && owner.controller == true && (owner.apiVersion + ' ' + owner.kind) in [
-      'apps/v1 ReplicaSet', 'apps/v1 Deployment', 'apps/v1 StatefulSet', 'batch/v1 CronJob', 'batch/v1 Job',
-      'batch.volcano.sh/v1alpha1 CronJob', 'batch.volcano.sh/v1alpha1 Job',
-      'leaderworkerset.x-k8s.io/v1 LeaderWorkerSet', 'mindxdl.gitee.com/v1 AscendJob',
-      'mindcluster.huawei.com/v1 InferServiceSet', 'mindcluster.huawei.com/v1 InferService',
-      'mindcluster.huawei.com/v1 InstanceSet', 'ome.io/v1beta1 InferenceService',
-      'orchestration.aibrix.ai/v1alpha1 StormService', 'orchestration.aibrix.ai/v1alpha1 RoleSet',
-      'orchestration.aibrix.ai/v1alpha1 PodSet'])
+  !('ownerReferences' in object.metadata) || !has(request.userInfo.username) ||
+  !(request.userInfo.username in {{ toJson (default list $controllers.users) }} ||
+    {{ toJson (default list $controllers.namespaces) }}.exists(trusted,
+      request.userInfo.username.startsWith('system:serviceaccount:' + trusted + ':'))) ||
+  !object.metadata.ownerReferences.exists(owner, 'controller' in owner && owner.controller == true &&
+    owner.apiVersion + ' ' + owner.kind + ' makes ' + request.kind.kind in [
+      {{ uniq $pairs | join ",\n      " }}])
 {{- end }}
 
 {{/* Updates of status, finalizers, owners and the like do not affect any rule. */}}

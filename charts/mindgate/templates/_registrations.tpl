@@ -1,19 +1,35 @@
 {{/*
 The kinds of schemas/kinds.cc, grouped into one webhook per framework, so that denials, metrics of the API server and patches
-show which framework they concern. The argument is "mutate" or "validate".
+show which framework they concern. `makers` are the owners whose controllers make objects of a kind (schemas/makers.cc). The
+argument is "mutate" or "validate".
 */}}
 {{- define "mindgate.registrations" -}}
 {{- $mutate := eq . "mutate" }}
 - name: pods
   resources:
     - {group: "", version: v1, names: [pods]}
+  makers:
+    Pod:
+      - apps/v1 ReplicaSet
+      - apps/v1 StatefulSet
+      - batch/v1 Job
+      - batch.volcano.sh/v1alpha1 Job
+      - mindxdl.gitee.com/v1 AscendJob
+      - orchestration.aibrix.ai/v1alpha1 RoleSet
+      - orchestration.aibrix.ai/v1alpha1 PodSet
   conditions:
     - {{ include (ternary "mindgate.cel.newPod" "mindgate.cel.newOrRelabelledPod" $mutate) . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object" | nindent 6 | trim }}
 - name: workloads
   resources:
-    - {group: apps, version: v1, names: [deployments, statefulsets]}
+    - {group: apps, version: v1, names: [deployments, replicasets, statefulsets]}
     - {group: batch, version: v1, names: [jobs]}
+  makers:
+    Deployment: [ome.io/v1beta1 InferenceService, mindcluster.huawei.com/v1 InstanceSet]
+    ReplicaSet: [apps/v1 Deployment]
+    # The leader pods of LeaderWorkerSets own StatefulSets of workers.
+    StatefulSet: [leaderworkerset.x-k8s.io/v1 LeaderWorkerSet, v1 Pod, mindcluster.huawei.com/v1 InstanceSet]
+    Job: [batch/v1 CronJob]
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object.spec.template" | nindent 6 | trim }}
@@ -29,16 +45,23 @@ show which framework they concern. The argument is "mutate" or "validate".
   resources:
     - {group: mindxdl.gitee.com, version: v1, names: [ascendjobs]}
     - {group: mindcluster.huawei.com, version: v1, names: [inferservicesets, inferservices, instancesets]}
+  makers:
+    InferService: [mindcluster.huawei.com/v1 InferServiceSet]
+    InstanceSet: [mindcluster.huawei.com/v1 InferService]
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: volcano
   resources:
     - {group: batch.volcano.sh, version: v1alpha1, names: [jobs, cronjobs]}
+  makers:
+    Job: [batch.volcano.sh/v1alpha1 CronJob]
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: leaderworkersets
   resources:
     - {group: leaderworkerset.x-k8s.io, version: v1, names: [leaderworkersets]}
+  makers:
+    LeaderWorkerSet: [ome.io/v1beta1 InferenceService]
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 - name: ome
@@ -50,6 +73,9 @@ show which framework they concern. The argument is "mutate" or "validate".
 - name: aibrix
   resources:
     - {group: orchestration.aibrix.ai, version: v1alpha1, names: [stormservices, rolesets, podsets]}
+  makers:
+    RoleSet: [orchestration.aibrix.ai/v1alpha1 StormService]
+    PodSet: [orchestration.aibrix.ai/v1alpha1 RoleSet]
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
 {{- if not $mutate }}
@@ -57,6 +83,13 @@ show which framework they concern. The argument is "mutate" or "validate".
 - name: configmaps
   resources:
     - {group: "", version: v1, names: [configmaps]}
+  makers:
+    # Ascend Operator writes rank tables for all of them.
+    ConfigMap:
+      - mindxdl.gitee.com/v1 AscendJob
+      - batch.volcano.sh/v1alpha1 Job
+      - apps/v1 Deployment
+      - apps/v1 StatefulSet
   conditions:
     - {{ include "mindgate.cel.concernsMindie" . | nindent 6 | trim }}
 {{- /* Neither changes fields that rules check, so an unavailable webhook must not prevent debugging a pod. */}}
