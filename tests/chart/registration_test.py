@@ -133,9 +133,6 @@ class RegistrationTest(unittest.TestCase):
             self.assertEqual(names, NAMES, value_set)
 
     def test_every_kind_of_the_engine_is_validated_and_nothing_more(self) -> None:
-        subresources = {
-            ("", "v1", name, "Namespaced") for name in ("pods/ephemeralcontainers", "pods/resize")
-        }
         for value_set in VALUE_SETS:
             found = [
                 each
@@ -143,7 +140,7 @@ class RegistrationTest(unittest.TestCase):
                 if hook == "validate"
                 for each in registered(webhook)
             ]
-            self.assertEqual(sorted(found), sorted(kinds(set()) | subresources), value_set)
+            self.assertEqual(sorted(found), sorted(kinds(set())), value_set)
 
     def test_every_kind_but_config_maps_is_mutated_and_nothing_more(self) -> None:
         for value_set in VALUE_SETS:
@@ -334,7 +331,7 @@ class ConditionsTest(unittest.TestCase):
             # Pods that controllers make of what was admitted are just those that need gates.
             "gates.mutate": ["not-being-deleted"],
             "configmaps.validate": [*always, "scaling-rule-or-rank-table"],
-            "pod-subresources.validate": ["not-being-deleted", "concerns-npus"],
+            "pod-subresources.validate": ["not-being-deleted"],
         }
         for hook in ("mutate", "validate"):
             wanted |= {f"{name}.{hook}": workload for name in ("workloads", "cronjobs")}

@@ -92,13 +92,11 @@ argument is "mutate" or "validate".
       - apps/v1 StatefulSet
   conditions:
     - {{ include "mindgate.cel.concernsMindie" . | nindent 6 | trim }}
-{{- /* Neither changes fields that rules check, so an unavailable webhook must not prevent debugging a pod. */}}
+{{- /* Subresources of pods do not change fields that rules check. Earlier versions registered two of them; an entry without rules
+       matches nothing, and remains for upgrades: Helm would remove its own fields only, and the remaining caBundle would make
+       the whole object invalid. */}}
 - name: pod-subresources
   failurePolicy: Ignore
-  resources:
-    - {group: "", version: v1, names: [pods/ephemeralcontainers, pods/resize]}
-  conditions:
-    - {{ include "mindgate.cel.concernsNpus" "object" | nindent 6 | trim }}
 {{- end }}
 {{- end }}
 
