@@ -111,6 +111,13 @@ int RunDoctor(const DoctorOptions& options, Streams& io) {
   diagnosis.lease = options.lease.empty() ? chosen->lease() : options.lease;
   diagnosis.probe_namespace = options.probe_namespace;
   diagnosis.known = admission::KnownNames();
+  diagnosis.impersonate = [&](const std::string& user) -> std::shared_ptr<kube::Client> {
+    kube::AccessFlags cluster = options.cluster;
+    cluster.impersonation = {.user = user};
+    std::shared_ptr<Connection> as_user = Connect(cluster, clock, ForPeople(), io);
+    if (as_user == nullptr) return nullptr;
+    return {as_user, &as_user->client()};
+  };
   const doctor::Report report = doctor::Diagnose(connection->client(), diagnosis, clock.WallNow());
   const Paint paint(options.color, io.out_is_terminal);
   const int code =

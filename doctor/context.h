@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -39,9 +40,10 @@ struct Context {
   std::stop_token stop;
   Report& report;
   std::vector<Hook> hooks{};
-  std::string rollout_phase{};  // of the webhook configurations; empty: enforce
-  std::vector<Json> pods{};     // that the Service selects
-  std::string serving_chain{};  // tls.crt of their Secret; empty: not known
+  std::string rollout_phase{};               // of the webhook configurations; empty: enforce
+  std::vector<Json> pods{};                  // that the Service selects
+  std::string serving_chain{};               // tls.crt of their Secret; empty: not known
+  std::set<std::string> watcher_accounts{};  // that Pods of watchers run under
   // Whether a watcher's configuration says so; nothing when that is not known.
   std::optional<bool> enforces_scaling{};
 };
@@ -64,6 +66,7 @@ void CheckServing(Context& context);
 void CheckCertificates(Context& context);
 void CheckSelectors(Context& context);
 void CheckPermissions(Context& context);
+void CheckBounds(Context& context);
 void CheckWatcher(Context& context);
 void CheckGates(Context& context);
 void CheckDryRun(Context& context);

@@ -67,6 +67,7 @@ Report Diagnose(kube::Client& client, const Options& options, Time now, std::sto
   CheckCertificates(context);
   CheckSelectors(context);
   CheckPermissions(context);
+  CheckBounds(context);
   CheckWatcher(context);
   CheckGates(context);
   CheckDryRun(context);

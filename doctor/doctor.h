@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 
@@ -18,12 +20,15 @@ struct Options {
   std::string probe_namespace = "default";
   // What mindgate.yaml may name.
   schemas::KnownNames known{};
+  // Calls as another user, to try what that one may; null pointer when there is no way. Empty: what
+  // the watcher may beyond its needs is not tried.
+  std::function<std::shared_ptr<kube::Client>(const std::string& user)> impersonate{};
 };
 
 // Looks at an installation from outside, as a user of the API server, and names what is wrong: from
-// the API server over registrations, Service, endpoints, Pods, certificates and their CA, selectors
-// and permissions to a dry run through all of it. Writes nothing. What it may not read is reported
-// as skipped; it stops if the API server cannot be reached.
+// the API server over registrations, Service, endpoints, Pods, certificates and their CA,
+// selectors, permissions and their bounds to a dry run through all of it. Writes nothing. What it
+// may not read is reported as skipped; it stops if the API server cannot be reached.
 Report Diagnose(kube::Client& client, const Options& options, Time now, std::stop_token stop = {});
 
 }  // namespace mindgate::doctor

@@ -192,6 +192,7 @@ void CheckWatcherAccounts(Context& context) {
   bool enforces = false;
   bool unknown = false;
   for (const auto& [account, use] : *accounts) {
+    context.watcher_accounts.insert(account);
     std::vector<Need> needs = {Elects(context.options)};
     if (use.keeps_certificates) needs.push_back(KeepsCertificatesOf(context.options));
     for (const std::string& name : use.config_maps) {

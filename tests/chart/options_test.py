@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from rendering import Object, objects_of, of_kind, parse, template, the
+from rendering import ROOT, Object, objects_of, of_kind, parse, template, the
 
 REGISTRIES = [
     # Arguments of --set, and the image.
@@ -205,6 +205,61 @@ class OptionsTest(unittest.TestCase):
                     }
                 ],
             )
+
+    def test_the_watcher_is_bound_where_the_api_server_can(self) -> None:
+        policy = "ValidatingAdmissionPolicy"
+        has = ("--api-versions", f"admissionregistration.k8s.io/v1/{policy}")
+        for arguments, bound in (
+            ((), False),
+            (has, True),
+            ((*has, "--set", "watcher.admissionPolicy.enabled=false"), False),
+            (("--set", "watcher.admissionPolicy.enabled=true"), True),
+            ((*has, "--set", "watcher.enabled=false,certs.mode=cert-manager"), False),
+        ):
+            with self.subTest(arguments):
+                objects = rendered(*arguments)
+                names = [
+                    f"mindgate-watcher-{each}" if bound else ""
+                    for each in ("registrations", "pods", "podgroups", "secrets")
+                ]
+                for kind in (policy, f"{policy}Binding"):
+                    found = [each["metadata"]["name"] for each in of_kind(objects, kind)]
+                    self.assertEqual(sorted(found), sorted(filter(None, names)))
+
+    def test_a_policy_is_about_the_account_of_the_watcher(self) -> None:
+        on = "watcher.admissionPolicy.enabled=true"
+        for values, account in (
+            (on, "mindgate-watcher"),
+            (f"{on},watcher.serviceAccount.name=keeper", "keeper"),
+            (f"{on},watcher.serviceAccount.create=false", "default"),
+        ):
+            for policy in of_kind(rendered("--set", values), "ValidatingAdmissionPolicy"):
+                (condition,) = policy["spec"]["matchConditions"]
+                user = f"system:serviceaccount:mindgate-system:{account}"
+                self.assertEqual(
+                    condition["expression"],
+                    f"has(request.userInfo.username) && request.userInfo.username == '{user}'",
+                )
+                # Nobody else may be held up by it, whatever it says.
+                self.assertEqual(policy["spec"]["failurePolicy"], "Fail")
+
+    def test_a_policy_names_what_the_watcher_writes(self) -> None:
+        """tests/e2e asks a real API server what they say."""
+        values = "watcher.admissionPolicy.enabled=true,certs.secretName=pair"
+        texts = {
+            policy["metadata"]["name"]: str(policy["spec"]["validations"])
+            for policy in of_kind(rendered("--set", values), "ValidatingAdmissionPolicy")
+        }
+        names = (ROOT / "schemas/names.h").read_text()
+        for policy, key in (
+            ("pods", "mindgate.io/elastic-scaling"),
+            ("pods", "mind-cluster/scaling-rule"),
+            ("podgroups", "huawei.com/schedule_minAvailable"),
+            ("podgroups", "mindgate.io/gang-repair"),
+        ):
+            self.assertIn(key, texts[f"mindgate-watcher-{policy}"])
+            self.assertIn(f'"{key}"', names)
+        self.assertIn("'pair'", texts["mindgate-watcher-secrets"])
 
     def test_client_certificates_are_asked_for(self) -> None:
         (container,) = pod_of(objects_of("everything"), "webhook")["containers"]

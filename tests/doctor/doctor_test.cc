@@ -26,9 +26,11 @@ struct DoctorFixture : ::testing::Test {
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
   kube::Client client{*transport, sleeper, {.retries = 0}};
 
+  Options options;
+
   std::vector<std::string> Findings(Status status) {
     std::vector<std::string> texts;
-    const Report report = Diagnose(client, {}, clock.WallNow());
+    const Report report = Diagnose(client, options, clock.WallNow());
     for (const Finding& finding : report.findings()) {
       if (finding.status == status) texts.push_back(finding.check + ": " + finding.message);
       const bool wrong = finding.status == Status::kFailed || finding.status == Status::kWarning;
@@ -194,6 +196,79 @@ TEST_F(Permissions, ThatAreThereAreSaidOnce) {
   EXPECT_EQ(Of("permissions", Status::kOk),
             std::vector<std::string>{
                 "permissions: ServiceAccount watcher has the permissions that it needs"});
+}
+
+// What the watcher's account may write beyond its needs, with a webhook's Pod to try it on.
+struct Bounds : Permissions {
+  Bounds() {
+    AnswerReviews(true);
+    PutWatcher("");
+    const Json service = {{"namespace", "mindgate-system"}, {"name", "webhook"}};
+    for (const kube::Resource& resource :
+         {resources::kMutatingWebhooks, resources::kValidatingWebhooks}) {
+      server.Put(
+          resource,
+          {{"metadata", {{"name", "mindgate"}}},
+           {"webhooks", {{{"name", "all.example"}, {"clientConfig", {{"service", service}}}}}}});
+    }
+    server.Put(resources::kServices,
+               {{"metadata", service}, {"spec", {{"selector", {{"app", "webhook"}}}}}});
+    Json pod = {{"metadata", service}};
+    pod["metadata"]["labels"] = {{"app", "webhook"}};
+    server.Put(resources::kPods, pod);
+    options.impersonate = [this](const std::string& user) {
+      asked_for = user;
+      return std::shared_ptr<kube::Client>(&client, [](kube::Client*) {});
+    };
+  }
+  void Refuse(const kube::testing::When& when, const std::string& message) {
+    server.AnswerNext(1, when, kube::testing::StatusAnswer(403, "Forbidden", message));
+  }
+
+  std::string asked_for;
+};
+
+TEST_F(Bounds, ThatAreMissingAreNamedWithWhatTheyAllow) {
+  const auto may = [](const std::string& rest) {
+    return "watcher-bounds: ServiceAccount watcher may " + rest;
+  };
+  EXPECT_EQ(Of("watcher-bounds", Status::kWarning),
+            (std::vector<std::string>{
+                may("create a Secret for the token of any ServiceAccount of its namespace: whoever "
+                    "has its token gets the rights of those"),
+                may("change MutatingWebhookConfiguration mindgate: its token can send every object "
+                    "of the cluster elsewhere"),
+                may("change ValidatingWebhookConfiguration mindgate: its token can send every "
+                    "object of the cluster elsewhere"),
+                may("change Pod mindgate-system/webhook: any Pod can be changed with its token"),
+                may("delete Pods that are under no scaling rule: any workload can be stopped with "
+                    "its token")}));
+  EXPECT_EQ(asked_for, "system:serviceaccount:mindgate-system:watcher");
+  EXPECT_FALSE(server.Find(resources::kPods, "mindgate-system", "webhook").is_null())
+      << "nothing may happen but dry runs";
+  EXPECT_EQ(server.size(resources::kSecrets), 0);
+}
+
+TEST_F(Bounds, HoldWhenEverythingIsRefused) {
+  const std::string refused = "the watcher may not";
+  Refuse({"POST", "/secrets"}, refused);
+  Refuse({"PATCH", "/mutatingwebhookconfigurations"}, refused);
+  Refuse({"PATCH", "/validatingwebhookconfigurations"}, refused);
+  Refuse({"PATCH", "/pods"}, refused);
+  Refuse({"DELETE", "/pods"}, refused);
+  EXPECT_EQ(Of("watcher-bounds", Status::kOk),
+            std::vector<std::string>{
+                "watcher-bounds: ServiceAccount watcher may write no more than the watcher needs"});
+}
+
+TEST_F(Bounds, AreNotKnownToWhoMayNotImpersonate) {
+  const std::string refused =
+      "serviceaccounts \"watcher\" is forbidden: User \"me\" cannot impersonate resource "
+      "\"serviceaccounts\" in API group \"\" in the namespace \"mindgate-system\"";
+  Refuse({"POST", "/secrets"}, refused);
+  const auto skipped = Of("watcher-bounds", Status::kSkipped);
+  ASSERT_EQ(skipped.size(), 1);
+  EXPECT_NE(skipped[0].find(refused), std::string::npos) << skipped[0];
 }
 
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {

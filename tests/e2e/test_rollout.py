@@ -15,7 +15,7 @@ from e2e import Cluster, wait_for
 from release import CHART, DENIED, IMAGE, PROGRAM, VALUES, Release, deployment, merged
 
 CONFIGURATIONS = ("mutatingwebhookconfiguration", "validatingwebhookconfiguration")
-RIGHTS = "clusterroles,clusterrolebindings"
+RIGHTS = "clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings"
 OWN_FILES = {"certs": {"mode": "files", "secretName": "pair", "caBundle": "-----BEGIN CERTIFICATE-----\n"}}
 
 

@@ -185,6 +185,15 @@ imagePullSecrets:
 {{- else if $wanted }}true{{ end }}
 {{- end }}
 
+{{/* "true" where admission policies restrict the watcher: always, never, or where the API server has them. */}}
+{{- define "mindgate.bindsWatcher" -}}
+{{- $wanted := .Values.watcher.admissionPolicy.enabled }}
+{{- if not .Values.watcher.enabled }}
+{{- else if eq (toString $wanted) "auto" }}
+{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" }}true{{ end }}
+{{- else if $wanted }}true{{ end }}
+{{- end }}
+
 {{/* "true" when callers of the webhook must show a certificate. */}}
 {{- define "mindgate.verifiesClients" -}}
 {{- with .Values.webhook.clientCA }}{{ if or .configMap .secret }}true{{ end }}{{ end }}
