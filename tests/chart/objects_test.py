@@ -401,6 +401,25 @@ class TogetherTest(unittest.TestCase):
         for name in ("mindgate-uninstall", "mindgate-test"):
             self.assertEqual(the(objects, "NetworkPolicy", name)["spec"]["ingress"], [])
 
+    def test_metrics_are_read_by_those_named_alone(self) -> None:
+        def peers(name: str, *arguments: str) -> list[Object]:
+            """Who may reach the probe port."""
+            policy = the(parse(template(*arguments).stdout), "NetworkPolicy", name)["spec"]
+            self.assertIn("Ingress", policy["policyTypes"])
+            for each in policy["ingress"]:
+                # Without ports or peers a rule is about all of them.
+                self.assertEqual(len(each["ports"]), 1)
+                self.assertNotEqual(each.get("from"), [])
+            return [
+                each["from"] for each in policy["ingress"] if each["ports"] == [{"port": "probe"}]
+            ]
+
+        everyone = [{"namespaceSelector": {}}]
+        for name in ("mindgate-webhook", "mindgate-watcher"):
+            self.assertEqual(peers(name), [])
+            named = f"networkPolicy.metricsFrom={json.dumps(everyone)}"
+            self.assertEqual(peers(name, "--set-json", named), [everyone])
+
     def test_replicas_of_one_rollout_are_spread(self) -> None:
         spec = pod_templates(objects_of("defaults"))["mindgate-webhook"]["spec"]
         for constraint in spec["topologySpreadConstraints"]:

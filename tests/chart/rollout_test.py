@@ -159,6 +159,16 @@ class NotesTest(unittest.TestCase):
         self.assertIn("However, config.maxMode is enforce, which takes precedence", text)
         self.assertNotIn("However, config", notes("--set", "rolloutPhase=warn,config.maxMode=warn"))
 
+    def test_they_say_who_may_read_metrics(self) -> None:
+        monitored = "metrics.serviceMonitor.enabled=true"
+        text = notes("--set", monitored)
+        self.assertIn("no Pod may read metrics until networkPolicy.metricsFrom names", text)
+        found = re.search(r"--set-json '(networkPolicy.metricsFrom=.*)'", text)
+        assert found is not None
+        self.assertNotIn("metricsFrom", notes("--set", monitored, "--set-json", found.group(1)))
+        self.assertNotIn("metricsFrom", notes("--set", f"{monitored},networkPolicy.enabled=false"))
+        self.assertNotIn("metricsFrom", notes())
+
     def test_commands_need_no_files(self) -> None:
         for arguments in (
             [],
