@@ -169,6 +169,18 @@ class NotesTest(unittest.TestCase):
         self.assertNotIn("metricsFrom", notes("--set", f"{monitored},networkPolicy.enabled=false"))
         self.assertNotIn("metricsFrom", notes())
 
+    def test_they_say_when_any_pod_may_call_the_webhook(self) -> None:
+        cidrs = "networkPolicy.controlPlaneCIDRs={10.0.0.0/24}"
+        for values, is_open in (
+            ("", True),
+            (cidrs, False),
+            (f"{cidrs},networkPolicy.enabled=false", True),
+            ("webhook.clientCA.secret=ca", False),
+            ("webhook.clientCA.secret=ca,webhook.clientCA.optional=true", True),
+        ):
+            text = notes(*(["--set", values] if values else []))
+            self.assertEqual("Any Pod may call the webhook," in text, is_open, values)
+
     def test_commands_need_no_files(self) -> None:
         for arguments in (
             [],

@@ -27,8 +27,23 @@ start_etcd() {
   done_since "etcd ready" "$start"
 }
 
+# webhook_clients: the API server shows a client certificate to every webhook, which may ask for one.
+webhook_clients() {
+  cat >"$run/pki/webhooks.kubeconfig" <<END
+apiVersion: v1
+kind: Config
+users:
+  - name: "*"
+    user: {client-certificate: $run/pki/webhook-client.crt, client-key: $run/pki/webhook-client.key}
+END
+  printf 'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
+  printf -- '  - name: %s\n    configuration: {apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, kubeConfigFile: %s}\n' \
+    MutatingAdmissionWebhook "$run/pki/webhooks.kubeconfig" ValidatingAdmissionWebhook "$run/pki/webhooks.kubeconfig"
+}
+
 start_apiserver() {
   local start=$EPOCHREALTIME flags
+  webhook_clients >"$run/admission.yaml"
   flags=(
     --etcd-servers "http://127.0.0.1:$etcd_port"
     --secure-port "$api_port"
@@ -43,6 +58,7 @@ start_apiserver() {
     --service-account-signing-key-file "$run/pki/service-accounts.key"
     --authorization-mode Node,RBAC
     --enable-admission-plugins NodeRestriction
+    --admission-control-config-file "$run/admission.yaml"
     --allow-privileged
     --v 2
   )

@@ -58,6 +58,7 @@ make_pki() {
   openssl pkey -in "$run/pki/service-accounts.key" -pubout -out "$run/pki/service-accounts.pub"
   certificate apiserver /CN=kube-apiserver extendedKeyUsage=serverAuth "subjectAltName=$names"
   certificate admin /O=system:masters/CN=admin extendedKeyUsage=clientAuth
+  certificate webhook-client /CN=kube-apiserver extendedKeyUsage=clientAuth
   certificate kube-controller-manager /CN=system:kube-controller-manager extendedKeyUsage=clientAuth
   [ "$mode" = full ] || return 0
   certificate kubelet "/O=system:nodes/CN=system:node:$node" extendedKeyUsage=clientAuth,serverAuth \
