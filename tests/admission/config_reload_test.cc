@@ -21,7 +21,8 @@ TEST(ConfigReloader, TakesUpEachGoodVersionOfAMountedConfigMap) {
   config_map.Update({{"mindgate.yaml", "scheduler: one\n"}});
   FakeClock clock;
   Snapshot<schemas::Config> config;
-  const auto reloader = schemas::MakeConfigReloader(config_map.path() + "/mindgate.yaml", KnownNames(), clock, config);
+  const auto reloader = schemas::MakeConfigReloader(config_map.path() + "/mindgate.yaml",
+                                                    KnownNames(), clock, config);
   DirectoryWatch watch({.folders = {config_map.path()}}, clock, [&] { reloader->Reload(); });
   EXPECT_EQ(config.Get(), nullptr) << "not ready before the first good load";
   ASSERT_TRUE(reloader->Reload()) << reloader->status().error;

@@ -19,8 +19,8 @@
 #include "bench/measure.h"
 #include "bench/reviews.h"
 #include "bench/server_process.h"
-#include "support/hostile.h"
 #include "http/framing.h"
+#include "support/hostile.h"
 
 namespace mindgate::bench {
 namespace {
