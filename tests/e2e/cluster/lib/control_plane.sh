@@ -27,13 +27,14 @@ start_etcd() {
   done_since "etcd ready" "$start"
 }
 
-# webhook_clients: the API server shows a client certificate to every webhook, which may ask for one.
+# webhook_clients: the API server shows a client certificate to the webhooks of mindgate. Volcano's admission refuses one that its
+# own CA did not sign.
 webhook_clients() {
   cat >"$run/pki/webhooks.kubeconfig" <<END
 apiVersion: v1
 kind: Config
 users:
-  - name: "*"
+  - name: "*.mindgate-system.svc"
     user: {client-certificate: $run/pki/webhook-client.crt, client-key: $run/pki/webhook-client.key}
 END
   printf 'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n'
