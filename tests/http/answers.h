@@ -16,6 +16,17 @@ inline std::string Formatted(const Response& response, bool head_only = false) {
   return bytes;
 }
 
+// What a text of that status looks like on the wire, spelled apart from what the server does.
+// `header` is one more line.
+inline std::string TextAnswer(std::string_view status, std::string_view body,
+                              std::string_view header = "", bool close = false) {
+  return "HTTP/1.1 " + std::string(status) +
+         "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
+         std::to_string(body.size()) + "\r\n" +
+         (header.empty() ? "" : std::string(header) + "\r\n") +
+         (close ? "Connection: close\r\n" : "") + "\r\n" + std::string(body);
+}
+
 inline std::string Answer(Response response, bool close) {
   response.close = close;
   return Formatted(response);

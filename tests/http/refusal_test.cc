@@ -71,11 +71,7 @@ TEST(Refusal, EachHasItsExactAnswer) {
     EXPECT_EQ(c.refusal, static_cast<Refusal>(i));
     for (const bool close : {false, true}) {
       EXPECT_EQ(testing::RefusalAnswer(c.refusal, close),
-                "HTTP/1.1 " + c.status +
-                    "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
-                    std::to_string(c.body.size()) + "\r\n" +
-                    (c.header.empty() ? "" : c.header + "\r\n") +
-                    (close ? "Connection: close\r\n" : "") + "\r\n" + c.body);
+                testing::TextAnswer(c.status, c.body, c.header, close));
     }
   }
 }

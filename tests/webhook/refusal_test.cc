@@ -39,10 +39,7 @@ TEST(WebhookRefusal, EachHasItsExactAnswer) {
     const Case& c = cases[i];
     EXPECT_EQ(c.refusal, static_cast<Refusal>(i));
     EXPECT_EQ(testing::RefusalAnswer(c.refusal, false),
-              "HTTP/1.1 " + c.status +
-                  "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
-                  std::to_string(c.body.size()) + "\r\n" +
-                  (c.header.empty() ? "" : c.header + "\r\n") + "\r\n" + c.body);
+              http::testing::TextAnswer(c.status, c.body, c.header));
   }
 }
 

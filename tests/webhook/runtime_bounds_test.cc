@@ -12,6 +12,7 @@
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
 #include "support/fake_clock.h"
+#include "webhook/runtime_fixture.h"
 #include "webhook/runtime_lookup.h"
 
 namespace mindgate::webhook {
@@ -27,17 +28,6 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 namespace resources = kube::resources;
 
-Json RuntimeWithNpus(const std::string& name, const std::string& ns = "serving") {
-  const Json amounts = {{"huawei.com/Ascend910", "8"}};
-  return {{"metadata", {{"name", name}, {"namespace", ns}}},
-          {"spec",
-           {{"engineConfig",
-             {{"runner",
-               {{"name", "ome-container"},
-                {"image", "i"},
-                {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}}};
-}
-
 // What no decision reads.
 Json WithLongArguments(Json runtime, size_t bytes) {
   runtime["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] =
@@ -52,40 +42,11 @@ Json WithLongVariable(Json runtime, size_t bytes) {
   return runtime;
 }
 
-Json Service(const std::string& runtime) {
-  return {{"apiVersion", "ome.io/v1beta1"},
-          {"kind", "InferenceService"},
-          {"metadata", {{"name", "chat"}, {"namespace", "serving"}}},
-          {"spec",
-           {{"runtime", {{"name", runtime}, {"kind", "ServingRuntime"}}},
-            {"engine", {{"minReplicas", 1}, {"maxReplicas", 1}}}}}};
-}
-
-struct RuntimeBoundsTest : ::testing::Test {
-  mindgate::testing::FakeClock clock;
-  FakeApiServer server{{.clock = &clock}};
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  log::Logger logger{log::Format::kText, log::Level::kInfo, clock, [this](std::string_view line) {
-                       const std::lock_guard lock(mutex);
-                       lines.emplace_back(line);
-                     }};
-  FakeSleeper sleeper;
-  std::unique_ptr<kube::Transport> transport =
-      kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
-  kube::Client client{*transport, sleeper, {.retries = 0}};
-
-  void SetUp() override {
-    server.Register({.resource = resources::kServingRuntimes, .custom = true});
-    server.Register({.resource = resources::kClusterServingRuntimes, .custom = true});
-  }
-  std::vector<std::string> Lines() {
-    const std::lock_guard lock(mutex);
-    return lines;
-  }
+struct RuntimeBoundsTest : testing::RuntimeFixture {
+  void SetUp() override { ServeRuntimes(); }
   static bool Knows(const RuntimeLookup& lookup, const std::string& name,
                     const std::string& ns = "serving") {
-    return lookup.Get()->Find("ome.io", "ServingRuntime", ns, name) != nullptr;
+    return RuntimeFixture::Knows(lookup, resources::kServingRuntimes, ns, name);
   }
   static std::set<std::string> Known(const RuntimeLookup& lookup, const std::string& ns) {
     std::set<std::string> names;
@@ -97,23 +58,20 @@ struct RuntimeBoundsTest : ::testing::Test {
   static bool IsComplete(const RuntimeLookup& lookup) {
     return lookup.Get()->IsComplete("ome.io", "ServingRuntime");
   }
-  size_t Changes(const RuntimeLookup& lookup, const std::string& runtime) {
-    const json::Document document(Service(runtime));
-    const auto objects = lookup.Get();
-    schemas::AdmissionRequest request;
-    request.object = &document.root();
-    request.objects = objects.get();
-    return admission::Admit(request, schemas::Config(), {}).changes.size();
+  static size_t Changes(const RuntimeLookup& lookup, const std::string& runtime) {
+    return RuntimeFixture::Changes(testing::Service(runtime), lookup.Get().get());
   }
 };
 
 TEST_F(RuntimeBoundsTest, SixRuntimesOfMoreThanAMegabyte) {
   constexpr size_t kLarge = 1'400'000;
   for (const char* name : {"a", "b", "c"}) {
-    server.Put(resources::kServingRuntimes, WithLongArguments(RuntimeWithNpus(name), kLarge));
+    server.Put(resources::kServingRuntimes,
+               WithLongArguments(testing::NpuRuntime(name, "serving"), kLarge));
   }
   for (const char* name : {"d", "e", "f"}) {
-    server.Put(resources::kServingRuntimes, WithLongVariable(RuntimeWithNpus(name), kLarge));
+    server.Put(resources::kServingRuntimes,
+               WithLongVariable(testing::NpuRuntime(name, "serving"), kLarge));
   }
   const RuntimeLookup lookup(client, sleeper, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
@@ -132,7 +90,7 @@ TEST_F(RuntimeBoundsTest, SixRuntimesOfMoreThanAMegabyte) {
   EXPECT_TRUE(lookup.Get()->IsComplete("ome.io", "ClusterServingRuntime"));
 
   for (const char* name : {"d", "e"})
-    server.Put(resources::kServingRuntimes, RuntimeWithNpus(name));
+    server.Put(resources::kServingRuntimes, testing::NpuRuntime(name, "serving"));
   server.Remove(resources::kServingRuntimes, "serving", "f");
   ASSERT_TRUE(Eventually([&] { return IsComplete(lookup); }));
   EXPECT_GT(Changes(lookup, "d"), 0u);
@@ -142,8 +100,9 @@ TEST_F(RuntimeBoundsTest, SixRuntimesOfMoreThanAMegabyte) {
 
 // An object that not even a page can hold alone.
 TEST_F(RuntimeBoundsTest, OfWhatCannotBeReadTheNameIsKnown) {
-  server.Put(resources::kServingRuntimes, WithLongVariable(RuntimeWithNpus("large"), 20 * 1024));
-  server.Put(resources::kServingRuntimes, RuntimeWithNpus("small"));
+  server.Put(resources::kServingRuntimes,
+             WithLongVariable(testing::NpuRuntime("large", "serving"), 20 * 1024));
+  server.Put(resources::kServingRuntimes, testing::NpuRuntime("small", "serving"));
   kube::Client narrow(*transport, sleeper, {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024});
   const RuntimeLookup lookup(narrow, sleeper, clock, logger);
   ASSERT_TRUE(server.WaitForWatches(2));
@@ -157,7 +116,7 @@ size_t BytesOf(const Json& runtime) { return Runtime::BytesOf(json::Document(run
 
 TEST_F(RuntimeBoundsTest, WhatFindsNoRoomComesWhenThereIsSome) {
   const auto runtime = [](const std::string& ns, const std::string& name) {
-    return WithLongVariable(RuntimeWithNpus(name, ns), 4000);
+    return WithLongVariable(testing::NpuRuntime(name, ns), 4000);
   };
   // Three of one namespace and four of all.
   const size_t one = BytesOf(runtime("x", "y")) + 500;  // for uid and resourceVersion
@@ -193,7 +152,7 @@ TEST_F(RuntimeBoundsTest, WhatFindsNoRoomComesWhenThereIsSome) {
 
 // A full house takes changes of what is in it.
 TEST_F(RuntimeBoundsTest, AChangeNeedsTheRoomOfTheDifferenceOnly) {
-  const Json runtime = WithLongVariable(RuntimeWithNpus("a"), 4000);
+  const Json runtime = WithLongVariable(testing::NpuRuntime("a", "serving"), 4000);
   const size_t one = BytesOf(runtime) + 500;
   const RuntimeLookup lookup(client, sleeper, clock, logger,
                              {.bytes_of_one = one, .bytes_of_namespace = one, .bytes_of_all = one});

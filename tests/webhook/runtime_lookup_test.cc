@@ -9,72 +9,17 @@
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
 #include "support/fake_clock.h"
+#include "webhook/runtime_fixture.h"
 
 namespace mindgate::webhook {
 namespace {
 
-using json::Json;
-using kube::testing::AccessTo;
-using kube::testing::FakeApiServer;
-using kube::testing::FakeSleeper;
 using ::mindgate::testing::Eventually;
+using testing::NpuRuntime;
+using testing::Service;
 namespace resources = kube::resources;
 
-Json NpuRuntime(const std::string& name, const std::string& ns = "") {
-  const Json amounts = {{"huawei.com/Ascend910", "8"}};
-  Json runtime = {{"metadata", {{"name", name}}},
-                  {"spec",
-                   {{"engineConfig",
-                     {{"runner",
-                       {{"name", "ome-container"},
-                        {"image", "i"},
-                        {"resources", {{"limits", amounts}, {"requests", amounts}}}}}}}}}};
-  if (!ns.empty()) runtime["metadata"]["namespace"] = ns;
-  return runtime;
-}
-
-Json Service(const std::string& runtime, const std::string& kind) {
-  return {{"apiVersion", "ome.io/v1beta1"},
-          {"kind", "InferenceService"},
-          {"metadata", {{"name", "chat"}, {"namespace", "serving"}}},
-          {"spec",
-           {{"runtime", {{"name", runtime}, {"kind", kind}}},
-            {"engine", {{"minReplicas", 1}, {"maxReplicas", 1}}}}}};
-}
-
-struct RuntimeLookupFixture : ::testing::Test {
-  mindgate::testing::FakeClock clock;
-  FakeApiServer server{{.clock = &clock}};
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  log::Logger logger{log::Format::kText, log::Level::kInfo, clock, [this](std::string_view line) {
-                       const std::lock_guard lock(mutex);
-                       lines.emplace_back(line);
-                     }};
-  FakeSleeper sleeper;
-  std::unique_ptr<kube::Transport> transport =
-      kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
-  kube::Client client{*transport, sleeper, {.retries = 0}};
-
-  void ServeRuntimes() {
-    server.Register({.resource = resources::kServingRuntimes, .custom = true});
-    server.Register({.resource = resources::kClusterServingRuntimes, .custom = true});
-  }
-
-  static bool Knows(const RuntimeLookup& lookup, const kube::Resource& resource,
-                    const std::string& ns, const std::string& name) {
-    return lookup.Get()->Find(resource.group, resource.kind, ns, name) != nullptr;
-  }
-
-  size_t Changes(const Json& object, const schemas::ObjectLookup* objects) {
-    const json::Document document(object);
-    schemas::AdmissionRequest request;
-    request.object = &document.root();
-    request.ns = "serving";
-    request.objects = objects;
-    return admission::Admit(request, schemas::Config(), {}).changes.size();
-  }
-};
+using RuntimeLookupFixture = testing::RuntimeFixture;
 
 TEST_F(RuntimeLookupFixture, AnInferenceServiceIsInjectedByWhatItsRuntimeAsksFor) {
   ServeRuntimes();

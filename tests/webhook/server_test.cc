@@ -27,6 +27,7 @@ using http::testing::HeaderOf;
 using http::testing::Material;
 using http::testing::Post;
 using http::testing::StatusOf;
+using http::testing::TextAnswer;
 using json::Json;
 using mindgate::testing::ApiServerClient;
 using mindgate::testing::Eventually;
@@ -56,13 +57,6 @@ TEST(Server, MutatesAndValidates) {
   const Json validated = *json::Decode(BodyOf(fixture.Ask(ReviewText(), "/validate?timeout=3s")));
   EXPECT_EQ(validated["response"]["allowed"], true);
   EXPECT_FALSE(validated["response"].contains("patch"));
-}
-
-// The whole answer of a refusal that ends nothing.
-std::string Refused(std::string_view status, std::string_view body) {
-  return "HTTP/1.1 " + std::string(status) +
-         "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + std::string(body);
 }
 
 // What the metric of refusals counts for a reason on the admission port.
@@ -126,9 +120,9 @@ TEST(Server, RefusalsOnTheWire) {
     if (c.want.ends_with("column ")) {
       EXPECT_THAT(BodyOf(answer), StartsWith(c.want));
       EXPECT_LT(answer.size(), 512);
-      EXPECT_EQ(answer, Refused(c.status, BodyOf(answer)));
+      EXPECT_EQ(answer, TextAnswer(c.status, BodyOf(answer)));
     } else {
-      EXPECT_EQ(answer, Refused(c.status, c.want));
+      EXPECT_EQ(answer, TextAnswer(c.status, c.want));
     }
     EXPECT_EQ(Rejects(fixture, c.reason), before + 1) << c.want;
   }
@@ -157,9 +151,10 @@ TEST(Server, BugsAreAnsweredWith500AndTheServerLivesOn) {
     const std::string answer = client.ReadAnswer();
     EXPECT_EQ(StatusOf(answer), 500);
     EXPECT_THAT(answer, Not(HasSubstr("secret")));
-    EXPECT_EQ(answer, Refused("500 Internal Server Error",
-                              mode == 3 ? "internal error, see the log of mindgate: uid \"u-1\"\n"
-                                        : "internal error, see the log of mindgate\n"));
+    EXPECT_EQ(answer,
+              TextAnswer("500 Internal Server Error",
+                         mode == 3 ? "internal error, see the log of mindgate: uid \"u-1\"\n"
+                                   : "internal error, see the log of mindgate\n"));
   }
   mode = 0;
   client.Send(Post(ReviewText()));
