@@ -7,7 +7,6 @@ namespace {
 
 // RFC 8446, 5.1 and 4; RFC 5246, 7.4.
 constexpr uint8_t kChangeCipherSpecRecord = 20;
-constexpr uint8_t kHandshakeRecord = 22;
 constexpr uint8_t kClientKeyExchange = 16;  // TLS 1.2 only
 
 // Moves bytes from `from` to the end of a header; true when it is whole.

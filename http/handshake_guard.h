@@ -7,6 +7,9 @@
 
 namespace mindgate::http {
 
+// The content type of a TLS record of handshake messages (RFC 8446, 5.1).
+inline constexpr uint8_t kHandshakeRecord = 22;
+
 // Watches the plaintext of a TLS handshake that a client sends, before OpenSSL does. OpenSSL
 // allocates what the header of a handshake message claims as soon as it has seen it, up to 128 KiB
 // (openssl: ssl/statem/statem_srvr.c, CLIENT_HELLO_MAX_LENGTH), before anybody has shown who they

@@ -13,7 +13,6 @@ namespace mindgate::http {
 namespace {
 
 // RFC 8446, 5.1.
-constexpr uint8_t kHandshakeRecord = 22;
 constexpr size_t kRecordHeader = 5;
 constexpr size_t kMaxRecord = 16 * 1024;
 
@@ -44,13 +43,10 @@ class TlsTransport final : public Transport {
   IoResult Read(char* buffer, size_t size) override {
     // Spares OpenSSL the making and dropping of a buffer to find out the same.
     if (socket_.edge.empty() && SSL_has_pending(ssl_.get()) == 0) return {IoStatus::kWait, 0};
-    while (true) {
-      ERR_clear_error();
-      size_t count = 0;
-      const IoStatus status = StatusOf(SSL_read_ex(ssl_.get(), buffer, size, &count));
-      // It stops behind a control message although there is more to read, of which no edge tells.
-      if (status != IoStatus::kWait || socket_.edge.empty()) return {status, count};
-    }
+    ERR_clear_error();
+    size_t count = 0;
+    const IoStatus status = StatusOf(SSL_read_ex(ssl_.get(), buffer, size, &count));
+    return {status, count};
   }
 
   IoResult Write(std::string_view bytes) override {
@@ -151,7 +147,6 @@ TlsContext::TlsContext(const Snapshot<certs::TlsMaterial>& material, ClientAuth 
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   // Thousands of parked connections: their record buffers go back between requests.
-  SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
   // One system call takes what a record's header and its rest would take two for.
