@@ -7,7 +7,11 @@
 
 namespace mindgate::cli {
 
+namespace {
+
 using OrderedJson = nlohmann::ordered_json;
+
+}  // namespace
 
 std::string Dump(const OrderedJson& value, int indent) {
   return value.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);

@@ -243,7 +243,7 @@ std::optional<TooLarge> FindTooLarge(const RuleContext& context, const PodGroupV
   if (!pods || *pods == 0) return std::nullopt;
   for (size_t index : group.templates) {
     auto seen = SeenBy(context, view.templates[index]);
-    if (seen && seen->k > *pods) return TooLarge{std::move(*seen), *pods};
+    if (seen && seen->k > *pods) return TooLarge{*seen, *pods};
   }
   return std::nullopt;
 }

@@ -258,7 +258,7 @@ std::string AskTwice(const ServerProcess& server, const std::string& text) {
       threads.emplace_back([&, hook] {
         const std::string target = std::string(webhook::PathOf(hook)) + "?timeout=10s";
         TlsConnection connection(context.get(), server.port(), kPatience);
-        if (!connection.Exchange(webhook::testing::Post(text, "", target))) return;
+        if (!connection.Exchange(http::testing::Post(text, "", target))) return;
         statuses[static_cast<size_t>(hook)] = connection.answer().status();
       });
     }

@@ -35,6 +35,6 @@ inline std::string ReviewOf(size_t bytes) {
 }
 
 // The POST of such a review to /mutate.
-inline std::string RequestOf(size_t bytes) { return webhook::testing::Post(ReviewOf(bytes)); }
+inline std::string RequestOf(size_t bytes) { return http::testing::Post(ReviewOf(bytes)); }
 
 }  // namespace mindgate::bench

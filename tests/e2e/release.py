@@ -63,6 +63,12 @@ class Release:
         wait_for(self.serves, "the API server to reach the webhook", 60)
         # A webhook that was just registered again has no caBundle before a watcher leads, and Ignore admits meanwhile.
         wait_for(lambda: "" not in self.bundles(), "the watcher to publish the CA", 120)
+        # After a leader that could not release its Lease, the next one waits for the end of it.
+        wait_for(self.is_led, "a watcher that runs to lead", 120)
+
+    def is_led(self) -> bool:
+        holder = self.cluster.get("lease", "mindgate-watcher")["spec"].get("holderIdentity")
+        return holder in self.pod_names("watcher")
 
     def serves(self) -> bool:
         """Whether an object that must be denied is, and by mindgate: caBundle, Service and endpoints are all there."""

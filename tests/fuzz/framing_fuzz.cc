@@ -14,13 +14,13 @@
 
 namespace {
 
-using mindgate::webhook::Framer;
-using mindgate::webhook::Method;
-using mindgate::webhook::Port;
-using mindgate::webhook::Refusal;
-using mindgate::webhook::Request;
-using mindgate::webhook::Response;
-using mindgate::webhook::Router;
+using mindgate::http::Framer;
+using mindgate::http::Method;
+using mindgate::http::Port;
+using mindgate::http::Refusal;
+using mindgate::http::Request;
+using mindgate::http::Response;
+using mindgate::http::Router;
 
 struct Outcome {
   std::vector<Request> requests;

@@ -8,12 +8,15 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <csignal>
 
 #include "base/text.h"
 
 namespace mindgate::http::testing {
 
 Client::Client(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  std::signal(SIGPIPE,
+              SIG_IGN);  // as every server of ours does: OpenSSL writes without MSG_NOSIGNAL
   const timeval patience{30, 0};
   ::setsockopt(fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(fd(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
