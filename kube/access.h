@@ -13,11 +13,13 @@
 
 namespace mindgate::kube {
 
-// The credentials of one request. Any part may be empty.
+// The credentials of one request, and what it trusts. Any part may be empty.
 struct Credential {
   std::string token{};        // bearer
   std::string certificate{};  // PEM, with its chain
   std::string key{};          // PEM, for that certificate
+  // CA certificates in PEM that the server is checked with; empty: Access::authority
+  std::string authority{};
 
   friend bool operator==(const Credential&, const Credential&) = default;
 };
@@ -90,8 +92,9 @@ std::optional<std::chrono::milliseconds> ParseRequestTimeout(std::string_view te
 // fix.
 Answer<Access> FindAccess(const AccessFlags& flags, const Clock& clock);
 
-// The service account of the pod that this program runs in: token (reloaded when the kubelet renews
-// it), ca.crt and namespace under `folder`, address from KUBERNETES_SERVICE_HOST and _PORT
+// The service account of the pod that this program runs in: token and ca.crt (both reloaded when
+// the kubelet renews them) and namespace under `folder`, address from KUBERNETES_SERVICE_HOST and
+// _PORT
 // (client-go: rest/config.go InClusterConfig).
 inline constexpr const char* kServiceAccountFolder =
     "/var/run/secrets/kubernetes.io/serviceaccount";

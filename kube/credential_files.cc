@@ -61,6 +61,13 @@ class Source final : public CredentialSource {
       }
     }
     if (auto pair = RereadPair(); !pair && done) done = std::move(pair);
+    if (!files_.authority_file.empty()) {
+      if (auto authority = ReadCertificatesFile(files_.authority_file)) {
+        files_.now.authority = *std::move(authority);
+      } else if (done) {
+        done = tl::unexpected(std::move(authority).error());
+      }
+    }
     return done;
   }
 

@@ -14,12 +14,14 @@ struct CredentialFiles {
   std::string token_file{};
   std::string certificate_file{};
   std::string key_file{};
+  std::string authority_file{};
 };
 
 // Reads the files again after a minute, as client-go does (transport/token_source.go: half of the
 // time between kubelet's renewal of a token and its end), and after a refusal. What cannot be read
 // or is not a credential leaves the last good one in place, as long as that is not refused. A
-// certificate and its key are loaded together. `clock` must outlive it.
+// certificate and its key are loaded together. While a cluster replaces its CA, `authority_file`
+// has both. `clock` must outlive it.
 std::shared_ptr<CredentialSource> MakeCredentialSource(CredentialFiles files, const Clock& clock);
 
 // What such files hold, checked. The message begins with the path and shows nothing of the content.

@@ -322,11 +322,13 @@ class CurlTransport final : public Transport {
           .data = const_cast<char*>(text.data()), .len = text.size(), .flags = CURL_BLOB_NOCOPY};
       curl_easy_setopt(easy, option, &data);
     };
-    if (!access_.authority.empty()) {
+    const std::string& authority =
+        credential.authority.empty() ? access_.authority : credential.authority;
+    if (!authority.empty()) {
       // The CA of the cluster and no other: the folder would add those of the system.
       curl_easy_setopt(easy, CURLOPT_CAINFO, nullptr);
       curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
-      blob(CURLOPT_CAINFO_BLOB, access_.authority);
+      blob(CURLOPT_CAINFO_BLOB, authority);
     }
     if (access_.insecure) {
       curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);

@@ -41,8 +41,9 @@ Answer<Access> InClusterAccess(const Clock& clock, const std::string& folder) {
     complaints.Add("", std::move(token).error().message,
                    "the pod needs automountServiceAccountToken, or a projected volume there");
   }
-  if (auto authority = ReadCertificatesFile(folder + "/ca.crt")) {
-    access.authority = *std::move(authority);
+  files.authority_file = folder + "/ca.crt";
+  if (auto authority = ReadCertificatesFile(files.authority_file)) {
+    files.now.authority = *std::move(authority);
   } else {
     complaints.Add("", std::move(authority).error().message,
                    "it comes with the token, or from the ConfigMap kube-root-ca.crt");

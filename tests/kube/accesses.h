@@ -53,6 +53,7 @@ inline std::string Show(const Answer<Credential>& credential) {
   if (!credential->token.empty()) text += " token=" + credential->token;
   if (!credential->certificate.empty()) text += " certificate=" + credential->certificate;
   if (!credential->key.empty()) text += " key=" + credential->key;
+  if (!credential->authority.empty()) text += " trusts=" + credential->authority;
   return Named(text.empty() ? "nothing" : text.substr(1));
 }
 

@@ -92,6 +92,29 @@ TEST(ClientTls, CertificatesThatDoNotFit) {
   }
 }
 
+// The CA of a cluster can be replaced while a pod runs; a kept connection is that of the old one.
+TEST(ClientTls, ACaThatIsReplacedIsFollowed) {
+  struct Source final : CredentialSource {
+    Answer<Credential> Get() override { return Credential{.authority = authority}; }
+    void Refused(const Credential&) override {}
+    std::string authority;
+  };
+  const ServerMaterial material;
+  FakeApiServer fake({.http = Secured(material.server, material.authority)});
+  const auto source = std::make_shared<Source>();
+  Access access = AccessTo(fake.url());
+  access.credentials = source;
+  const auto transport = MakeTransport(access, "mindgate-test");
+  FakeSleeper sleeper;
+  Client client(*transport, sleeper);
+  source->authority = Pem(material.other);
+  EXPECT_EQ(FaultIn(client.GetPath("/version")).reason, Reason::kTls);
+  source->authority += Pem(material.authority);
+  EXPECT_EQ(Value(client.GetPath("/version")).at("major"), "1");
+  source->authority = Pem(material.other);
+  EXPECT_EQ(FaultIn(client.GetPath("/version")).reason, Reason::kTls) << "and not over the old one";
+}
+
 TEST(ClientTls, ACertificateThatHasEnded) {
   const ServerMaterial material;
   const certs::Identity old =

@@ -117,6 +117,22 @@ TEST(CredentialFiles, ACertificateAndItsKeyAreTakenUpTogether) {
                                      "/tls.key: the key is not that of the client certificate");
 }
 
+TEST(CredentialFiles, TheClustersCaIsReadAgain) {
+  const TestMaterial& m = Material();
+  const TempFolder folder;
+  FakeClock clock;
+  folder.Write("ca.crt", m.ca);
+  const auto source = MakeCredentialSource(
+      {.now = {.token = "t", .authority = m.ca}, .authority_file = folder / "ca.crt"}, clock);
+  EXPECT_EQ(Show(source->Get()), "token=t trusts=<ca>");
+  folder.Write("ca.crt", m.ca + m.certificate);
+  clock.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(Show(source->Get()), "token=t trusts=<ca><certificate>");
+  folder.Write("ca.crt", "half a certif");
+  clock.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(Show(source->Get()), "token=t trusts=<ca><certificate>") << "the last good one";
+}
+
 TEST(CredentialFiles, WhatCannotBeUsedIsNamedWithoutItsContent) {
   const TempFolder folder;
   const std::string at = folder.path() + "/";

@@ -27,14 +27,14 @@ TEST(InCluster, ReadsWhatKubeletMounts) {
   mount.Update({{"token", "first"}, {"ca.crt", Material().ca}, {"namespace", "mindgate-system"}});
   const auto access = InClusterAccess(clock, mount.path());
   const std::string want =
-      "server=https://10.96.0.1:443 authority=<ca> namespace=mindgate-system\n"
+      "server=https://10.96.0.1:443 namespace=mindgate-system\n"
       "from the service account of this pod (" +
       mount.path() + ")\nshows token=";
-  EXPECT_EQ(Show(access), want + "first");
+  EXPECT_EQ(Show(access), want + "first trusts=<ca>");
 
-  mount.Update({{"token", "renewed"}, {"ca.crt", Material().ca}, {"namespace", "other"}});
+  mount.Update({{"token", "renewed"}, {"ca.crt", Material().certificate}, {"namespace", "other"}});
   clock.Advance(std::chrono::minutes(1));
-  EXPECT_EQ(Show(access), want + "renewed");
+  EXPECT_EQ(Show(access), want + "renewed trusts=<certificate>");
 }
 
 TEST(InCluster, AnIpv6AddressAndNoNamespace) {
@@ -44,9 +44,9 @@ TEST(InCluster, AnIpv6AddressAndNoNamespace) {
   folder.Write("token", "t\n");
   folder.Write("ca.crt", Material().ca);
   EXPECT_EQ(Show(InClusterAccess(clock, folder.path())),
-            "server=https://[fd00:10:96::1]:6443 authority=<ca> namespace=default\n"
+            "server=https://[fd00:10:96::1]:6443 namespace=default\n"
             "from the service account of this pod (" +
-                folder.path() + ")\nshows token=t");
+                folder.path() + ")\nshows token=t trusts=<ca>");
 }
 
 TEST(InCluster, AllThatIsMissingAtOnce) {
