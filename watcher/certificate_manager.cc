@@ -49,6 +49,7 @@ struct CertificateManager::Stored {
   certs::Files files;
   bool force_serving = false;
   bool force_authority = false;
+  std::optional<Time> trust_others_until{};
 };
 
 CertificateManager::CertificateManager(kube::Client& client, const Clock& clock,
@@ -61,6 +62,8 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
   auto stored = Read(stop);
   if (!stored) return tl::unexpected(stored.error());
   const std::string what = "Secret " + options_.ns + "/" + options_.secret;
+  const Time now = clock_.WallNow();
+  const bool trust_others = stored->trust_others_until && now < *stored->trust_others_until;
   auto state = certs::ReadState(stored->files);
   if (!state) {
     return FailedBecause(
@@ -68,17 +71,21 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
         state.error());
   }
   if (state->authority.certificate != nullptr) {
-    if (auto published = Publish(*state, stop); !published) {
+    if (auto published = Publish(*state, trust_others, stop); !published) {
       return tl::unexpected(published.error());
     }
   }
   certs::RotationPolicy policy = options_.policy;
   policy.force_serving = stored->force_serving;
   policy.force_authority = stored->force_authority;
-  const Time now = clock_.WallNow();
   const certs::Plan plan = certs::MakePlan(*state, policy, now);
   const bool asked = policy.force_serving || policy.force_authority;
-  if (plan.steps.empty() && !asked) return plan.next;
+  const bool outdated = stored->trust_others_until && !trust_others;
+  if (plan.steps.empty() && !asked && !outdated) {
+    return trust_others ? std::min(plan.next, *stored->trust_others_until) : plan.next;
+  }
+  if (stored->secret.is_null()) stored->trust_others_until = now + options_.policy.publish;
+  if (outdated) stored->trust_others_until.reset();
 
   state = certs::Carry(*std::move(state), plan, policy, now);
   if (!state) return FailedBecause(what, state.error());
@@ -90,9 +97,12 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
                                           {"step", certs::StepName(step.step)},
                                           {"reason", step.reason}});
   }
-  if (stored->secret.is_null()) trust_others_until_ = now + options_.policy.publish;
-  if (auto published = Publish(*state, stop); !published) return tl::unexpected(published.error());
-  return certs::MakePlan(*state, options_.policy, now).next;
+  const auto until = stored->trust_others_until;
+  if (auto published = Publish(*state, until.has_value(), stop); !published) {
+    return tl::unexpected(published.error());
+  }
+  const Time next = certs::MakePlan(*state, options_.policy, now).next;
+  return until ? std::min(next, *until) : next;
 }
 
 Answer<CertificateManager::Stored> CertificateManager::Read(const std::stop_token& stop) {
@@ -108,8 +118,13 @@ Answer<CertificateManager::Stored> CertificateManager::Read(const std::stop_toke
     if (!text) continue;
     if (auto bytes = certs::DecodeBase64(*text)) stored.files[name] = *std::move(bytes);
   }
-  const auto asked =
-      json::AsString(json::FindPath(stored.secret, {"metadata", "annotations", kRotateAnnotation}));
+  const auto annotation = [&stored](const char* key) {
+    return json::AsString(json::FindPath(stored.secret, {"metadata", "annotations", key}));
+  };
+  const auto until = annotation(kTrustOthersAnnotation);
+  // What is not a time has passed: it is removed, and nothing but our own CA is trusted.
+  if (until) stored.trust_others_until = ParseTimestamp(*until).value_or(Time{});
+  const auto asked = annotation(kRotateAnnotation);
   stored.force_serving = asked == "serving";
   stored.force_authority = asked == "ca";
   if (asked && !stored.force_serving && !stored.force_authority) {
@@ -145,8 +160,12 @@ Answer<void> CertificateManager::Write(const Stored& stored, const certs::State&
       data[name] = certs::EncodeBase64(file->second);
     }
   }
-  if (stored.force_serving || stored.force_authority) {
-    secret["metadata"]["annotations"].erase(kRotateAnnotation);
+  Json& annotations = secret["metadata"]["annotations"];
+  if (!annotations.is_object()) annotations = Json::object();
+  if (stored.force_serving || stored.force_authority) annotations.erase(kRotateAnnotation);
+  annotations.erase(kTrustOthersAnnotation);
+  if (stored.trust_others_until) {
+    annotations[kTrustOthersAnnotation] = FormatTime(*stored.trust_others_until);
   }
   const kube::WriteOptions options{.field_manager = kBundleFieldManager};
   const auto answer =
@@ -183,7 +202,8 @@ Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
                {"blockOwnerDeletion", false}});
 }
 
-Answer<void> CertificateManager::Publish(const certs::State& state, const std::stop_token& stop) {
+Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_others,
+                                         const std::stop_token& stop) {
   const std::string bundle = certs::Bundle(state);
   const auto owner = OwnerReference(stop);
   if (!owner) return tl::unexpected(owner.error());
@@ -194,7 +214,7 @@ Answer<void> CertificateManager::Publish(const certs::State& state, const std::s
   Answer<void> first_fault;
   for (const auto& [resource, names] : all) {
     for (const std::string& name : names) {
-      auto published = PublishIn(resource, name, bundle, *owner, stop);
+      auto published = PublishIn(resource, name, bundle, trust_others, *owner, stop);
       if (!published && first_fault) first_fault = std::move(published);
     }
   }
@@ -202,15 +222,14 @@ Answer<void> CertificateManager::Publish(const certs::State& state, const std::s
 }
 
 Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const std::string& name,
-                                           const std::string& bundle, const Json& owner,
-                                           const std::stop_token& stop) {
+                                           const std::string& bundle, bool trust_others,
+                                           const Json& owner, const std::stop_token& stop) {
   const auto configuration = client_.Get(resource, {}, name, stop);
   if (!configuration) {
     if (configuration.error().reason == Reason::kNotFound) return {};
     return tl::unexpected(configuration.error());
   }
   const Json* webhooks = json::Find(*configuration, "webhooks");
-  const bool trust_others = clock_.WallNow() < trust_others_until_;
   Json entries = Json::array();
   bool differs = !owner.is_null() && !IsOwnedBy(*configuration, owner);
   if (json::IsArray(webhooks)) {

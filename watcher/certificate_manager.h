@@ -16,6 +16,11 @@ namespace mindgate::watcher {
 // manager removes it afterwards.
 inline constexpr const char* kRotateAnnotation = "mindgate.io/rotate";
 
+// Annotation on a Secret that replaced a lost one: until this time (RFC 3339), the CAs that clients
+// trusted before are published together with the new one. Every replica that leads meanwhile reads
+// it; it is removed afterwards.
+inline constexpr const char* kTrustOthersAnnotation = "mindgate.io/trust-previous-until";
+
 // Owns only the caBundle fields and one ownerReference, so that it does not conflict with the owner
 // of the rest of a webhook configuration, such as Helm or GitOps.
 inline constexpr const char* kBundleFieldManager = "mindgate-certs";
@@ -33,8 +38,8 @@ struct CertificateManagerOptions {
 // configurations. Only the leader may run it; if there are two, the Secret's resourceVersion lets
 // only one write. The keys are in the Secret alone, so that any replica can take over. A CA signs
 // only after it was published: while publishing fails, nothing is renewed. If the Secret was lost,
-// servers use the old certificate until the kubelet updates their volume. For `policy.publish`, the
-// CAs that clients trusted before are published together with the new one. The namespace becomes
+// servers use the old certificate until the kubelet updates their volume, and the CAs that clients
+// trusted before are published for `policy.publish` more. The namespace becomes
 // the owner of the configurations, so that the garbage collector deletes them with it. Otherwise
 // the API server would reject everything that the deleted webhook validated.
 class CertificateManager {
@@ -56,16 +61,17 @@ class CertificateManager {
                            const std::stop_token& stop);
   // The ownerReference to our namespace; null without permission to read it.
   kube::Answer<json::Json> OwnerReference(const std::stop_token& stop);
-  kube::Answer<void> Publish(const certs::State& state, const std::stop_token& stop);
+  // Keeps the CAs that are published now if `trust_others`.
+  kube::Answer<void> Publish(const certs::State& state, bool trust_others,
+                             const std::stop_token& stop);
   kube::Answer<void> PublishIn(const kube::Resource& resource, const std::string& name,
-                               const std::string& bundle, const json::Json& owner,
-                               const std::stop_token& stop);
+                               const std::string& bundle, bool trust_others,
+                               const json::Json& owner, const std::stop_token& stop);
 
   kube::Client& client_;
   const Clock& clock_;
   log::Logger& logger_;
   CertificateManagerOptions options_;
-  Time trust_others_until_{};
   std::string namespace_uid_;  // empty: not known yet; never changes
   bool told_of_no_owner_ = false;
 };

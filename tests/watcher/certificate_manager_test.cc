@@ -207,6 +207,7 @@ TEST_F(CertificateManagerFixture, AConfigurationThatCameLaterOrLostItsCaGetsIt) 
 }
 
 TEST_F(CertificateManagerFixture, TheCertificateIsRenewedAtTwoThirdsOfItsLife) {
+  clock.Advance(Reconciled() - clock.WallNow());  // until the CAs of before are dropped
   const Time next = Reconciled();
   const std::string first = Content("tls.crt");
   clock.Advance(next - clock.WallNow() - hours(1));
@@ -275,6 +276,38 @@ TEST_F(CertificateManagerFixture, ALostSecretCostsNoTrust) {
   clock.Advance(hours(1));
   Reconciled();
   EXPECT_EQ(Bundles(), std::vector<std::string>(4, new_ca));
+  EXPECT_EQ(Secret().at("metadata").value("annotations", Json::object()), Json::object());
+}
+
+// Who made the new Secret need not lead for the hour that follows.
+TEST_F(CertificateManagerFixture, ANewLeaderKeepsTheTrustInTheCaOfALostSecret) {
+  Reconciled();
+  const std::string old_ca = Content("ca.crt");
+  server.Remove(resources::kSecrets, "mindgate-system", "mindgate-tls");
+  Reconciled();
+  const std::string new_ca = Content("ca.crt");
+  EXPECT_EQ(Secret().at("metadata").at("annotations").at(kTrustOthersAnnotation),
+            "2026-01-01T01:00:00Z");
+  CertificateManager other(client, clock, logger, OptionsOf());
+  clock.Advance(std::chrono::minutes(59));
+  const auto next = other.Reconcile({});
+  ASSERT_TRUE(next);
+  EXPECT_EQ(FormatTime(*next), "2026-01-01T01:00:00Z");
+  EXPECT_EQ(Bundles(), std::vector<std::string>(4, new_ca + old_ca));
+  clock.Advance(std::chrono::minutes(1));
+  ASSERT_TRUE(other.Reconcile({}));
+  EXPECT_EQ(Bundles(), std::vector<std::string>(4, new_ca));
+}
+
+// Whoever may annotate the Secret must not keep an old CA alive with it.
+TEST_F(CertificateManagerFixture, ATrustThatIsNotATimeIsRemoved) {
+  Reconciled();
+  Json secret = Secret();
+  secret["metadata"]["annotations"][kTrustOthersAnnotation] = "always";
+  server.Put(resources::kSecrets, secret);
+  Reconciled();
+  EXPECT_EQ(Bundles(), std::vector<std::string>(4, Content("ca.crt")));
+  EXPECT_EQ(Secret().at("metadata").at("annotations"), Json::object());
 }
 
 TEST_F(CertificateManagerFixture, ServingIsRenewedWhenAsked) {
