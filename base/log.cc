@@ -10,6 +10,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 
 namespace mindgate::log {
@@ -167,9 +168,9 @@ void Logger::Log(Level level, std::string_view message, std::initializer_list<Fi
 }
 
 struct Sampler::State {
-  std::mutex mutex;
-  int64_t second = 0;
-  uint64_t seen = 0;
+  Mutex mutex;
+  int64_t second GUARDED_BY(mutex) = 0;
+  uint64_t seen GUARDED_BY(mutex) = 0;
 };
 
 Sampler::Sampler(uint64_t first, uint64_t every, const Clock& clock)
@@ -180,7 +181,7 @@ Sampler::~Sampler() = default;
 bool Sampler::Admit() {
   const auto second =
       std::chrono::floor<std::chrono::seconds>(clock_.Now().time_since_epoch()).count();
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (second != state_->second) {
     state_->second = second;
     state_->seen = 0;

@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/snapshot.h"
 
@@ -46,11 +46,11 @@ class Reloader {
 
   // Returns whether the snapshot holds a new value.
   bool Reload() {
-    const std::lock_guard one_at_a_time(reload_mutex_);
+    const MutexLock one_at_a_time(reload_mutex_);
     auto source = read_();
     if (!source) return Failed(source.error().message());
     if (in_use_ && *in_use_ == *source) {
-      const std::lock_guard lock(status_mutex_);
+      const MutexLock lock(status_mutex_);
       status_.error.clear();  // a bad change was reverted
       return false;
     }
@@ -60,7 +60,7 @@ class Reloader {
     in_use_ = *std::move(source);
     ReloadStatus now;
     {
-      const std::lock_guard lock(status_mutex_);
+      const MutexLock lock(status_mutex_);
       ++status_.swaps;
       status_.error.clear();
       status_.swapped = clock_.WallNow();
@@ -71,7 +71,7 @@ class Reloader {
   }
 
   ReloadStatus status() const {
-    const std::lock_guard lock(status_mutex_);
+    const MutexLock lock(status_mutex_);
     return status_;
   }
 
@@ -80,7 +80,7 @@ class Reloader {
     ReloadStatus now;
     bool repeated = false;
     {
-      const std::lock_guard lock(status_mutex_);
+      const MutexLock lock(status_mutex_);
       ++status_.failures;
       repeated = status_.error == message;
       status_.error = message;
@@ -96,11 +96,11 @@ class Reloader {
   const Make make_;
   const Report report_;
 
-  std::mutex reload_mutex_;
-  std::optional<Source> in_use_;  // guarded by reload_mutex_
+  Mutex reload_mutex_;
+  std::optional<Source> in_use_ GUARDED_BY(reload_mutex_);
 
-  mutable std::mutex status_mutex_;
-  ReloadStatus status_;  // guarded by status_mutex_
+  mutable Mutex status_mutex_;
+  ReloadStatus status_ GUARDED_BY(status_mutex_);
 };
 
 }  // namespace mindgate

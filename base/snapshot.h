@@ -1,8 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace mindgate {
 
@@ -17,21 +18,21 @@ class Snapshot {
 
   // Null until the first Set.
   std::shared_ptr<const T> Get() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return value_;
   }
 
   // The old value is released outside the lock: its destructor may be slow.
   void Set(std::shared_ptr<const T> value) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       value_.swap(value);
     }
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::shared_ptr<const T> value_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const T> value_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/files.h"
+#include "base/mutex.h"
 #include "certs/load.h"
 
 namespace mindgate::certs {
@@ -41,7 +42,7 @@ TlsReloader::TlsReloader(TlsSources sources, const Clock& clock, Snapshot<TlsMat
           Named(report, "client CA")) {}
 
 bool TlsReloader::Reload() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const bool wants_client_ca = !sources_.client_ca_file.empty();
   stale_ |= serving_.Reload();
   if (wants_client_ca) stale_ |= client_ca_.Reload();

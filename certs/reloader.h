@@ -1,11 +1,11 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/reloader.h"
 #include "base/snapshot.h"
 #include "certs/check.h"
@@ -54,8 +54,8 @@ class TlsReloader {
   Snapshot<std::string> good_client_ca_;
   Part serving_;
   ClientCaPart client_ca_;
-  std::mutex mutex_;    // of one Reload
-  bool stale_ = false;  // guarded by mutex_: something good has not reached the target yet
+  Mutex mutex_;                            // of one Reload
+  bool stale_ GUARDED_BY(mutex_) = false;  // something good has not reached the target yet
 };
 
 }  // namespace mindgate::certs

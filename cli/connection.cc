@@ -1,9 +1,9 @@
 #include "cli/connection.h"
 
-#include <mutex>
 #include <set>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "cli/evaluate.h"
 #include "cli/version.h"
@@ -17,11 +17,11 @@ constexpr size_t kMaxWarnings = 1000;
 // Passes each text on once.
 WarningSink Once(WarningSink sink) {
   struct Seen {
-    std::mutex mutex;
+    Mutex mutex;
     std::set<std::string> texts;
   };
   return [seen = std::make_shared<Seen>(), sink = std::move(sink)](const std::string& text) {
-    const std::lock_guard lock(seen->mutex);
+    const MutexLock lock(seen->mutex);
     if (seen->texts.size() >= kMaxWarnings) seen->texts.clear();
     if (seen->texts.insert(text).second) sink(text);
   };

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "admission/known_names.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/commands.h"
@@ -125,7 +125,7 @@ class Status {
     feed.ns = ns_;
     feed.changed = [this](const ServiceKey&) { ++changes_; };
     feed.failed = [this](const char* what, const kube::Fault& fault, std::chrono::milliseconds) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       fault_ = std::string(what) + " cannot be read: " + fault.message;
     };
     feed.seed = std::random_device()();
@@ -147,7 +147,7 @@ class Status {
   }
 
   std::string Fault() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return fault_;
   }
 
@@ -230,8 +230,8 @@ class Status {
   Connection* connection_ = nullptr;
   std::string ns_;
   std::atomic<uint64_t> changes_ = 0;
-  std::mutex mutex_;
-  std::string fault_;  // guarded by mutex_
+  Mutex mutex_;
+  std::string fault_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

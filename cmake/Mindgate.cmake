@@ -22,8 +22,8 @@ function(mindgate_compile_options target)
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread -Wno-stringop-overflow -Wno-maybe-uninitialized)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # libstdc++ 12 itself calls what it marks as deprecated, in std::stable_sort.
-    target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
+    # What a mutex guards is declared (base/mutex.h). libstdc++ 12 itself calls what it marks as deprecated, in std::stable_sort.
+    target_compile_options(${target} PRIVATE -Wthread-safety -Wno-deprecated-declarations)
   endif()
   if(MINDGATE_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # In a batch, a .cc file counts as a header that hides what it shows.

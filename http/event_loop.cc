@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 
 namespace mindgate::http {
@@ -65,7 +66,7 @@ void EventLoop::Stop() {
   if (thread_.joinable()) thread_.join();
   entries_.clear();
   // Tasks that came too late hold sockets.
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   tasks_.clear();
 }
 
@@ -75,17 +76,12 @@ void EventLoop::Wake() {
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
 }
 
-// Whoever is awake looks for messages before it sleeps again.
-void EventLoop::WakeIfAsleep(std::unique_lock<std::mutex> lock) {
-  const bool asleep = std::exchange(asleep_, false);
-  lock.unlock();
-  if (asleep) Wake();
-}
-
 void EventLoop::Run(std::function<void()> task) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   tasks_.push_back(std::move(task));
-  WakeIfAsleep(std::move(lock));
+  const bool must_wake = MustWake();
+  lock.Unlock();
+  if (must_wake) Wake();
 }
 
 void EventLoop::Adopt(FileDescriptor socket, const PeerAddress& peer) {
@@ -96,9 +92,11 @@ void EventLoop::Adopt(FileDescriptor socket, const PeerAddress& peer) {
 }
 
 void EventLoop::Send(uint64_t connection, uint64_t sequence, Response response) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   sent_.push_back({connection, sequence, std::move(response)});
-  WakeIfAsleep(std::move(lock));
+  const bool must_wake = MustWake();
+  lock.Unlock();
+  if (must_wake) Wake();
 }
 
 void EventLoop::CloseIdle(std::chrono::milliseconds idle_for) {
@@ -146,7 +144,7 @@ int EventLoop::Await(std::span<epoll_event> events) {
   int timeout = Timeout();
   busy_since_ = kAsleep;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!tasks_.empty() || !sent_.empty()) timeout = 0;
     asleep_ = timeout != 0;
   }
@@ -159,7 +157,7 @@ void EventLoop::TakeMessages() {
   std::vector<Sent> sent;
   std::vector<std::function<void()>> tasks;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     asleep_ = false;
     sent.swap(sent_);
     tasks.swap(tasks_);

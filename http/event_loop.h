@@ -9,7 +9,6 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -20,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/file_descriptor.h"
+#include "base/mutex.h"
 #include "http/connection.h"
 #include "http/eviction_order.h"
 
@@ -124,7 +124,8 @@ class EventLoop {
 
   void Loop();
   int Await(std::span<epoll_event> events);
-  void WakeIfAsleep(std::unique_lock<std::mutex> lock);
+  // Whether the thread must be woken for a message that was just left.
+  bool MustWake() REQUIRES(mutex_) { return std::exchange(asleep_, false); }
   void TakeMessages();
   void DriveAgain();
   void Open(FileDescriptor socket, const PeerAddress& peer);
@@ -156,10 +157,10 @@ class EventLoop {
   std::atomic<Instant::rep> busy_since_{kAsleep};
   std::atomic<size_t> load_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;
-  bool asleep_ = false;                       // guarded by mutex_
-  std::vector<std::function<void()>> tasks_;  // guarded by mutex_
-  std::vector<Sent> sent_;                    // guarded by mutex_
+  Mutex mutex_;
+  bool asleep_ GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void()>> tasks_ GUARDED_BY(mutex_);
+  std::vector<Sent> sent_ GUARDED_BY(mutex_);
   std::jthread thread_;
 };
 

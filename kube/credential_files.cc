@@ -1,10 +1,10 @@
 #include "kube/credential_files.h"
 
-#include <mutex>
 #include <optional>
 #include <utility>
 
 #include "base/files.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "kube/credential_checks.h"
 
@@ -27,10 +27,10 @@ Answer<std::string> Read(const std::string& path, size_t limit,
 class Source final : public CredentialSource {
  public:
   Source(CredentialFiles files, const Clock& clock)
-      : files_(std::move(files)), clock_(clock), read_(clock.Now()) {}
+      : clock_(clock), files_(std::move(files)), read_(clock.Now()) {}
 
   Answer<Credential> Get() override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto now = clock_.Now();
     if (!refused_ && now - read_ < kRereadAfter) return files_.now;
     read_ = now;
@@ -45,13 +45,13 @@ class Source final : public CredentialSource {
   }
 
   void Refused(const Credential& refused) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (refused == files_.now) refused_ = true;  // else they were read again since
   }
 
  private:
   // Loads what is good; returns the fault of what is not.
-  Answer<void> Reread() {
+  Answer<void> Reread() REQUIRES(mutex_) {
     Answer<void> done;
     if (!files_.token_file.empty()) {
       if (auto token = ReadTokenFile(files_.token_file)) {
@@ -71,7 +71,7 @@ class Source final : public CredentialSource {
     return done;
   }
 
-  Answer<void> RereadPair() {
+  Answer<void> RereadPair() REQUIRES(mutex_) {
     if (files_.certificate_file.empty() && files_.key_file.empty()) return {};
     Credential pair = files_.now;
     if (!files_.certificate_file.empty()) {
@@ -93,11 +93,11 @@ class Source final : public CredentialSource {
     return {};
   }
 
-  CredentialFiles files_;  // `now` is guarded by mutex_
   const Clock& clock_;
-  std::mutex mutex_;
-  Clock::Instant read_;   // guarded by mutex_: when the files were read
-  bool refused_ = false;  // guarded by mutex_: files_.now is
+  Mutex mutex_;
+  CredentialFiles files_ GUARDED_BY(mutex_);
+  Clock::Instant read_ GUARDED_BY(mutex_);   // when the files were read
+  bool refused_ GUARDED_BY(mutex_) = false;  // files_.now is
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "kube/curl_handles.h"
 #include "kube/resource.h"
@@ -383,7 +383,7 @@ class CurlTransport final : public Transport {
   }
 
   std::unique_ptr<Lane> TakeLane() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (idle_.empty()) return std::make_unique<Lane>();
     auto lane = std::move(idle_.back());
     idle_.pop_back();
@@ -391,7 +391,7 @@ class CurlTransport final : public Transport {
   }
 
   void ReturnLane(std::unique_ptr<Lane> lane) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (idle_.size() < limits_.idle_connections) idle_.push_back(std::move(lane));
   }
 
@@ -399,8 +399,8 @@ class CurlTransport final : public Transport {
   const std::string user_agent_;
   const TransportLimits limits_;
   ListPtr connect_to_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Lane>> idle_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Lane>> idle_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "kube/micro_time.h"
@@ -80,8 +81,8 @@ Recorder::Recorder(Client& client, Sleeper& sleeper, const Clock& clock, Options
 Recorder::~Recorder() {
   stop_.request_stop();
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, options_.drain, [this] { return ended_; });
+    MutexLock lock(mutex_);
+    changed_.WaitFor(lock, options_.drain, [this]() REQUIRES(mutex_) { return ended_; });
   }
   cut_.request_stop();
   thread_.join();
@@ -92,29 +93,29 @@ void Recorder::Record(EventRecord record) {
   record.action = Cut(std::move(record.action), kMaxWord);
   record.note = Cut(std::move(record.note), kMaxNote);
   Occurrence occurrence{std::move(record), clock_.Now(), clock_.WallNow()};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (queue_.size() >= options_.queue) {
     ++counts_.dropped;
     return;
   }
   queue_.push_back(std::move(occurrence));
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 bool Recorder::Flush(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const uint64_t ticket = ++flush_asked_;
-  changed_.notify_all();
-  return changed_.wait_for(lock, timeout, [&] { return flush_done_ >= ticket; });
+  changed_.NotifyAll();
+  return changed_.WaitFor(lock, timeout, [&]() REQUIRES(mutex_) { return flush_done_ >= ticket; });
 }
 
 Recorder::Counts Recorder::counts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return counts_;
 }
 
 void Recorder::Work() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!ended_) {
     Wait(lock);
     const bool last = stop_.stop_requested();
@@ -124,33 +125,36 @@ void Recorder::Work() {
     }
     if (queue_.empty()) {
       const uint64_t ticket = flush_asked_;
-      lock.unlock();
-      WriteDue(last || ticket != flush_done_);
-      lock.lock();
+      const bool flush = ticket != flush_done_;
+      lock.Unlock();
+      WriteDue(last || flush);
+      lock.Lock();
       flush_done_ = ticket;
       ended_ = last && queue_.empty();
-      changed_.notify_all();
+      changed_.NotifyAll();
       continue;
     }
     const Occurrence occurrence = std::move(queue_.front());
     queue_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     EventBook::Entry* entry = book_.Add(occurrence.record, occurrence.now, occurrence.wall);
     if (entry != nullptr) Settle(*entry);
     WriteDue(false);
-    lock.lock();
+    lock.Lock();
     counts_.limited = book_.limited();
   }
 }
 
 // Until there is something to do.
-void Recorder::Wait(std::unique_lock<std::mutex>& lock) {
-  const auto ready = [this] { return !queue_.empty() || flush_asked_ != flush_done_; };
+void Recorder::Wait(MutexLock& lock) {
+  const auto ready = [this]() REQUIRES(mutex_) {
+    return !queue_.empty() || flush_asked_ != flush_done_;
+  };
   const auto due = book_.NextDue();
   if (due) {
-    changed_.wait_for(lock, stop_.get_token(), *due - clock_.Now(), ready);
+    changed_.WaitFor(lock, stop_.get_token(), *due - clock_.Now(), ready);
   } else {
-    changed_.wait(lock, stop_.get_token(), ready);
+    changed_.Wait(lock, stop_.get_token(), ready);
   }
 }
 
@@ -222,7 +226,7 @@ Json Recorder::EventOf(const EventBook::Entry& entry) const {
 }
 
 void Recorder::Count(uint64_t Counts::* counter) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++(counts_.*counter);
 }
 

@@ -1,16 +1,15 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "kube/client.h"
 #include "kube/event_book.h"
 
@@ -65,7 +64,7 @@ class Recorder {
   };
 
   void Work();
-  void Wait(std::unique_lock<std::mutex>& lock);
+  void Wait(MutexLock& lock) REQUIRES(mutex_);
   void WriteDue(bool even_early);
   void Settle(EventBook::Entry& entry);
   Answer<void> Write(EventBook::Entry& entry);
@@ -78,13 +77,13 @@ class Recorder {
   const Clock& clock_;
   const Options options_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Occurrence> queue_;  // guarded by mutex_
-  uint64_t flush_asked_ = 0;      // guarded by mutex_
-  uint64_t flush_done_ = 0;       // guarded by mutex_: the last that is answered
-  bool ended_ = false;            // guarded by mutex_: the thread has nothing left to do
-  Counts counts_;                 // guarded by mutex_
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Occurrence> queue_ GUARDED_BY(mutex_);
+  uint64_t flush_asked_ GUARDED_BY(mutex_) = 0;
+  uint64_t flush_done_ GUARDED_BY(mutex_) = 0;  // the last that is answered
+  bool ended_ GUARDED_BY(mutex_) = false;       // the thread has nothing left to do
+  Counts counts_ GUARDED_BY(mutex_);
 
   // What follows belongs to the thread.
   EventBook book_;

@@ -1,10 +1,10 @@
 #include "kube/exec_plugin.h"
 
 #include <algorithm>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "json/decode.h"
 #include "kube/credential_checks.h"
@@ -131,7 +131,7 @@ class ExecCredentials final : public CredentialSource {
       : plugin_(std::move(plugin)), clock_(clock) {}
 
   Answer<Credential> Get() override {
-    const std::lock_guard one_at_a_time(mutex_);
+    const MutexLock one_at_a_time(mutex_);
     if (kept_ && !IsDue(kSkew)) return kept_->credential;
     if (!ended_ || clock_.Now() - *ended_ >= kBetweenRuns) Renew();
     if (kept_ && !refused_ && (!fault_ || !IsDue({}))) return kept_->credential;
@@ -140,17 +140,17 @@ class ExecCredentials final : public CredentialSource {
   }
 
   void Refused(const Credential& refused) override {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (kept_ && refused == kept_->credential) refused_ = true;
   }
 
  private:
   // Whether what is kept cannot be used, or ends within `ahead`.
-  bool IsDue(std::chrono::seconds ahead) const {
+  bool IsDue(std::chrono::seconds ahead) const REQUIRES(mutex_) {
     return refused_ || (kept_->end && clock_.WallNow() + ahead >= *kept_->end);
   }
 
-  void Renew() {
+  void Renew() REQUIRES(mutex_) {
     auto printed = RunPlugin();
     ended_ = clock_.Now();
     if (!printed) {
@@ -195,12 +195,11 @@ class ExecCredentials final : public CredentialSource {
 
   const ExecPlugin plugin_;
   const Clock& clock_;
-  std::mutex mutex_;  // held while the plugin runs
-  // All of these are guarded by mutex_.
-  std::optional<Printed> kept_;          // of the last good run
-  std::optional<Fault> fault_;           // of the last run, when it failed
-  std::optional<Clock::Instant> ended_;  // the last run
-  bool refused_ = false;                 // kept_ is
+  Mutex mutex_;                                             // held while the plugin runs
+  std::optional<Printed> kept_ GUARDED_BY(mutex_);          // of the last good run
+  std::optional<Fault> fault_ GUARDED_BY(mutex_);           // of the last run, when it failed
+  std::optional<Clock::Instant> ended_ GUARDED_BY(mutex_);  // the last run
+  bool refused_ GUARDED_BY(mutex_) = false;                 // kept_ is
 };
 
 }  // namespace

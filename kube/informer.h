@@ -1,16 +1,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/snapshot.h"
 #include "kube/collection.h"
 #include "kube/reflector.h"
@@ -52,7 +51,7 @@ class Informer {
   // Whether the first list has come, and every `changed` about it. What is there then may grow old
   // while the API server is away.
   bool synced() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return synced_;
   }
   // Whether what is there is complete and, as far as one can know, new.
@@ -62,8 +61,9 @@ class Informer {
   // Objects of which only the metadata is known; each was told to `failed`.
   size_t left_out() const { return left_out_count_; }
   bool WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop = {}) const {
-    std::unique_lock lock(mutex_);
-    return synced_changed_.wait_for(lock, stop, timeout, [this] { return synced_; });
+    MutexLock lock(mutex_);
+    return synced_changed_.WaitFor(lock, stop, timeout,
+                                   [this]() REQUIRES(mutex_) { return synced_; });
   }
 
   Reflector::Counts counts() const { return reflector_.counts(); }
@@ -150,10 +150,10 @@ class Informer {
     left_out_count_ = left_out_.size();
     // Not before all of it was told: who makes something of the changes is complete then, too.
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       synced_ = true;
     }
-    synced_changed_.notify_all();
+    synced_changed_.NotifyAll();
   }
 
   const Options options_;
@@ -162,9 +162,9 @@ class Informer {
   std::set<std::string> listed_left_out_;  // likewise, by key
   std::set<std::string> left_out_;         // of the last list; in the thread of Run
   std::atomic<size_t> left_out_count_ = 0;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable_any synced_changed_;
-  bool synced_ = false;  // guarded by mutex_
+  mutable Mutex mutex_;
+  mutable ConditionVariable synced_changed_;
+  bool synced_ GUARDED_BY(mutex_) = false;
   Reflector reflector_;
 };
 

@@ -1,16 +1,16 @@
 #include "kube/wait.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace mindgate::kube {
 
 bool RealSleeper::Sleep(std::chrono::milliseconds time, std::stop_token stop) {
-  std::mutex mutex;
-  std::condition_variable_any woken;
-  std::unique_lock lock(mutex);
-  woken.wait_for(lock, stop, time, [] { return false; });
+  Mutex mutex;
+  ConditionVariable woken;
+  MutexLock lock(mutex);
+  woken.WaitFor(lock, stop, time, [] { return false; });
   return !stop.stop_requested();
 }
 

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "base/time.h"
 
 namespace mindgate::watcher {
@@ -15,7 +15,7 @@ class DisruptionBudget {
  public:
   // Takes one of `per_minute`; when none is left, the time at which there is one again.
   std::optional<Time> Take(int64_t per_minute, Time now) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     while (!taken_.empty() && taken_.front() + kMinute <= now) taken_.pop_front();
     if (std::ssize(taken_) < per_minute) {
       taken_.push_back(now);
@@ -28,8 +28,9 @@ class DisruptionBudget {
  private:
   static constexpr std::chrono::minutes kMinute{1};
 
-  std::mutex mutex_;
-  std::deque<Time> taken_;  // in ascending order, but for a clock that is set back
+  Mutex mutex_;
+  std::deque<Time> taken_
+      GUARDED_BY(mutex_);  // in ascending order, but for a clock that is set back
 };
 
 }  // namespace mindgate::watcher

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace mindgate::watcher {
 
@@ -29,7 +29,7 @@ class WorkQueue {
 
   // Not before `due`. If one key is added with several times, the earliest applies.
   void AddAt(const Key& key, Instant due) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto [at, fresh] = waiting_.try_emplace(key, due);
     if (!fresh) {
       if (at->second <= due) return;
@@ -42,17 +42,17 @@ class WorkQueue {
 
   // Waits for the next key that is due; nothing once `stop` was asked to. Done must follow.
   std::optional<Work> Take(const std::stop_token& stop) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (!stop.stop_requested()) {
       const auto next = Next();
       if (next == order_.end()) {
         const uint64_t seen = changes_;
-        changed_.wait(lock, stop, [&] { return changes_ != seen; });
+        changed_.Wait(lock, stop, [&]() REQUIRES(mutex_) { return changes_ != seen; });
         continue;
       }
       if (const Instant due = next->first; due > std::chrono::steady_clock::now()) {
         const uint64_t seen = changes_;
-        changed_.wait_until(lock, stop, due, [&] { return changes_ != seen; });
+        changed_.WaitUntil(lock, stop, due, [&]() REQUIRES(mutex_) { return changes_ != seen; });
         continue;
       }
       Work work{next->second, next->first};
@@ -65,7 +65,7 @@ class WorkQueue {
   }
 
   void Done(const Key& key) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     working_.erase(key);
     Changed();
   }
@@ -74,23 +74,23 @@ class WorkQueue {
   using Order = std::set<std::pair<Instant, Key>>;
 
   // The earliest that no worker is handling.
-  typename Order::iterator Next() {
+  typename Order::iterator Next() REQUIRES(mutex_) {
     auto next = order_.begin();
     while (next != order_.end() && working_.contains(next->second)) ++next;
     return next;
   }
 
-  void Changed() {
+  void Changed() REQUIRES(mutex_) {
     ++changes_;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  uint64_t changes_ = 0;            // guarded by mutex_, as is all below
-  std::map<Key, Instant> waiting_;  // when each is due
-  Order order_;                     // the same by time
-  std::set<Key> working_;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  uint64_t changes_ GUARDED_BY(mutex_) = 0;
+  std::map<Key, Instant> waiting_ GUARDED_BY(mutex_);  // when each is due
+  Order order_ GUARDED_BY(mutex_);                     // the same by time
+  std::set<Key> working_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::watcher

@@ -2,10 +2,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "json/decode.h"
 
 namespace mindgate::webhook {
@@ -22,10 +22,10 @@ class DecoderPool {
   Borrowed Borrow() {
     const auto give_back = [this](json::Decoder* decoder) {
       decoder->Release();
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       idle_.emplace_back(decoder);
     };
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (idle_.empty()) return {new json::Decoder({}, left_out_), give_back};
     std::unique_ptr<json::Decoder> decoder = std::move(idle_.back());
     idle_.pop_back();
@@ -34,8 +34,8 @@ class DecoderPool {
 
  private:
   const std::string_view left_out_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<json::Decoder>> idle_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<json::Decoder>> idle_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::webhook

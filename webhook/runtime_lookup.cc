@@ -1,12 +1,12 @@
 #include "webhook/runtime_lookup.h"
 
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stop_token>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 
 namespace mindgate::webhook {
@@ -108,7 +108,7 @@ class RuntimeLookup::Impl {
     if (state->left_out > 0) {
       text += "; " + std::to_string(state->left_out) + " too large or too many to be kept";
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto fault = faults_.find(resource.kind);
     if (!follower.current() && fault != faults_.end()) text += "; " + fault->second;
     return text + ")";
@@ -139,7 +139,7 @@ class RuntimeLookup::Impl {
   void OnFault(const kube::Resource& resource, const kube::Fault& fault,
                std::chrono::milliseconds pause) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       std::string& last = faults_[resource.kind];
       if (last == fault.message) return;  // one line a fault, however long it lasts
       last = fault.message;
@@ -156,8 +156,8 @@ class RuntimeLookup::Impl {
   }
 
   log::Logger& logger_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string> faults_;  // newest by kind, guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<std::string, std::string> faults_ GUARDED_BY(mutex_);  // newest by kind
   std::stop_source stop_;
   RuntimeFollower namespaced_;
   RuntimeFollower cluster_wide_;

@@ -1,19 +1,20 @@
 #include "webhook/watchdog.h"
 
+#include "base/mutex.h"
 #include "webhook/log_text.h"
 
 namespace mindgate::webhook {
 
 Watchdog::Decision::Decision(Watchdog& watchdog, const Review& review)
     : watchdog_(watchdog), review_(review), since_(watchdog.clock_.Now()) {
-  const std::lock_guard lock(watchdog_.mutex_);
+  const MutexLock lock(watchdog_.mutex_);
   after_ = watchdog_.first_;
   if (after_ != nullptr) after_->before_ = this;
   watchdog_.first_ = this;
 }
 
 Watchdog::Decision::~Decision() {
-  const std::lock_guard lock(watchdog_.mutex_);
+  const MutexLock lock(watchdog_.mutex_);
   (before_ == nullptr ? watchdog_.first_ : before_->after_) = after_;
   if (after_ != nullptr) after_->before_ = before_;
 }
@@ -21,7 +22,7 @@ Watchdog::Decision::~Decision() {
 std::vector<Watchdog::Overdue> Watchdog::Longer(std::chrono::milliseconds limit, bool tell) {
   const auto now = clock_.Now();
   std::vector<Overdue> overdue;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Decision* decision = first_; decision != nullptr; decision = decision->after_) {
     const auto taken =
         std::chrono::duration_cast<std::chrono::milliseconds>(now - decision->since_);

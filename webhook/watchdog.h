@@ -1,11 +1,11 @@
 #pragma once
 
 #include <chrono>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "webhook/admission_review.h"
 
 namespace mindgate::webhook {
@@ -29,7 +29,8 @@ class Watchdog {
     Watchdog& watchdog_;
     const Review& review_;
     const Clock::Instant since_;
-    bool told_ = false;  // guarded by the watchdog's mutex, as the next two
+    // Guarded by the watchdog's mutex, which clang cannot follow along the list.
+    bool told_ = false;
     Decision* before_ = nullptr;
     Decision* after_ = nullptr;
   };
@@ -46,8 +47,8 @@ class Watchdog {
 
  private:
   const Clock& clock_;
-  std::mutex mutex_;
-  Decision* first_ = nullptr;  // guarded by mutex_
+  Mutex mutex_;
+  Decision* first_ GUARDED_BY(mutex_) = nullptr;
 };
 
 // "Deployment team-a/llm", cut to what a line of the log may hold.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 
 namespace mindgate::webhook {
@@ -17,39 +18,39 @@ WorkPool::~WorkPool() { Stop(); }
 
 bool WorkPool::TryPush(Job job) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopped_ || jobs_.size() >= capacity_) return false;
     jobs_.push_back(std::move(job));
   }
-  ready_.notify_one();
+  ready_.NotifyOne();
   return true;
 }
 
 void WorkPool::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
     jobs_.clear();
   }
-  ready_.notify_all();
+  ready_.NotifyAll();
   threads_.clear();
 }
 
 size_t WorkPool::waiting() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return jobs_.size();
 }
 
 void WorkPool::Loop() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
-    ready_.wait(lock, [this] { return stopped_ || !jobs_.empty(); });
+    ready_.Wait(lock, [this]() REQUIRES(mutex_) { return stopped_ || !jobs_.empty(); });
     if (stopped_) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    lock.unlock();
+    lock.Unlock();
     work_(std::move(job));
-    lock.lock();
+    lock.Lock();
   }
 }
 

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "http/event_loop.h"
 #include "http/framing.h"
 
@@ -45,10 +44,10 @@ class WorkPool {
 
   const size_t capacity_;
   const std::function<void(Job)> work_;
-  mutable std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<Job> jobs_;  // guarded by mutex_
-  bool stopped_ = false;  // guarded by mutex_
+  mutable Mutex mutex_;
+  ConditionVariable ready_;
+  std::deque<Job> jobs_ GUARDED_BY(mutex_);
+  bool stopped_ GUARDED_BY(mutex_) = false;
   std::vector<std::jthread> threads_;
 };
 

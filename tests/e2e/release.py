@@ -67,8 +67,15 @@ class Release:
         wait_for(self.is_led, "a watcher that runs to lead", 120)
 
     def is_led(self) -> bool:
-        holder = self.cluster.get("lease", "mindgate-watcher")["spec"].get("holderIdentity")
-        return holder in self.pod_names("watcher")
+        """Whether the Lease was renewed by a watcher that runs: a container that was killed left its own behind."""
+        lease = self.cluster.get("lease", "mindgate-watcher")["spec"]
+        started = {
+            pod["metadata"]["name"]: status["state"].get("running", {}).get("startedAt", "9999")
+            for pod in self.pods("watcher")
+            for status in pod["status"].get("containerStatuses", [])
+        }
+        holder = (lease.get("holderIdentity") or "").split("_")[0]
+        return lease.get("renewTime", "") > started.get(holder, "9999")
 
     def serves(self) -> bool:
         """Whether an object that must be denied is, and by mindgate: caBundle, Service and endpoints are all there."""

@@ -1,15 +1,14 @@
 #include "watcher/gang_repair/controller.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "json/decode.h"
 #include "kube/informer.h"
@@ -91,8 +90,9 @@ class Controller::Impl {
           Reconcile(uid, stop);
         }
       }
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, stop, options_.look, [&] { return acted && !queue_.empty(); });
+      MutexLock lock(mutex_);
+      changed_.WaitFor(lock, stop, options_.look,
+                       [&]() REQUIRES(mutex_) { return acted && !queue_.empty(); });
     }
   }
 
@@ -109,7 +109,7 @@ class Controller::Impl {
                   .looks = looks_};
     counts.left_out =
         deployments_.left_out() + sets_.left_out() + groups_.left_out() + pods_.left_out();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     counts.marked = state_.marked();
     return counts;
   }
@@ -130,11 +130,11 @@ class Controller::Impl {
     options.selection.fields = std::move(fields);
     options.project = std::move(project);
     options.changed = [this](const std::string&, const T* before, const T* after) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       State::Affected uids = state_.Change(before, after);
       if (uids.empty()) return;
       queue_.merge(uids);
-      changed_.notify_all();
+      changed_.NotifyAll();
     };
     options.failed = [this, &resource](const kube::Fault& fault, std::chrono::milliseconds pause) {
       OnFault(resource, fault, pause);
@@ -151,7 +151,7 @@ class Controller::Impl {
   }
 
   void EnqueueAll() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (std::string& uid : state_.Deployments()) queue_.insert(std::move(uid));
   }
 
@@ -164,7 +164,7 @@ class Controller::Impl {
   State::Affected TakeDue() {
     State::Affected due;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       due.swap(queue_);
     }
     const Clock::Instant now = clock_.Now();
@@ -182,7 +182,7 @@ class Controller::Impl {
     }
     std::optional<State::Rollout> rollout;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       rollout = state_.Of(uid);
     }
     if (!rollout) {
@@ -244,7 +244,7 @@ class Controller::Impl {
       return false;
     }
     if (const auto written = PodGroupOf(json::Document(*answer).root())) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       state_.Wrote(*written);
     }
     const bool lower = decision.act == Act::kLower;
@@ -272,7 +272,7 @@ class Controller::Impl {
         resource == resources::kPodGroups && fault.reason == kube::Reason::kNotFound;
     if (absent) groups_absent_ = true;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       std::string& last = faults_[resource.kind];
       if (last == fault.message) return;  // one line a fault, however long it lasts
       last = fault.message;
@@ -292,11 +292,11 @@ class Controller::Impl {
   kube::Recorder& recorder_;
   const ControllerOptions options_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any changed_;
-  State state_;                                // guarded by mutex_
-  State::Affected queue_;                      // Deployments to reconcile; guarded by mutex_
-  std::map<std::string, std::string> faults_;  // newest by kind; guarded by mutex_
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  State state_ GUARDED_BY(mutex_);
+  State::Affected queue_ GUARDED_BY(mutex_);                      // Deployments to reconcile
+  std::map<std::string, std::string> faults_ GUARDED_BY(mutex_);  // newest by kind
   std::atomic<bool> groups_absent_ = false;
   std::atomic<uint64_t> lowered_ = 0;
   std::atomic<uint64_t> restored_ = 0;

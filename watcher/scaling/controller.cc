@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "watcher/scaling/gates.h"
 
@@ -110,13 +111,13 @@ void ScalingController::Work(const std::stop_token& stop) {
 }
 
 ScalingController::ServiceState& ScalingController::StateOf(const ServiceKey& key) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return services_[key];
 }
 
 void ScalingController::Forget(const ServiceKey& key) {
   journal_.Remove(key);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   services_.erase(key);
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -16,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "kube/client.h"
 #include "kube/events.h"
 #include "schemas/config.h"
@@ -124,8 +124,8 @@ class ScalingController {
   Journal journal_;
   DisruptionBudget budget_;
   ServiceFeed feed_;
-  std::mutex mutex_;
-  std::map<ServiceKey, ServiceState> services_;  // guarded by mutex_; each entry by the queue
+  Mutex mutex_;
+  std::map<ServiceKey, ServiceState> services_ GUARDED_BY(mutex_);  // each entry by the queue
   std::atomic<uint64_t> decisions_ = 0;
   std::atomic<uint64_t> granted_ = 0;
   std::atomic<uint64_t> given_up_ = 0;

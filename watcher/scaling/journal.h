@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/time.h"
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
@@ -44,9 +44,9 @@ class Journal {
   std::vector<Standing> standings() const;    // by service
 
  private:
-  mutable std::mutex mutex_;
-  std::deque<JournalEntry> entries_;          // guarded by mutex_
-  std::map<ServiceKey, Standing> standings_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::deque<JournalEntry> entries_ GUARDED_BY(mutex_);
+  std::map<ServiceKey, Standing> standings_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::watcher::scaling

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "schemas/names.h"
@@ -72,7 +73,7 @@ bool RuleFeed::MayExist(const RuleName& rule) const {
 }
 
 void RuleFeed::Follow(const RuleName& rule) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto [at, fresh] = followed_.try_emplace(rule, Followed{.change = changes_ + 1});
   if (!fresh) return;
   ++changes_;
@@ -86,7 +87,7 @@ void RuleFeed::Follow(const RuleName& rule) {
 }
 
 void RuleFeed::Forget(const RuleName& rule) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = followed_.find(rule);
   if (found == followed_.end()) return;
   if (found->second.read == 0) --never_read_;
@@ -95,7 +96,7 @@ void RuleFeed::Forget(const RuleName& rule) {
 }
 
 void RuleFeed::Changed(const RuleName& rule) {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = followed_.find(rule);
   if (found == followed_.end() || !MayExist(rule)) return;
   found->second.change = ++changes_;
@@ -103,7 +104,7 @@ void RuleFeed::Changed(const RuleName& rule) {
 }
 
 void RuleFeed::AllChanged() {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto& [rule, followed] : followed_) {
     if (!MayExist(rule)) continue;
     followed.change = ++changes_;
@@ -123,7 +124,7 @@ void RuleFeed::ReadAll(const std::stop_token& stop) {
 void RuleFeed::Read(const RuleName& rule, const std::stop_token& stop) {
   uint64_t change = 0;
   {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = followed_.find(rule);
     if (found == followed_.end()) return;
     change = found->second.change;
@@ -145,7 +146,7 @@ void RuleFeed::Read(const RuleName& rule, const std::stop_token& stop) {
                            }},
                       stop);
   if (!answer) return ReadAgain(rule, answer.error());
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = followed_.find(rule);
   if (found == followed_.end()) return;
   Followed& followed = found->second;
@@ -160,7 +161,7 @@ void RuleFeed::ReadAgain(const RuleName& rule, const kube::Fault& fault) {
   if (fault.reason == kube::Reason::kStopped) return;
   std::chrono::milliseconds pause{};
   {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = followed_.find(rule);
     if (found == followed_.end()) return;
     pause = found->second.backoff.Next();
@@ -173,21 +174,22 @@ void RuleFeed::ReadAgain(const RuleName& rule, const kube::Fault& fault) {
 void RuleFeed::NoteIfSynced() {
   if (synced_ || !listed_ || never_read_ > 0) return;
   synced_ = true;
-  synced_changed_.notify_all();
+  synced_changed_.NotifyAll();
 }
 
 bool RuleFeed::synced() const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return synced_;
 }
 
 bool RuleFeed::WaitSynced(std::chrono::milliseconds timeout, const std::stop_token& stop) const {
-  std::unique_lock lock(mutex_);
-  return synced_changed_.wait_for(lock, stop, timeout, [this] { return synced_; });
+  MutexLock lock(mutex_);
+  return synced_changed_.WaitFor(lock, stop, timeout,
+                                 [this]() REQUIRES(mutex_) { return synced_; });
 }
 
 bool RuleFeed::IsKnown(const RuleName& rule) const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = followed_.find(rule);
   return found != followed_.end() && found->second.read == found->second.change;
 }

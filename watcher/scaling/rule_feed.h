@@ -2,17 +2,16 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "kube/reflector.h"
 #include "watcher/scaling/instances.h"
 #include "watcher/work_queue.h"
@@ -65,7 +64,6 @@ class RuleFeed {
     uint64_t read = 0;         // the change after which it was read; 0: it never was
     kube::Backoff backoff{0};  // after reads that failed
   };
-  using Lock = std::lock_guard<std::mutex>;
 
   kube::Selection SelectionOf() const;
   kube::Reflector::Handler MakeHandler();
@@ -75,19 +73,19 @@ class RuleFeed {
   void Read(const RuleName& rule, const std::stop_token& stop);
   void ReadAgain(const RuleName& rule, const kube::Fault& fault);
   bool MayExist(const RuleName& rule) const;
-  void NoteIfSynced();  // with mutex_ held
+  void NoteIfSynced() REQUIRES(mutex_);
 
   kube::Client& client_;
   const Options options_;
   const json::Projection fields_;
   WorkQueue<RuleName> queue_;  // to read
-  mutable std::mutex mutex_;
-  mutable std::condition_variable_any synced_changed_;
-  std::map<RuleName, Followed> followed_;  // guarded by mutex_
-  uint64_t changes_ = 0;                   // guarded by mutex_
-  size_t never_read_ = 0;                  // of what is followed; guarded by mutex_
-  bool synced_ = false;                    // guarded by mutex_
-  std::atomic<bool> listed_ = false;       // set with mutex_ held
+  mutable Mutex mutex_;
+  mutable ConditionVariable synced_changed_;
+  std::map<RuleName, Followed> followed_ GUARDED_BY(mutex_);
+  uint64_t changes_ GUARDED_BY(mutex_) = 0;
+  size_t never_read_ GUARDED_BY(mutex_) = 0;  // of what is followed
+  bool synced_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> listed_ = false;  // set with mutex_ held
   kube::Reflector reflector_;
 };
 

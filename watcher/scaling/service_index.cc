@@ -4,7 +4,7 @@ namespace mindgate::watcher::scaling {
 
 std::vector<ServiceKey> ServiceIndex::PodChanged(const PodPtr& before, const PodPtr& after) {
   std::vector<ServiceKey> concerned;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (before != nullptr && (after == nullptr || after->service != before->service)) {
     const auto service = pods_.find(before->service);
     if (service != pods_.end()) {
@@ -23,7 +23,7 @@ std::vector<ServiceKey> ServiceIndex::PodChanged(const PodPtr& before, const Pod
 std::vector<ServiceKey> ServiceIndex::RuleChanged(const std::string& ns, const std::string& name,
                                                   std::shared_ptr<const RuleState> rule) {
   std::vector<ServiceKey> concerned;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (rule == nullptr) {
     rules_.erase({ns, name});
   } else {
@@ -37,14 +37,14 @@ std::vector<ServiceKey> ServiceIndex::RuleChanged(const std::string& ns, const s
 }
 
 bool ServiceIndex::NamesRule(const std::string& ns, const std::string& name) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto at = pods_.lower_bound({ns, name, ""});
   return at != pods_.end() && at->first.ns == ns && at->first.rule == name;
 }
 
 ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   View view;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto found = pods_.find(service); found != pods_.end()) {
     for (const auto& [name, pod] : found->second) view.pods.push_back(pod);
   }
@@ -59,7 +59,7 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
 
 std::vector<ServiceKey> ServiceIndex::services() const {
   std::vector<ServiceKey> keys;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [key, pods] : pods_) keys.push_back(key);
   return keys;
 }

@@ -2,11 +2,11 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "watcher/scaling/instances.h"
 
 namespace mindgate::watcher::scaling {
@@ -35,9 +35,9 @@ class ServiceIndex {
  private:
   using RuleKey = std::pair<std::string, std::string>;  // namespace and name
 
-  mutable std::mutex mutex_;
-  std::map<ServiceKey, std::map<std::string, PodPtr>> pods_;   // guarded by mutex_
-  std::map<RuleKey, std::shared_ptr<const RuleState>> rules_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::map<ServiceKey, std::map<std::string, PodPtr>> pods_ GUARDED_BY(mutex_);
+  std::map<RuleKey, std::shared_ptr<const RuleState>> rules_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::watcher::scaling
