@@ -178,7 +178,7 @@ void Judge(Row& row) {
 
 std::string TextOf(const HostileShape& shape, size_t bytes) {
   std::string text = testing::HostileText(shape, bytes);
-  text.reserve(text.size() + webhook::kBodyRoom);
+  text.reserve(text.size() + http::kBodyRoom);
   return text;
 }
 
