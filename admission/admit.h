@@ -24,7 +24,7 @@ struct Verdict {
   Outcome outcome = Outcome::kAdmitted;
   std::string ignored_because;  // for kIgnored
   bool gave_up = false;         // for kError: AdmissionRequest::is_over said so
-  std::vector<json::Operation> patch;
+  json::Patch patch;
   std::vector<mutators::Change> changes;
   std::vector<policies::Finding> findings;
   std::vector<std::string> warnings;  // as a kubectl user reads them: at most kMaxWarnings, each

@@ -8,12 +8,18 @@
 namespace mindgate::certs {
 
 std::string EncodeBase64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // with the end that OpenSSL writes
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+  std::string text;
+  AppendBase64(bytes, text);
+  return text;
+}
+
+void AppendBase64(std::string_view bytes, std::string& out) {
+  const size_t before = out.size();
+  out.resize(before + (bytes.size() + 2) / 3 * 4 + 1);  // with the end that OpenSSL writes
+  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data() + before),
                                    reinterpret_cast<const unsigned char*>(bytes.data()),
                                    static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(size));
-  return text;
+  out.resize(before + static_cast<size_t>(size));
 }
 
 std::optional<std::string> DecodeBase64(std::string_view text) {

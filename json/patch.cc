@@ -1,6 +1,7 @@
 #include "json/patch.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,27 +31,27 @@ void AppendQuoted(std::string_view text, std::string& out) {
 }
 
 // As nlohmann prints it, without a serializer for each value: they are a few members of texts.
-void AppendCompact(const Json& value, std::string& out) {
-  if (const auto* text = value.get_ptr<const std::string*>()) {
-    AppendQuoted(*text, out);
-  } else if (const auto* members = value.get_ptr<const Json::object_t*>()) {
+void AppendCompact(const Value& value, std::string& out) {
+  if (value.is_string()) {
+    AppendQuoted(value.text(), out);
+  } else if (value.is_object()) {
     out += '{';
-    for (const auto& [key, member] : *members) {
+    for (const Member& member : value.members()) {
       if (out.back() != '{') out += ',';
-      AppendQuoted(key, out);
+      AppendQuoted(member.key, out);
       out += ':';
-      AppendCompact(member, out);
+      AppendCompact(member.value, out);
     }
     out += '}';
-  } else if (const auto* items = value.get_ptr<const Json::array_t*>()) {
+  } else if (value.is_array()) {
     out += '[';
-    for (const Json& item : *items) {
+    for (const Value& item : value) {
       if (out.back() != '[') out += ',';
       AppendCompact(item, out);
     }
     out += ']';
   } else {
-    out += value.dump();
+    out += Dump(value);
   }
 }
 
@@ -70,7 +71,7 @@ class Rebuilder {
 
   Result<Value> Rebuild(const Value& value, std::span<const Target> steps, size_t depth) {
     if (steps.front().tokens.size() == depth) {
-      return ValueOf(steps.front().operation->value, arena_);
+      return CopyOf(steps.front().operation->value, arena_);
     }
     if (value.is_object()) return Object(value, steps, depth);
     if (value.is_array()) return List(value, steps, depth);
@@ -102,7 +103,7 @@ class Rebuilder {
         if (!is_target || group.front().operation->kind != Operation::Kind::kAdd) {
           return Refused(group.front(), "is not there: " + Quote(token) + " is missing");
         }
-        row[count++] = {arena_.Text(token), ValueOf(group.front().operation->value, arena_)};
+        row[count++] = {arena_.Text(token), CopyOf(group.front().operation->value, arena_)};
         continue;
       }
       auto rebuilt = Rebuild(*found, group, depth + 1);
@@ -124,7 +125,7 @@ class Rebuilder {
       if (token == "-") {
         for (const Target& step : group) {
           if (step.tokens.size() != depth + 1) return Refused(step, "leads below a new item");
-          row[count++] = ValueOf(step.operation->value, arena_);
+          row[count++] = CopyOf(step.operation->value, arena_);
         }
         continue;
       }
@@ -151,7 +152,7 @@ Json ToJsonPatch(std::span<const Operation> operations) {
     Json& entry = patch.emplace_back(Json::object());
     entry["op"] = NameOf(operation.kind);
     entry["path"] = operation.path;
-    entry["value"] = operation.value;
+    entry["value"] = TreeOf(operation.value);
   }
   return patch;
 }

@@ -1,6 +1,5 @@
 #include "mutators/edits.h"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -9,7 +8,6 @@
 namespace mindgate::mutators {
 namespace {
 
-using json::Json;
 using json::Value;
 
 // How much of a path exists in an object.
@@ -38,32 +36,9 @@ bool Fits(const Reach& reach, Value::Type type) {
   return reach.present != nullptr ? reach.present->type() == type : reach.holder->is_object();
 }
 
-// Puts `value` below `root` at the relative pointer, creating maps and, for "-", lists.
-void PutBelow(Json& root, std::string_view relative, Json value) {
-  Json* at = &root;
-  std::string token;
-  for (size_t begin = 0, end = 0; begin < relative.size(); begin = end) {
-    end = json::TokenEnd(relative, begin);
-    token.clear();
-    json::Unescape(relative.substr(begin + 1, end - begin - 1), token);
-    if (token == "-") {
-      if (!at->is_array()) *at = Json::array();
-      at = &at->emplace_back();
-    } else {
-      if (!at->is_object()) *at = Json::object();
-      at = &(*at)[token];
-    }
-  }
-  *at = std::move(value);
-}
-
 std::optional<std::string_view> PendingFirst(const Value* pending,
                                              std::optional<std::string_view> stored) {
   return pending != nullptr ? json::AsString(pending) : stored;
-}
-
-Json Built(const Value& value) {
-  return value.is_string() ? Json(std::string(value.text())) : json::TreeOf(value);
 }
 
 // The writes of one object of a few templates, about.
@@ -74,7 +49,7 @@ constexpr size_t kFirstBlock = 2 * 1024;
 Edits::Edits(const Value& object, bool explain)
     : object_(object),
       explain_(explain),
-      arena_(std::make_unique<json::Arena>(kFirstBlock)),
+      arena_(std::make_shared<json::Arena>(kFirstBlock)),
       nodes_(std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstBlock)),
       writes_(nodes_.get()) {}
 
@@ -144,30 +119,59 @@ std::vector<Change> Edits::Changes() const {
   std::vector<Change> changes;
   changes.reserve(writes_.size());
   for (const auto& [path, write] : writes_) {
-    changes.push_back({write.mutator, std::string(path), write.reason});
+    changes.push_back({write.mutator, path, write.reason});
   }
   return changes;
 }
 
-std::vector<json::Operation> Edits::BuildPatch() const {
+json::Value Edits::Below(Writes::const_iterator first, Writes::const_iterator last,
+                         size_t depth) const {
+  const std::string_view path = first->first;
+  if (path.size() == depth) return json::CopyOf(first->second.value, *arena_);
+  const size_t end = json::TokenEnd(path, depth);
+  if (path.substr(depth, end - depth) == "/-") {
+    Value* const item = arena_->Row<Value>(1);
+    *item = Below(first, last, end);
+    return Value::OfItems({item, 1});
+  }
+  // Sorted by path, those of one member stand together.
+  json::Member* const row =
+      arena_->Row<json::Member>(static_cast<size_t>(std::distance(first, last)));
+  size_t count = 0;
+  while (first != last) {
+    const size_t token_end = json::TokenEnd(first->first, depth);
+    const std::string_view upper = first->first.substr(0, token_end);
+    auto next = first;
+    while (next != last && next->first.starts_with(upper) &&
+           json::TokenEnd(next->first, depth) == token_end) {
+      ++next;
+    }
+    std::string key;
+    json::Unescape(upper.substr(depth + 1), key);
+    row[count++] = {arena_->Text(key), Below(first, next, token_end)};
+    first = next;
+  }
+  json::SortMembers({row, count});
+  return Value::OfMembers({row, count});
+}
+
+json::Patch Edits::BuildPatch() const {
   using Kind = json::Operation::Kind;
   std::vector<json::Operation> operations;
   operations.reserve(writes_.size());
-  for (const auto& [path, write] : writes_) {
+  for (auto at = writes_.begin(); at != writes_.end();) {
+    const auto& [path, write] = *at;
     const std::string_view parent = path.substr(0, write.reach);
-    const std::string_view rest = path.substr(write.reach);
-    if (rest.empty()) {
-      operations.push_back(
-          {write.replaces ? Kind::kReplace : Kind::kAdd, std::string(path), Built(write.value)});
-      continue;
+    auto last = std::next(at);
+    // Sorted by path, those below one missing parent stand together.
+    if (parent.size() < path.size()) {
+      while (last != writes_.end() && last->first.substr(0, last->second.reach) == parent) ++last;
     }
-    // Writes are sorted by path, so those below one missing parent stand together.
-    if (operations.empty() || operations.back().path != parent) {
-      operations.push_back({Kind::kAdd, std::string(parent), Json()});
-    }
-    PutBelow(operations.back().value, rest, Built(write.value));
+    operations.push_back(
+        {write.replaces ? Kind::kReplace : Kind::kAdd, parent, Below(at, last, parent.size())});
+    at = last;
   }
-  return operations;
+  return {std::move(operations), arena_};
 }
 
 }  // namespace mindgate::mutators

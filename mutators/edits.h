@@ -13,10 +13,11 @@
 
 namespace mindgate::mutators {
 
-// One thing that was added, and why; for people. Names and reasons are texts of the program.
+// One thing that was added, and why; for people. Names and reasons are texts of the program; paths
+// live as long as a patch of the same edits.
 struct Change {
   std::string_view mutator;
-  std::string path;  // RFC 6901; the last token is "-" for an appended list item
+  std::string_view path;  // RFC 6901; the last token is "-" for an appended list item
   std::string_view reason;
   bool operator==(const Change&) const = default;
 };
@@ -81,7 +82,7 @@ class Edits {
 
   // Sorted by path. An absent (or null) parent is added once with all that goes below it; what
   // exists with another value (a built-in kind's default-scheduler) is replaced.
-  std::vector<json::Operation> BuildPatch() const;
+  json::Patch BuildPatch() const;
 
  private:
   struct Write {
@@ -95,14 +96,17 @@ class Edits {
   // The path of a member, spelled where the next one will be.
   std::string_view Spell(const schemas::Pointer& map, std::string_view key) const;
   void Add(std::string_view path, const Write& write);
+  // One value of all writes from `first` to `last`, whose paths agree up to `depth`.
+  using Writes = std::pmr::map<std::string_view, Write>;
+  json::Value Below(Writes::const_iterator first, Writes::const_iterator last, size_t depth) const;
 
   const json::Value& object_;
   const bool explain_;
   std::string_view mutator_;
-  std::unique_ptr<json::Arena> arena_;
+  std::shared_ptr<json::Arena> arena_;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> nodes_;
-  std::pmr::map<std::string_view, Write> writes_;  // by path, which is in the arena
-  schemas::KeyFilter written_;                     // the keys of Set
+  Writes writes_;               // by path, which is in the arena
+  schemas::KeyFilter written_;  // the keys of Set
   mutable std::string spelled_;
   std::vector<Withheld> withheld_;
   bool gave_up_ = false;

@@ -221,7 +221,7 @@ std::string EncodeAnswer(const Review& review, Hook hook, const admission::Verdi
   // needs no escaping, and is most of an answer.
   if (hook == Hook::kMutate && allowed && !verdict.patch.empty()) {
     answer += R"("patch":")";
-    answer += certs::EncodeBase64(json::PatchText(verdict.patch));
+    certs::AppendBase64(json::PatchText(verdict.patch), answer);
     answer += R"(","patchType":"JSONPatch",)";
   }
   // Texts are cut at bytes: half a character must not make the answer fail.

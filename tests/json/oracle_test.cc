@@ -14,6 +14,7 @@
 
 #include "json/decode.h"
 #include "json/patch.h"
+#include "json/written_patch.h"
 #include "json/yaml.h"
 #include "support/places.h"
 
@@ -106,7 +107,7 @@ TEST(YamlOracle, ReadsAsSigsYamlDoes) {
 }
 
 // Only what mindgate's own patches hold.
-Operation OperationOf(const Json& written) {
+Written OperationOf(const Json& written) {
   const bool adds = written["op"] == "add";
   return {adds ? Operation::Kind::kAdd : Operation::Kind::kReplace, written["path"],
           written["value"]};
@@ -119,11 +120,11 @@ TEST(PatchOracle, AppliesAsTheApiServerDoes) {
     const std::string name = test["name"];
     SCOPED_TRACE(name);
     ++count;
-    std::vector<Operation> operations;
+    std::vector<Written> operations;
     for (const Json& written : test["patch"]) operations.push_back(OperationOf(written));
     const Document document(test["document"]);
     Arena arena(1024);
-    const auto patched = ApplyPatch(document.root(), operations, arena);
+    const auto patched = ApplyPatch(document.root(), PatchOf(operations), arena);
     // The one that theirs takes and RFC 6902 does not.
     if (name == "replace of an absent label") {
       EXPECT_TRUE(answers[name].contains("result"));

@@ -11,6 +11,7 @@
 #include "json/any_json.h"
 #include "json/decode.h"
 #include "json/pointer.h"
+#include "json/written_patch.h"
 
 namespace mindgate::json {
 namespace {
@@ -20,7 +21,7 @@ using Kind = Operation::Kind;
 
 TEST(ToJsonPatch, WritesRfc6902) {
   struct Case {
-    std::vector<Operation> operations;
+    std::vector<Written> operations;
     std::string_view want;
   };
   const Case cases[] = {
@@ -39,17 +40,17 @@ TEST(ToJsonPatch, WritesRfc6902) {
        "[{\"op\":\"add\",\"path\":\"/\xc3\xa9\",\"value\":\"\xe6\x96\x87\"}]"},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(ToJsonPatch(c.operations).dump(), c.want);
-    EXPECT_EQ(PatchText(c.operations), c.want);
+    EXPECT_EQ(ToJsonPatch(PatchOf(c.operations)).dump(), c.want);
+    EXPECT_EQ(PatchText(PatchOf(c.operations)), c.want);
   }
 }
 
 // The value after the patch as text, or what is wrong with the patch.
-std::string Patched(std::string_view text, const std::vector<Operation>& operations) {
+std::string Patched(std::string_view text, const std::vector<Written>& operations) {
   const auto document = Document::Decode(text).value();
   const std::string before = Dump(document.root());
   Arena arena(256);
-  const auto patched = ApplyPatch(document.root(), operations, arena);
+  const auto patched = ApplyPatch(document.root(), PatchOf(operations), arena);
   EXPECT_EQ(Dump(document.root()), before) << "what is patched never changes";
   return patched ? Dump(*patched) : patched.error().message();
 }
@@ -57,7 +58,7 @@ std::string Patched(std::string_view text, const std::vector<Operation>& operati
 TEST(ApplyPatch, DoesOurOperations) {
   struct Case {
     std::string_view text;
-    std::vector<Operation> operations;
+    std::vector<Written> operations;
     std::string_view want;
   };
   const Case cases[] = {
@@ -83,7 +84,7 @@ TEST(ApplyPatch, DoesOurOperations) {
 TEST(ApplyPatch, SaysWhatIsWrong) {
   struct Case {
     std::string_view text;
-    Operation operation;
+    Written operation;
     std::string_view want;
   };
   const Case cases[] = {
@@ -105,8 +106,8 @@ TEST(ApplyPatch, SaysWhatIsWrong) {
 TEST(ApplyPatch, SharesWhatItDoesNotChange) {
   const auto document = Document::Decode(R"({"a":{"x":[1,2]},"b":{"y":[3]}})").value();
   Arena arena(256);
-  const std::vector<Operation> operations = {{Kind::kAdd, "/b/z", 4}};
-  const auto patched = ApplyPatch(document.root(), operations, arena).value();
+  const auto patched =
+      ApplyPatch(document.root(), PatchOf({{Kind::kAdd, "/b/z", 4}}), arena).value();
   EXPECT_EQ(FindPath(patched, {"a", "x"})->begin(), FindPath(document.root(), {"a", "x"})->begin());
   EXPECT_EQ(FindPath(patched, {"b", "y"})->begin(), FindPath(document.root(), {"b", "y"})->begin());
   EXPECT_NE(Find(patched, "b")->members().data(), Find(document.root(), "b")->members().data());
@@ -131,7 +132,7 @@ rc::Gen<std::string> AnyTarget(const Json& root) {
 
 RC_GTEST_PROP(ApplyPatchProperty, AgreesWithNlohmann, ()) {
   const Json before = *AnyJson();
-  std::vector<Operation> operations;
+  std::vector<Written> written;
   std::set<std::string> paths;
   const int size = *rc::gen::inRange(0, 5);
   for (int i = 0; i < size; ++i) {
@@ -143,8 +144,9 @@ RC_GTEST_PROP(ApplyPatchProperty, AgreesWithNlohmann, ()) {
     if (!independent) continue;
     paths.insert(path);
     const Json* there = Resolve(before, path);
-    operations.push_back({there == nullptr ? Kind::kAdd : Kind::kReplace, path, *AnyJson(1)});
+    written.push_back({there == nullptr ? Kind::kAdd : Kind::kReplace, path, *AnyJson(1)});
   }
+  const Patch operations = PatchOf(written);
   RC_LOG() << before << "\n" << ToJsonPatch(operations);
   const Document document(before);
   Arena arena(256);

@@ -64,6 +64,11 @@ TEST(Edits, BuildsTheSmallestPatch) {
        {},
        R"([{"op":"add","path":"/spec/metadata","value":{"annotations":{"a":"v"},"labels":{"b":"v"}}},)"
        R"({"op":"add","path":"/spec/x","value":{"k":"v"}}])"},
+      {"names that begin alike below a missing parent",
+       "{}",
+       {{"/a/m", "k"}, {"/a/m-b", "k"}, {"/a/m", "l"}, {"/a", "m~x"}},
+       {"/a/list"},
+       R"([{"op":"add","path":"/a","value":{"list":[{"name":"e"}],"m":{"k":"v","l":"v"},"m-b":{"k":"v"},"m~x":"v"}}])"},
       {"siblings whose names begin alike are not mixed up",
        "{a: {}, a-b: {}}",
        {{"/a/m", "k"}, {"/a-b/m", "k"}, {"/a/m", "l"}},
@@ -127,7 +132,7 @@ TEST(Edits, TheFirstWriterOfAPlaceWins) {
   edits.Set(PlaceAt(object, "/labels"), "b", "3", "three");
   EXPECT_THAT(edits.Changes(), ::testing::ElementsAre(Change{"first", "/labels/a", "one"},
                                                       Change{"second", "/labels/b", "three"}));
-  EXPECT_EQ(edits.BuildPatch().front().value, Yaml("{a: '1', b: '3'}"));
+  EXPECT_EQ(json::TreeOf(edits.BuildPatch().begin()->value), Yaml("{a: '1', b: '3'}"));
 }
 
 TEST(Edits, PlacesOfAnotherTypeAreIgnored) {

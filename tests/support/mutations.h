@@ -41,14 +41,15 @@ inline std::vector<std::string> Lines(const admission::Verdict& verdict,
   std::vector<std::string> lines;
   const json::Json mutated = After(verdict, object);
   for (const mutators::Change& change : verdict.changes) {
-    std::string path = change.path;
+    std::string path(change.path);
     if (path.ends_with("/-")) {
       const json::Json& list =
           mutated.at(json::Json::json_pointer(path.substr(0, path.size() - 2)));
       path = path.substr(0, path.size() - 1) + std::to_string(list.size() - 1);
     }
-    lines.push_back(change.path + " = " + mutated.at(json::Json::json_pointer(path)).dump() +
-                    "  (" + std::string(change.mutator) + ")");
+    lines.push_back(std::string(change.path) + " = " +
+                    mutated.at(json::Json::json_pointer(path)).dump() + "  (" +
+                    std::string(change.mutator) + ")");
   }
   return lines;
 }
