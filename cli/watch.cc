@@ -33,6 +33,10 @@ using watcher::scaling::ScalingController;
 
 constexpr const char* kController = "mindgate.io/watcher";
 
+// What a write may take at most ends well before another replica can lead: that waits for the 20 s
+// between renew_deadline and lease of kube::Elector. A refused write is decided anew.
+constexpr kube::ClientOptions kWriting{.retries = 0, .timeout = std::chrono::seconds(10)};
+
 // Keeps `target` in sync with mindgate.yaml; without a file, the defaults. Null until the first
 // successful load.
 class ConfigFollower {
@@ -102,7 +106,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   }
   std::random_device random;
   Leadership leadership(*access, options.leadership, clock, logger);
-  Connection connection(*std::move(access), {}, LogWarnings(logger));
+  Connection connection(*access, {}, LogWarnings(logger));
   const std::string& ns = connection.ns();
   kube::Client& client = connection.client();
   kube::Sleeper& sleeper = connection.sleeper();
@@ -125,7 +129,8 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     metrics.ObserveScalingLatency(latency);
   };
   of_scaling.seed = random();
-  ScalingController scaling(client, sleeper, clock, logger, recorder, of_scaling);
+  Connection writing(*access, kWriting, LogWarnings(logger));
+  ScalingController scaling(client, writing.client(), sleeper, clock, logger, recorder, of_scaling);
   const ConfigFollower follower(options.config_file, clock, logger, config,
                                 [&scaling] { scaling.EnqueueAll(); });
 

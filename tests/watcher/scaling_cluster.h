@@ -80,7 +80,10 @@ struct Replica {
   explicit Replica(Cluster& of) : Replica(of, OverHttp(of)) {}
   Replica(Cluster& of, std::unique_ptr<kube::Transport> by,
           const kube::ClientOptions& of_client = {})
-      : cluster(of), transport(std::move(by)), client(*transport, sleeper, of_client) {}
+      : cluster(of),
+        transport(std::move(by)),
+        client(*transport, sleeper, of_client),
+        writer(*transport, sleeper, {.retries = 0, .timeout = std::chrono::seconds(10)}) {}
   ~Replica() { Stop(); }
   static std::unique_ptr<kube::Transport> OverHttp(const Cluster& of) {
     return kube::MakeTransport(kube::testing::AccessTo(of.server.url()), "mindgate/test");
@@ -104,11 +107,13 @@ struct Replica {
   std::unique_ptr<kube::Transport> transport;
   kube::RealSleeper sleeper;
   kube::Client client;
+  kube::Client writer;
   log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
                      [](std::string_view) {}};
   kube::Recorder recorder{
       client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   ScalingController controller{client,
+                               writer,
                                sleeper,
                                cluster.clock,
                                logger,

@@ -253,7 +253,12 @@ TEST_F(ScalingControllerTest, ASurplusInstanceIsGivenUpForOneThatIsNeeded) {
     return cluster.server.Find(resources::kPods, "ns", name)["metadata"].contains(
         "deletionTimestamp");
   };
-  EXPECT_TRUE(Eventually([&] { return goes("p1"); }));
+  // Its time without room begins when the watcher sees the pod without its gate.
+  EXPECT_TRUE(Eventually([&] {
+    cluster.clock.Advance(std::chrono::seconds(61));
+    watcher.controller.EnqueueAll();
+    return goes("p1");
+  }));
   EXPECT_FALSE(goes("p0"));
   EXPECT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
 }
@@ -290,6 +295,10 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
     return count;
   };
   watcher.Start();
+  // Time without room counts from the moment when the watcher saw the pods.
+  ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().decisions >= 2; }));
+  cluster.clock.Advance(std::chrono::seconds(61));
+  watcher.controller.EnqueueAll();
   ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 2; }));
   ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
   EXPECT_EQ(gone(), 1);

@@ -2,16 +2,27 @@
 
 #include <algorithm>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "base/mutex.h"
 #include "base/thread.h"
+#include "json/decode.h"
 #include "watcher/scaling/gates.h"
 
 namespace mindgate::watcher::scaling {
+
+// How a verdict is told: as a word in the journal, and as the reason and action of an Event.
+struct Wording {
+  const char* what;
+  const char* reason;
+  const char* action;
+  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
+};
+
 namespace {
 
-// After a call that failed, and while what is known may be old.
+// While what is known may be old.
 constexpr std::chrono::seconds kAgain(1);
 
 Options OptionsOf(const schemas::ElasticScaling& settings) {
@@ -45,13 +56,14 @@ bool HasGates(const ObservedInstance& instance) {
                      [](const PodState* pod) { return pod->gate && !pod->ended; });
 }
 
-// How a verdict is told: as a word in the journal, and as the reason and action of an Event.
-struct Wording {
-  const char* what;
-  const char* reason;
-  const char* action;
-  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
-};
+// What a decision about the pod depends on.
+bool IsSame(const PodState& a, const PodState& b) {
+  const auto of = [](const PodState& pod) {
+    return std::tuple(pod.uid, pod.instance, pod.group, pod.terminating, pod.placed, pod.running,
+                      pod.ended, pod.gate, pod.unschedulable.has_value());
+  };
+  return of(a) == of(b);
+}
 
 constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
 constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
@@ -65,10 +77,11 @@ constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "O
 
 }  // namespace
 
-ScalingController::ScalingController(kube::Client& client, kube::Sleeper& sleeper,
-                                     const Clock& clock, log::Logger& logger,
-                                     kube::Recorder& recorder, Options options)
+ScalingController::ScalingController(kube::Client& client, kube::Client& writer,
+                                     kube::Sleeper& sleeper, const Clock& clock,
+                                     log::Logger& logger, kube::Recorder& recorder, Options options)
     : client_(client),
+      writer_(writer),
       clock_(clock),
       logger_(logger),
       recorder_(recorder),
@@ -112,7 +125,11 @@ void ScalingController::Work(const std::stop_token& stop) {
 
 ScalingController::ServiceState& ScalingController::StateOf(const ServiceKey& key) {
   const MutexLock lock(mutex_);
-  return services_[key];
+  return services_.try_emplace(key, options_.seed + services_.size()).first->second;
+}
+
+void ScalingController::Retry(const ServiceKey& key, ServiceState& state) {
+  queue_.AddAt(key, std::chrono::steady_clock::now() + state.backoff.Next());
 }
 
 void ScalingController::Forget(const ServiceKey& key) {
@@ -143,20 +160,26 @@ void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token
   if (!knows_rule) return;  // it comes again once the rule was read
   const auto observed = Observe(view.pods);
   ServiceState& state = StateOf(key);
+  const bool enforced = settings.mode == schemas::EnforcementMode::kEnforce;
+  if (enforced && !FinishGivingUp(key, view.pods, observed, state, stop)) return Retry(key, state);
   const Time now = clock_.WallNow();
   const Service service = ServiceOf(view, observed, now, state);
   Decision decision = Decide(service, OptionsOf(settings), now,
                              std::max(*leading_since, state.given_up.value_or(*leading_since)));
   ++decisions_;
-  const bool enforced = settings.mode == schemas::EnforcementMode::kEnforce;
   journal_.Set({key, decision.reached, enforced ? decision.groups : CountsWithoutGrants(decision)});
   if (enforced) Brake(decision, settings.give_ups_per_minute, now);
-  const bool done = !enforced || CarryOut(decision, observed, now, state, stop);
+  std::set<std::string> undone;
+  if (enforced) undone = CarryOut(decision, observed, now, state, stop);
   if (options_.observe_latency) {
     options_.observe_latency(std::chrono::steady_clock::now() - work.due);
   }
-  Tell(key, decision, observed, !service.rule, enforced, state);
-  if (!done) queue_.AddAt(key, std::chrono::steady_clock::now() + kAgain);
+  Tell(key, decision, observed, !service.rule, enforced, undone, state);
+  if (undone.empty()) {
+    state.backoff.Reset();
+  } else {
+    Retry(key, state);
+  }
   if (decision.requeue_at) {
     queue_.AddAt(key, std::chrono::steady_clock::now() + (*decision.requeue_at - now));
   }
@@ -166,8 +189,23 @@ Service ScalingController::ServiceOf(const ServiceIndex::View& view,
                                      const std::vector<ObservedInstance>& observed, Time now,
                                      ServiceState& state) {
   Service service{view.rule.rule, view.rule.why_not, {}};
+  // The scheduler says of a gated pod, too, since when it is not placed: its time without room
+  // begins when it was first seen without the gate.
+  std::map<std::string, Time> ungated;
+  for (const PodPtr& pod : view.pods) {
+    if (pod->gate) continue;
+    const auto seen = state.ungated.find(pod->uid);
+    ungated.emplace(pod->uid, seen == state.ungated.end() ? now : seen->second);
+  }
+  state.ungated = std::move(ungated);
   for (const ObservedInstance& one : observed) {
     Instance instance = one.instance;
+    instance.unschedulable.reset();
+    for (const PodState* pod : one.pods) {
+      if (pod->ended || pod->gate || !pod->unschedulable) continue;
+      const Time since = std::max(*pod->unschedulable, state.ungated.at(pod->uid));
+      instance.unschedulable = std::min(instance.unschedulable.value_or(since), since);
+    }
     const auto found = state.granted.find(instance.name);
     if (found != state.granted.end() && instance.phase == Phase::kHeld) {
       const Grant& grant = found->second;
@@ -201,31 +239,37 @@ void ScalingController::Brake(Decision& decision, int64_t give_ups_per_minute, T
   }
 }
 
+void ScalingController::Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording,
+                             bool enforced, const ObservedInstance* instance) {
+  journal_.Add({clock_.WallNow(), key, outcome.instance, outcome.group, wording.what,
+                outcome.reason, enforced});
+  logger_.Info(wording.what, {{"namespace", key.ns},
+                              {"job_id", key.job_id},
+                              {"rule", key.rule},
+                              {"instance", outcome.instance},
+                              {"group", outcome.group},
+                              {"why", outcome.reason},
+                              {"enforced", enforced}});
+  if (instance == nullptr) return;
+  recorder_.Record({.regarding = instance->regarding,
+                    .type = wording.type,
+                    .reason = wording.reason,
+                    .action = wording.action,
+                    .note = outcome.reason});
+}
+
 void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
                              const std::vector<ObservedInstance>& observed, bool unusable_rule,
-                             bool enforced, ServiceState& state) {
+                             bool enforced, const std::set<std::string>& undone,
+                             ServiceState& state) {
   ReportedOutcomes said;
   const auto tell = [&](const Outcome& outcome, const Wording& wording) {
     const auto [saying, fresh] = said.emplace(outcome.instance, wording.what, outcome.reason);
     if (!fresh || state.said.contains(*saying)) return;
-    journal_.Add({clock_.WallNow(), key, outcome.instance, outcome.group, wording.what,
-                  outcome.reason, enforced});
-    logger_.Info(wording.what, {{"namespace", key.ns},
-                                {"job_id", key.job_id},
-                                {"rule", key.rule},
-                                {"instance", outcome.instance},
-                                {"group", outcome.group},
-                                {"why", outcome.reason},
-                                {"enforced", enforced}});
-    const ObservedInstance* instance = Find(observed, outcome.instance);
-    if (instance == nullptr) return;
-    recorder_.Record({.regarding = instance->regarding,
-                      .type = wording.type,
-                      .reason = wording.reason,
-                      .action = wording.action,
-                      .note = outcome.reason});
+    Tell(key, outcome, wording, enforced, Find(observed, outcome.instance));
   };
   for (const Outcome& outcome : decision.outcomes) {
+    if (undone.contains(outcome.instance)) continue;
     switch (outcome.verdict) {
       case Verdict::kGrant:
         tell(outcome, enforced ? kGranted : kWouldGrant);
@@ -245,10 +289,11 @@ void ScalingController::Tell(const ServiceKey& key, const Decision& decision,
   state.said = std::move(said);
 }
 
-bool ScalingController::CarryOut(const Decision& decision,
-                                 const std::vector<ObservedInstance>& observed, Time now,
-                                 ServiceState& state, const std::stop_token& stop) {
-  bool done = true;
+std::set<std::string> ScalingController::CarryOut(const Decision& decision,
+                                                  const std::vector<ObservedInstance>& observed,
+                                                  Time now, ServiceState& state,
+                                                  const std::stop_token& stop) {
+  std::set<std::string> undone;
   for (const Outcome& outcome : decision.outcomes) {
     const ObservedInstance* instance = Find(observed, outcome.instance);
     if (instance == nullptr || !Leads() || stop.stop_requested()) continue;
@@ -262,16 +307,20 @@ bool ScalingController::CarryOut(const Decision& decision,
       if (held) state.granted[outcome.instance].answered = opening == Opening::kDone;
       if (opening == Opening::kFailed) {
         state.unfinished.insert(outcome.instance);
-        done = false;
+        undone.insert(outcome.instance);
       } else {
         state.unfinished.erase(outcome.instance);
       }
     } else if (outcome.verdict == Verdict::kGiveUp) {
+      if (!IsStillSo(instance, stop) || !IsStillSo(Find(observed, decision.stranded), stop)) {
+        undone.insert(outcome.instance);
+        continue;
+      }
       state.given_up = now;
-      done = GiveUp(*instance, stop) && done;
+      if (!GiveUp(*instance, outcome, state, stop)) undone.insert(outcome.instance);
     }
   }
-  return done;
+  return undone;
 }
 
 ScalingController::Opening ScalingController::OpenGates(const ObservedInstance& instance,
@@ -279,8 +328,9 @@ ScalingController::Opening ScalingController::OpenGates(const ObservedInstance& 
   Opening opening = Opening::kDone;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate || pod->ended) continue;
+    if (!Leads()) return Opening::kFailed;
     const Gate gate{pod->service.ns, pod->name, pod->uid, *pod->gate};
-    const auto answer = OpenGate(client_, gate, false, stop);
+    const auto answer = OpenGate(writer_, gate, false, stop);
     if (answer) {
       ++granted_;
     } else if (!Done(answer, *pod, "the gate of a pod cannot be opened now")) {
@@ -292,17 +342,58 @@ ScalingController::Opening ScalingController::OpenGates(const ObservedInstance& 
   return opening;
 }
 
-bool ScalingController::GiveUp(const ObservedInstance& instance, const std::stop_token& stop) {
-  bool done = true;
+bool ScalingController::IsStillSo(const ObservedInstance* instance, const std::stop_token& stop) {
+  if (instance == nullptr) return false;
+  return std::all_of(instance->pods.begin(), instance->pods.end(), [&](const PodState* pod) {
+    const auto answer = client_.Get(kube::resources::kPods, pod->service.ns, pod->name, stop);
+    if (!answer) return false;
+    const auto now = PodOf(json::Document(*answer).root());
+    return now && IsSame(*pod, *now);
+  });
+}
+
+bool ScalingController::GiveUp(const ObservedInstance& instance, const Outcome& outcome,
+                               ServiceState& state, const std::stop_token& stop) {
+  state.giving_up = {outcome, UidsOf(instance), {}};
   for (const PodState* pod : instance.pods) {
-    kube::DeleteOptions options;
-    options.preconditions.uid = pod->uid;
-    const auto answer =
-        client_.Delete(kube::resources::kPods, pod->service.ns, pod->name, options, stop);
-    done = Done(answer, *pod, "a pod cannot be deleted now") && done;
+    if (Leads() && Delete(*pod, stop)) state.giving_up->deleted.insert(pod->uid);
   }
+  if (state.giving_up->deleted != state.giving_up->pods) return false;
   ++given_up_;
-  return done;
+  return true;
+}
+
+bool ScalingController::FinishGivingUp(const ServiceKey& key, const std::vector<PodPtr>& pods,
+                                       const std::vector<ObservedInstance>& observed,
+                                       ServiceState& state, const std::stop_token& stop) {
+  if (!state.giving_up) return true;
+  GivingUp& giving_up = *state.giving_up;
+  const bool was_done = giving_up.deleted == giving_up.pods;
+  std::set<std::string> live;
+  for (const PodPtr& pod : pods) {
+    if (!giving_up.pods.contains(pod->uid) || pod->terminating) continue;
+    live.insert(pod->uid);
+    if (giving_up.deleted.contains(pod->uid) || !Leads()) continue;
+    if (Delete(*pod, stop)) giving_up.deleted.insert(pod->uid);
+  }
+  // What is not there any more need not be deleted.
+  for (const std::string& uid : giving_up.pods) {
+    if (!live.contains(uid)) giving_up.deleted.insert(uid);
+  }
+  if (!was_done && giving_up.deleted == giving_up.pods) {
+    ++given_up_;
+    Tell(key, giving_up.outcome, kGivenUp, true, Find(observed, giving_up.outcome.instance));
+  }
+  if (!live.empty()) return false;
+  state.giving_up.reset();
+  return true;
+}
+
+bool ScalingController::Delete(const PodState& pod, const std::stop_token& stop) {
+  kube::DeleteOptions options;
+  options.preconditions.uid = pod.uid;
+  return Done(writer_.Delete(kube::resources::kPods, pod.service.ns, pod.name, options, stop), pod,
+              "a pod cannot be deleted now");
 }
 
 // A pod that is gone, another one of its name and a gate that is open already are not failures: the

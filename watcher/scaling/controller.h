@@ -26,6 +26,8 @@
 
 namespace mindgate::watcher::scaling {
 
+struct Wording;  // how an outcome is told
+
 // Opens the gates of pods under a scaling rule when their instance may start, and gives instances
 // up when rebalancing says so. Every replica of the watcher knows all services; only the one that
 // leads decides, and it acts only in the mode enforce.
@@ -55,9 +57,12 @@ class ScalingController {
     uint64_t left_out = 0;  // pods that are too large to be read, at the moment
   };
 
-  // The rest must outlive it.
-  ScalingController(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
-                    log::Logger& logger, kube::Recorder& recorder, Options options);
+  // `client` reads and watches. `writer` opens gates and deletes pods: it must not retry, and its
+  // timeout must be below what another replica waits after this one stopped leading
+  // (kube::Elector), so that nothing is written after another one leads. The rest must outlive it.
+  ScalingController(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+                    const Clock& clock, log::Logger& logger, kube::Recorder& recorder,
+                    Options options);
 
   // Until `stop`.
   void Run(const std::stop_token& stop);
@@ -81,8 +86,19 @@ class ScalingController {
     bool answered = false;       // the API server said yes to all, so that only the watch is late
   };
 
+  // An instance whose pods go, until the watch shows that all of them do.
+  struct GivingUp {
+    Outcome outcome;
+    std::set<std::string> pods;     // UIDs
+    std::set<std::string> deleted;  // of these, by a call that was answered
+  };
+
   // What is remembered of a service between two decisions.
   struct ServiceState {
+    explicit ServiceState(uint64_t seed) : backoff(seed) {}
+    std::map<std::string, Time> ungated;   // by UID: when a pod was first seen without our gate
+    std::optional<GivingUp> giving_up;     // finished before anything else is decided
+    kube::Backoff backoff;                 // after writes that failed
     std::map<std::string, Grant> granted;  // by instance
     std::set<std::string> unfinished;      // of these, whose gates may not all be open
     std::optional<Time> given_up;          // when that was done the last time
@@ -103,19 +119,36 @@ class ScalingController {
                            ServiceState& state);
   // Takes back what the whole cluster may not lose now.
   void Brake(Decision& decision, int64_t give_ups_per_minute, Time now);
+  // All but `undone`, which is told when it is done.
   void Tell(const ServiceKey& key, const Decision& decision,
             const std::vector<ObservedInstance>& observed, bool unusable_rule, bool enforced,
-            ServiceState& state);
-  bool CarryOut(const Decision& decision, const std::vector<ObservedInstance>& observed, Time now,
-                ServiceState& state, const std::stop_token& stop);
+            const std::set<std::string>& undone, ServiceState& state);
+  void Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
+            const ObservedInstance* instance);
+  // Returns the instances of which not all could be done.
+  std::set<std::string> CarryOut(const Decision& decision,
+                                 const std::vector<ObservedInstance>& observed, Time now,
+                                 ServiceState& state, const std::stop_token& stop);
   Opening OpenGates(const ObservedInstance& instance, const std::stop_token& stop);
-  bool GiveUp(const ObservedInstance& instance, const std::stop_token& stop);
+  // Whether the pods are what they were taken for. What is destroyed is read again before: a watch
+  // may be a while behind.
+  bool IsStillSo(const ObservedInstance* instance, const std::stop_token& stop);
+  // Deletes what is left of one that is given up. False as long as the watch shows a pod of it: a
+  // decision would take the instance for one that starts.
+  bool FinishGivingUp(const ServiceKey& key, const std::vector<PodPtr>& pods,
+                      const std::vector<ObservedInstance>& observed, ServiceState& state,
+                      const std::stop_token& stop);
+  bool GiveUp(const ObservedInstance& instance, const Outcome& outcome, ServiceState& state,
+              const std::stop_token& stop);
+  bool Delete(const PodState& pod, const std::stop_token& stop);
+  void Retry(const ServiceKey& key, ServiceState& state);
   bool Done(const kube::Answer<void>& answer, const PodState& pod, const char* what);
   bool Leads() const { return options_.leading_since().has_value(); }
   ServiceState& StateOf(const ServiceKey& key);
   void Forget(const ServiceKey& key);
 
   kube::Client& client_;
+  kube::Client& writer_;
   const Clock& clock_;
   log::Logger& logger_;
   kube::Recorder& recorder_;

@@ -327,6 +327,7 @@ class Round {
     *std::find_if(decision_.outcomes.begin(), decision_.outcomes.end(),
                   [&](const Outcome& outcome) { return outcome.instance == victim->name; }) =
         given_up;
+    decision_.stranded = stranded->name;
   }
 
   void FillCounts() {

@@ -32,9 +32,10 @@ struct Instance {
   Time since{};  // when its oldest pod was created
   std::optional<Time>
       granted{};  // of a held one: when we took its gate away, which is not seen yet
-  std::optional<Time> unschedulable{};  // since when the scheduler has no room for one of its pods
-  int64_t ready = 0;                    // how many of its pods are ready
-  int64_t placed = 0;                   // how many of its pods have a node
+  // Since when the scheduler has no room for one of its pods that may be scheduled.
+  std::optional<Time> unschedulable{};
+  int64_t ready = 0;   // how many of its pods are ready
+  int64_t placed = 0;  // how many of its pods have a node
   bool operator==(const Instance&) const = default;
 };
 
@@ -89,6 +90,7 @@ struct Decision {
   std::vector<GroupCount> groups;        // by name
   std::vector<Outcome> outcomes;         // one for each instance that is not ended, by name
   std::optional<Outcome> would_give_up;  // what rebalancing would do, were it enforced
+  std::string stranded;                  // the instance that another one is given up for
   std::optional<Time> requeue_at;        // when time alone may make it another one
   bool operator==(const Decision&) const = default;
 };

@@ -15,6 +15,7 @@ using json::Value;
 // (component/infer-operator/pkg/common) tell the pods of one instance by these labels.
 constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
 constexpr std::string_view kLwsGroup = "leaderworkerset.sigs.k8s.io/group-index";
+constexpr std::string_view kInferService = "infer.huawei.com/inferservice-name";
 constexpr std::string_view kInstanceSet = "infer.huawei.com/instanceset-name";
 constexpr std::string_view kInstanceIndex = "infer.huawei.com/instanceset-index";
 
@@ -46,15 +47,18 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
       return;
     }
   }
-  const auto indexed = [&](std::string_view kind, std::string_view name, std::string_view index) {
-    const std::string of = Text(labels, name);
+  const auto indexed = [&](std::string_view kind, const std::string& of, std::string_view index) {
     const std::string at = Text(labels, index);
     if (of.empty() || at.empty()) return false;
     pod.instance = std::string(kind) + "/" + of + "-" + at;
     return true;
   };
-  if (indexed("LeaderWorkerSet", kLwsName, kLwsGroup)) return;
-  if (indexed("InstanceSet", kInstanceSet, kInstanceIndex)) return;
+  if (indexed("LeaderWorkerSet", Text(labels, kLwsName), kLwsGroup)) return;
+  // The set's own name is that of the role, which other InferServices have too.
+  const std::string service = Text(labels, kInferService);
+  std::string set = Text(labels, kInstanceSet);
+  if (!service.empty() && !set.empty()) set.insert(0, service + "-");
+  if (indexed("InstanceSet", set, kInstanceIndex)) return;
   pod.instance = "Pod/" + pod.name;
 }
 

@@ -55,7 +55,8 @@ inline constexpr const char* kPodSelector = "mind-cluster/scaling-rule";
 //
 // Which pods are one instance:
 //   pods of one group of a LeaderWorkerSet (label leaderworkerset.sigs.k8s.io/group-index),
-//   pods of one instance of infer-operator (label infer.huawei.com/instanceset-index),
+//   pods of one instance of infer-operator (labels infer.huawei.com/inferservice-name,
+//   instanceset-name and instanceset-index),
 //   pods of one AscendJob, vcjob, Job or PodSet: what its controller makes is one gang,
 //   else each pod by itself: replicas of a ReplicaSet, a StatefulSet or a role of a StormService.
 std::optional<PodState> PodOf(const json::Value& pod);
