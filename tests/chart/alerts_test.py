@@ -64,6 +64,7 @@ EXPIRY = webhook("mindgate_certificate_expiry_timestamp_seconds", ',pod="a"')
 CONFIG = "mindgate_config_info"
 LEADING = "mindgate_watcher_leading"
 BUILD = "mindgate_build_info"
+HANGING = "mindgate_webhook_hanging_decisions"
 OF_WEBHOOK = of("webhook")
 REJECTED = (
     'apiserver_admission_webhook_rejection_count{name="pods.validate.mindgate.io",error_type="%s"}'
@@ -116,6 +117,24 @@ CASES = [
         [({}, 2)],
     ),
     *counter("MindgateInternalError", webhook("mindgate_webhook_bugs_total"), 30, OF_WEBHOOK),
+    Case("MindgateDecisionHangs", "none", {webhook(HANGING, ',pod="a",kind="Pod"'): "0x40"}, 30),
+    Case(
+        "MindgateDecisionHangs",
+        "once, long ago",
+        {webhook(HANGING, ',pod="a",kind="Pod"'): "0x5 1x1 0x40"},
+        30,
+    ),
+    Case(
+        "MindgateDecisionHangs",
+        "seen once, and the replica was restarted",
+        {
+            webhook(HANGING, ',pod="a",kind="Deployment"'): "0x5 1 _x40",
+            webhook(HANGING, ',pod="a",kind="Pod"'): "0x5 0 _x40",
+            webhook(HANGING, ',pod="b",kind="Deployment"'): "0x40",
+        },
+        15,
+        [({"kind": "Deployment"}, 1)],
+    ),
     Case(
         "MindgateOverloaded",
         "now and then",
