@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -31,7 +32,10 @@ FIXED = [
 ]
 VARYING = re.compile(
     r"(usr/)?lib(64)?/([\w-]+/)?[\w.+-]+\.so[\d.]*|usr/share/doc/[\w.+-]+/copyright"
+    r"|usr/share/doc/mindgate/packages|var/lib/dpkg/status\.d/[\w.+-]+"
+    r"|etc/(os-release|debian_version)"
 )
+PACKAGES = "usr/share/doc/mindgate/packages"
 
 
 def image(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -52,10 +56,20 @@ class ImageTest(unittest.TestCase):
             cls.members = {entry.name: tar.extractfile(entry).read() for entry in tar}
         cls.manifest = json.loads(cls.members["manifest.json"])
         cls.layer = gzip.decompress(cls.members[cls.manifest[0]["Layers"][0]])
+        with tarfile.open(fileobj=io.BytesIO(cls.layer)) as tar:
+            small = [entry for entry in tar if entry.isreg() and entry.size < 100_000]
+            cls.texts = {
+                entry.name: tar.extractfile(entry).read().decode(errors="replace")
+                for entry in small
+            }
 
     def entries(self) -> list[tarfile.TarInfo]:
         with tarfile.open(fileobj=io.BytesIO(self.layer)) as tar:
             return tar.getmembers()
+
+    def text(self, path: str) -> str:
+        """A file of the image; empty where there is none."""
+        return self.texts.get(path, "")
 
     def test_names_config_and_layer_by_their_digests(self) -> None:
         config = self.members[self.manifest[0]["Config"]]
@@ -94,6 +108,7 @@ class ImageTest(unittest.TestCase):
                     "org.opencontainers.image.version": version.stdout.strip().removeprefix(
                         "mindgate "
                     ),
+                    "io.mindgate.packages": " ".join(self.text(PACKAGES).split()),
                 },
             },
         )
@@ -103,6 +118,21 @@ class ImageTest(unittest.TestCase):
         self.assertEqual([name for name in files if not VARYING.fullmatch(name)], FIXED)
         self.assertTrue(any("/ld-linux" in name for name in files), "the loader is missing")
         self.assertTrue(any("/libc.so." in name for name in files), "the C library is missing")
+
+    @unittest.skipUnless(shutil.which("dpkg-query"), "only Debian's packages are listed")
+    def test_tells_the_debian_package_of_each_library_and_its_version(self) -> None:
+        listed = dict(line.split("=", 1) for line in self.text(PACKAGES).splitlines())
+        asked = ["dpkg-query", "-W", "-f", "${Package}=${Version}\n", *listed]
+        installed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(set(installed.splitlines()), {f"{k}={v}" for k, v in listed.items()})
+        known = {"ca-certificates", "libc6", "libssl3", "libcurl4", "nlohmann-json3-dev"}
+        self.assertLessEqual(known, set(listed))
+        names = [entry.name for entry in self.entries()]
+        for folder in ("var/lib/dpkg/status.d/{}", "usr/share/doc/{}/copyright"):
+            self.assertEqual([name for name in listed if folder.format(name) not in names], [])
+        for name, version in listed.items():
+            self.assertIn(f"\nVersion: {version}\n", self.text(f"var/lib/dpkg/status.d/{name}"))
+        self.assertIn("\nID=debian\n", self.text("etc/os-release"))
 
     def test_belongs_to_root_and_may_be_written_by_nobody_else(self) -> None:
         for entry in self.entries():
