@@ -26,6 +26,7 @@ struct Hook {
   std::string bundle;  // caBundle in PEM, decoded; empty: none, or not decodable
   std::string failure_policy;
   Json namespace_selector;
+  std::string source_condition;  // the match condition about who made the object; empty: none
 };
 
 // On the webhook configurations: how far the chart has rolled out. "observe" injects nothing and
@@ -67,6 +68,7 @@ void CheckCertificates(Context& context);
 void CheckSelectors(Context& context);
 void CheckPermissions(Context& context);
 void CheckBounds(Context& context);
+void CheckControllers(Context& context);
 void CheckWatcher(Context& context);
 void CheckGates(Context& context);
 void CheckDryRun(Context& context);

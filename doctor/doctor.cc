@@ -68,6 +68,7 @@ Report Diagnose(kube::Client& client, const Options& options, Time now, std::sto
   CheckSelectors(context);
   CheckPermissions(context);
   CheckBounds(context);
+  CheckControllers(context);
   CheckWatcher(context);
   CheckGates(context);
   CheckDryRun(context);

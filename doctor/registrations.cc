@@ -28,6 +28,12 @@ Hook HookOf(const Json& webhook, bool mutating) {
   if (const Json* selector = json::Find(webhook, "namespaceSelector")) {
     hook.namespace_selector = *selector;
   }
+  const Json* conditions = json::Find(webhook, "matchConditions");
+  for (const Json& condition : json::IsArray(conditions) ? *conditions : Json::array()) {
+    if (Text(condition, {"name"}) == "not-made-by-an-admitted-object") {
+      hook.source_condition = Text(condition, {"expression"});
+    }
+  }
   return hook;
 }
 

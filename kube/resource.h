@@ -44,6 +44,10 @@ inline const Resource kMutatingWebhooks{"admissionregistration.k8s.io", "v1",
 inline const Resource kValidatingWebhooks{"admissionregistration.k8s.io", "v1",
                                           "validatingwebhookconfigurations",
                                           "ValidatingWebhookConfiguration", false};
+inline const Resource kClusterRoles{"rbac.authorization.k8s.io", "v1", "clusterroles",
+                                    "ClusterRole", false};
+inline const Resource kClusterRoleBindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
+                                           "ClusterRoleBinding", false};
 inline const Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true};
 inline const Resource kServingRuntimes{"ome.io", "v1beta1", "servingruntimes", "ServingRuntime",
                                        true};

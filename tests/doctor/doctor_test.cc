@@ -271,6 +271,94 @@ TEST_F(Bounds, AreNotKnownToWhoMayNotImpersonate) {
   EXPECT_NE(skipped[0].find(refused), std::string::npos) << skipped[0];
 }
 
+// Who works like an operator, and whether it counts as a controller.
+struct Controllers : Permissions {
+  Controllers() {
+    PutWebhooks(
+        "!('ownerReferences' in object.metadata) || !has(request.userInfo.username) ||\n"
+        "!(request.userInfo.username in [\"system:kube-controller-manager\","
+        "\"system:serviceaccount:ops:lws\"] ||\n"
+        "  [\"kube-system\",\"lws-system\"].exists(trusted,\n"
+        "    request.userInfo.username.startsWith('system:serviceaccount:' + trusted + ':'))) || ");
+  }
+  void PutWebhooks(const char* condition) {
+    server.Put(resources::kMutatingWebhooks,
+               {{"metadata", {{"name", "mindgate"}}},
+                {"webhooks",
+                 {{{"name", "all.example"},
+                   {"matchConditions",
+                    {{{"name", "not-made-by-an-admitted-object"}, {"expression", condition}}}}}}}});
+  }
+  // An account of namespace `ns` with a ClusterRole of its own.
+  void PutAccount(const std::string& ns, const std::string& name, const Json& rules) {
+    server.Put(resources::kClusterRoles,
+               {{"metadata", {{"name", ns + "-" + name}}}, {"rules", rules}});
+    server.Put(resources::kClusterRoleBindings,
+               {{"metadata", {{"name", ns + "-" + name}}},
+                {"roleRef", {{"kind", "ClusterRole"}, {"name", ns + "-" + name}}},
+                {"subjects", {{{"kind", "ServiceAccount"}, {"namespace", ns}, {"name", name}}}}});
+  }
+  static Json Rule(const char* group, const char* resource, const char* verb) {
+    return {{"apiGroups", {group}}, {"resources", {resource}}, {"verbs", {verb}}};
+  }
+  static Json OfLws() {
+    return {Rule("leaderworkerset.x-k8s.io", "leaderworkersets/status", "update"),
+            Rule("apps", "statefulsets", "create")};
+  }
+
+  const std::vector<std::string> all_count{
+      "controllers: every operator that makes Pods or workloads counts as a controller"};
+};
+
+TEST_F(Controllers, ThatCountByNamespaceOrNameAreFine) {
+  PutAccount("lws-system", "lws", OfLws());
+  PutAccount("ops", "lws", OfLws());
+  EXPECT_EQ(Of("controllers", Status::kOk), all_count);
+  EXPECT_EQ(Of("controllers", Status::kWarning), std::vector<std::string>());
+}
+
+TEST_F(Controllers, ThatDoNotCountAreNamedWithTheirKinds) {
+  PutAccount("lws", "manager", OfLws());
+  PutAccount("ai", "aibrix",
+             {Rule("orchestration.aibrix.ai", "*", "*"), Rule("", "pods", "create")});
+  const auto account = [](const std::string& name, const std::string& kinds) {
+    return "controllers: ServiceAccount " + name + " has the permissions of the operator of " +
+           kinds +
+           ", but does not count as a controller: what it makes is sent to the webhook, denied if "
+           "it breaks an enforced rule, and refused while the webhook is down";
+  };
+  EXPECT_EQ(Of("controllers", Status::kWarning),
+            (std::vector<std::string>{
+                account("ai/aibrix",
+                        "stormservices.orchestration.aibrix.ai, rolesets.orchestration.aibrix.ai, "
+                        "podsets.orchestration.aibrix.ai"),
+                account("lws/manager", "leaderworkersets.leaderworkerset.x-k8s.io")}));
+  EXPECT_EQ(Of("controllers", Status::kOk), std::vector<std::string>());
+}
+
+TEST_F(Controllers, WhoOnlyReadsSchedulesOrAdministersIsNotAnOperator) {
+  PutAccount("a", "reader",
+             {Rule("leaderworkerset.x-k8s.io", "leaderworkersets/status", "get"),
+              Rule("apps", "statefulsets", "create")});
+  PutAccount("b", "scheduler",
+             {Rule("batch.volcano.sh", "jobs/status", "update"), Rule("", "pods", "patch")});
+  PutAccount("c", "admin", {Rule("*", "*", "*")});
+  PutAccount("d", "jobs", {Rule("batch", "jobs/status", "update"), Rule("", "pods", "create")});
+  EXPECT_EQ(Of("controllers", Status::kOk), all_count);
+}
+
+TEST_F(Controllers, ThatCannotBeKnownAreSkipped) {
+  server.Forbid("list", "clusterrolebindings");
+  const auto skipped = Of("controllers", Status::kSkipped);
+  ASSERT_EQ(skipped.size(), 1);
+  EXPECT_TRUE(skipped[0].starts_with("controllers: ClusterRoleBindings could not be checked: "))
+      << skipped[0];
+  PutWebhooks("!('ownerReferences' in object.metadata)");
+  EXPECT_EQ(
+      Of("controllers", Status::kSkipped),
+      std::vector<std::string>{"controllers: the webhooks do not say who counts as a controller"});
+}
+
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {
   AnswerReviews(true);
   PutWatcher("elasticScaling: {mode: enforced}\n");

@@ -88,6 +88,7 @@ def test_a_good_installation(cluster: Cluster, mindgate: Release) -> None:
         "selectors",
         "configuration",
         "permissions",
+        "controllers",
         "watcher",
         "watcher-bounds",
         "gates",
@@ -137,6 +138,15 @@ def test_missing_permissions(cluster: Cluster, breakable: Release) -> None:
     breakable.cluster.kubectl("delete", "clusterrolebinding", "mindgate-watcher")
     faults = await_fault(cluster, "permissions", "patch validatingwebhookconfigurations mindgate")
     assert set(faults) <= {"permissions", "watcher", "endpoints"}
+
+
+def test_operator_that_does_not_count_as_a_controller(cluster: Cluster, breakable: Release) -> None:
+    breakable.install({"controllers": {"namespaces": ["kube-system", "volcano-system"]}})
+    found = [finding for finding in diagnosis(cluster)[1] if finding["check"] == "controllers"]
+    assert [finding["status"] for finding in found] == ["warning"], found
+    account = "lws-system/lws-controller-manager"
+    assert f"ServiceAccount {account} has the permissions of the operator of leaderworkersets." in found[0]["message"]
+    assert "system:serviceaccount:lws-system:lws-controller-manager to controllers.users" in found[0]["fix"]
 
 
 def test_excluded_namespace(cluster: Cluster, breakable: Release) -> None:

@@ -70,6 +70,8 @@ FakeResources::FakeResources() {
   Add({.resource = kEndpointSlices, .generation = true});
   Add({.resource = kLeases, .unconditional_update = false, .create_on_update = true});
   Add({.resource = kEvents, .create_on_update = true});
+  Add({.resource = kClusterRoles});
+  Add({.resource = kClusterRoleBindings});
   Add({.resource = kMutatingWebhooks, .generation = true, .unconditional_update = false});
   Add({.resource = kValidatingWebhooks, .generation = true, .unconditional_update = false});
   Add({.resource = resources::kPodDisruptionBudgets,

@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "doctor/context.h"
+#include "schemas/kinds.h"
+#include "schemas/makers.h"
+
+namespace mindgate::doctor {
+namespace {
+
+constexpr std::string_view kControllersCheck = "controllers";
+
+// Who counts as a controller.
+struct Trusted {
+  std::set<std::string> users;
+  std::set<std::string> namespaces;  // all their ServiceAccounts
+};
+
+// The list of strings at the next "[", and moves `text` behind it; nothing when there is none.
+std::optional<std::set<std::string>> TakeList(std::string_view& text) {
+  const size_t begin = text.find('[');
+  const size_t end = text.find(']', begin == std::string_view::npos ? 0 : begin);
+  if (begin == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
+  const Json list = Json::parse(text.substr(begin, end - begin + 1), nullptr, false);
+  text.remove_prefix(end + 1);
+  if (!list.is_array()) return std::nullopt;
+  std::set<std::string> strings;
+  for (const Json& each : list) strings.emplace(json::AsString(&each).value_or(""));
+  return strings;
+}
+
+// From the condition that the chart writes (mindgate.cel.source in _cel.tpl): "... username in
+// [users] || [namespaces].exists(...". Nothing when none of the webhooks has it.
+std::optional<Trusted> WhoIsTrusted(const Context& context) {
+  constexpr std::string_view kBefore = "request.userInfo.username in ";
+  for (const Hook& hook : context.hooks) {
+    const size_t at = hook.source_condition.find(kBefore);
+    if (at == std::string::npos) continue;
+    std::string_view rest = std::string_view(hook.source_condition).substr(at + kBefore.size());
+    auto users = TakeList(rest);
+    auto namespaces = TakeList(rest);
+    if (users && namespaces) return Trusted{*std::move(users), *std::move(namespaces)};
+  }
+  return std::nullopt;
+}
+
+bool Names(const Json& rule, std::string_view key, std::initializer_list<std::string_view> wanted) {
+  const Json* list = json::Find(rule, key);
+  return json::IsArray(list) && std::ranges::any_of(*list, [&](const Json& each) {
+           const auto text = json::AsString(&each);
+           return text && std::ranges::find(wanted, *text) != wanted.end();
+         });
+}
+
+// The rules of all ClusterRoles that one account has.
+using Rules = std::vector<const Json*>;
+
+std::string PluralOf(const schemas::KindInfo& kind) { return ToLower(kind.name) + "s"; }
+
+// Whether the account works like the controller of a kind: it writes the status of its objects and
+// creates what their controller makes. Who may do so in all groups is an administrator.
+bool Controls(const Rules& rules, const schemas::KindInfo& kind) {
+  const std::string status = PluralOf(kind) + "/status";
+  const bool writes_status = std::ranges::any_of(rules, [&](const Json* rule) {
+    return Names(*rule, "apiGroups", {kind.group}) &&
+           Names(*rule, "resources", {status, "*/status", "*"}) &&
+           Names(*rule, "verbs", {"update", "patch", "*"});
+  });
+  if (!writes_status) return false;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const schemas::KindInfo& made = InfoOf(static_cast<schemas::Kind>(i));
+    if (!schemas::Makes(kind.group, kind.name, made.kind)) continue;
+    const std::string plural = PluralOf(made);
+    const bool creates = std::ranges::any_of(rules, [&](const Json* rule) {
+      return Names(*rule, "apiGroups", {made.group, "*"}) &&
+             Names(*rule, "resources", {plural, "*"}) && Names(*rule, "verbs", {"create", "*"});
+    });
+    if (creates) return true;
+  }
+  return false;
+}
+
+// "leaderworkersets.leaderworkerset.x-k8s.io, ..."; empty: it is not a controller. The controllers
+// of built-in kinds are those of Kubernetes.
+std::string ControlledBy(const Rules& rules) {
+  std::string kinds;
+  for (int i = 0; i < schemas::kKindCount; ++i) {
+    const schemas::KindInfo& kind = InfoOf(static_cast<schemas::Kind>(i));
+    if (kind.built_in || !Controls(rules, kind)) continue;
+    kinds += (kinds.empty() ? "" : ", ") + PluralOf(kind) + "." + std::string(kind.group);
+  }
+  return kinds;
+}
+
+// By namespace and name. The rules live as long as `roles`.
+std::map<std::pair<std::string, std::string>, Rules> RulesOfAccounts(
+    const std::vector<Json>& roles, const std::vector<Json>& bindings) {
+  std::map<std::string, Rules> of_role;
+  for (const Json& role : roles) {
+    const Json* rules = json::Find(role, "rules");
+    if (!json::IsArray(rules)) continue;
+    Rules& known = of_role[Text(role, {"metadata", "name"})];
+    for (const Json& rule : *rules) known.push_back(&rule);
+  }
+  std::map<std::pair<std::string, std::string>, Rules> accounts;
+  for (const Json& binding : bindings) {
+    const Rules& rules = of_role[Text(binding, {"roleRef", "name"})];
+    const Json* subjects = json::Find(binding, "subjects");
+    if (!json::IsArray(subjects)) continue;
+    for (const Json& subject : *subjects) {
+      if (Text(subject, {"kind"}) != "ServiceAccount") continue;
+      Rules& all = accounts[{Text(subject, {"namespace"}), Text(subject, {"name"})}];
+      all.insert(all.end(), rules.begin(), rules.end());
+    }
+  }
+  return accounts;
+}
+
+}  // namespace
+
+void CheckControllers(Context& context) {
+  if (context.hooks.empty()) return;
+  const auto trusted = WhoIsTrusted(context);
+  if (!trusted) {
+    return context.report.Skip(kControllersCheck,
+                               "the webhooks do not say who counts as a controller",
+                               "`helm upgrade` to a chart with the value controllers");
+  }
+  const json::Projection role_fields({{"metadata", "name"}, {"rules"}});
+  const auto roles = context.client.ListObjects(kube::resources::kClusterRoles, "", {},
+                                                &role_fields, context.stop);
+  if (!roles) return SkipFor(context, kControllersCheck, "ClusterRoles", roles.error());
+  const json::Projection binding_fields({{"metadata", "name"}, {"roleRef"}, {"subjects"}});
+  const auto bindings = context.client.ListObjects(kube::resources::kClusterRoleBindings, "", {},
+                                                   &binding_fields, context.stop);
+  if (!bindings) {
+    return SkipFor(context, kControllersCheck, "ClusterRoleBindings", bindings.error());
+  }
+  bool good = true;
+  for (const auto& [account, rules] : RulesOfAccounts(*roles, *bindings)) {
+    const auto& [ns, name] = account;
+    const std::string user = "system:serviceaccount:" + ns + ":" + name;
+    if (trusted->namespaces.contains(ns) || trusted->users.contains(user)) continue;
+    const std::string kinds = ControlledBy(rules);
+    if (kinds.empty()) continue;
+    good = false;
+    context.report.Warn(
+        kControllersCheck,
+        "ServiceAccount " + ns + "/" + name + " has the permissions of the operator of " + kinds +
+            ", but does not count as a controller: what it makes is sent to the webhook, denied if "
+            "it breaks an enforced rule, and refused while the webhook is down",
+        "if the operator runs as this account, add " + user +
+            " to controllers.users of the chart, or " + ns +
+            " to controllers.namespaces if nobody else can run Pods or request tokens there");
+  }
+  if (good) {
+    context.report.Ok(kControllersCheck,
+                      "every operator that makes Pods or workloads counts as a controller");
+  }
+}
+
+}  // namespace mindgate::doctor
