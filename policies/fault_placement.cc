@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <vector>
 
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/fault_checks.h"
 #include "policies/places.h"
+#include "schemas/dead_ends.h"
+#include "schemas/key_words.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies {
@@ -15,7 +16,6 @@ namespace {
 using json::Value;
 using schemas::Kind;
 using schemas::Place;
-using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
@@ -93,81 +93,25 @@ constexpr std::array<KnownKey, 10> kKnownKeys = {{
     {"wait-reschedule-timeout", Where::kAnnotation, 2, false},
 }};
 
-// Bounds what an object with 100,000 labels may cost; real ones have a few dozen.
-constexpr size_t kMaxKeys = 4096;
-constexpr size_t kMaxWord = 40;
-
-// Letters and digits only, in lower case, so that "fault_Scheduling" is fault-scheduling.
-class Word {
- public:
-  // At most kMaxWord bytes.
-  explicit Word(std::string_view key) {
-    for (char c : key) {
-      const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      const bool digit = lower >= '0' && lower <= '9';
-      if (!digit && !(lower >= 'a' && lower <= 'z')) continue;
-      text_[size_++] = lower;
-      letters_ |= uint64_t{1} << (digit ? 26 + lower - '0' : lower - 'a');
-    }
-  }
-
-  std::string_view text() const { return {text_.data(), size_}; }
-  // Which letters and digits occur: rules most pairs out without comparing them.
-  uint64_t letters() const { return letters_; }
-
- private:
-  std::array<char, kMaxWord> text_{};
-  size_t size_ = 0;
-  uint64_t letters_ = 0;
-};
-
-struct SplitKey {
-  std::string_view prefix;  // without the slash
-  std::string_view name;
-};
-
-SplitKey SplitOf(std::string_view key) {
-  const size_t slash = key.find('/');
-  if (slash == std::string_view::npos) return {"", key};
-  return {key.substr(0, slash), key.substr(slash + 1)};
-}
-
-bool Resembles(const Word& a, const Word& b, int typos) {
-  const auto [shorter, longer] = std::minmax({a.text().size(), b.text().size()});
-  if (longer - shorter > static_cast<size_t>(typos)) return false;
-  // One typo changes at most one letter into another.
-  if (std::popcount(a.letters() ^ b.letters()) > 2 * typos) return false;
-  return EditDistance(a.text(), b.text()) <= typos;
-}
-
-bool IsNearOurDomain(std::string_view prefix) {
-  constexpr std::string_view kDomain = "huawei.com";
-  constexpr size_t kTypos = 2;
-  if (prefix == kDomain) return true;
-  if (prefix.size() + kTypos < kDomain.size() || prefix.size() > kDomain.size() + kTypos)
-    return false;
-  return EditDistance(prefix, kDomain) <= static_cast<int>(kTypos);
-}
-
 // The known key that was meant; null pointer when none is near, or the key is right as it is.
 const KnownKey* MeantBy(std::string_view key, Where where) {
-  static const std::vector<Word> known = [] {
-    std::vector<Word> words;
-    for (const KnownKey& candidate : kKnownKeys) words.emplace_back(SplitOf(candidate.key).name);
+  static const std::vector<schemas::KeyWord> known = [] {
+    std::vector<schemas::KeyWord> words;
+    for (const KnownKey& candidate : kKnownKeys) {
+      words.emplace_back(schemas::SplitOf(candidate.key).name);
+    }
     return words;
   }();
   for (const KnownKey& candidate : kKnownKeys) {
     if (candidate.key == key) return candidate.where == where ? nullptr : &candidate;
   }
-  const SplitKey split = SplitOf(key);
-  if (split.name.size() > kMaxWord) return nullptr;
-  // A key of somebody else's domain is theirs.
-  if (!split.prefix.empty() && !IsNearOurDomain(split.prefix)) return nullptr;
-  const Word word(split.name);
+  const schemas::SplitKey split = schemas::SplitOf(key);
+  if (split.name.size() > schemas::KeyWord::kMax || !schemas::MayBeOurs(split)) return nullptr;
+  const schemas::KeyWord word(split.name);
   for (size_t i = 0; i < kKnownKeys.size(); ++i) {
     const KnownKey& candidate = kKnownKeys[i];
     if (candidate.needs_prefix && split.prefix.empty()) continue;
-    if (Resembles(word, known[i], candidate.typos)) return &candidate;
+    if (word.Resembles(known[i], candidate.typos)) return &candidate;
   }
   return nullptr;
 }
@@ -206,71 +150,6 @@ constexpr std::array<std::string_view, 7> kPlacementAnnotations = {
     schemas::kSchedulePolicy, schemas::kSpBlock,
     schemas::kSpFit,          schemas::kRaBlock,
     schemas::kAffinityConfig};
-
-// Labels and annotations that stand side by side and go nowhere.
-struct DeadEnd {
-  Place labels;
-  Place annotations;
-};
-
-DeadEnd DirectlyIn(const WorkloadView& view, std::string_view path) {
-  const Value* holder = json::Resolve(*view.object, path);
-  return {{{path, "/labels"}, json::Find(holder, "labels")},
-          {{path, "/annotations"}, json::Find(holder, "annotations")}};
-}
-
-DeadEnd MetadataOf(const WorkloadView& view, std::string_view path) {
-  const Value* metadata = json::Find(json::Resolve(*view.object, path), "metadata");
-  return {{{path, "/metadata/labels"}, json::Find(metadata, "labels")},
-          {{path, "/metadata/annotations"}, json::Find(metadata, "annotations")}};
-}
-
-std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
-  const DeadEnd metadata = {view.labels, view.annotations};
-  std::vector<DeadEnd> found;
-  switch (view.kind) {
-    case Kind::kDeployment:
-    case Kind::kReplicaSet:
-    case Kind::kStatefulSet:
-    case Kind::kJob:
-    case Kind::kLeaderWorkerSet:
-    case Kind::kRoleSet:
-    case Kind::kVolcanoCronJob:
-    case Kind::kInferServiceSet:
-    case Kind::kInferService:
-      found.push_back(metadata);
-      break;
-    case Kind::kCronJob:
-      found = {metadata, MetadataOf(view, "/spec/jobTemplate")};
-      break;
-    case Kind::kStormService:
-      found = {metadata, MetadataOf(view, "/spec/template")};
-      break;
-    case Kind::kServingRuntime:
-    case Kind::kClusterServingRuntime:
-      found = {metadata, DirectlyIn(view, "/spec")};
-      break;
-    case Kind::kInstanceSet:
-      found.push_back(MetadataOf(view, "/spec"));
-      break;
-    default:
-      break;
-  }
-  for (const PodTemplateView& pod : view.templates) {
-    // OME prunes labels of a leader or worker; only the component's count.
-    if (schemas::kOmeKinds.Has(view.kind) && pod.name.find('.') != std::string::npos) {
-      found.push_back(DirectlyIn(view, pod.path));
-    }
-    // infer-operator gives a role's metadata to the workload, and only with a gang to a PodGroup.
-    if (schemas::kInferOperatorKinds.Has(view.kind) && pod.pod_group &&
-        view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kInstance) {
-      const std::string_view role =
-          pod.path.substr(0, pod.path.size() - std::string_view("/spec/template").size());
-      found.push_back(view.kind == Kind::kInstanceSet ? metadata : MetadataOf(view, role));
-    }
-  }
-  return found;
-}
 
 // Where the kind's pods take these from, as people write field paths.
 std::string_view LivePlaceOf(Kind kind, Where where) {
@@ -327,6 +206,16 @@ std::string Elsewhere(const WorkloadView& view, Where where, std::string_view ke
   return copies.empty() ? "" : "; a copy is in " + Join(copies, " and ");
 }
 
+std::string FixOfDeadEntry(const WorkloadView& view, Where where, std::string_view key) {
+  const std::string_view place = LivePlaceOf(view.kind, where);
+  // There it would make the scheduler refuse pods that ask for no super pod.
+  if (key == schemas::kSpBlock && schemas::kOmeRuntimes.Has(view.kind)) {
+    return "remove it, or move it to the " + std::string(place) +
+           ", whichever run on super pods and have chips that it divides";
+  }
+  return "move it to " + std::string(place);
+}
+
 void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
                   std::span<const std::string_view> keys, Findings& findings) {
   for (std::string_view key : keys) {
@@ -338,7 +227,7 @@ void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
                          json::FieldPath(*view.object, map.path.Text()) + " of " +
                          std::string(schemas::KindName(view.kind)) +
                          " are not copied to pods or their PodGroup",
-                     "move it to " + std::string(LivePlaceOf(view.kind, where)));
+                     FixOfDeadEntry(view, where, key));
   }
 }
 
@@ -376,7 +265,7 @@ void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
 void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!MayMisspell(view)) return;
-  size_t budget = kMaxKeys;
+  size_t budget = schemas::kMaxComparedKeys;
   const auto check = [&](std::span<const Place* const> maps, const Place& own, Where where) {
     for (const Place* map : maps) CheckKeysOf(*map, where, budget, findings);
     const bool has_own = std::any_of(maps.begin(), maps.end(),
@@ -391,7 +280,7 @@ void CheckUnreachable(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   // Controllers copy labels to the metadata of what they make as well as to its template.
   if (view.controller_injected) return;
-  for (const DeadEnd& dead_end : DeadEndsOf(view)) {
+  for (const schemas::DeadEnd& dead_end : schemas::DeadEndsOf(view)) {
     CheckDeadMap(view, dead_end.labels, Where::kLabel, kFaultLabels, findings);
     CheckDeadMap(view, dead_end.annotations, Where::kAnnotation, kPlacementAnnotations, findings);
   }
