@@ -4,6 +4,7 @@
 
 #include "mutators/families.h"
 #include "schemas/container_env.h"
+#include "schemas/job_attributes.h"
 #include "schemas/names.h"
 
 namespace mindgate::mutators {
@@ -21,6 +22,12 @@ bool SharesChipsSoftly(const schemas::WorkloadView& view, const PodTemplateView&
   if (pod.Annotation(schemas::kSchedulePolicy) == kSoftSharePolicy ||
       view.Annotation(schemas::kSchedulePolicy) == kSoftSharePolicy) {
     return true;
+  }
+  // The plugin takes it from any pod of the group.
+  if (pod.pod_group) {
+    const auto policy = schemas::ReadGroupAnnotation(view, view.pod_groups[*pod.pod_group],
+                                                     schemas::kSchedulePolicy);
+    if (policy.entry.Text() == kSoftSharePolicy) return true;
   }
   for (const Value* labels : {pod.labels.value, view.labels.value}) {
     if (labels == nullptr) continue;
@@ -41,6 +48,7 @@ Requested WholeCardOf(std::span<const schemas::NpuRequest> npus) {
   for (const schemas::NpuRequest& npu : npus) {
     if (npu.count == int64_t{0}) continue;
     switch (npu.kind) {
+      case NpuResource::kMisspelled:
       case NpuResource::kOther:
         continue;
       case NpuResource::kStaticVnpu:

@@ -158,6 +158,7 @@ Wanted WantedOf(std::span<const NpuRequest> npus) {
   for (const NpuRequest& npu : npus) {
     if (npu.count == int64_t{0}) continue;
     switch (npu.kind) {
+      case NpuResource::kMisspelled:
       case NpuResource::kOther:
         break;
       case NpuResource::kStaticVnpu:

@@ -145,11 +145,6 @@ void CheckSoftShare(const RuleContext& context, Findings& findings) {
   });
 }
 
-constexpr std::array<std::string_view, 5> kResources = {"Ascend910", "Ascend310P", "Ascend310",
-                                                        "npu", "npu-core"};
-// Resources of servers that mix variants of one card.
-constexpr std::array<std::string_view, 3> kVariants = {"Ascend310P-V", "Ascend310P-VPro",
-                                                       "Ascend310P-IPro"};
 constexpr std::array<int64_t, 9> kSlices910 = {2, 3, 4, 5, 6, 8, 10, 12, 16};
 constexpr std::array<int64_t, 3> kSlices310P = {1, 2, 4};
 
@@ -172,8 +167,7 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
     for (const ContainerView& container : pod.containers) {
       for (const NpuRequest& npu : container.npus) {
         const std::string_view name = npu.resource.substr(schemas::kResourcePrefix.size());
-        const NpuResource kind = npu.kind;
-        if (kind == NpuResource::kStaticVnpu && !IsSlice(name)) {
+        if (npu.kind == NpuResource::kStaticVnpu && !IsSlice(name)) {
           findings.Violate(
               npu.Path(),
               std::string(npu.resource) +
@@ -181,11 +175,7 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
               "write a slice of 2, 3, 4, 5, 6, 8, 10, 12 or 16 cores of Ascend910, or of "
               "1, 2 or 4 of Ascend310P");
         }
-        if (kind != NpuResource::kOther ||
-            std::find(kVariants.begin(), kVariants.end(), name) != kVariants.end()) {
-          continue;
-        }
-        const auto nearest = NearestOf(name, kResources);
+        const auto nearest = schemas::NpuResourceMeant(npu.resource);
         if (!nearest) continue;
         findings.Violate(
             npu.Path(),

@@ -1,9 +1,11 @@
 #include "schemas/npu.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "base/quantity.h"
+#include "base/text.h"
 #include "schemas/names.h"
 #include "schemas/place.h"
 
@@ -19,8 +21,20 @@ bool IsVnpuSuffix(std::string_view text) {
   return digits > 0 && digits < text.size() && text[digits] == 'c';
 }
 
+constexpr std::array<std::string_view, 5> kResources = {"Ascend910", "Ascend310P", "Ascend310",
+                                                        "npu", "npu-core"};
+// Not misspelled: variants of one card on servers that mix them, and a device of the same domain.
+constexpr std::array<std::string_view, 4> kNoMisspellings = {"Ascend310P-V", "Ascend310P-VPro",
+                                                             "Ascend310P-IPro", "dpu"};
+
 // One more than a container may have; what is left out then makes no difference.
 constexpr size_t kMaxNpuRequests = 33;
+
+NpuResource KindOfRequest(std::string_view resource) {
+  const NpuResource kind = ClassifyResource(resource);
+  return kind == NpuResource::kOther && NpuResourceMeant(resource) ? NpuResource::kMisspelled
+                                                                   : kind;
+}
 
 // Calls visit(entry) for each huawei.com/* entry of the map.
 template <typename Visit>
@@ -48,6 +62,14 @@ NpuResource ClassifyResource(std::string_view resource) {
   return NpuResource::kOther;
 }
 
+std::optional<std::string_view> NpuResourceMeant(std::string_view resource) {
+  if (!resource.starts_with(kResourcePrefix)) return std::nullopt;
+  if (ClassifyResource(resource) != NpuResource::kOther) return std::nullopt;
+  const std::string_view name = resource.substr(kResourcePrefix.size());
+  if (std::ranges::find(kNoMisspellings, name) != kNoMisspellings.end()) return std::nullopt;
+  return NearestOf(name, kResources);
+}
+
 std::optional<int64_t> WholeQuantity(const Value* value) {
   if (const auto number = json::AsInt(value)) return number;
   if (const auto text = json::AsString(value)) return ParseWholeQuantity(*text);
@@ -62,7 +84,9 @@ std::optional<int64_t> WholeQuantity(const Value* value) {
 bool HasNpuRequests(const Value* resources) {
   const auto has = [resources](std::string_view key) {
     bool found = false;
-    ForEachEntry(json::Find(resources, key), [&found](const json::Member&) { found = true; });
+    ForEachEntry(json::Find(resources, key), [&found](const json::Member& entry) {
+      found = found || KindOfRequest(entry.key) != NpuResource::kOther;
+    });
     return found;
   };
   return has("requests") || has("limits");
@@ -93,7 +117,7 @@ std::span<const NpuRequest> ReadNpuRequests(const Value* resources, std::string_
   const auto add = [&](const json::Member& entry, const Value* request, const Value* limit) {
     if (count == most) return;
     const Value* counted = request != nullptr ? request : limit;
-    std::construct_at(row + count++, NpuRequest{entry.key, ClassifyResource(entry.key), container,
+    std::construct_at(row + count++, NpuRequest{entry.key, KindOfRequest(entry.key), container,
                                                 request, limit, WholeQuantity(counted)});
   };
   ForEachEntry(wanted, [&](const json::Member& entry) {

@@ -16,10 +16,14 @@ enum class NpuResource {
   kWholeCard,    // Ascend910, Ascend910 successors under "npu", Ascend310P, Ascend310
   kStaticVnpu,   // Ascend910-4c, Ascend310P-2c.1cpu, ...: a slice made beforehand
   kDynamicVnpu,  // npu-core: the scheduler cuts a slice
-  kOther,        // any other huawei.com/ name, such as a network device
+  kMisspelled,   // resembles one of these, but no device plugin offers it
+  kOther,        // any other huawei.com/ name: an RDMA device, a variant of a card, not an NPU
 };
 
+// By its exact name, so never kMisspelled.
 NpuResource ClassifyResource(std::string_view resource);
+// The NPU resource that a name of no such resource resembles, without the prefix.
+std::optional<std::string_view> NpuResourceMeant(std::string_view resource);
 
 // One `huawei.com/*` entry of a container's resources.
 struct NpuRequest {
@@ -31,6 +35,8 @@ struct NpuRequest {
   // Of the request, else of the limit; nothing when it is not a whole number.
   std::optional<int64_t> count;
 
+  // Whether it counts as a request for NPUs: not for 0, and not for a device of another kind.
+  bool IsNpu() const { return kind != NpuResource::kOther && count != int64_t{0}; }
   std::string Path() const;  // of the entry: in requests when it is there, else in limits
 };
 
@@ -43,7 +49,7 @@ std::optional<int64_t> WholeQuantity(const json::Value* value);
 // out then makes no difference. `container` is its pointer.
 std::span<const NpuRequest> ReadNpuRequests(const json::Value* resources,
                                             std::string_view container, json::Arena& arena);
-// Whether there are any.
+// Whether one of them is for NPUs.
 bool HasNpuRequests(const json::Value* resources);
 
 }  // namespace mindgate::schemas

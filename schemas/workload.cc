@@ -168,8 +168,7 @@ void Summarize(WorkloadView& view) {
 std::string LabelOccurrence::Path() const { return map->path.Child(key); }
 
 bool ContainerView::RequestsNpus() const {
-  return std::any_of(npus.begin(), npus.end(),
-                     [](const NpuRequest& npu) { return npu.count != int64_t{0}; });
+  return std::any_of(npus.begin(), npus.end(), [](const NpuRequest& npu) { return npu.IsNpu(); });
 }
 
 std::optional<std::string_view> PodTemplateView::Label(std::string_view key) const {

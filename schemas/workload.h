@@ -105,7 +105,8 @@ struct PodTemplateView {
   // else empty.
   std::string_view job_scheduler;
 
-  // Any huawei.com/* of count other than 0, its runtime's included.
+  // Whole cards, virtual NPUs or a misspelling of their names, its runtime's included; other
+  // huawei.com/* devices do not count.
   bool RequestsNpus() const { return own_npus || (runtime != nullptr && runtime->RequestsNpus()); }
   // The effective value among own and inherited maps; nothing when absent or not a string.
   std::optional<std::string_view> Label(std::string_view key) const;
