@@ -45,10 +45,10 @@ TEST(Seeds, ElasticScalingOfMindie) {
 
 TEST(Seeds, InstanceReschedulingOfOme) {
   ExpectMutations({
+      // schedule_policy chip2-node16 selects no super pod, so sp-block stays where it does no harm.
       {"labels on the runtime's metadata, where nothing reads them",
        Document("ome-clusterservingruntime.yaml", 0),
-       {R"(/spec/engineConfig/annotations/sp-block = "16"  (runtime-labels))",
-        R"(/spec/engineConfig/labels/fault-retry-times = "3"  (runtime-labels))",
+       {R"(/spec/engineConfig/labels/fault-retry-times = "3"  (runtime-labels))",
         R"(/spec/engineConfig/labels/fault-scheduling = "force"  (runtime-labels))",
         R"(/spec/engineConfig/labels/pod-rescheduling = "on"  (runtime-labels))",
         VisibleDevicesEnv("/spec/engineConfig/runner"),
