@@ -30,6 +30,12 @@ bool HasJobScheduler(const schemas::WorkloadView& view);  // AscendJob and vcjob
 bool IsGated(const MutationContext& context, const Edits& edits,
              const schemas::PodTemplateView& pod);
 
+// Whether the pods of the group live on independently, so that only the faulty one needs to move;
+// pods with a common rank table do not (pod_limit.cc).
+bool HasIndependentPods(const schemas::WorkloadView& view, const schemas::PodGroupView& group);
+// Kinds that know nothing of NPUs: there, fault-scheduling without pod-rescheduling is a choice.
+bool IsPlain(const schemas::WorkloadView& view);
+
 // A pod that no controller owns: only its scheduler and environment are completed.
 inline bool IsBarePod(const schemas::WorkloadView& view) {
   return view.kind == schemas::Kind::kPod && !view.controller;

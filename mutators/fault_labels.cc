@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "mutators/families.h"
+#include "mutators/misplaced.h"
 #include "schemas/names.h"
 
 namespace mindgate::mutators {
@@ -20,9 +21,11 @@ using schemas::WorkloadView;
 // one that matches nothing (mind-cluster: component/ascend-for-volcano/plugin/job.go). So a group
 // gets one value or none.
 struct GroupValue {
+  enum class From { kDefault, kSibling, kMisplaced };
+
   std::string_view value;  // empty: nothing to inject
   std::string why_not;     // set when that is worth telling
-  bool from_sibling = false;
+  From from = From::kDefault;
 };
 
 // The labels of the object itself that the PodGroup of these pods copies; null pointer when none.
@@ -101,8 +104,30 @@ bool HadMetadata(const MutationContext& context, const PodGroupView& group, std:
   });
 }
 
+// Whether a rule objects to a value in these pods: external-* is for infer-operator alone, and
+// there the others keep its own recovery off.
+bool FitsKind(const WorkloadView& view, std::string_view key, std::string_view value) {
+  if (key != schemas::kFaultScheduling || value == "off") return true;
+  return schemas::kInferOperatorKinds.Has(view.kind) == value.starts_with("external-");
+}
+
+// Nothing is written where the user's own value means nothing or something else: a rule says so,
+// and would say it of a second copy too. No retries are what pods without the label have.
+GroupValue OfUser(const WorkloadView& view, std::string_view key, std::string_view value,
+                  GroupValue::From from) {
+  if (!IsUnderstood(key, value)) {
+    return {"", "the value " + Quote(value) + " that is written for these pods has no effect"};
+  }
+  if (!FitsKind(view, key, value)) {
+    return {"", "the value " + Quote(value) + " that is written for these pods is not for " +
+                    std::string(schemas::KindName(view.kind)) + "s"};
+  }
+  if (key == schemas::kFaultRetryTimes && ParseGoInt(value) == 0) return {};
+  return {value, "", from};
+}
+
 GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, std::string_view key,
-                    std::string_view default_value, const Edits& edits) {
+                    std::string_view default_value, MisplacedLabel& misplaced, const Edits& edits) {
   std::optional<std::string_view> sibling = PendingInGroup(context.view, group, key, edits);
   for (const LabelOccurrence& place : context.view.GroupLabels(group, key)) {
     const auto value = json::AsString(place.value);
@@ -115,8 +140,11 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
     sibling = sibling ? sibling : value;
   }
   if (!sibling) sibling = RuntimeValue(context.view, group, key);
-  if (sibling) return {*sibling, "", true};
+  if (sibling) return OfUser(context.view, key, *sibling, GroupValue::From::kSibling);
   if (const auto old = OldValue(context, group, key)) return {*old, ""};
+  if (const auto value = misplaced.Of(group)) {
+    return OfUser(context.view, key, *value, GroupValue::From::kMisplaced);
+  }
   return {default_value, ""};
 }
 
@@ -136,18 +164,36 @@ struct LabelSpec {
   std::string_view reason;
 };
 
+std::string_view ReasonOf(GroupValue::From from, std::string_view of_default) {
+  switch (from) {
+    case GroupValue::From::kSibling:
+      return "the rest of the PodGroup (or the runtime) has this value, and different values would "
+             "switch the feature off";
+    case GroupValue::From::kMisplaced:
+      return "this value is written where nothing reads it, or under a misspelled key";
+    case GroupValue::From::kDefault:
+      break;
+  }
+  return of_default;
+}
+
+bool IsComplete(const MutationContext& context, const PodGroupView& group, std::string_view key,
+                const Edits& edits) {
+  if (CopiesMetadata(group)) return group.labels->Find(key) != nullptr;
+  return std::all_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    const PodTemplateView& pod = context.view.templates[index];
+    return !IsInjected(context, pod) || IsLabelled(pod, key, edits);
+  });
+}
+
 void InjectGroup(const MutationContext& context, const PodGroupView& group, const LabelSpec& label,
-                 Edits& edits) {
-  if (!AnyInjected(context, group)) return;
-  const GroupValue value = ValueFor(context, group, label.key, label.default_value, edits);
+                 MisplacedLabel& misplaced, Edits& edits) {
+  if (!AnyInjected(context, group) || IsComplete(context, group, label.key, edits)) return;
+  const GroupValue value =
+      ValueFor(context, group, label.key, label.default_value, misplaced, edits);
   const WorkloadView& view = context.view;
-  const std::string_view reason =
-      value.from_sibling ? "the rest of the PodGroup (or the runtime) has this value, and "
-                           "different values would switch the feature off"
-                         : label.reason;
+  const std::string_view reason = ReasonOf(value.from, label.reason);
   if (CopiesMetadata(group)) {
-    const bool present = group.labels->Find(label.key) != nullptr;
-    if (present) return;
     if (!value.why_not.empty()) {
       edits.Withhold(*group.labels, label.key, value.why_not);
     } else if (!value.value.empty() &&
@@ -175,24 +221,70 @@ bool GroupUsesFaultScheduling(const MutationContext& context, const PodGroupView
   });
 }
 
-// Groups whose pods live on independently, so that only the faulty one needs to move.
-bool HasIndependentPods(const WorkloadView& view, const PodGroupView& group) {
-  if (schemas::kOmeKinds.Has(view.kind)) {
-    // The plugin assumes the pod limit for OME anyway; the documents ask for the label in both
-    // shapes.
-    return !view.templates[group.templates.front()].router;
-  }
-  return schemas::kReplicaSets.Has(view.kind) || group.owner == PodGroupOwner::kRoleSet;
+bool IsWritten(const WorkloadView& view, const PodGroupView& group, std::string_view key,
+               MisplacedLabel& misplaced) {
+  const auto places = view.GroupLabels(group, key);
+  return places.begin() != places.end() || RuntimeValue(view, group, key) || misplaced.Of(group);
 }
 
-void ForEachGroup(const MutationContext& context, const Edits& edits,
-                  void (*inject)(const MutationContext&, const PodGroupView&, Edits&),
-                  Edits& target) {
+template <typename Inject>
+void ForEachGroup(const MutationContext& context, const Edits& edits, Inject inject) {
   if (IsBarePod(context.view)) return;
   for (const PodGroupView& group : context.view.pod_groups) {
     if (group.templates.empty() || !GroupUsesFaultScheduling(context, group, edits)) continue;
-    inject(context, group, target);
+    inject(group);
   }
+}
+
+// The same for labels that mean nothing without fault-scheduling: passes over groups that go
+// without, because the value that the user wrote cannot be repeated or the profile has none.
+template <typename Inject>
+void ForEachFaultScheduledGroup(const MutationContext& context, const Edits& edits, Inject inject) {
+  const WorkloadView& view = context.view;
+  MisplacedLabel misplaced(view, schemas::kFaultScheduling);
+  const bool by_default = !context.config.profile(view.framework).fault_scheduling.empty();
+  ForEachGroup(context, edits, [&](const PodGroupView& group) {
+    const bool everywhere =
+        std::all_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+          const PodTemplateView& pod = view.templates[index];
+          if (!IsInjected(context, pod) || edits.Label(pod, schemas::kFaultScheduling)) return true;
+          const schemas::Place* metadata = GroupMetadata(view, pod);
+          return metadata != nullptr &&
+                 (metadata->Find(schemas::kFaultScheduling) != nullptr ||
+                  edits.Pending(*metadata, schemas::kFaultScheduling) != nullptr);
+        });
+    if (!everywhere &&
+        (!by_default || IsWritten(view, group, schemas::kFaultScheduling, misplaced))) {
+      return;
+    }
+    inject(group, misplaced);
+  });
+}
+
+// Whether containers of these pods restart in place, as far as the object says. The plugin counts a
+// pod in which one did as failed for ever (mind-cluster: component/ascend-for-volcano
+// internal/rescheduling/job.go), so that a retry deletes the pod that has just recovered.
+bool RestartsInPlace(const MutationContext& context, const PodGroupView& group) {
+  const WorkloadView& view = context.view;
+  if (schemas::kOmeKinds.Has(view.kind)) return group.owner == PodGroupOwner::kReplicaSet;
+  // Elsewhere it is not the user who chooses.
+  constexpr schemas::KindSet kChoose =
+      schemas::kVolcanoJobs | schemas::kBatchJobs | schemas::kAibrixKinds |
+      schemas::KindSet{schemas::Kind::kAscendJob, schemas::Kind::kPod};
+  if (!kChoose.Has(view.kind)) return false;
+  return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    const PodTemplateView& pod = view.templates[index];
+    if (!IsInjected(context, pod)) return false;
+    if (view.kind == schemas::Kind::kAscendJob) {
+      const std::string_view replica_spec = pod.path.substr(0, pod.path.rfind('/'));
+      const auto policy =
+          json::FindString(json::Resolve(*view.object, replica_spec), "restartPolicy");
+      return policy && *policy != "Never" && *policy != "ExitCode";
+    }
+    // restart-policy completes AIBrix roles, a batch/v1 Job has none by default, other pods Always.
+    if (pod.pod_spec.Find("restartPolicy") == nullptr) return schemas::kVolcanoJobs.Has(view.kind);
+    return pod.pod_spec.Text("restartPolicy") != "Never";
+  });
 }
 
 }  // namespace
@@ -218,41 +310,45 @@ bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
 }
 
 void FaultScheduling(const MutationContext& context, Edits& edits) {
-  ForEachGroup(
-      context, edits,
-      [](const MutationContext& c, const PodGroupView& group, Edits& e) {
-        InjectGroup(c, group,
-                    {schemas::kFaultScheduling, c.config.profile(c.view.framework).fault_scheduling,
-                     "without it no pod is moved when a card or node breaks"},
-                    e);
-      },
-      edits);
+  MisplacedLabel misplaced(context.view, schemas::kFaultScheduling);
+  const std::string_view value = context.config.profile(context.view.framework).fault_scheduling;
+  ForEachGroup(context, edits, [&](const PodGroupView& group) {
+    InjectGroup(
+        context, group,
+        {schemas::kFaultScheduling, value, "without it no pod is moved when a card or node breaks"},
+        misplaced, edits);
+  });
 }
 
 void PodRescheduling(const MutationContext& context, Edits& edits) {
-  ForEachGroup(
-      context, edits,
-      [](const MutationContext& c, const PodGroupView& group, Edits& e) {
-        if (!HasIndependentPods(c.view, group)) return;
-        InjectGroup(c, group,
-                    {schemas::kPodRescheduling, c.config.profile(c.view.framework).pod_rescheduling,
+  const WorkloadView& view = context.view;
+  MisplacedLabel misplaced(view, schemas::kPodRescheduling);
+  const std::string_view value = context.config.profile(view.framework).pod_rescheduling;
+  ForEachFaultScheduledGroup(
+      context, edits, [&](const PodGroupView& group, MisplacedLabel& fault_scheduling) {
+        if (!HasIndependentPods(view, group)) return;
+        if (IsPlain(view) && IsWritten(view, group, schemas::kFaultScheduling, fault_scheduling) &&
+            !IsWritten(view, group, schemas::kPodRescheduling, misplaced)) {
+          return;
+        }
+        InjectGroup(context, group,
+                    {schemas::kPodRescheduling, value,
                      "without it one faulty pod takes down all pods of its PodGroup"},
-                    e);
-      },
-      edits);
+                    misplaced, edits);
+      });
 }
 
 void FaultRetryTimes(const MutationContext& context, Edits& edits) {
-  ForEachGroup(
-      context, edits,
-      [](const MutationContext& c, const PodGroupView& group, Edits& e) {
-        InjectGroup(
-            c, group,
-            {schemas::kFaultRetryTimes, c.config.profile(c.view.framework).fault_retry_times,
-             "without it a pod that fails on its own is never rescheduled"},
-            e);
-      },
-      edits);
+  MisplacedLabel misplaced(context.view, schemas::kFaultRetryTimes);
+  const std::string_view value = context.config.profile(context.view.framework).fault_retry_times;
+  ForEachFaultScheduledGroup(context, edits, [&](const PodGroupView& group, MisplacedLabel&) {
+    const bool restarts = RestartsInPlace(context, group);
+    if (restarts && !schemas::kOmeKinds.Has(context.view.kind)) return;
+    InjectGroup(context, group,
+                {schemas::kFaultRetryTimes, restarts ? std::string_view() : value,
+                 "without it a pod that fails on its own is never rescheduled"},
+                misplaced, edits);
+  });
 }
 
 }  // namespace mindgate::mutators

@@ -105,7 +105,13 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
     }
     carried = value;
   }
-  if (carried) return {*carried, ""};
+  if (carried) {
+    const int64_t size = ParseGoInt(*carried).value_or(0);
+    if (size < 1 || size > kMaxGang) {
+      return {"", "the value " + Quote(*carried) + " that the group carries is not a gang size"};
+    }
+    return {*carried, ""};
+  }
   for (size_t index : group.templates) {
     const PodTemplateView* old = OldTemplate(context, context.view.templates[index]);
     if (old == nullptr) continue;

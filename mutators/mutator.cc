@@ -40,12 +40,15 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .writes =
          "The labels fault-scheduling, pod-rescheduling and fault-retry-times and the annotation "
          "sp-block, with the values on the runtime's own metadata. OME hands that metadata to no "
-         "pod.",
+         "pod. sp-block is copied only where it divides an instance on super-pod servers: "
+         "elsewhere "
+         "it would make the scheduler refuse the pods.",
      .where = "labels and annotations of the engine and the decoder of a ServingRuntime or "
               "ClusterServingRuntime.",
      .withheld =
          "Where the component has the label already, where the value is one that the scheduler "
-         "does not understand, and in routers.",
+         "does not understand, and in routers. sp-block also where neither schedule_policy nor "
+         "accelerator-type selects super pods.",
      .run = RuntimeLabels},
     {.name = "scheduler-name",
      .summary = "hands pods that request NPUs to Volcano",
@@ -78,14 +81,16 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .writes =
          "The label fault-scheduling: force, or what `faultScheduling` of the framework's profile "
          "in mindgate.yaml says. A value that the rest of the PodGroup, the runtime or the object "
-         "before an update has comes first, as values that differ switch the feature off.",
+         "before an update has comes first, as values that differ switch the feature off. So does "
+         "one that stands where nothing reads it (in metadata that reaches no pod, as an "
+         "annotation, under a misspelled key).",
      .where =
          "metadata.labels of each pod template that requests NPUs. Of AscendJobs and Volcano Jobs "
          "it is the metadata of the job, which the PodGroup copies.",
      .withheld =
-         "Where the label stands already, where the PodGroup carries different values or one that "
-         "is not a string, where another scheduler than Volcano places the pods, and in pods "
-         "without a controller.",
+         "Where the label stands already, where the PodGroup carries different values, one that is "
+         "not a string or one that the scheduler does not know, where another scheduler than "
+         "Volcano places the pods, and in pods without a controller.",
      .run = FaultScheduling},
     {.name = "pod-rescheduling",
      .summary = "limits rescheduling to the faulty pod where pods are independent",
@@ -94,12 +99,15 @@ constexpr std::array<Mutator, 11> kMutators = {{
          "mindgate.yaml says: an empty value there writes nothing. Without the label one faulty "
          "pod takes all pods of its PodGroup down.",
      .where =
-         "metadata.labels of the pod template of a Deployment, of engine and decoder of OME, and "
-         "of AIBrix roles whose pods share one PodGroup.",
+         "metadata.labels of the pod templates of Deployments, StatefulSets, Jobs, "
+         "LeaderWorkerSets and pods of a controller that mindgate does not know, of engine and "
+         "decoder of OME, and of AIBrix roles whose pods share one PodGroup.",
      .withheld =
          "Where the label stands already or the PodGroup carries different values, where "
          "fault-scheduling is off, where another scheduler than Volcano places the pods, and in "
-         "routers.",
+         "routers. Also where the pods share a rank table (the label deploy-name, a volume of "
+         "rings-config-* or a rank table), as the others would wait for the one that moved, and on "
+         "Deployments, StatefulSets, Jobs and owned pods that carry fault-scheduling without it.",
      .run = PodRescheduling},
     {.name = "fault-retry-times",
      .summary = "sets the retry budget for software faults",
@@ -113,7 +121,8 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .withheld =
          "Where the label stands already or the PodGroup carries different values, where "
          "fault-scheduling is off, where another scheduler than Volcano places the pods, and in "
-         "pods without a controller.",
+         "pods without a controller. No default where containers restart in place, as in OME "
+         "components in Deployment mode: a pod in which one did counts as failed for ever.",
      .run = FaultRetryTimes},
     {.name = "min-available",
      .summary = "sets the gang size that the NPU plugin reads",
@@ -131,15 +140,15 @@ constexpr std::array<Mutator, 11> kMutators = {{
          "rolling update could not proceed with it.",
      .run = MinAvailable},
     {.name = "recover-policy",
-     .summary = "keeps recovery at pod level when pod-rescheduling is on",
+     .summary = "keeps recovery at pod level where pod-rescheduling is injected",
      .writes =
          "The annotation huawei.com/recover_policy_path: pod. Without it a second fault deletes "
          "the whole PodGroup.",
-     .where = "annotations of the pod templates of Deployments, ReplicaSets, StormServices, "
-              "RoleSets and "
-              "PodSets "
-              "that request NPUs and carry pod-rescheduling: \"on\".",
-     .withheld = "Where the annotation stands already, and where pod-rescheduling is not on.",
+     .where =
+         "annotations of the pod templates that get pod-rescheduling: \"on\" from mindgate, but "
+         "for OME, where the scheduler assumes it.",
+     .withheld =
+         "Where the annotation stands already, and beside a pod-rescheduling of the user's.",
      .run = RecoverPolicy},
     {.name = "restart-policy",
      .summary = "sets restartPolicy Never on AIBrix roles that count retries",
@@ -362,11 +371,7 @@ bool HasJobScheduler(const WorkloadView& view) {
 }
 
 bool IsScheduledByVolcano(const MutationContext& context, const PodTemplateView& pod) {
-  std::string_view scheduler = pod.SchedulerName();
-  if (scheduler.empty() && HasJobScheduler(context.view)) {
-    scheduler = json::FindString(JobSpec(context.view).value, "schedulerName").value_or("");
-  }
-  return IsVolcano(context, scheduler);
+  return IsVolcano(context, pod.SchedulerName());
 }
 
 }  // namespace mindgate::mutators

@@ -1,3 +1,4 @@
+#include <algorithm>
 
 #include "base/text.h"
 #include "mutators/families.h"
@@ -5,17 +6,28 @@
 
 namespace mindgate::mutators {
 
+using schemas::Place;
 using schemas::PodTemplateView;
 
 void RecoverPolicy(const MutationContext& context, Edits& edits) {
   const schemas::WorkloadView& view = context.view;
-  if (!(schemas::kReplicaSets | schemas::kAibrixKinds).Has(view.kind)) return;
-  for (const PodTemplateView& pod : view.templates) {
-    if (!IsInjected(context, pod) || !MayEdit(context, pod)) continue;
-    if (edits.Label(pod, schemas::kPodRescheduling) != "on") continue;
-    if (edits.Annotation(pod, schemas::kRecoverPolicyPath)) continue;
-    edits.Set(pod.annotations, schemas::kRecoverPolicyPath, "pod",
-              "keeps recovery at pod level: without it a second fault deletes the whole PodGroup");
+  if (schemas::kOmeKinds.Has(view.kind)) return;
+  for (const schemas::PodGroupView& group : view.pod_groups) {
+    // The plugin takes the annotation from one arbitrary pod: all of the group get it, or none.
+    const bool injected =
+        std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+          const Place& labels = view.templates[index].labels;
+          return json::AsString(edits.Pending(labels, schemas::kPodRescheduling)) == "on";
+        });
+    if (!injected) continue;
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = view.templates[index];
+      if (!IsInjected(context, pod) || !MayEdit(context, pod)) continue;
+      if (edits.Annotation(pod, schemas::kRecoverPolicyPath)) continue;
+      edits.Set(
+          pod.annotations, schemas::kRecoverPolicyPath, "pod",
+          "keeps recovery at pod level: without it a second fault deletes the whole PodGroup");
+    }
   }
 }
 

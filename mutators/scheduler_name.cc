@@ -65,6 +65,23 @@ void OfJob(const MutationContext& context, Edits& edits) {
   }
 }
 
+// Whether a pod of the same leader-worker group goes to another scheduler: two would wait for each
+// other's pods.
+bool HasForeignSibling(const MutationContext& context, const PodTemplateView& pod) {
+  if (!pod.pod_group) return false;
+  const auto& group = context.view.pod_groups[*pod.pod_group];
+  return group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup &&
+         std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+           const PodTemplateView& sibling = context.view.templates[index];
+           // One that has no place for a name takes that of its runtime, which has none.
+           const json::Value* name = sibling.pod_spec.Find(kKey);
+           const bool unnamed = sibling.SchedulerName().empty() &&
+                                ((!sibling.has_pod_spec && sibling.runtime != nullptr) ||
+                                 (name != nullptr && !name->is_string()));
+           return unnamed || !IsScheduledByVolcano(context, sibling);
+         });
+}
+
 }  // namespace
 
 void SchedulerName(const MutationContext& context, Edits& edits) {
@@ -80,6 +97,11 @@ void SchedulerName(const MutationContext& context, Edits& edits) {
       continue;
     }
     if (!schemas::IsDefaultScheduler(context.view.info(), pod.SchedulerName())) continue;
+    if (HasForeignSibling(context, pod)) {
+      edits.Withhold(pod.pod_spec, kKey,
+                     "the rest of its gang goes to another scheduler than Volcano");
+      continue;
+    }
     if (MayEdit(context, pod)) {
       edits.Set(pod.pod_spec, kKey, context.config.scheduler, kReason);
     }

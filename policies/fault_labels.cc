@@ -102,20 +102,19 @@ constexpr Rule kFaultLabelRules[] = {
      "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobLabelFromVcJob. An "
      "AscendJob's and a Volcano Job's metadata become labels of the PodGroup.",
      CheckConflictingLabels},
-    {"MG058", "pod-rescheduling-placement", Severity::kWarning, Mode::kWarn,
-     schemas::kAibrixKinds | KindSet{Kind::kLeaderWorkerSet},
-     "pod-rescheduling is not set on LeaderWorkerSets and on AIBrix roles with a podGroupSize "
-     "above 1.",
-     "Their pods form one instance. A LeaderWorkerSet recreates the whole group as soon as one pod "
-     "goes, and the ranks of a PodSet cannot continue without the missing one. The scheduler, told "
-     "to move a single pod, tries exactly that for up to twelve sessions before it widens the "
-     "scope.",
-     "Remove the label there. Set it on Deployments and on roles with podGroupSize 1, whose pods "
-     "are independent.",
-     "mind-cluster: docs of SGLang and vLLM best practice, "
-     "component/ascend-for-volcano/internal/rescheduling. lws: restartPolicy "
-     "RecreateGroupOnPodRestart. OME's LeaderWorkerSets are exempt: there the scheduler assumes "
-     "the pod limit whatever the label says, and MindCluster's own tool sets it.",
+    {"MG058", "pod-rescheduling-placement", Severity::kWarning, Mode::kWarn, schemas::kAibrixKinds,
+     "pod-rescheduling is not set on AIBrix roles with a podGroupSize above 1.",
+     "Their pods form one instance: the ranks of a PodSet cannot continue without the missing one. "
+     "The scheduler, told to move a single pod, tries exactly that for up to twelve sessions "
+     "before "
+     "it widens the scope.",
+     "Remove the label there. Set it on roles with podGroupSize 1, whose pods are independent.",
+     "mind-cluster: docs of vLLM best practice, "
+     "component/ascend-for-volcano/internal/rescheduling/job.go. aibrix: PodSet ReplaceUnhealthy. "
+     "LeaderWorkerSets are another matter: without gang scheduling in their controller (lws: "
+     "charts/lws/values.yaml leaves it empty) all leaders share one PodGroup, so that without the "
+     "label one fault deletes the leaders of all groups; with it only the faulty pod goes, and LWS "
+     "recreates its group.",
      CheckPodReschedulingPlacement},
     {"MG059", "recover-policy-value", Severity::kWarning, Mode::kWarn, kWorkloads,
      "The annotation huawei.com/recover_policy_path is \"pod\".",

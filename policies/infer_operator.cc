@@ -235,13 +235,14 @@ constexpr Rule kInferOperatorRules[] = {
      .default_mode = Mode::kAudit,
      .kinds = kAll,
      .summary = "Roles that should recover by instance use fault-scheduling external-force or "
-                "external-grace, with fault-retry-times.",
+                "external-grace.",
      .why = "With force or grace Volcano deletes pods by itself, which is fine for instances of "
             "one pod. infer-operator's recovery of a whole instance, with its order of priorities, "
             "starts only for the external values, and for failed processes only while "
             "fault-retry-times lasts.",
-     .fix = "Write fault-scheduling: \"external-force\" and fault-retry-times in the labels of the "
-            "pod template.",
+     .fix =
+         "Write fault-scheduling: \"external-force\" in the labels of the pod template (mindgate "
+         "injects it), and fault-retry-times beside it if failed processes count.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force also "
                "works, hence only recorded",
      .check = infer::CheckFaultScheduling},

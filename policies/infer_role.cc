@@ -239,13 +239,6 @@ void CheckFaultScheduling(const RuleContext& context, Findings& findings) {
                            "instances stays off",
                        "write fault-scheduling: \"external-" + std::string(*value) +
                            "\" for recovery by instance");
-    } else if ((value == "external-force" || value == "external-grace") &&
-               ParseGoInt(pod->Label(schemas::kFaultRetryTimes).value_or("")).value_or(0) <= 0) {
-      findings.Violate(pod->labels.path.Child(schemas::kFaultRetryTimes),
-                       role.Title() +
-                           " has no fault-retry-times: infer-operator recovers it from hardware "
-                           "faults but not from failed processes",
-                       "write fault-retry-times: \"10\", or the retries you allow");
     }
   }
 }

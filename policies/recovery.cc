@@ -1,4 +1,5 @@
 #include <array>
+#include <vector>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -76,6 +77,16 @@ std::optional<std::string_view> SeenAnnotation(const WorkloadView& view, const P
   return pod.Annotation(key);
 }
 
+// For each PodGroup of the view, whether the scheduler finds the label in it.
+std::vector<bool> GroupsWithLabel(const WorkloadView& view, std::string_view key) {
+  std::vector<bool> with;
+  for (const PodGroupView& group : view.pod_groups) {
+    const auto places = view.GroupLabels(group, key);
+    with.push_back(places.begin() != places.end());
+  }
+  return with;
+}
+
 }  // namespace
 
 void CheckRetryRestartPolicy(const RuleContext& context, Findings& findings) {
@@ -103,9 +114,12 @@ void CheckRetryRestartPolicy(const RuleContext& context, Findings& findings) {
 
 void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
+  const std::vector<bool> scheduled = GroupsWithLabel(view, schemas::kFaultScheduling);
   const bool may_be_in_runtime = view.kind == Kind::kInferenceService && view.runtime == nullptr;
   for (const PodTemplateView& pod : view.templates) {
     if (pod.router || SeenLabel(view, pod, schemas::kFaultScheduling)) continue;
+    // The scheduler merges the labels of all pods of a group.
+    if (pod.pod_group && scheduled[*pod.pod_group]) continue;
     if (!may_be_in_runtime && !pod.RequestsNpus()) continue;
     for (std::string_view key :
          {schemas::kFaultRetryTimes, schemas::kPodRescheduling, schemas::kSubHealthyStrategy}) {
@@ -122,7 +136,9 @@ void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
                        std::string(key) +
                            " has no effect without fault-scheduling: the pods are rescheduled "
                            "neither when they fail nor when a card breaks",
-                       R"(add the label fault-scheduling: "force" (or "grace") beside it)");
+                       schemas::kInferOperatorKinds.Has(view.kind)
+                           ? R"(add the label fault-scheduling: "external-force" beside it)"
+                           : R"(add the label fault-scheduling: "force" (or "grace") beside it)");
     }
   }
 }
@@ -137,24 +153,12 @@ void CheckConflictingLabels(const RuleContext& context, Findings& findings) {
 
 void CheckPodReschedulingPlacement(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
-  // OME puts it on the LeaderWorkerSets that it makes; there the scheduler knows what to do.
-  if (view.kind == Kind::kLeaderWorkerSet && view.controller_injected) return;
   for (const PodTemplateView& pod : view.templates) {
     if (!pod.pod_group || SeenLabel(view, pod, schemas::kPodRescheduling) != "on") continue;
-    const PodGroupOwner owner = view.pod_groups[*pod.pod_group].owner;
-    std::string message;
-    if (owner == PodGroupOwner::kLeaderWorkerSetGroup && view.kind == Kind::kLeaderWorkerSet) {
-      message =
-          "pod-rescheduling does not fit a LeaderWorkerSet: it recreates the whole group when one "
-          "pod is deleted, while the scheduler waits for that pod alone";
-    } else if (owner == PodGroupOwner::kPodSet) {
-      message =
-          "pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and "
-          "only work again when all of them restart";
-    } else {
-      continue;
-    }
-    findings.Violate(SeenLabelPath(view, pod, schemas::kPodRescheduling), std::move(message),
+    if (view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kPodSet) continue;
+    findings.Violate(SeenLabelPath(view, pod, schemas::kPodRescheduling),
+                     "pod-rescheduling does not fit a podGroupSize above 1: its pods are one "
+                     "instance and only work again when all of them restart",
                      "remove the label pod-rescheduling here; fault-scheduling alone moves the "
                      "whole group");
   }
@@ -162,14 +166,19 @@ void CheckPodReschedulingPlacement(const RuleContext& context, Findings& finding
 
 void CheckRecoverPolicyAlone(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
+  const std::vector<bool> scheduled = GroupsWithLabel(view, schemas::kFaultScheduling);
+  const std::vector<bool> limited = GroupsWithLabel(view, schemas::kPodRescheduling);
   for (const PodTemplateView& pod : view.templates) {
     if (!pod.RequestsNpus()) continue;
     if (SeenAnnotation(view, pod, schemas::kRecoverPolicyPath) != "pod") continue;
     if (SeenLabel(view, pod, schemas::kPodRescheduling) == "on") continue;
-    findings.Violate(SeenLabelPath(view, pod, schemas::kPodRescheduling),
+    const bool fits = pod.pod_group && scheduled[*pod.pod_group] && !limited[*pod.pod_group] &&
+                      view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kPodSet;
+    findings.Violate(AnnotationPath(view, pod, schemas::kRecoverPolicyPath),
                      "huawei.com/recover_policy_path: \"pod\" is set without pod-rescheduling: "
                      "\"on\", which the documents require with it",
-                     R"(add the label pod-rescheduling: "on")");
+                     fits ? R"(add the label pod-rescheduling: "on")"
+                          : "remove the annotation: these pods do not restart one by one");
   }
 }
 

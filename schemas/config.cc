@@ -50,7 +50,12 @@ Config::Config() {
   profile(Framework::kMindIE).fault_retry_times = "100000000";
   profile(Framework::kOme) = {"force", "on", "3"};
   profile(Framework::kAibrix) = {"force", "on", "10"};
-  profile(Framework::kDeployment).pod_rescheduling = "on";
+  for (Framework framework : {Framework::kDeployment, Framework::kStatefulSet, Framework::kJob,
+                              Framework::kLeaderWorkerSet, Framework::kPod}) {
+    profile(framework).pod_rescheduling = "on";
+  }
+  // infer-operator recovers whole instances, in the order of their priorities.
+  profile(Framework::kInferOperator).fault_scheduling = "external-force";
 }
 
 const NamespaceOverride* Config::OverrideFor(std::string_view ns) const {

@@ -46,6 +46,8 @@ inline constexpr std::string_view kRankTableConsumer =
     "mx-consumer-cim";  // label, "true": clusterd watches it
 inline constexpr std::string_view kDeployServerStandalone = "grt-server/deploy-server";
 inline constexpr std::string_view kDeployServerDistributed = "grt-group/deploy-server";
+// Label of training pods with a rank table of their own (samples/train of mind-cluster).
+inline constexpr std::string_view kDeployName = "deploy-name";
 inline constexpr std::string_view kRingController = "ring-controller.atlas";
 
 // AscendJob (component/ascend-operator/pkg/controllers/v1).

@@ -40,17 +40,19 @@ const std::vector<std::pair<Kind, std::string>>& LabelMaps() {
 TEST(FaultScheduling, EveryKind) {
   std::map<Kind, std::vector<std::string>> want;
   for (const auto& [kind, labels] : LabelMaps()) {
-    want[kind] = {Set(labels, "fault-scheduling", "force")};
+    const bool by_instance = schemas::kInferOperatorKinds.Has(kind);
+    want[kind] = {Set(labels, "fault-scheduling", by_instance ? "external-force" : "force")};
   }
   ExpectMutationsBy("fault-scheduling", EveryKind(want));
 }
 
-// LWS and PodSets must not set pod-rescheduling; Deployments and podGroupSize
-// 1 must.
+// Wherever pods of a PodGroup live independently; never on AscendJobs, vcjobs, PodSets and what
+// infer-operator runs.
 TEST(PodRescheduling, EveryKind) {
   std::map<Kind, std::vector<std::string>> want;
   for (Kind kind :
-       {Kind::kDeployment, Kind::kReplicaSet, Kind::kServingRuntime, Kind::kClusterServingRuntime,
+       {Kind::kDeployment, Kind::kReplicaSet, Kind::kStatefulSet, Kind::kJob, Kind::kCronJob,
+        Kind::kLeaderWorkerSet, Kind::kServingRuntime, Kind::kClusterServingRuntime,
         Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
     for (const auto& [with, labels] : LabelMaps()) {
       if (with == kind) want[kind] = {Set(labels, "pod-rescheduling", "on")};
@@ -63,10 +65,6 @@ TEST(FaultRetryTimes, EveryKind) {
   ExpectMutationsBy(
       "fault-retry-times",
       EveryKind({
-          {Kind::kServingRuntime, {Set("/spec/engineConfig/labels", "fault-retry-times", "3")}},
-          {Kind::kClusterServingRuntime,
-           {Set("/spec/engineConfig/labels", "fault-retry-times", "3")}},
-          {Kind::kInferenceService, {Set("/spec/engine/labels", "fault-retry-times", "3")}},
           {Kind::kStormService,
            {Set("/spec/template/spec/roles/0/template/metadata/labels", "fault-retry-times",
                 "10")}},
@@ -76,8 +74,42 @@ TEST(FaultRetryTimes, EveryKind) {
       }));
 }
 
+// A container that restarted in place marks its pod as failed for ever, and in a Deployment all do.
+TEST(FaultRetryTimes, OmeOnlyInSeveralNodes) {
+  const std::string npu = "runner: {name: e, resources: {limits: {huawei.com/Ascend910: 16}}}";
+  const auto runtime = [&](const std::string& engine) {
+    return "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: {" +
+           engine + "}}}";
+  };
+  const auto service = [&](const std::string& engine) {
+    return "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s}, spec: "
+           "{engine: {" +
+           engine + "}}}";
+  };
+  const std::string nodes = "leader: {" + npu + "}, worker: {size: 1, " + npu + "}";
+  ExpectMutationsBy(
+      "fault-retry-times",
+      {
+          {"a runtime's Deployment", runtime(npu), {}},
+          {"a service's Deployment", service(npu), {}},
+          {"a runtime's LeaderWorkerSet",
+           runtime(nodes),
+           {Set("/spec/engineConfig/labels", "fault-retry-times", "3")}},
+          {"a service's LeaderWorkerSet",
+           service(nodes),
+           {Set("/spec/engine/labels", "fault-retry-times", "3")}},
+          {"the user's own value is repeated all the same",
+           "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s, annotations: "
+           "{fault-retry-times: '5'}}, spec: {engine: {" +
+               npu + "}}}",
+           {Set("/spec/engine/labels", "fault-retry-times", "5")}},
+      });
+}
+
 TEST(FaultLabels, ProfilesDecide) {
   for (const auto& [kind, labels] : LabelMaps()) {
+    // Containers of an OME Deployment restart in place, and those of a vcjob unless told otherwise.
+    const bool restarts = schemas::kOmeKinds.Has(kind) || schemas::kVolcanoJobs.Has(kind);
     const std::string object = Workload(kind, {NpuContainer()}).dump();
     Config none;
     Config all;
@@ -90,7 +122,14 @@ TEST(FaultLabels, ProfilesDecide) {
          {name, object, {Set(labels, "fault-scheduling", "grace")}, "", {}, "", all}});
     ExpectMutationsBy("fault-retry-times",
                       {{name, object, {}, "", {}, "", none},
-                       {name, object, {Set(labels, "fault-retry-times", "7")}, "", {}, "", all}});
+                       {name,
+                        object,
+                        restarts ? std::vector<std::string>()
+                                 : std::vector{Set(labels, "fault-retry-times", "7")},
+                        "",
+                        {},
+                        "",
+                        all}});
     ExpectMutationsBy("pod-rescheduling", {{name, object, {}, "", {}, "", all}});
   }
 }
@@ -126,27 +165,175 @@ TEST(FaultLabels, WhatTheUserSetStays) {
     ExpectMutationsBy("fault-scheduling",
                       {{value, LabelledDeployment("fault-scheduling: " + std::string(value)), {}}});
   }
-  ExpectMutationsBy(
-      "fault-scheduling",
-      {{"a label that is not a string is not ours to repair",
-        LabelledDeployment("fault-scheduling: 3"),
-        {}},
-       {"null counts as missing",
-        LabelledDeployment("fault-scheduling: null"),
-        {Set(labels, "fault-scheduling", "force")}},
-       {"labels of a Deployment's metadata reach nobody",
-        "{apiVersion: apps/v1, kind: Deployment, metadata: {labels: {fault-scheduling: grace}}, "
-        "spec: "
-        "{template: {spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}",
-        {Set(labels, "fault-scheduling", "force")}}});
+  ExpectMutationsBy("fault-scheduling", {
+                                            {"a label that is not a string is not ours to repair",
+                                             LabelledDeployment("fault-scheduling: 3"),
+                                             {}},
+                                            {"null counts as missing",
+                                             LabelledDeployment("fault-scheduling: null"),
+                                             {Set(labels, "fault-scheduling", "force")}},
+                                        });
   ExpectMutationsBy("pod-rescheduling",
                     {{"off by another value", LabelledDeployment("pod-rescheduling: 'off'"), {}},
                      {"with fault-scheduling off nothing reads it",
                       LabelledDeployment("fault-scheduling: 'off'"),
                       {}},
-                     {"with fault-scheduling on",
+                     {"who switched it on without the limit wants the job level",
                       LabelledDeployment("fault-scheduling: grace"),
-                      {Set(labels, "pod-rescheduling", "on")}}});
+                      {}}});
+}
+
+// What the user wrote where nothing reads it is still the user's word.
+TEST(FaultLabels, MisplacedAndMisspelledValuesComeBeforeDefaults) {
+  const auto deployment = [](const std::string& metadata, const std::string& pod = "") {
+    return "{apiVersion: apps/v1, kind: Deployment, metadata: {" + metadata +
+           "}, spec: {template: {metadata: {" + pod +
+           "}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+  };
+  const std::string labels = "/spec/template/metadata/labels";
+  const std::string npu = "spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}";
+  const std::string no_effect = ": the value \"Off\" that is written for these pods has no effect";
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {
+          {"a label of the metadata",
+           deployment("labels: {fault-scheduling: grace}"),
+           {Set(labels, "fault-scheduling", "grace")}},
+          {"off is a value too",
+           deployment("labels: {fault-scheduling: 'off'}"),
+           {Set(labels, "fault-scheduling", "off")}},
+          {"a misspelled label of the template",
+           deployment("", "labels: {fault_scheduling: 'off'}"),
+           {Set(labels, "fault-scheduling", "off")}},
+          {"an annotation of the template",
+           deployment("", "annotations: {fault-scheduling: grace}"),
+           {Set(labels, "fault-scheduling", "grace")}},
+          {"the template before the metadata",
+           deployment("labels: {fault-scheduling: force}", "labels: {fault-schedule: grace}"),
+           {Set(labels, "fault-scheduling", "grace")}},
+          {"the right key before all",
+           deployment("labels: {fault-scheduling: grace}", "labels: {fault-scheduling: force}"),
+           {}},
+          {"a value that nothing knows is not repeated, and not overruled",
+           deployment("labels: {fault-scheduling: 'Off'}"),
+           {},
+           "",
+           {},
+           "",
+           {},
+           {{labels + "/fault-scheduling" + no_effect}}},
+          {"a key of somebody else's domain is theirs",
+           deployment("labels: {example.com/fault-scheduling: grace}"),
+           {Set(labels, "fault-scheduling", "force")}},
+          {"a LeaderWorkerSet",
+           "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {labels: "
+           "{fault-scheduling: 'off'}}, spec: {leaderWorkerTemplate: {workerTemplate: {" +
+               npu + "}}}}",
+           {Set("/spec/leaderWorkerTemplate/workerTemplate/metadata/labels", "fault-scheduling",
+                "off")}},
+          {"a StormService's RoleSet metadata",
+           "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, spec: {template: "
+           "{metadata: {labels: {fault-scheduling: grace}}, spec: {roles: [{name: p, replicas: 1, "
+           "template: {" +
+               npu + "}}]}}}}",
+           {Set("/spec/template/spec/roles/0/template/metadata/labels", "fault-scheduling",
+                "grace")}},
+          {"a role's metadata is for that role",
+           "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, spec: {roles: [{name: p, "
+           "metadata: {labels: {fault-scheduling: external-grace}}, spec: {template: {" +
+               npu + "}}}, {name: d, spec: {template: {" + npu + "}}}]}}",
+           {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling",
+                "external-grace"),
+            Set("/spec/roles/1/spec/template/metadata/labels", "fault-scheduling",
+                "external-force")}},
+      });
+  ExpectMutationsBy(
+      "fault-retry-times",
+      {{"retries of the metadata",
+        deployment("labels: {fault-retry-times: '3'}"),
+        {Set(labels, "fault-retry-times", "3")}},
+       {"retries that do not parse", deployment("labels: {fault-retry-times: x}"), {}}});
+  ExpectMutationsBy("pod-rescheduling",
+                    {{"off in the metadata",
+                      deployment("labels: {pod-rescheduling: 'off'}"),
+                      {Set(labels, "pod-rescheduling", "off")}},
+                     {"fault-scheduling alone in the metadata: the job level is wanted",
+                      deployment("labels: {fault-scheduling: grace}"),
+                      {}}});
+  ExpectMutations(
+      {{"nothing is added to what is switched off",
+        deployment("", "labels: {fault_scheduling: 'off'}"),
+        {"/spec/template/metadata/labels/fault-scheduling = \"off\"  (fault-scheduling)",
+         R"(/spec/template/spec/containers/0/env/- = {"name":"ASCEND_VISIBLE_DEVICES","valueFrom":{"fieldRef":{"fieldPath":"metadata.annotations['huawei.com/Ascend910']"}}}  (visible-devices))",
+         "/spec/template/spec/schedulerName = \"volcano\"  (scheduler-name)"}}});
+}
+
+// A runtime's value that a rule refuses there is not written into the service as well.
+TEST(FaultLabels, WhatIsRefusedInTheRuntimeIsNotRepeated) {
+  ExpectMutationsBy(
+      "fault-retry-times",
+      {{"not a number",
+        "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s}, spec: {runtime: "
+        "{name: rt}, engine: {}}}",
+        {},
+        "",
+        {"{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, metadata: {name: rt}, spec: "
+         "{engineConfig: {labels: {fault-retry-times: x}, runner: {name: e, resources: {limits: "
+         "{huawei.com/Ascend910: 8}}}}}}"},
+        "",
+        {},
+        {{"/spec/engine/labels/fault-retry-times: the value \"x\" that is written for these pods "
+          "has no effect"}}}});
+}
+
+// Survivors of a gang with a rank table hang in HCCL with the address of the pod that moved.
+TEST(PodRescheduling, NotWithARankTable) {
+  const auto deployment = [](const std::string& metadata, const std::string& spec) {
+    return "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 2, template: {metadata: {" +
+           metadata + "}, spec: {" + spec +
+           "containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+  };
+  const std::vector<std::string> on = {
+      Set("/spec/template/metadata/labels", "pod-rescheduling", "on")};
+  ExpectMutationsBy(
+      "pod-rescheduling",
+      {
+          {"a job's name, as upstream's training samples have it",
+           deployment("labels: {deploy-name: mindx-dls-test}", ""),
+           {}},
+          {"the job's ConfigMap",
+           deployment("", "volumes: [{name: config, configMap: {name: rings-config-dls}}], "),
+           {}},
+          {"a shared file",
+           deployment("", "volumes: [{name: ranktable, hostPath: {path: /user/mindx-dl/x}}], "),
+           {}},
+          {"a shared file under another name",
+           deployment("", "volumes: [{name: r, hostPath: {path: /user/mindx-dl/rank_table/j}}], "),
+           {}},
+          {"other volumes",
+           deployment("",
+                      "volumes: [{name: c, configMap: {name: rings}}, {name: d, hostPath: "
+                      "{path: /data}}, 3], "),
+           on},
+          {"a StatefulSet",
+           "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: {metadata: {labels: "
+           "{deploy-name: j}}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: "
+           "8}}}]}}}}",
+           {}},
+      });
+}
+
+// One PodGroup per owner: without the limit one dead card takes down all of them, on every node.
+TEST(PodRescheduling, PodsOfUnknownControllers) {
+  const auto pod = [](const std::string& labels) {
+    return "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {" + labels +
+           "}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, controller: "
+           "true}]}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}";
+  };
+  ExpectMutationsBy(
+      "pod-rescheduling",
+      {{"with the limit", pod(""), {Set("/metadata/labels", "pod-rescheduling", "on")}},
+       {"who set fault-scheduling chose", pod("fault-scheduling: force"), {}}});
 }
 
 TEST(FaultLabels, OnlyPodsThatVolcanoSchedules) {
@@ -232,9 +419,10 @@ TEST(FaultScheduling, OneValueForAPodGroup) {
            instance("infer.huawei.com/gang-schedule: 'true', fault-scheduling: external-force", ""),
            {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling",
                 "external-force")}},
-          {"without a gang they reach the workload only",
-           instance("fault-scheduling: external-force", ""),
-           {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling", "force")}},
+          {"without a gang they reach the workload only, and are repeated for the pods",
+           instance("fault-scheduling: external-grace", ""),
+           {Set("/spec/roles/0/spec/template/metadata/labels", "fault-scheduling",
+                "external-grace")}},
           {"a sibling's value of another type",
            storm("", "fault-scheduling: 3"),
            {},
@@ -362,9 +550,9 @@ TEST(FaultLabels, VolcanoCronJobReadsItsJobTemplate) {
       "fault-retry-times",
       {
           {"off in the job template", cron("", "fault-scheduling: 'off'"), {}, "", {}, "", config},
-          {"off on the CronJob itself reaches nobody",
+          {"off on the CronJob itself reaches nobody, but is meant",
            cron("fault-scheduling: 'off'", ""),
-           {Set("/spec/jobTemplate/metadata/labels", "fault-retry-times", "3")},
+           {},
            "",
            {},
            "",

@@ -44,6 +44,22 @@ TEST(Opting, LabelOnTheObject) {
   }
 }
 
+// MindCluster itself ships an RDMA device: a pod with nothing else runs under any scheduler, and
+// under Volcano never, as the NPU plugin has no handler for it.
+TEST(Opting, OnlyNpusCountNotOtherDevicesOfTheirDomain) {
+  for (Kind kind : KindsWithTemplates()) {
+    SCOPED_TRACE(std::string(KindName(kind)) + " of " + std::string(schemas::InfoOf(kind).group));
+    for (const char* device : {"huawei.com/ub_rdma", "huawei.com/rdma_dev", "huawei.com/dpu"}) {
+      EXPECT_FALSE(IsInjected(Workload(kind, {NpuContainer(device)}).dump())) << device;
+    }
+    for (const char* npu :
+         {"huawei.com/Ascend310P", "huawei.com/Ascend910-4c", "huawei.com/npu-core",
+          "huawei.com/npu", "huawei.com/ascend910", "huawei.com/Ascend-910"}) {
+      EXPECT_TRUE(IsInjected(Workload(kind, {NpuContainer(npu)}).dump())) << npu;
+    }
+  }
+}
+
 TEST(Opting, Namespaces) {
   Config off;
   off.namespaces = {{"kept", true, {}}, {"ke*", false, {}}, {"other", false, {}}};
@@ -86,7 +102,6 @@ TEST(Opting, WhatAnOptedInServiceGets) {
   };
   const std::vector<std::string> labels = {
       "/spec/engine/annotations/huawei.com~1schedule_minAvailable = \"2\"  (min-available)",
-      "/spec/engine/labels/fault-retry-times = \"3\"  (fault-retry-times)",
       "/spec/engine/labels/fault-scheduling = \"force\"  (fault-scheduling)",
       "/spec/engine/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"};
   std::vector<std::string> with_scheduler = labels;
@@ -97,7 +112,8 @@ TEST(Opting, WhatAnOptedInServiceGets) {
        service("minReplicas: 2, runner: {name: e}"), with_scheduler},
       {"leader and worker that are there but empty stay so",
        service("minReplicas: 2, leader: {}, worker: {}"),
-       {labels.begin() + 1, labels.end()}},
+       {"/spec/engine/labels/fault-retry-times = \"3\"  (fault-retry-times)", labels[1],
+        labels[2]}},
   });
 }
 
@@ -179,6 +195,9 @@ TEST(Opting, Pods) {
       R"(/spec/containers/0/env/- = {"name":"ASCEND_VISIBLE_DEVICES","valueFrom":{"fieldRef":{"fieldPath":"metadata.annotations['huawei.com/Ascend910']"}}}  (visible-devices))";
   const std::string scheduler = "/spec/schedulerName = \"volcano\"  (scheduler-name)";
   const std::string force = "/metadata/labels/fault-scheduling = \"force\"  (fault-scheduling)";
+  const std::string on = "/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)";
+  const std::string limit =
+      "/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  (recover-policy)";
   const Json pod = Workload(Kind::kPod, {NpuContainer()});
   const Json labelled = Workload(Kind::kPod, {NpuContainer(), Json::object(), {{"a", "b"}}});
   Config retries;
@@ -191,8 +210,10 @@ TEST(Opting, Pods) {
        {env, scheduler}},
       {"of a controller that nobody knows: like a template",
        OwnedBy(labelled, "kubeflow.org/v1", "PyTorchJob").dump(),
-       {force, env, scheduler}},
-      {"of a DaemonSet", OwnedBy(labelled, "apps/v1", "DaemonSet").dump(), {force, env, scheduler}},
+       {limit, force, on, env, scheduler}},
+      {"of a DaemonSet",
+       OwnedBy(labelled, "apps/v1", "DaemonSet").dump(),
+       {limit, force, on, env, scheduler}},
       {"of a controller that nobody knows, by its profile",
        OwnedBy(labelled, "kubeflow.org/v1", "PyTorchJob").dump(),
        {"/metadata/labels/fault-retry-times = \"3\"  (fault-retry-times)",

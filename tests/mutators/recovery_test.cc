@@ -23,40 +23,14 @@ std::string StormOf(const std::string& pod, const std::string& fields = "replica
 
 const std::string kStormPod = "/spec/template/spec/roles/0/template";
 
-TEST(RecoverPolicy, Table) {
-  const std::string set = "/huawei.com~1recover_policy_path = \"pod\"";
+TEST(RecoverPolicy, OnlyBesideWhatIsInjected) {
   const std::string on = "pod-rescheduling: 'on'";
   ExpectMutationsBy(
       "recover-policy",
       {
-          {"beside pod-rescheduling on a Deployment",
-           DeploymentOf(PodWith(on, "")),
-           {"/spec/template/metadata/annotations" + set}},
-          {"beside pod-rescheduling on a StormService",
-           StormOf(PodWith(on, "")),
-           {kStormPod + "/metadata/annotations" + set}},
-          {"beside pod-rescheduling on a RoleSet",
-           "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: [{name: p, "
-           "replicas: 1, template: " +
-               PodWith(on, "") + "}]}}",
-           {"/spec/roles/0/template/metadata/annotations" + set}},
-          {"not without pod-rescheduling", DeploymentOf(PodWith("", "")), {}},
-          {"not when it is switched off", DeploymentOf(PodWith("pod-rescheduling: 'off'", "")), {}},
-          {"not when it is no string", DeploymentOf(PodWith("pod-rescheduling: true", "")), {}},
-          {"a value of the user stays",
-           DeploymentOf(PodWith(on, "huawei.com/recover_policy_path: 'pod,job'")),
-           {}},
-          {"a value of another type stays",
-           DeploymentOf(PodWith(on, "huawei.com/recover_policy_path: true")),
-           {}},
-          {"OME assumes it by itself",
-           "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: "
-           "{labels: {" +
-               on + "}, runner: {resources: {limits: {huawei.com/Ascend910: 8}}}}}}",
-           {}},
-          {"not on a StatefulSet",
-           "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: " + PodWith(on, "") + "}}",
-           {}},
+          {"the user's own label on a Deployment", DeploymentOf(PodWith(on, "")), {}},
+          {"the user's own label on a StormService", StormOf(PodWith(on, "")), {}},
+          {"no label", DeploymentOf(PodWith("", "")), {}},
           {"not on a CPU-only Deployment",
            DeploymentOf("{metadata: {labels: {" + on + "}}, spec: {containers: [{name: a}]}}"),
            {}},
@@ -76,6 +50,51 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        {"/spec/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
         "(recover-policy)",
         "/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
+       "",
+       {},
+       "",
+       config},
+      {"StatefulSet",
+       "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: " + PodWith("", "") + "}}",
+       {"/spec/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
+        "(recover-policy)",
+        "/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
+       "",
+       {},
+       "",
+       config},
+      {"a value of the user's stays",
+       DeploymentOf(PodWith("", "huawei.com/recover_policy_path: 'pod,job'")),
+       {"/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
+       "",
+       {},
+       "",
+       config},
+      {"a value of another type stays",
+       DeploymentOf(PodWith("", "huawei.com/recover_policy_path: true")),
+       {"/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
+       "",
+       {},
+       "",
+       config},
+      {"OME assumes it by itself",
+       "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: {runner: "
+       "{resources: {limits: {huawei.com/Ascend910: 8}}}}}}",
+       {"/spec/engineConfig/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
+       "",
+       {},
+       "",
+       config},
+      {"all pods of the group, as the scheduler reads any of them",
+       "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: [{name: p, "
+       "replicas: 1, template: " +
+           PodWith("pod-rescheduling: 'on'", "") +
+           "}, {name: d, replicas: 1, template: " + PodWith("", "") + "}]}}",
+       {"/spec/roles/0/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
+        "(recover-policy)",
+        "/spec/roles/1/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
+        "(recover-policy)",
+        "/spec/roles/1/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
        "",
        {},
        "",

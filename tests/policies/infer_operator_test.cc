@@ -433,12 +433,9 @@ TEST(InferFaultScheduling, Table) {
            {"spec.roles[0].spec.template.metadata.labels[fault-scheduling]: fault-scheduling force "
             "of role \"p\" lets Volcano replace pods; infer-operator's own recovery of whole "
             "instances stays off"}},
-          {"external without retries",
-           with("fault-scheduling: external-force, fault-retry-times: '0'"),
-           {"spec.roles[0].spec.template.metadata.labels[fault-retry-times]: role \"p\" has no "
-            "fault-retry-times: infer-operator recovers it from hardware faults but not from "
-            "failed "
-            "processes"}},
+          {"external without retries is what mindgate injects",
+           with("fault-scheduling: external-force"),
+           {}},
           {"complete", with("fault-scheduling: external-grace, fault-retry-times: '3'"), {}},
           {"off", with("fault-scheduling: 'off'"), {}},
           {"without NPUs",

@@ -30,14 +30,6 @@ std::string PodSetWith(const std::string& metadata, const std::string& spec = ""
          metadata + "}, spec: {" + spec + kNpuContainers + "}}}}";
 }
 
-std::string LwsWith(const std::string& labels, const std::string& metadata = "") {
-  return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l, " +
-         metadata +
-         "}, spec: {leaderWorkerTemplate: {size: 2, workerTemplate: {metadata: "
-         "{labels: {" +
-         labels + "}}, spec: {" + kNpuContainers + "}}}}}";
-}
-
 TEST(RetryRestartPolicy, Table) {
   const auto finding = [](const std::string& field, const std::string& policy) {
     return field + ": restartPolicy is \"" + policy +
@@ -153,10 +145,6 @@ TEST(FaultLabelsNeedFaultScheduling, Table) {
 }
 
 TEST(PodReschedulingPlacement, Table) {
-  const std::string lws =
-      "spec.leaderWorkerTemplate.workerTemplate.metadata.labels[pod-rescheduling]: "
-      "pod-rescheduling does not fit a LeaderWorkerSet: it recreates the whole group when one pod "
-      "is deleted, while the scheduler waits for that pod alone";
   const std::string pod_set =
       ": pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and only "
       "work again when all of them restart";
@@ -166,25 +154,16 @@ TEST(PodReschedulingPlacement, Table) {
            size + ", template: {metadata: {labels: {pod-rescheduling: 'on'}}, spec: {" +
            kNpuContainers + "}}}]}}";
   };
-  ExpectFindings(
-      "MG058",
-      {
-          {"LWS", LwsWith("pod-rescheduling: 'on'"), {lws}},
-          {"LWS, off", LwsWith("pod-rescheduling: 'off'"), {}},
-          {"OME sets it on the LWS it makes",
-           LwsWith(
-               "pod-rescheduling: 'on'",
-               "ownerReferences: [{apiVersion: ome.io/v1beta1, kind: InferenceService, name: i, "
-               "controller: true}]"),
-           {}},
-          {"PodSet",
-           PodSetWith("labels: {pod-rescheduling: 'on'}"),
-           {"spec.template.metadata.labels[pod-rescheduling]" + pod_set}},
-          {"a role of two",
-           roles("2"),
-           {"spec.roles[0].template.metadata.labels[pod-rescheduling]" + pod_set}},
-          {"a role of one must have it", roles("1"), {}},
-      });
+  ExpectFindings("MG058",
+                 {
+                     {"PodSet",
+                      PodSetWith("labels: {pod-rescheduling: 'on'}"),
+                      {"spec.template.metadata.labels[pod-rescheduling]" + pod_set}},
+                     {"a role of two",
+                      roles("2"),
+                      {"spec.roles[0].template.metadata.labels[pod-rescheduling]" + pod_set}},
+                     {"a role of one must have it", roles("1"), {}},
+                 });
 }
 
 TEST(RecoverPolicyValue, Table) {
@@ -212,22 +191,25 @@ TEST(RecoverPolicyWithoutPodRescheduling, Table) {
   const std::string effect =
       ": huawei.com/recover_policy_path: \"pod\" is set without pod-rescheduling: \"on\", which "
       "the documents require with it";
-  ExpectFindings("MG060",
-                 {
-                     {"alone",
-                      DeploymentWith(pod),
-                      {"spec.template.metadata.labels[pod-rescheduling]" + effect}},
-                     {"off",
-                      DeploymentWith(pod + ", labels: {pod-rescheduling: 'off'}"),
-                      {"spec.template.metadata.labels[pod-rescheduling]" + effect}},
-                     {"on a job: the label belongs beside it",
-                      AscendJobWith(pod),
-                      {"metadata.labels[pod-rescheduling]" + effect}},
-                     {"together", DeploymentWith(pod + ", labels: {pod-rescheduling: 'on'}"), {}},
-                     {"another path",
-                      DeploymentWith("annotations: {huawei.com/recover_policy_path: job}"),
-                      {}},
-                 });
+  ExpectFindings(
+      "MG060",
+      {
+          {"alone",
+           DeploymentWith(pod),
+           {"spec.template.metadata.annotations[huawei.com/recover_policy_path]" + effect}},
+          {"off",
+           DeploymentWith(pod + ", labels: {pod-rescheduling: 'off'}"),
+           {"spec.template.metadata.annotations[huawei.com/recover_policy_path]" + effect}},
+          {"on a job",
+           AscendJobWith(pod),
+           {"spec.replicaSpecs.Worker.template.metadata.annotations[huawei.com/"
+            "recover_policy_path]" +
+            effect}},
+          {"together", DeploymentWith(pod + ", labels: {pod-rescheduling: 'on'}"), {}},
+          {"another path",
+           DeploymentWith("annotations: {huawei.com/recover_policy_path: job}"),
+           {}},
+      });
 }
 
 TEST(WaitRescheduleTimeout, Table) {
