@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
+#include "policies/chip_table.h"
 #include "policies/places.h"
 #include "policies/rule.h"
 #include "schemas/names.h"
@@ -99,6 +100,23 @@ const json::Value* SpecAround(const WorkloadView& view, const PodTemplateView& p
   return json::Resolve(*view.object, pod.path.substr(0, pod.path.rfind('/')));
 }
 
+// Whether these pods have a gang size of another kind, beside which K is ignored or harmful.
+bool HasOwnGangSize(const PodGroupView& group) {
+  return IsMultiNode(group) || (group.min_member && *group.min_member != 1);
+}
+
+// Whether the map is of pods that have one.
+bool IsBesideGangSize(const WorkloadView& view, const schemas::Place& map) {
+  return std::any_of(
+      view.pod_groups.begin(), view.pod_groups.end(), [&](const PodGroupView& group) {
+        if (!HasOwnGangSize(group)) return false;
+        if (group.annotations && group.annotations->value == map.value) return true;
+        return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+          return view.templates[index].annotations.value == map.value;
+        });
+      });
+}
+
 void CheckValue(const RuleContext& context, Findings& findings) {
   for (const TextEntry& entry : ReachingAnnotations(context.view, kKey)) {
     if (ParseK(entry.value)) continue;
@@ -109,8 +127,13 @@ void CheckValue(const RuleContext& context, Findings& findings) {
         : *number < 1 ? ", below 1: the scheduler counts the NPUs of the job wrongly"
                       : ", more pods than Kubernetes can count: the gang never fills";
     findings.Violate(entry.Path(), is + effect,
-                     "write the number of pods that must start together, in quotes, such as "
-                     "huawei.com/schedule_minAvailable: \"2\"");
+                     schemas::kOmeRuntimes.Has(context.view.kind)
+                         ? "remove the annotation: it belongs on engine and decoder of each "
+                           "InferenceService, where mindgate adds it"
+                     : IsBesideGangSize(context.view, *entry.map)
+                         ? "remove the annotation: the job or group has a gang size of its own"
+                         : "write the number of pods that must start together, in quotes; "
+                           "huawei.com/schedule_minAvailable: \"1\" lets each start alone");
   }
 }
 
@@ -282,6 +305,21 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
   }
 }
 
+// "sp-block 32 is more than the 16 chips of one pod": then a lone pod, which is all that a lower K
+// lets in, is refused (mind-cluster: internal/npu/ascend910/ascend910a3/superpod/frame.go). Empty
+// when it is not so.
+std::string BlockOfSeveralPods(const RuleContext& context, const PodGroupView& group) {
+  const schemas::GroupChips* chips = context.chips->Of(group);
+  if (chips == nullptr || !chips->choice.handler || !chips->choice.handler->super_pod) return "";
+  const auto text =
+      schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry.Text();
+  const auto block = text ? ParseGoInt(*text) : std::nullopt;
+  if (!block || !chips->uniform || *chips->uniform < 1 || *block <= *chips->uniform) return "";
+  return "sp-block " + std::to_string(*block) + " is more than the " +
+         std::to_string(*chips->uniform) + (*chips->uniform == 1 ? " chip" : " chips") +
+         " of one pod";
+}
+
 void CheckRollout(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (view.controller_injected) return;
@@ -297,12 +335,17 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
                           (assumed ? "OME's default of maxSurge " : "maxSurge ") +
                           std::to_string(update->max_surge) + " and maxUnavailable " +
                           std::to_string(update->max_unavailable) + " both stay below it";
-    if (context.config.gang_repair) message += "; the watcher's gangRepair unblocks it";
     const std::string strategy =
         schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
-    findings.Violate(seen->Path(), std::move(message),
-                     "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy +
-                         ", or keep the watcher's gangRepair on");
+    std::string fix = "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy;
+    if (const std::string block = BlockOfSeveralPods(context, GroupOf(view, pod)); !block.empty()) {
+      message += "; gangRepair cannot unblock it, as " + block;
+      fix = "write type: \"Recreate\" in " + strategy;
+    } else if (context.config.gang_repair) {
+      message += "; the watcher's gangRepair unblocks it";
+      fix += ", or keep the watcher's gangRepair on";
+    }
+    findings.Violate(seen->Path(), std::move(message), std::move(fix));
   }
 }
 
@@ -421,8 +464,10 @@ constexpr Rule kMinAvailableRules[] = {
      "until the gang is complete, the deployment controller creates no more until they are ready, "
      "and the update hangs, even if it would fix a current fault.",
      "Use strategy Recreate, or maxSurge 100%, or a gang of 1; or let mindgate's watcher repair "
-     "such gangs (gangRepair, on by default).",
-     "volcano issue 4739. ome: "
+     "such gangs (gangRepair, on by default). With an sp-block larger than one pod only Recreate "
+     "helps.",
+     "volcano issue 4739. A lone pod of a larger sp-block is refused by mind-cluster: "
+     "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go. ome: "
      "pkg/controller/v1beta1/inferenceservice/reconcilers/deployment/deployment_reconciler.go "
      "(default maxSurge 1, maxUnavailable 0). MindCluster's documents nevertheless require the "
      "annotation for OME in Deployment mode, so it is injected and this is a warning.",

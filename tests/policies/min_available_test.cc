@@ -341,6 +341,22 @@ TEST(MinAvailableBlocksRollout, Table) {
             hangs("2", "maxSurge 1 and maxUnavailable 0")},
            "",
            {OmeRuntime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 8}}}")}},
+          {"a block of two pods: a lower K would leave a pod that is refused alone",
+           OmeService("minReplicas: 2, annotations: {huawei.com/schedule_minAvailable: '2', "
+                      "sp-block: '32', huawei.com/schedule_policy: chip2-node16-sp}"),
+           {"spec.engine.annotations" + kAt + kName +
+            " is 2: every rolling update would hang, as maxSurge 1 and maxUnavailable 0 both stay "
+            "below it; gangRepair cannot unblock it, as sp-block 32 is more than the 16 chips of "
+            "one pod"},
+           "",
+           {OmeRuntime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 16}}}")}},
+          {"a block of one pod",
+           OmeService("minReplicas: 2, annotations: {huawei.com/schedule_minAvailable: '2', "
+                      "sp-block: '16', huawei.com/schedule_policy: chip2-node16-sp}"),
+           {"spec.engine.annotations" + kAt + kName +
+            hangs("2", "maxSurge 1 and maxUnavailable 0")},
+           "",
+           {OmeRuntime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 16}}}")}},
           {"the runtime's K, reported where the service would overrule it",
            OmeService("minReplicas: 2, "),
            {"spec.engine.annotations" + kAt + kName +
