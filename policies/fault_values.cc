@@ -14,6 +14,9 @@ using Values = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 5> kFaultSchedulingValues = {
     "force", "grace", "external-force", "external-grace", "off"};
+constexpr std::array<std::string_view, 3> kSchedulingByVolcano = {"force", "grace", "off"};
+constexpr std::array<std::string_view, 3> kSchedulingByInstance = {"external-force",
+                                                                   "external-grace", "off"};
 constexpr std::array<std::string_view, 2> kOnOff = {"on", "off"};
 // ClusterD itself writes "pause" when a recovery in process failed.
 constexpr std::array<std::string_view, 3> kProcessRecoverValues = {"on", "off", "pause"};
@@ -46,14 +49,15 @@ std::string DidYouMean(std::string_view value, Values values) {
 
 // Reports every value of the label that is none of `values`; `effect` continues "fault-scheduling
 // is "x", ".
-void CheckValues(const RuleContext& context, std::string_view key, Values values,
+// The fix offers `offered` of them.
+void CheckValues(const RuleContext& context, std::string_view key, Values values, Values offered,
                  std::string_view effect, Findings& findings) {
   for (const TextEntry& entry : ReachingLabels(context.view, key)) {
     if (Contains(values, entry.value)) continue;
     findings.Violate(entry.Path(),
                      std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
-                         DidYouMean(entry.value, values),
-                     "write " + std::string(key) + ": " + OneOf(values));
+                         DidYouMean(entry.value, offered),
+                     "write " + std::string(key) + ": " + OneOf(offered));
   }
 }
 
@@ -88,29 +92,32 @@ std::string FaultOfFilter(std::string_view entry) {
 }  // namespace
 
 void CheckFaultSchedulingValue(const RuleContext& context, Findings& findings) {
+  // Each of the others is a warning there.
+  const bool by_instance = schemas::kInferOperatorKinds.Has(context.view.kind);
   CheckValues(
       context, schemas::kFaultScheduling, kFaultSchedulingValues,
+      by_instance ? kSchedulingByInstance : kSchedulingByVolcano,
       "which the scheduler does not know: after a fault the job is stuck in its fault cache",
       findings);
 }
 
 void CheckPodReschedulingValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, schemas::kPodRescheduling, kOnOff,
+  CheckValues(context, schemas::kPodRescheduling, kOnOff, kOnOff,
               "which counts as off: one fault deletes every pod of the group", findings);
 }
 
 void CheckSubHealthyStrategyValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, schemas::kSubHealthyStrategy, kSubHealthyStrategies,
+  CheckValues(context, schemas::kSubHealthyStrategy, kSubHealthyStrategies, kSubHealthyStrategies,
               "which counts as ignore: pods stay on a sub-healthy card", findings);
 }
 
 void CheckProcessRecoverValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, schemas::kProcessRecover, kProcessRecoverValues,
+  CheckValues(context, schemas::kProcessRecover, kProcessRecoverValues, kProcessRecoverValues,
               "which counts as off: healthy pods are deleted along with the faulty one", findings);
 }
 
 void CheckTorAffinityValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, kTorAffinity, kTorAffinities,
+  CheckValues(context, kTorAffinity, kTorAffinities, kTorAffinities,
               "which the scheduler does not know: switch affinity does not apply", findings);
 }
 

@@ -111,6 +111,14 @@ void CheckIgnoredBesideLeader(const ComponentPlace& component, Findings& finding
   const bool own = json::Find(component.value, "leader") != nullptr;
   if (!own && json::Find(component.runtime, "leader") == nullptr) return;
   const std::string name(component.name);
+  // Asked for a Deployment, OME uses the engine's own and leaves out leader and worker (ome:
+  // pkg/controller/v1beta1/inferenceservice/utils/deployment.go).
+  const auto mode_of = [](const Value* value) {
+    return json::FindString(json::Find(value, "annotations"), schemas::kOmeDeploymentMode);
+  };
+  const auto mode =
+      mode_of(component.value) ? mode_of(component.value) : mode_of(component.runtime);
+  if (name == "engine" && mode == "RawDeployment") return;
   for (std::string_view key : {"runner", "containers", "schedulerName"}) {
     if (json::Find(component.value, key) == nullptr) continue;
     const std::string member(key);

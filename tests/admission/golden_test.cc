@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "support/mutations.h"
 #include "support/objects.h"
 #include "support/places.h"
+#include "support/promises.h"
 
 // Admission over the samples of tests/fixtures, as their users would apply them. What it answers is
 // recorded in tests/golden/<project>/<file>.want; MINDGATE_REWRITE=1 records it again, and
@@ -87,13 +89,16 @@ class Golden : public ::testing::TestWithParam<Sample> {
     for (const json::YamlDocument& document : *documents) documents_.emplace_back(document.value);
   }
 
-  admission::Verdict Admit(const json::Value& object) const {
+  schemas::AdmissionRequest RequestFor(const json::Value& object) const {
     schemas::AdmissionRequest request;
     request.object = &object;
     request.trusts_owners = true;
     request.objects = objects_.get();
     request.ns = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
-    return admission::Admit(request, schemas::Config());
+    return request;
+  }
+  admission::Verdict Admit(const json::Value& object) const {
+    return admission::Admit(RequestFor(object), schemas::Config());
   }
 
   std::vector<json::Document> documents_;
@@ -124,6 +129,14 @@ TEST_P(Golden, OwnOutputYieldsAnEmptyPatch) {
     const admission::Verdict second = Admit(first.mutated->root());
     EXPECT_EQ(json::ToJsonPatch(second.patch).dump(), "[]") << NameOf(document.root());
     EXPECT_EQ(second.findings.size(), first.findings.size()) << NameOf(document.root());
+  }
+}
+
+TEST_P(Golden, KeepsThePromises) {
+  for (const json::Document& document : documents_) {
+    EXPECT_THAT(testing::BrokenPromises(RequestFor(document.root()), schemas::Config()),
+                ::testing::IsEmpty())
+        << NameOf(document.root());
   }
 }
 

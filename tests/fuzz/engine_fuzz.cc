@@ -1,6 +1,7 @@
 // Any bytes through decoding and admission, as `apply` would take them: each document is created,
 // the second one also updates the first, and all of them are known to each other. Whatever they
-// are: no error of ours, patches that apply to nlohmann too, nothing left to do on our own output.
+// are: no error of ours, patches that apply to nlohmann too, nothing left to do on our own output,
+// no finding about it, and no fix that a rule refuses.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include "admission/admit.h"
 #include "json/decode.h"
 #include "json/yaml.h"
+#include "support/promises.h"
 
 namespace {
 
@@ -86,6 +88,9 @@ void Check(schemas::AdmissionRequest request) {
   const Value& object = *request.object;
   const auto verdict = admission::Admit(request, config);
   CheckAnswer(verdict);
+  for (const std::string& broken : mindgate::testing::BrokenPromises(request, config)) {
+    Require(false, broken);
+  }
   if (!verdict.mutated) return;
   const auto patched = TreeOf(object).patch(json::ToJsonPatch(verdict.patch));
   Require(patched == TreeOf(verdict.mutated->root()), "the patch applies");
