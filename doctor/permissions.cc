@@ -178,6 +178,9 @@ std::vector<Need> Does(const schemas::Config& config) {
                       {"scheduling.volcano.sh", "podgroups", "watch", "", ""},
                       {"scheduling.volcano.sh", "podgroups", "patch", "", ""}},
                      "a rolling update that waits for its gang waits forever"});
+    needs.push_back({{{"orchestration.aibrix.ai", "rolesets", "list", "", ""},
+                      {"orchestration.aibrix.ai", "rolesets", "watch", "", ""}},
+                     "pods of a RoleSet that was scaled below its gang size cannot be replaced"});
   }
   if (!needs.empty()) {
     needs.push_back(

@@ -48,6 +48,7 @@ inline const Resource kClusterRoles{"rbac.authorization.k8s.io", "v1", "clusterr
                                     "ClusterRole", false};
 inline const Resource kClusterRoleBindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings",
                                            "ClusterRoleBinding", false};
+inline const Resource kRoleSets{"orchestration.aibrix.ai", "v1alpha1", "rolesets", "RoleSet", true};
 inline const Resource kPodGroups{"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true};
 inline const Resource kServingRuntimes{"ome.io", "v1beta1", "servingruntimes", "ServingRuntime",
                                        true};

@@ -60,6 +60,7 @@ REGISTRATIONS = rule(
 RULES_OF_SCALING = rule("", "configmaps", "list watch")
 GANGS = [
     rule("apps", "deployments replicasets", "list watch"),
+    rule("orchestration.aibrix.ai", "rolesets", "list watch"),
     rule("scheduling.volcano.sh", "podgroups", "list watch patch"),
 ]
 EVENTS = rule("events.k8s.io", "events", "create patch")
@@ -176,7 +177,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": False}},
-        [GANGS[0], rule("", "pods", "list watch"), GANGS[1], EVENTS],
+        [*GANGS[:2], rule("", "pods", "list watch"), GANGS[2], EVENTS],
     ),
     ({"elasticScaling": {"mode": False}, "gangRepair": False}, []),
     ({"elasticScaling": {"mode": "off"}, "gangRepair": "off"}, []),

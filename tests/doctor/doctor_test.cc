@@ -180,14 +180,17 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
   PutWatcher("gangRepair: false\n");
   EXPECT_EQ(Of("permissions", Status::kFailed), (std::vector<std::string>{may_not, follow, tell}));
   PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n");
-  EXPECT_EQ(Of("permissions", Status::kFailed),
-            (std::vector<std::string>{
-                may_not, follow, open,
-                account("delete pods: no instance is given up for one that is needed"),
-                account("list deployments, watch deployments, list replicasets, watch replicasets, "
-                        "list pods, watch pods, list podgroups, watch podgroups, patch podgroups: "
-                        "a rolling update that waits for its gang waits forever"),
-                tell}));
+  EXPECT_EQ(
+      Of("permissions", Status::kFailed),
+      (std::vector<std::string>{
+          may_not, follow, open,
+          account("delete pods: no instance is given up for one that is needed"),
+          account("list deployments, watch deployments, list replicasets, watch replicasets, "
+                  "list pods, watch pods, list podgroups, watch podgroups, patch podgroups: "
+                  "a rolling update that waits for its gang waits forever"),
+          account("list rolesets, watch rolesets: pods of a RoleSet that was scaled below its "
+                  "gang size cannot be replaced"),
+          tell}));
 }
 
 TEST_F(Permissions, ThatAreThereAreSaidOnce) {

@@ -234,15 +234,16 @@ struct GangRepairController : ::testing::Test {
     return static_cast<size_t>(std::ranges::count_if(
         lines, [&](const std::string& line) { return line.find(part) != std::string::npos; }));
   }
-  // "reason: note" of the Events about the Deployment of that name.
-  std::set<std::string> Events(const std::string& deployment) {
+  // "reason: note" of the Events about the Deployment (or other kind) of that name.
+  std::set<std::string> Events(const std::string& deployment,
+                               const std::string& kind = "Deployment") {
     EXPECT_TRUE(recorder.Flush(std::chrono::seconds(30)));
     std::set<std::string> events;
     const auto page = client.List(resources::kEvents, kNs);
     for (const Json& event : kube::testing::Value(page).items) {
       if (event.at("regarding").at("name") != deployment) continue;
       EXPECT_EQ(event.at("regarding").at("uid"), "uid-" + deployment);
-      EXPECT_EQ(event.at("regarding").at("kind"), "Deployment");
+      EXPECT_EQ(event.at("regarding").at("kind"), kind);
       events.insert(event.at("reason").get<std::string>() + ": " +
                     event.at("note").get<std::string>());
     }
@@ -252,6 +253,45 @@ struct GangRepairController : ::testing::Test {
  private:
   int settled_ = 0;
 };
+
+// Without AIBrix there are no RoleSets, as in all other tests here.
+TEST_F(GangRepairController, FollowsTheScalingOfARoleSet) {
+  server.Register({.resource = resources::kRoleSets, .custom = true, .generation = true});
+  const auto put = [&](int prefill, int decode) {
+    const auto role = [](int replicas) {
+      return Json{{"replicas", replicas},
+                  {"template", {{"metadata", {{"annotations", {{kK, "5"}}}}}}}};
+    };
+    server.Put(resources::kRoleSets,
+               {{"metadata", {{"name", "pd-0"}, {"namespace", kNs}, {"uid", "uid-pd-0"}}},
+                {"spec", {{"roles", Json::array({role(prefill), role(decode)})}}}});
+  };
+  put(2, 3);
+  server.Put(resources::kPodGroups,
+             {{"metadata",
+               {{"name", "podgroup-pd-0"},
+                {"namespace", kNs},
+                {"ownerReferences", OwnedBy("RoleSet", "pd-0", "uid-pd-0")}}},
+              {"spec", {{"minMember", 1}}}});
+  Start();
+  put(1, 1);
+  EXPECT_TRUE(Has("podgroup-pd-0", "2", "2"));
+  put(2, 1);
+  EXPECT_TRUE(Has("podgroup-pd-0", "3", "2,3"));
+  put(2, 3);
+  EXPECT_TRUE(Has("podgroup-pd-0", nullptr, nullptr));
+  EXPECT_TRUE(Eventually([&] { return controller->counts().restored == 1; }));
+  EXPECT_EQ(controller->counts().lowered, 2u);
+  const std::string about = std::string(kK) + " of PodGroup podgroup-pd-0";
+  EXPECT_EQ(
+      Events("pd-0", "RoleSet"),
+      (std::set<std::string>{
+          "GangLowered: " + about + " set to 2: its roles ask for 2 pods, and the gang needs 5",
+          "GangLowered: " + about + " set to 3: its roles ask for 3 pods, and the gang needs 5",
+          "GangRestored: " + about +
+              " removed, so the value on the pods applies again: its roles ask for 5 pods, "
+              "and the gang needs 5"}));
+}
 
 TEST_F(GangRepairController, FollowsARolloutFromItsFirstPodToItsEnd) {
   rollout.PutSettled();

@@ -72,9 +72,71 @@ struct Case {
   Decision want;
 };
 
+TEST(GangRepairDecision, FollowsTheRolesOfARoleSet) {
+  struct RolesCase {
+    const char* name;
+    int64_t pods;
+    std::optional<std::string> k;
+    std::optional<std::string> marker;
+    Decision want;
+  };
+  const auto asked = [](const char* pods) {
+    return "its roles ask for " + std::string(pods) + ", and the gang needs 5";
+  };
+  const RolesCase cases[] = {
+      {"complete", 5, {}, {}, Nothing(asked("5 pods"))},
+      {"more than complete", 6, {}, {}, Nothing(asked("6 pods"))},
+      {"scaled down", 2, {}, {}, {Act::kLower, "2", "2", asked("2 pods")}},
+      {"the scheduler copied the templates' K",
+       2,
+       "5",
+       {},
+       {Act::kLower, "2", "2", asked("2 pods")}},
+      {"it is so already", 2, "2", "2", Nothing(asked("2 pods"))},
+      {"further down", 1, "2", "2", {Act::kLower, "1", "2,1", asked("1 pod")}},
+      {"up again, not all the way", 4, "1", "2,1", {Act::kLower, "4", "2,1,4", asked("4 pods")}},
+      {"all the way", 5, "4", "2,1,4", Restored(asked("5 pods"))},
+      {"to nothing: nobody waits", 0, {}, {}, Nothing(asked("0 pods"))},
+      {"a person's value",
+       2,
+       "3",
+       {},
+       Nothing("huawei.com/schedule_minAvailable \"3\" was written on the PodGroup by hand")},
+  };
+  for (const RolesCase& c : cases) {
+    SCOPED_TRACE(c.name);
+    const RoleSet roles = {.ns = "serving", .name = "pd-0", .uid = "r", .pods = c.pods, .k = 5};
+    PodGroup group = *FirstPod().group;
+    group.k = c.k;
+    group.marker = c.marker;
+    EXPECT_EQ(Decide(roles, group), c.want);
+    // What was written needs no second decision.
+    if (c.want.act == Act::kLower) {
+      group.k = c.want.k;
+      group.marker = c.want.marker;
+      EXPECT_EQ(Decide(roles, group).act, Act::kNothing);
+    }
+  }
+  const RoleSet roles = {.pods = 2, .k = 5};
+  PodGroup strategy = *FirstPod().group;
+  strategy.min_member = 2;
+  EXPECT_EQ(Decide(roles, strategy), Nothing("minMember is 2, which applies instead"));
+  EXPECT_EQ(Decide(roles, std::nullopt), Nothing("its PodGroup does not exist yet"));
+}
+
 TEST(GangRepairDecision, FollowsThePodsOfARollout) {
   const Case cases[] = {
       {"the first pod", [](Deployment&, Gang&) {}, Lowered("1", "1", "1 pod exists")},
+      {"the first pod of a block of several", [](Deployment&, Gang& g) { g.set.block = 32; },
+       Nothing("with sp-block 32, more chips than one pod has, fewer pods are refused: only "
+               "strategy Recreate helps")},
+      {"what was lowered there before is given back",
+       [](Deployment&, Gang& g) {
+         g.set.block = 32;
+         g.group->k = g.group->marker = "1";
+       },
+       Restored("with sp-block 32, more chips than one pod has, fewer pods are refused: only "
+                "strategy Recreate helps")},
       {"no pod yet", [](Deployment&, Gang& g) { g.pods = 0; }, Lowered("1", "1", "0 pods exist")},
       {"it is so already", [](Deployment&, Gang& g) { g.group->k = g.group->marker = "1"; },
        Nothing("1 pod exists" + std::string(kTooFew))},

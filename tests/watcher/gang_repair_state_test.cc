@@ -68,6 +68,73 @@ TEST(GangRepairState, ReadsReplicaSetsThatAreGangs) {
   EXPECT_EQ(with("4", "Rollout"), std::nullopt);
 }
 
+// A pod that is alone in its block is refused, so a gang of several pods a block is not repairable.
+TEST(GangRepairState, ReadsABlockOfSeveralPods) {
+  const auto block = [](const char* annotations, const char* limits) {
+    Json set = {{"metadata", {{"name", "s"}, {"ownerReferences", Owned("Deployment", "d")}}}};
+    Json& pods = set["spec"]["template"];
+    pods["metadata"]["annotations"] = Json::parse(annotations);
+    pods["metadata"]["annotations"]["huawei.com/schedule_minAvailable"] = "2";
+    pods["spec"]["containers"] = Json::parse(limits);
+    return ReplicaSetOf(Document(set).root())->block;
+  };
+  const char* sixteen = R"([{"resources": {"limits": {"huawei.com/Ascend910": 16, "cpu": 4}}}])";
+  const char* two = R"([{"resources": {"limits": {"huawei.com/Ascend910": "8"}}}, {},
+                        {"resources": {"limits": {"huawei.com/Ascend910": 8}}}])";
+  EXPECT_EQ(block(R"({"sp-block": "32"})", sixteen), 32);
+  EXPECT_EQ(block(R"({"sp-block": "32", "huawei.com/schedule_policy": "chip2-node16-sp"})", two),
+            32);
+  EXPECT_EQ(block(R"({"sp-block": "32", "huawei.com/schedule_policy": "chip2-node16"})", two), 0)
+      << "this policy does not read it";
+  EXPECT_EQ(block(R"({"sp-block": "16"})", sixteen), 0);
+  EXPECT_EQ(block(R"({"sp-block": "16"})", two), 0);
+  EXPECT_EQ(block(R"({"sp-block": "x"})", sixteen), 0);
+  EXPECT_EQ(block("{}", sixteen), 0);
+}
+
+TEST(GangRepairState, ReadsRoleSetsByTheRolesThatShareAPodGroup) {
+  const auto role = [](const Json& replicas, const Json& size, const Json& k) {
+    Json value = {{"replicas", replicas}, {"podGroupSize", size}};
+    value["template"]["metadata"]["annotations"]["huawei.com/schedule_minAvailable"] = k;
+    return value;
+  };
+  const auto of = [](const Json& roles) {
+    const Json object = {{"metadata", {{"namespace", "serving"}, {"name", "pd-0"}, {"uid", "r"}}},
+                         {"spec", {{"roles", roles}}}};
+    return RoleSetOf(Document(object).root());
+  };
+  RoleSet want = {.ns = "serving", .name = "pd-0", .uid = "r", .pods = 5, .k = 5};
+  EXPECT_EQ(of(Json::array({role(2, 1, "5"), role(3, Json(), "5")})), want);
+  // PodSets have PodGroups of their own, and a router has none.
+  EXPECT_EQ(of(Json::array({role(2, 1, "5"), role(3, 1, "5"), role(4, 2, "2"), {{"replicas", 1}}})),
+            want);
+  want.pods = 2;
+  EXPECT_EQ(
+      of(Json::array({role(2, 1, "5"), role(0, 1, "5"), role(-1, 1, "5"), role("x", 1, "5")})),
+      want);
+  for (const Json& k : {Json("1"), Json("0"), Json("x"), Json(4), Json()}) {
+    EXPECT_EQ(of(Json::array({role(2, 1, k)})), std::nullopt) << k;
+  }
+  EXPECT_EQ(of(Json::array({1, "x"})), std::nullopt);
+  EXPECT_EQ(of("x"), std::nullopt);
+}
+
+TEST(GangRepairState, ARoleSetIsAskedAboutWithItsPodGroup) {
+  State state;
+  const RoleSet set = {.ns = "serving", .name = "pd-0", .uid = "r", .pods = 2, .k = 5};
+  const PodGroup group = {.ns = "serving", .name = "podgroup-r", .uid = "g", .owner = "r"};
+  EXPECT_EQ(state.Change(nullptr, &group), State::Affected{}) << "whose it is, nobody knows yet";
+  EXPECT_EQ(state.Change(nullptr, &set), State::Affected{"r"});
+  EXPECT_EQ(state.Owners(), std::vector<std::string>{"r"});
+  EXPECT_EQ(state.RolesOf("r")->set, set);
+  EXPECT_EQ(state.RolesOf("r")->group, group);
+  EXPECT_EQ(state.Change(&group, nullptr), State::Affected{"r"});
+  EXPECT_EQ(state.RolesOf("r")->group, std::nullopt);
+  EXPECT_EQ(state.Change(&set, nullptr), State::Affected{"r"});
+  EXPECT_FALSE(state.RolesOf("r"));
+  EXPECT_TRUE(state.Owners().empty());
+}
+
 TEST(GangRepairState, ReadsPodsThatHoldAPlaceInAGang) {
   const Json pod = {{"metadata",
                      {{"ownerReferences", Owned("ReplicaSet", "s")},
@@ -145,7 +212,7 @@ TEST(GangRepairState, PutsTogetherWhatBelongsTogetherInAnyOrder) {
   EXPECT_EQ(rollout->deployment, kDeployment);
   const std::vector<Gang> want = {{older, std::nullopt, 0}, {kSet, kGroup, 2}};
   EXPECT_EQ(rollout->gangs, want);
-  EXPECT_EQ(state.Deployments(), std::vector<std::string>{"d"});
+  EXPECT_EQ(state.Owners(), std::vector<std::string>{"d"});
 
   EXPECT_EQ(state.Change(&kPod, nullptr), Affected{"d"});
   EXPECT_EQ(state.Of("d")->gangs.back().pods, 1);
@@ -154,7 +221,7 @@ TEST(GangRepairState, PutsTogetherWhatBelongsTogetherInAnyOrder) {
   EXPECT_EQ(state.Change(&kSet, nullptr), Affected{"d"});
   EXPECT_EQ(state.Change(&older, nullptr), Affected{"d"});
   EXPECT_TRUE(state.Of("d")->gangs.empty());
-  EXPECT_TRUE(state.Deployments().empty());
+  EXPECT_TRUE(state.Owners().empty());
   EXPECT_EQ(state.Change(&kDeployment, &kDeployment), Affected{}) << "it has no gang any more";
   EXPECT_EQ(state.Change(&kDeployment, nullptr), Affected{"d"});
   EXPECT_FALSE(state.Of("d"));

@@ -32,13 +32,28 @@ Json PatchOf(const PodGroup& group, const Decision& decision) {
   return {{"metadata", {{"uid", group.uid}, {"annotations", std::move(annotations)}}}};
 }
 
-kube::EventRecord HappeningOf(const Deployment& deployment, const Gang& gang,
-                              const Decision& decision) {
+// A decision about one PodGroup, with what people must know of whose it is.
+struct Repair {
+  const kube::Resource* resource = nullptr;  // of the Deployment or RoleSet
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string replica_set;  // of a Deployment
+  int64_t pods = 0;
+  int64_t k = 0;  // of the template
+  PodGroup group;
+  Decision decision;
+};
+
+kube::EventRecord HappeningOf(const Repair& repair) {
+  const Decision& decision = repair.decision;
   const bool lower = decision.act == Act::kLower;
   const std::string k(schemas::kMinAvailable);
-  const std::string of = " of PodGroup " + gang.group->name + " (ReplicaSet " + gang.set.name + ")";
-  return {.regarding = {resources::kDeployments.api_version(), resources::kDeployments.kind,
-                        deployment.ns, deployment.name, deployment.uid},
+  const std::string of =
+      " of PodGroup " + repair.group.name +
+      (repair.replica_set.empty() ? "" : " (ReplicaSet " + repair.replica_set + ")");
+  return {.regarding = {repair.resource->api_version(), repair.resource->kind, repair.ns,
+                        repair.name, repair.uid},
           .type = kube::EventRecord::Type::kNormal,
           .reason = lower ? "GangLowered" : "GangRestored",
           .action = lower ? "Lower" : "Restore",
@@ -65,6 +80,8 @@ class Controller::Impl {
                                            })),
         sets_(client, sleeper, clock,
               Following<ReplicaSet>(resources::kReplicaSets, ReplicaSetFields(), ReplicaSetOf)),
+        role_sets_(client, sleeper, clock,
+                   Following<RoleSet>(resources::kRoleSets, RoleSetFields(), RoleSetOf)),
         groups_(client, sleeper, clock,
                 Following<PodGroup>(resources::kPodGroups, PodGroupFields(), PodGroupOf)),
         pods_(client, sleeper, clock, FollowingPods()) {}
@@ -75,13 +92,17 @@ class Controller::Impl {
     const std::jthread threads[] = {
         StartThread("gang-deploy", [&] { deployments_.Run(stop); }),
         StartThread("gang-replicasets", [&] { sets_.Run(stop); }),
+        StartThread("gang-rolesets", [&] { role_sets_.Run(stop); }),
         StartThread("gang-podgroups", [&] { groups_.Run(stop); }),
         StartThread("gang-pods", [&] { pods_.Run(stop); }),
     };
     bool acted = false;
+    bool knew_role_sets = false;
     while (!stop.stop_requested()) {
       const bool may_act = MayAct();
-      if (may_act && !acted) EnqueueAll();
+      const bool knows_role_sets = role_sets_.current();
+      if (may_act && (!acted || (knows_role_sets && !knew_role_sets))) EnqueueAll();
+      knew_role_sets = knows_role_sets;
       acted = may_act;
       if (may_act) {
         for (const std::string& uid : TakeDue()) {
@@ -98,7 +119,7 @@ class Controller::Impl {
 
   bool synced() const {
     return deployments_.synced() && sets_.synced() && pods_.synced() &&
-           (groups_.synced() || groups_absent_);
+           (groups_.synced() || groups_absent_) && (role_sets_.synced() || role_sets_absent_);
   }
 
   Counts counts() const {
@@ -107,8 +128,8 @@ class Controller::Impl {
                   .conflicts = conflicts_,
                   .failed = failed_,
                   .looks = looks_};
-    counts.left_out =
-        deployments_.left_out() + sets_.left_out() + groups_.left_out() + pods_.left_out();
+    counts.left_out = deployments_.left_out() + sets_.left_out() + role_sets_.left_out() +
+                      groups_.left_out() + pods_.left_out();
     const MutexLock lock(mutex_);
     counts.marked = state_.marked();
     return counts;
@@ -152,7 +173,7 @@ class Controller::Impl {
 
   void EnqueueAll() {
     const MutexLock lock(mutex_);
-    for (std::string& uid : state_.Deployments()) queue_.insert(std::move(uid));
+    for (std::string& uid : state_.Owners()) queue_.insert(std::move(uid));
   }
 
   bool MayAct() const {
@@ -180,12 +201,8 @@ class Controller::Impl {
         retry != retries_.end() && clock_.Now() < retry->second.due) {
       return;
     }
-    std::optional<State::Rollout> rollout;
-    {
-      const MutexLock lock(mutex_);
-      rollout = state_.Of(uid);
-    }
-    if (!rollout) {
+    const auto repairs = RepairsOf(uid);
+    if (!repairs) {
       retries_.erase(uid);
       said_.erase(uid);
       ++looks_;
@@ -194,17 +211,15 @@ class Controller::Impl {
     bool failed = false;
     const std::string said = said_[uid];
     std::string sayings;
-    for (const Gang& gang : rollout->gangs) {
-      const Decision decision = Decide(rollout->deployment, gang);
-      if (decision.act == Act::kNothing) continue;
+    for (const Repair& repair : *repairs) {
+      const bool lower = repair.decision.act == Act::kLower;
       if (options_.mode == schemas::EnforcementMode::kEnforce) {
-        failed |= !Write(rollout->deployment, gang, decision, stop);
+        failed |= !Write(repair, stop);
       } else {
-        const std::string saying = gang.group->uid + " " + decision.k + "\n";
+        const std::string saying = repair.group.uid + " " + repair.decision.k + "\n";
         sayings += saying;
         if (said.find(saying) != std::string::npos) continue;
-        Log(decision.act == Act::kLower ? "gang would be lowered" : "gang would be restored",
-            rollout->deployment, gang, decision);
+        Log(lower ? "gang would be lowered" : "gang would be restored", repair);
       }
     }
     if (sayings.empty()) {
@@ -221,12 +236,43 @@ class Controller::Impl {
     ++looks_;
   }
 
+  // What is to be done for a Deployment or RoleSet; nothing when there is no such object. RoleSets
+  // are not reconciled while they are not current: without AIBrix they never are.
+  std::optional<std::vector<Repair>> RepairsOf(const std::string& uid) {
+    std::optional<State::Rollout> rollout;
+    std::optional<State::Roles> roles;
+    {
+      const MutexLock lock(mutex_);
+      rollout = state_.Of(uid);
+      roles = state_.RolesOf(uid);
+    }
+    std::vector<Repair> repairs;
+    if (rollout) {
+      const Deployment& owner = rollout->deployment;
+      for (const Gang& gang : rollout->gangs) {
+        Decision decision = Decide(owner, gang);
+        if (decision.act == Act::kNothing) continue;
+        repairs.push_back({&resources::kDeployments, owner.ns, owner.name, owner.uid, gang.set.name,
+                           gang.pods, gang.set.k, *gang.group, std::move(decision)});
+      }
+      return repairs;
+    }
+    if (!roles) return std::nullopt;
+    if (!role_sets_.current()) return repairs;
+    const RoleSet& owner = roles->set;
+    Decision decision = Decide(owner, roles->group);
+    if (decision.act != Act::kNothing) {
+      repairs.push_back({&resources::kRoleSets, owner.ns, owner.name, owner.uid, "", owner.pods,
+                         owner.k, *roles->group, std::move(decision)});
+    }
+    return repairs;
+  }
+
   // False when it must be tried again.
-  bool Write(const Deployment& deployment, const Gang& gang, const Decision& decision,
-             const std::stop_token& stop) {
-    const PodGroup& group = *gang.group;
+  bool Write(const Repair& repair, const std::stop_token& stop) {
+    const PodGroup& group = repair.group;
     const auto answer = client_.MergePatch(resources::kPodGroups, group.ns, group.name,
-                                           PatchOf(group, decision), {}, {}, stop);
+                                           PatchOf(group, repair.decision), {}, {}, stop);
     if (!answer) {
       const kube::Fault& fault = answer.error();
       if (fault.reason == kube::Reason::kStopped) return false;
@@ -238,7 +284,7 @@ class Controller::Impl {
                           : "a PodGroup could not be repaired: will retry",
                   {{"namespace", group.ns},
                    {"pod_group", group.name},
-                   {"deployment", deployment.name},
+                   {NameFieldOf(repair), repair.name},
                    {"reason", kube::ReasonName(fault.reason)},
                    {"fault", fault.message}});
       return false;
@@ -247,39 +293,46 @@ class Controller::Impl {
       const MutexLock lock(mutex_);
       state_.Wrote(*written);
     }
-    const bool lower = decision.act == Act::kLower;
-    Log(lower ? "gang lowered" : "gang restored", deployment, gang, decision);
-    recorder_.Record(HappeningOf(deployment, gang, decision));
+    const bool lower = repair.decision.act == Act::kLower;
+    Log(lower ? "gang lowered" : "gang restored", repair);
+    recorder_.Record(HappeningOf(repair));
     ++(lower ? lowered_ : restored_);
     return true;
   }
 
-  void Log(std::string_view what, const Deployment& deployment, const Gang& gang,
-           const Decision& decision) {
-    logger_.Info(what, {{"namespace", deployment.ns},
-                        {"deployment", deployment.name},
-                        {"replica_set", gang.set.name},
-                        {"pod_group", gang.group->name},
-                        {"pods", gang.pods},
-                        {"template", gang.set.k},
-                        {"value", decision.k},
-                        {"reason", decision.reason}});
+  static const char* NameFieldOf(const Repair& repair) {
+    return repair.resource == &resources::kDeployments ? "deployment" : "role_set";
+  }
+
+  void Log(std::string_view what, const Repair& repair) {
+    logger_.Info(what, {{"namespace", repair.ns},
+                        {NameFieldOf(repair), repair.name},
+                        {"replica_set", repair.replica_set},
+                        {"pod_group", repair.group.name},
+                        {"pods", repair.pods},
+                        {"template", repair.k},
+                        {"value", repair.decision.k},
+                        {"reason", repair.decision.reason}});
   }
 
   void OnFault(const kube::Resource& resource, const kube::Fault& fault,
                std::chrono::milliseconds pause) {
-    const bool absent =
+    const bool no_groups =
         resource == resources::kPodGroups && fault.reason == kube::Reason::kNotFound;
-    if (absent) groups_absent_ = true;
+    const bool no_role_sets =
+        resource == resources::kRoleSets && fault.reason == kube::Reason::kNotFound;
+    if (no_groups) groups_absent_ = true;
+    if (resource == resources::kRoleSets) role_sets_absent_ = true;  // nothing waits for them
     {
       const MutexLock lock(mutex_);
       std::string& last = faults_[resource.kind];
       if (last == fault.message) return;  // one line a fault, however long it lasts
       last = fault.message;
     }
-    logger_.Log(absent ? log::Level::kInfo : log::Level::kWarning,
-                absent ? "no PodGroups in this cluster yet: there are no gangs to repair"
-                       : "gangs are not repaired now: the cluster cannot be watched",
+    logger_.Log(no_groups || no_role_sets ? log::Level::kInfo : log::Level::kWarning,
+                no_groups      ? "no PodGroups in this cluster yet: there are no gangs to repair"
+                : no_role_sets ? "no RoleSets in this cluster yet: there are none to repair"
+                               : "gangs are not repaired now: the cluster cannot be watched",
                 {{"kind", resource.kind},
                  {"reason", kube::ReasonName(fault.reason)},
                  {"fault", fault.message},
@@ -295,22 +348,24 @@ class Controller::Impl {
   mutable Mutex mutex_;
   ConditionVariable changed_;
   State state_ GUARDED_BY(mutex_);
-  State::Affected queue_ GUARDED_BY(mutex_);                      // Deployments to reconcile
+  State::Affected queue_ GUARDED_BY(mutex_);  // uids of Deployments and RoleSets to reconcile
   std::map<std::string, std::string> faults_ GUARDED_BY(mutex_);  // newest by kind
   std::atomic<bool> groups_absent_ = false;
+  std::atomic<bool> role_sets_absent_ = false;
   std::atomic<uint64_t> lowered_ = 0;
   std::atomic<uint64_t> restored_ = 0;
   std::atomic<uint64_t> conflicts_ = 0;
   std::atomic<uint64_t> failed_ = 0;
   std::atomic<uint64_t> looks_ = 0;
 
-  // These belong to the thread of Run, by the Deployment's uid.
+  // These belong to the thread of Run, by the uid of Deployment or RoleSet.
   std::map<std::string, Retry> retries_;
   std::map<std::string, std::string>
       said_;  // in Mode::kObserve: what it would do, as of the last decision
 
   kube::Informer<Deployment> deployments_;
   kube::Informer<ReplicaSet> sets_;
+  kube::Informer<RoleSet> role_sets_;
   kube::Informer<PodGroup> groups_;
   kube::Informer<Pod> pods_;
 };

@@ -26,16 +26,18 @@ struct ControllerOptions {
   uint64_t seed = 1;  // spreads pauses; another one for each replica
 };
 
-// Follows Deployments, ReplicaSets, PodGroups and Pods of all namespaces, and while a rolling
-// update cannot bring up as many pods as the gang of its new ReplicaSet needs, keeps K on the
-// PodGroup at the number of pods that exist (decision.h). A change leads to a new decision about
-// the one Deployment that it concerns.
+// Follows Deployments, ReplicaSets, RoleSets, PodGroups and Pods of all namespaces, and while a
+// rolling update cannot bring up as many pods as the gang of its new ReplicaSet needs, keeps K on
+// the PodGroup at the number of pods that exist; while the roles of a RoleSet ask for fewer pods
+// than their gang, at the number that they ask for (decision.h). A change leads to a new decision
+// about the one Deployment or RoleSet that it concerns.
 //
 // It acts only while it leads and every collection is current. What it writes names the PodGroup's
 // uid, so that no other object is met, and no resourceVersion: the scheduler writes PodGroups all
-// the time. Without Volcano's CRD there is nothing to do, and it waits for it.
+// the time. Without Volcano's CRD there is nothing to do, and it waits for it; without AIBrix's, or
+// without permission to read RoleSets, it repairs Deployments.
 //
-// It needs list and watch of the four, patch of PodGroups, and what the recorder needs.
+// It needs list and watch of the five, patch of PodGroups, and what the recorder needs.
 class Controller {
  public:
   // The arguments must outlive it.
@@ -43,7 +45,7 @@ class Controller {
              kube::Recorder& recorder, ControllerOptions options);
   ~Controller();
 
-  // Until `stop`, once, in the caller's thread and four of its own, which end before it returns.
+  // Until `stop`, once, in the caller's thread and five of its own, which end before it returns.
   // With the mode off it returns at once. What was lowered stays so: the next leader goes on with
   // it.
   void Run(const std::stop_token& stop);
@@ -58,7 +60,7 @@ class Controller {
     uint64_t restored = 0;   // PodGroups given back
     uint64_t conflicts = 0;  // a PodGroup was replaced or gone when it was written
     uint64_t failed = 0;     // writes that failed otherwise; each is tried again
-    uint64_t looks = 0;      // decisions about a Deployment
+    uint64_t looks = 0;      // decisions about a Deployment or RoleSet
     uint64_t marked = 0;     // PodGroups that hold a value of ours at the moment
     uint64_t left_out = 0;   // objects that are too large to be read; while there are any, it waits
   };

@@ -42,20 +42,45 @@ bool IsComplete(const Deployment& deployment) {
          deployment.available == deployment.replicas;
 }
 
+Decision Nothing(std::string reason) { return {.reason = std::move(reason)}; }
+
+bool IsOfAPerson(const PodGroup& group, int64_t k_of_template) {
+  if (!group.k) return false;
+  const auto value = ParseGoInt(*group.k);
+  if (!value) return true;
+  const std::vector<int64_t> written = ValuesOf(group.marker);
+  return *value != k_of_template && std::ranges::find(written, *value) == written.end();
+}
+
+Decision LeaveToThePerson(const PodGroup& group) {
+  return Nothing(std::string(schemas::kMinAvailable) + " " + Quote(*group.k) +
+                 " was written on the PodGroup by hand");
+}
+
+Decision RestoreOf(const PodGroup& group, std::string reason) {
+  if (!group.marker) return Nothing(std::move(reason));
+  return {.act = Act::kRestore, .k = {}, .marker = {}, .reason = std::move(reason)};
+}
+
+Decision LowerTo(const PodGroup& group, int64_t k, std::string reason) {
+  const std::vector<int64_t> written = ValuesOf(group.marker);
+  std::string value = std::to_string(k);
+  if (group.k == value && !written.empty() && written.back() == k) {
+    return Nothing(std::move(reason));
+  }
+  return {.act = Act::kLower,
+          .k = std::move(value),
+          .marker = MarkerWith(written, k),
+          .reason = std::move(reason)};
+}
+
 class Round {
  public:
   Round(const Deployment& deployment, const Gang& gang)
-      : deployment_(deployment),
-        set_(gang.set),
-        group_(*gang.group),
-        pods_(gang.pods),
-        written_(ValuesOf(gang.group->marker)) {}
+      : deployment_(deployment), set_(gang.set), group_(*gang.group), pods_(gang.pods) {}
 
   Decision Run() {
-    if (IsOfAPerson()) {
-      return Nothing(std::string(schemas::kMinAvailable) + " " + Quote(*group_.k) +
-                     " was written on the PodGroup by hand");
-    }
+    if (IsOfAPerson(group_, set_.k)) return LeaveToThePerson(group_);
     if (deployment_.observed_generation < deployment_.generation || !deployment_.revision) {
       return Nothing("the deployment controller has not seen the newest change yet");
     }
@@ -81,23 +106,17 @@ class Round {
                      std::to_string(set_.k));
     }
     if (pods_ >= set_.k) return Restore(Count(pods_) + " exist, as many as the gang needs");
+    if (set_.block > 0) {
+      return Restore(
+          "with sp-block " + std::to_string(set_.block) +
+          ", more chips than one pod has, fewer pods are refused: only strategy Recreate "
+          "helps");
+    }
     return Lower(std::max<int64_t>(1, pods_));
   }
 
  private:
-  bool IsOfAPerson() const {
-    if (!group_.k) return false;
-    const auto value = ParseGoInt(*group_.k);
-    if (!value) return true;
-    return *value != set_.k && std::ranges::find(written_, *value) == written_.end();
-  }
-
-  Decision Nothing(std::string reason) const { return {.reason = std::move(reason)}; }
-
-  Decision Restore(std::string reason) const {
-    if (!group_.marker) return Nothing(std::move(reason));
-    return {.act = Act::kRestore, .k = {}, .marker = {}, .reason = std::move(reason)};
-  }
+  Decision Restore(std::string reason) const { return RestoreOf(group_, std::move(reason)); }
 
   Decision Lower(int64_t k) const {
     const auto& rolling = *deployment_.rolling;
@@ -106,21 +125,13 @@ class Round {
         std::to_string(set_.k) + ", and no more are created until they are available (replicas " +
         std::to_string(deployment_.replicas) + ", maxSurge " + std::to_string(rolling.max_surge) +
         ", maxUnavailable " + std::to_string(rolling.max_unavailable) + ")";
-    std::string value = std::to_string(k);
-    if (group_.k == value && !written_.empty() && written_.back() == k) {
-      return Nothing(std::move(reason));
-    }
-    return {.act = Act::kLower,
-            .k = std::move(value),
-            .marker = MarkerWith(written_, k),
-            .reason = std::move(reason)};
+    return LowerTo(group_, k, std::move(reason));
   }
 
   const Deployment& deployment_;
   const ReplicaSet& set_;
   const PodGroup& group_;
   const int64_t pods_;
-  const std::vector<int64_t> written_;
 };
 
 }  // namespace
@@ -136,6 +147,20 @@ int64_t PodsBeforeTheFirstIsAvailable(const Deployment& deployment) {
 Decision Decide(const Deployment& deployment, const Gang& gang) {
   if (!gang.group) return {.reason = "its PodGroup does not exist yet"};
   return Round(deployment, gang).Run();
+}
+
+Decision Decide(const RoleSet& roles, const std::optional<PodGroup>& group) {
+  if (!group) return {.reason = "its PodGroup does not exist yet"};
+  if (IsOfAPerson(*group, roles.k)) return LeaveToThePerson(*group);
+  if (group->min_member != 1) {
+    return RestoreOf(
+        *group, "minMember is " + std::to_string(group->min_member) + ", which applies instead");
+  }
+  const std::string asked =
+      "its roles ask for " + Count(roles.pods) + ", and the gang needs " + std::to_string(roles.k);
+  if (roles.pods >= roles.k) return RestoreOf(*group, asked);
+  if (roles.pods == 0) return Nothing(asked);
+  return LowerTo(*group, roles.pods, asked);
 }
 
 }  // namespace mindgate::watcher::gang_repair

@@ -7,9 +7,9 @@
 
 #include "schemas/rollout.h"
 
-// When the gang size of a PodGroup must be lowered so that a rolling update goes on, and when it is
-// given back. Pure: the same objects give the same decision, so that a new leader goes on where the
-// old one stopped.
+// When the gang size of a PodGroup must be lowered so that a rolling update goes on, or so that the
+// pods that a scale-down left can be replaced, and when it is given back. Pure: the same objects
+// give the same decision, so that a new leader goes on where the old one stopped.
 //
 // K is the annotation huawei.com/schedule_minAvailable. The scheduler takes that of the PodGroup
 // before that of the pods, and neither unless minMember is 1 (mind-cluster:
@@ -41,14 +41,27 @@ struct ReplicaSet {
   int64_t revision = 0;
   int64_t replicas = 0;  // that it is to make
   int64_t k = 0;         // of its template, always more than 1
+  // sp-block of its template, where that is more chips than one pod has; else 0. The scheduler
+  // refuses a pod that is alone in such a block, whatever K is.
+  int64_t block = 0;
   bool operator==(const ReplicaSet&) const = default;
+};
+
+// An AIBrix RoleSet. The pods of all its roles with podGroupSize 1 share one PodGroup.
+struct RoleSet {
+  std::string ns{};
+  std::string name{};
+  std::string uid{};
+  int64_t pods = 0;  // that these roles ask for
+  int64_t k = 0;     // of their templates, always more than 1
+  bool operator==(const RoleSet&) const = default;
 };
 
 struct PodGroup {
   std::string ns{};
   std::string name{};
   std::string uid{};
-  std::string owner{};    // the ReplicaSet's uid
+  std::string owner{};    // uid of the ReplicaSet or RoleSet
   std::string version{};  // resourceVersion
   int64_t min_member = 0;
   std::optional<std::string> k{};
@@ -87,6 +100,12 @@ struct Decision {
 // older marker. Any other value is a person's; so is every value but the template's where there is
 // no marker.
 Decision Decide(const Deployment& deployment, const Gang& gang);
+
+// The same for a RoleSet: its templates keep their K when it is scaled, so that a changed K does
+// not restart all pods. With fewer pods than K the scheduler refuses the whole group, and the first
+// replacement after a fault never starts. The PodGroup then gets the number that the roles ask for,
+// not that of the pods that exist: those dip at every fault.
+Decision Decide(const RoleSet& roles, const std::optional<PodGroup>& group);
 
 // How many pods of a new template the deployment controller makes before the first of them is
 // available.

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "schemas/accelerator.h"
 #include "schemas/names.h"
+#include "schemas/npu.h"
 #include "schemas/rollout.h"
 
 namespace mindgate::watcher::gang_repair {
@@ -13,6 +15,8 @@ namespace {
 
 using json::Value;
 
+constexpr int64_t kMaxPods = 1'000'000;   // of one role: larger figures are cut
+constexpr int64_t kMaxChips = 1'000'000;  // of one container: larger figures are cut
 // On Deployments and ReplicaSets (kubernetes: pkg/controller/deployment/util).
 constexpr const char* kRevision = "deployment.kubernetes.io/revision";
 
@@ -45,6 +49,34 @@ std::optional<std::string> AnnotationOf(const Value& object, std::string_view ke
   return std::string(*value);
 }
 
+// The NPUs that one pod of a template asks for.
+int64_t ChipsOf(const Value& pod_template) {
+  int64_t sum = 0;
+  const Value* containers = json::FindPath(pod_template, {"spec", "containers"});
+  if (!json::IsArray(containers)) return 0;
+  for (const Value& container : *containers) {
+    const Value* limits = json::FindPath(container, {"resources", "limits"});
+    if (!json::IsObject(limits)) continue;
+    for (const json::Member& entry : limits->MembersFrom(schemas::kResourcePrefix)) {
+      if (!entry.key.starts_with(schemas::kResourcePrefix)) break;
+      if (schemas::ClassifyResource(entry.key) != schemas::NpuResource::kWholeCard) continue;
+      sum += std::clamp<int64_t>(schemas::WholeQuantity(&entry.value).value_or(0), 0, kMaxChips);
+    }
+  }
+  return sum;
+}
+
+// sp-block where the scheduler reads it and it is larger than one pod; else 0.
+int64_t BlockOf(const Value& pod_template) {
+  const Value* annotations = json::FindPath(pod_template, {"metadata", "annotations"});
+  const auto policy = json::FindString(annotations, schemas::kSchedulePolicy);
+  const auto* handler = policy ? schemas::HandlerOfPolicy(*policy) : nullptr;
+  if (handler != nullptr && !handler->super_pod) return 0;
+  const auto text = json::FindString(annotations, schemas::kSpBlock);
+  const int64_t block = text ? ParseGoInt(*text).value_or(0) : 0;
+  return block > ChipsOf(pod_template) ? block : 0;
+}
+
 // Versions are numbers that grow (Kubernetes KEP 5504); others are not compared.
 bool IsOlder(const std::string& version, const std::string& than) {
   const auto a = ParseGoInt(version);
@@ -65,7 +97,17 @@ Fields ReplicaSetFields() {
   return {{"metadata", "ownerReferences"},
           {"metadata", "annotations", kRevision},
           {"spec", "replicas"},
-          {"spec", "template", "metadata", "annotations", std::string(schemas::kMinAvailable)}};
+          {"spec", "template", "metadata", "annotations", std::string(schemas::kMinAvailable)},
+          {"spec", "template", "metadata", "annotations", std::string(schemas::kSchedulePolicy)},
+          {"spec", "template", "metadata", "annotations", std::string(schemas::kSpBlock)},
+          {"spec", "template", "spec", "containers", "*", "resources", "limits"}};
+}
+
+Fields RoleSetFields() {
+  return {{"spec", "roles", "*", "replicas"},
+          {"spec", "roles", "*", "podGroupSize"},
+          {"spec", "roles", "*", "template", "metadata", "annotations",
+           std::string(schemas::kMinAvailable)}};
 }
 
 Fields PodGroupFields() {
@@ -108,11 +150,31 @@ std::optional<ReplicaSet> ReplicaSetOf(const Value& object) {
                     .owner = *std::move(owner),
                     .revision = RevisionOf(object).value_or(0),
                     .replicas = NumberAt(object, {"spec", "replicas"}, 1),
-                    .k = *k};
+                    .k = *k,
+                    .block = BlockOf(*json::FindPath(object, {"spec", "template"}))};
+}
+
+std::optional<RoleSet> RoleSetOf(const Value& object) {
+  const Value* roles = json::FindPath(object, {"spec", "roles"});
+  if (!json::IsArray(roles)) return std::nullopt;
+  RoleSet set{.ns = TextAt(object, {"metadata", "namespace"}),
+              .name = TextAt(object, {"metadata", "name"}),
+              .uid = TextAt(object, {"metadata", "uid"})};
+  for (const Value& role : *roles) {
+    const auto k =
+        ParseGoInt(TextAt(role, {"template", "metadata", "annotations", schemas::kMinAvailable}));
+    if (!k || NumberAt(role, {"podGroupSize"}, 1) > 1) continue;
+    // Where they differ, the scheduler may take any of them.
+    set.k = std::max(set.k, *k);
+    set.pods += std::clamp<int64_t>(NumberAt(role, {"replicas"}), 0, kMaxPods);
+  }
+  if (set.k <= 1) return std::nullopt;
+  return set;
 }
 
 std::optional<PodGroup> PodGroupOf(const Value& object) {
   auto owner = ControllerOf(object, "ReplicaSet");
+  if (!owner) owner = ControllerOf(object, "RoleSet");
   if (!owner) return std::nullopt;
   return PodGroup{.ns = TextAt(object, {"metadata", "namespace"}),
                   .name = TextAt(object, {"metadata", "name"}),
@@ -134,6 +196,7 @@ std::optional<Pod> PodOf(const Value& object) {
 }
 
 State::Affected State::OwnerOf(const std::string& set_uid) const {
+  if (role_sets_.contains(set_uid)) return {set_uid};
   const auto set = sets_.find(set_uid);
   if (set == sets_.end()) return {};
   return {set->second.owner};
@@ -168,6 +231,19 @@ State::Affected State::Change(const ReplicaSet* before, const ReplicaSet* after)
     affected.insert(after->owner);
     sets_[after->uid] = *after;
     sets_of_[after->owner].insert(after->uid);
+  }
+  return affected;
+}
+
+State::Affected State::Change(const RoleSet* before, const RoleSet* after) {
+  Affected affected;
+  if (before != nullptr) {
+    affected.insert(before->uid);
+    role_sets_.erase(before->uid);
+  }
+  if (after != nullptr) {
+    affected.insert(after->uid);
+    role_sets_[after->uid] = *after;
   }
   return affected;
 }
@@ -243,10 +319,21 @@ std::optional<State::Rollout> State::Of(const std::string& deployment_uid) const
   return rollout;
 }
 
-std::vector<std::string> State::Deployments() const {
+std::optional<State::Roles> State::RolesOf(const std::string& role_set_uid) const {
+  const auto set = role_sets_.find(role_set_uid);
+  if (set == role_sets_.end()) return std::nullopt;
+  Roles roles{set->second, std::nullopt};
+  if (const auto group = groups_.find(role_set_uid); group != groups_.end()) {
+    roles.group = group->second.group;
+  }
+  return roles;
+}
+
+std::vector<std::string> State::Owners() const {
   std::vector<std::string> uids;
-  uids.reserve(sets_of_.size());
+  uids.reserve(sets_of_.size() + role_sets_.size());
   for (const auto& [uid, _] : sets_of_) uids.push_back(uid);
+  for (const auto& [uid, _] : role_sets_) uids.push_back(uid);
   return uids;
 }
 

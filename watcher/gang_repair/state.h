@@ -25,20 +25,23 @@ struct Pod {
 using Fields = std::vector<json::Projection::Path>;
 Fields DeploymentFields();
 Fields ReplicaSetFields();
+Fields RoleSetFields();
 Fields PodGroupFields();
 Fields PodFields();
 
 Deployment DeploymentOf(const json::Value& object);
 // Nothing for a ReplicaSet that no Deployment owns, or whose template has no K above 1.
 std::optional<ReplicaSet> ReplicaSetOf(const json::Value& object);
-// Nothing for a PodGroup that no ReplicaSet owns.
+// Nothing for a RoleSet whose roles with podGroupSize 1 have no K above 1.
+std::optional<RoleSet> RoleSetOf(const json::Value& object);
+// Nothing for a PodGroup that neither a ReplicaSet nor a RoleSet owns.
 std::optional<PodGroup> PodGroupOf(const json::Value& object);
 // Nothing for a pod that no ReplicaSet owns, that is in no PodGroup yet, or that is being deleted
 // or has ended: its place in the gang is free.
 std::optional<Pod> PodOf(const json::Value& object);
 
 // Everything that is known, by who owns what; objects may come in any order. Each change says which
-// Deployments it is about, by uid; none is about others. One thread at a time.
+// Deployments and RoleSets it is about, by uid; none is about others. One thread at a time.
 class State {
  public:
   using Affected = std::set<std::string>;
@@ -46,6 +49,7 @@ class State {
   // As kube::Informer tells a change: null is "not there".
   Affected Change(const Deployment* before, const Deployment* after);
   Affected Change(const ReplicaSet* before, const ReplicaSet* after);
+  Affected Change(const RoleSet* before, const RoleSet* after);
   Affected Change(const PodGroup* before, const PodGroup* after);
   Affected Change(const Pod* before, const Pod* after);
 
@@ -60,8 +64,15 @@ class State {
   // Nothing when there is no such Deployment.
   std::optional<Rollout> Of(const std::string& deployment_uid) const;
 
-  std::vector<std::string> Deployments() const;  // uids of those that have a gang
-  size_t marked() const { return marked_; }      // PodGroups with a marker of ours
+  struct Roles {
+    RoleSet set;
+    std::optional<PodGroup> group;
+  };
+  // Nothing when there is no such RoleSet.
+  std::optional<Roles> RolesOf(const std::string& role_set_uid) const;
+
+  std::vector<std::string> Owners() const;   // uids of the Deployments and RoleSets with a gang
+  size_t marked() const { return marked_; }  // PodGroups with a marker of ours
 
  private:
   struct HeldGroup {
@@ -69,6 +80,7 @@ class State {
     bool answered = false;  // it is what a write of ours was answered: no watch has told it yet
   };
 
+  // Of a ReplicaSet its Deployment, of a RoleSet itself.
   Affected OwnerOf(const std::string& set_uid) const;
   void Put(const PodGroup& group, bool answered);
   void Remove(const PodGroup& group);
@@ -76,8 +88,9 @@ class State {
   std::unordered_map<std::string, Deployment> deployments_;
   std::unordered_map<std::string, ReplicaSet> sets_;
   std::unordered_map<std::string, std::set<std::string>> sets_of_;  // by the Deployment's uid
-  std::unordered_map<std::string, HeldGroup> groups_;               // by the ReplicaSet's uid
-  std::unordered_map<std::string, int64_t> pods_;                   // by the ReplicaSet's uid
+  std::unordered_map<std::string, RoleSet> role_sets_;
+  std::unordered_map<std::string, HeldGroup> groups_;  // by the uid of ReplicaSet or RoleSet
+  std::unordered_map<std::string, int64_t> pods_;      // by the ReplicaSet's uid
   size_t marked_ = 0;
 };
 
