@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/block_place.h"
 #include "cli/streams.h"
 #include "schemas/kinds.h"
 
@@ -69,6 +70,12 @@ const Value* Decision::ObjectAfter() const {
 json::Position Decision::Place(std::string_view path) const {
   if (input.document == nullptr) return {};
   return input.document->At(input.path + std::string(path));
+}
+
+json::Position Decision::Place(const policies::Finding& finding) const {
+  const json::Position at = Place(finding.path);
+  if (finding.within.line < 1 || input.source == nullptr) return at;
+  return InsideBlock(input.source->input.text, at, finding.within).value_or(at);
 }
 
 std::string Decision::Title() const {

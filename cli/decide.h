@@ -29,6 +29,8 @@ struct Decision {
   const json::Value* ObjectAfter() const;
   // In the user's file; 0 if unknown.
   json::Position Place(std::string_view path) const;
+  // The same of what a finding is about: inside a literal block of YAML the line of the fault.
+  json::Position Place(const policies::Finding& finding) const;
   // "Deployment default/llama".
   std::string Title() const;
 };

@@ -57,7 +57,7 @@ Color ColorOf(RuleTrace::Result result) {
 }
 
 std::string PlaceOf(const Decision& decision, const Finding& finding) {
-  const json::Position at = decision.Place(finding.path);
+  const json::Position at = decision.Place(finding);
   std::string place = decision.input.source->input.name;
   if (at.line > 0) place += ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
   return place;

@@ -196,7 +196,7 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, size
     }
     for (const policies::Finding& finding : decision.verdict.findings) {
       row(Consequence(finding, false), RuleText(finding),
-          PlaceText(decision, decision.Place(finding.path)), finding.field, finding.message,
+          PlaceText(decision, decision.Place(finding)), finding.field, finding.message,
           finding.fix);
     }
   }
@@ -226,7 +226,7 @@ void PrintFindings(const std::vector<Decision>& decisions, bool strict, const Pa
       std::string message = paint(ColorOf(word), word) + ": " + RuleText(finding) + ": ";
       if (!finding.field.empty()) message += finding.field + ": ";
       err << json::Render(
-          {decision.Place(finding.path), finding.field, message + finding.message, finding.fix},
+          {decision.Place(finding), finding.field, message + finding.message, finding.fix},
           input.name, input.text);
     }
   }

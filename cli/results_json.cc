@@ -47,7 +47,7 @@ OrderedJson FindingsJson(const Decision& decision) {
                         {"column", fault->at.column}});
   }
   for (const policies::Finding& finding : decision.verdict.findings) {
-    const json::Position at = decision.Place(finding.path);
+    const json::Position at = decision.Place(finding);
     findings.push_back({{"rule", finding.rule == nullptr ? "" : finding.rule->id},
                         {"name", finding.rule == nullptr ? "" : finding.rule->name},
                         {"outcome", finding.error ? "error" : "violation"},

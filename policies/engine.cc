@@ -68,7 +68,7 @@ void Report(const Rule& rule, Mode mode, const RuleContext& context, const Findi
   for (const Findings::Violation& violation : found.violations()) {
     judgement.findings.push_back({&rule, false, mode, violation.path,
                                   json::FieldPath(*context.view.object, violation.path),
-                                  violation.message, violation.fix});
+                                  violation.message, violation.fix, violation.within});
   }
   if (found.dropped() > 0) {
     judgement.findings.push_back({&rule, false, mode, "", "",
@@ -97,7 +97,8 @@ std::string_view SeverityName(Severity severity) {
   return "error";
 }
 
-void Findings::Violate(std::string path, std::string message, std::string fix) {
+void Findings::Violate(std::string path, std::string message, std::string fix,
+                       json::Position within) {
   if (violations_.size() == kMax) {
     ++dropped_;
     return;
@@ -105,7 +106,7 @@ void Findings::Violate(std::string path, std::string message, std::string fix) {
   for (const Violation& seen : violations_) {
     if (seen.path == path && seen.message == message) return;
   }
-  violations_.push_back({std::move(path), std::move(message), std::move(fix)});
+  violations_.push_back({std::move(path), std::move(message), std::move(fix), within});
 }
 
 const std::vector<const Rule*>& Catalogue() {

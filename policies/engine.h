@@ -25,6 +25,7 @@ struct Finding {
   std::string field;  // the same as Kubernetes prints it
   std::string message;
   std::string fix;
+  json::Position within = {};  // in the text at `path`, when that is a document of its own
 };
 
 // How one rule fared with one object; for `explain`.

@@ -91,7 +91,7 @@ void CheckRankTableContent(const RuleContext& context, Findings& findings) {
                          std::to_string(table->fault->at.line) + ", column " +
                          std::to_string(table->fault->at.column) + ": " + table->fault->message +
                          "), so pods that read it early fail",
-                     fix);
+                     fix, table->fault->at);
   } else if (table->content->is_string() && table->status != schemas::kRankTableInitializing &&
              !(IsStored(context) && table->status == schemas::kRankTableCompleted)) {
     findings.Violate(path,

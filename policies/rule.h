@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/issues.h"
 #include "schemas/config.h"
 #include "schemas/request.h"
 #include "schemas/workload.h"
@@ -27,6 +28,8 @@ class Findings {
     std::string path;     // RFC 6901 pointer of the field at fault; where a missing field belongs
     std::string message;  // what is wrong and what happens because of it, the essential part first
     std::string fix;      // what to write instead
+    // Where in the text at `path` the fault is, when that text is a document of its own.
+    json::Position within = {};
   };
 
   // More than anybody corrects at once; keeps the cost of an object with 100,000 bad labels
@@ -35,7 +38,7 @@ class Findings {
 
   // A second violation of the same place with the same message is dropped, and so is what comes
   // after kMax.
-  void Violate(std::string path, std::string message, std::string fix);
+  void Violate(std::string path, std::string message, std::string fix, json::Position within = {});
   // The rule could not be evaluated though it applies; never a pass.
   void Error(std::string message) { errors_.push_back(std::move(message)); }
   // The rule needs another object that is not known here; shown by `explain`.

@@ -20,7 +20,7 @@ void Report(const json::Issues& issues, Findings& findings) {
     findings.Violate(RulePath(),
                      "line " + std::to_string(issue.at.line) + ", column " +
                          std::to_string(issue.at.column) + ": " + issue.message,
-                     issue.hint);
+                     issue.hint, issue.at);
   }
   if (issues.dropped() > 0) {
     findings.Violate(RulePath(), "and " + std::to_string(issues.dropped()) + " more faults",
