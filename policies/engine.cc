@@ -14,9 +14,10 @@ using schemas::Mode;
 
 std::vector<const Rule*> MakeCatalogue() {
   std::vector<const Rule*> rules;
-  for (const auto& family : {StructureRules(), AscendJobRules(), ScalingRules(), MindieRules(),
-                             FaultLabelRules(), MinAvailableRules(), ChipRules(), NodeRules(),
-                             OmeRules(), AibrixRules(), VolcanoRules(), InferOperatorRules()}) {
+  for (const auto& family :
+       {StructureRules(), PodRules(), AscendJobRules(), ScalingRules(), MindieRules(),
+        FaultLabelRules(), MinAvailableRules(), ChipRules(), NodeRules(), OmeRules(), AibrixRules(),
+        VolcanoRules(), InferOperatorRules()}) {
     for (const Rule& rule : family) rules.push_back(&rule);
   }
   std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });

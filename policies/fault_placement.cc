@@ -252,8 +252,7 @@ bool MayMisspell(const WorkloadView& view) {
 void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   // Once a pod is bound it carries them rightly, and so do the pods that an operator makes.
-  const bool created = context.request.operation == schemas::Operation::kCreate;
-  if (view.kind == Kind::kPod && (view.controller || !created)) return;
+  if (MayBeBound(context)) return;
   const Value* last = nullptr;
   for (const PodTemplateView& pod : view.templates) {
     if (pod.annotations.value == nullptr || pod.annotations.value == last) continue;

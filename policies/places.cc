@@ -100,6 +100,25 @@ std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& oc
   return std::nullopt;
 }
 
+bool IsInjectionOff(const RuleContext& context, std::string_view mutator) {
+  const auto off = [](std::string_view text) { return text == "disabled"; };
+  if (off(context.view.Label(schemas::kInject).value_or(""))) return true;
+  const auto label = context.request.namespace_labels.find(schemas::kInject);
+  if (label != context.request.namespace_labels.end() && off(label->second)) return true;
+  const auto* override_ = context.config.OverrideFor(context.ns());
+  return (override_ != nullptr && !override_->inject) ||
+         context.config.disabled_mutators.contains(mutator);
+}
+
+bool LacksRuntime(const WorkloadView& view) {
+  return view.kind == schemas::Kind::kInferenceService && view.runtime == nullptr;
+}
+
+bool MayBeBound(const RuleContext& context) {
+  return context.view.kind == schemas::Kind::kPod &&
+         (context.view.controller || context.request.operation != schemas::Operation::kCreate);
+}
+
 bool IsMindieManager(const WorkloadView& view) {
   const auto app = view.Label(schemas::kApp);
   return view.kind == schemas::Kind::kAscendJob &&

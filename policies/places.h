@@ -6,11 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "policies/rule.h"
 #include "schemas/workload.h"
 
 // The places of labels and annotations that reach pods or PodGroups, for rules that check them
 // wherever they are.
 namespace mindgate::policies {
+
+// What one object may cost: of more keys no more are compared with those that are known. Real
+// objects have a few dozen.
+inline constexpr size_t kMaxKeysCompared = 4096;
 
 // One entry whose value is text; others are the wrong-type rule's business.
 struct TextEntry {
@@ -88,6 +93,18 @@ struct Disagreement {
 // runtime are left out: a service overrides them.
 std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& occurrences,
                                              bool (*same)(std::string_view, std::string_view));
+
+// Nobody completes this object: its label, its namespace or the configuration declines injection,
+// or switches off the mutator of that name.
+bool IsInjectionOff(const RuleContext& context, std::string_view mutator);
+
+// An OME service whose runtime is not known here, and may say what the service leaves out.
+bool LacksRuntime(const schemas::WorkloadView& view);
+inline constexpr std::string_view kNeedsRuntime =
+    "needs the runtime of the service, which is not known here";
+
+// The pod may be bound to a node already, and carries what scheduler and device plugin wrote.
+bool MayBeBound(const RuleContext& context);
 
 // An AscendJob of MindIE's controller or coordinator: it has no NPUs and is never rescheduled as a
 // whole.

@@ -88,16 +88,18 @@ struct Rule {
 };
 
 // Rule families, one file each under policies/.
-std::span<const Rule> StructureRules();  // MG001..MG009: shape and scheduling of every workload
+std::span<const Rule> StructureRules();  // MG001..MG003: shape of every workload
+std::span<const Rule> PodRules();        // MG004..MG009: containers and scheduler of NPU pods
 std::span<const Rule> AscendJobRules();  // MG010..MG029
 std::span<const Rule> ScalingRules();    // MG030..MG039: scaling labels and scaling-rule ConfigMaps
 std::span<const Rule> MindieRules();     // MG040..MG049: app, jobID, rank tables
 std::span<const Rule> FaultLabelRules();    // MG050..MG069: fault labels and recovery annotations
 std::span<const Rule> MinAvailableRules();  // MG070..MG079: schedule_minAvailable
-std::span<const Rule> ChipRules();          // MG080..MG099: chip counts, policies, super pods
-std::span<const Rule> NodeRules();          // MG100..MG109: nodeSelector, env, virtual NPUs
-std::span<const Rule> OmeRules();           // MG110..MG119
-std::span<const Rule> AibrixRules();        // MG120..MG129
+std::span<const Rule> ChipRules();    // MG080..MG099, MG160..MG162: chips, policies, super pods
+std::span<const Rule> NodeRules();    // MG100..MG109, MG163, MG164: nodeSelector, env, virtual NPUs
+std::span<const Rule> OmeRules();     // MG110..MG119, MG165
+std::span<const Rule> AibrixRules();  // MG120..MG127
+std::span<const Rule> FieldRules();   // MG128: fields of AIBrix and infer-operator
 std::span<const Rule> VolcanoRules();  // MG130..MG139: vcjobs and native workloads under Volcano
 std::span<const Rule> InferOperatorRules();  // MG140..MG159
 

@@ -30,12 +30,14 @@ bool IsKebabCase(std::string_view name) {
 struct Family {
   const char* name;
   std::span<const Rule> rules;
-  int first, last;  // numbers reserved for it in policies/rule.h
+  int first, last;                    // numbers reserved for it in policies/rule.h
+  int more_first = 0, more_last = 0;  // and once these were used up
 };
 
 std::vector<Family> Families() {
   return {
-      {"structure", StructureRules(), 1, 9},
+      {"structure", StructureRules(), 1, 3},
+      {"pods", PodRules(), 4, 9},
       {"ascendjob", AscendJobRules(), 10, 29},
       {"scaling", ScalingRules(), 30, 39},
       {"mindie", MindieRules(), 40, 49},
@@ -59,8 +61,9 @@ TEST(Catalogue, HoldsEveryRuleOfEveryFamilyInOrder) {
       ASSERT_EQ(rule.id.size(), 5u);
       EXPECT_TRUE(rule.id.starts_with("MG"));
       const int number = std::stoi(std::string(rule.id.substr(2)));
-      EXPECT_GE(number, family.first) << family.name;
-      EXPECT_LE(number, family.last) << family.name;
+      EXPECT_TRUE((number >= family.first && number <= family.last) ||
+                  (number >= family.more_first && number <= family.more_last))
+          << family.name;
     }
   }
   const auto& catalogue = Catalogue();
