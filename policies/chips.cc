@@ -36,6 +36,11 @@ bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
   });
 }
 
+bool IsSoftShare(const RuleContext& context, const schemas::PodTemplateView& pod) {
+  return pod.pod_group &&
+         HasPolicy(context, context.view.pod_groups[*pod.pod_group], "chip1-softShareDev");
+}
+
 std::string HowChosen(const HandlerChoice& choice) {
   const auto named = [](std::string_view key, std::string_view value) {
     return std::string(key) + " " + std::string(value);

@@ -12,11 +12,15 @@
 // What the files of the chip and node families share.
 namespace mindgate::policies::internal {
 
-// The parts of ChipRules() and NodeRules() in other files, in the order of their ids.
-std::span<const Rule> ChipPolicyRules();     // chip_policy.cc: MG085..MG089
-std::span<const Rule> SuperPodRules();       // super_pod.cc: MG090..MG096
-std::span<const Rule> InferenceCardRules();  // inference_cards.cc: MG097..MG099
-std::span<const Rule> VirtualNpuRules();     // virtual_npu.cc: MG106..MG109
+// The parts of ChipRules(), NodeRules() and PodRules() in other files.
+std::span<const Rule> ChipPolicyRules();        // chip_policy.cc: MG085..MG089
+std::span<const Rule> SuperPodRules();          // super_pod.cc: MG090..MG096
+std::span<const Rule> SuperPodHardwareRules();  // super_pod_hardware.cc: MG160..MG162
+std::span<const Rule> InferenceCardRules();     // inference_cards.cc: MG097..MG099
+std::span<const Rule> PodSchedulerRules();      // scheduler.cc: MG004, MG009
+std::span<const Rule> SchedulerRules();         // scheduler.cc: MG105
+std::span<const Rule> SelectorRules();          // selectors.cc: MG163, MG164
+std::span<const Rule> VirtualNpuRules();        // virtual_npu.cc: MG106..MG109
 
 std::vector<Rule> Concatenate(std::initializer_list<std::span<const Rule>> parts);
 
@@ -47,6 +51,22 @@ bool HasPolicy(const RuleContext& context, const schemas::PodGroupView& group,
 // Whether a pod of the group asks for this resource.
 bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
               std::string_view resource);
+
+// The pods share chips in time, and the device plugin mounts them.
+bool IsSoftShare(const RuleContext& context, const schemas::PodTemplateView& pod);
+
+// What is wrong with a setting, and what to write.
+struct Problem {
+  std::string message;
+  std::string fix;
+};
+
+// sp-block as a positive number; nothing when it is not one.
+std::optional<int64_t> PositiveBlock(const schemas::Entry& entry);
+// Why the plugin does not take an sp-block for these chips; nothing when it does. They have a
+// handler.
+std::optional<Problem> ProblemOfBlock(const schemas::GroupChips& chips, int64_t block,
+                                      int64_t super_pod_size);
 
 // How the handler came to be chosen: "schedule_policy chip8-node8", "accelerator-type half".
 std::string HowChosen(const schemas::HandlerChoice& choice);

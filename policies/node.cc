@@ -17,8 +17,6 @@ using schemas::NpuRequest;
 using schemas::NpuResource;
 using schemas::PodTemplateView;
 
-constexpr std::string_view kSchedulerName = "schedulerName";
-
 // Fields of a pod spec that end up in nodeSelector when a line is indented too far.
 constexpr std::array<std::string_view, 16> kPodSpecFields = {"schedulerName",
                                                              "hostNetwork",
@@ -47,8 +45,8 @@ void CheckMisplacedFields(const RuleContext& context, Findings& findings) {
       // An InferenceService seldom names chips itself; this pair cannot be a node label in any
       // case.
       const auto text = json::AsString(value);
-      const bool scheduler = field == kSchedulerName && (text == schemas::kVolcanoScheduler ||
-                                                         text == context.config.scheduler);
+      const bool scheduler = field == "schedulerName" && (text == schemas::kVolcanoScheduler ||
+                                                          text == context.config.scheduler);
       if (!npus && !scheduler) continue;
       findings.Violate(
           pod.node_selector.path.Child(field),
@@ -224,11 +222,6 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
   }
 }
 
-bool IsSoftShare(const RuleContext& context, const PodTemplateView& pod) {
-  return pod.pod_group && internal::HasPolicy(context, context.view.pod_groups[*pod.pod_group],
-                                              "chip1-softShareDev");
-}
-
 void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
     for (const ContainerView& container : pod.containers) {
@@ -239,7 +232,7 @@ void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
           WantedOf(container.RequestsNpus() || twin == nullptr ? container.npus : twin->npus);
       // Containers without chips may hide or share them as they like.
       if (wanted.resource.empty() && wanted.absent_because.empty()) continue;
-      if (wanted.absent_because.empty() && IsSoftShare(context, pod)) {
+      if (wanted.absent_because.empty() && internal::IsSoftShare(context, pod)) {
         wanted.absent_because = "softly shared chips";
       }
       const auto index = static_cast<size_t>(entry - container.env.value->begin());
@@ -285,48 +278,6 @@ void CheckEnvSources(const RuleContext& context, Findings& findings) {
                          "set it in one of service and runtime only, or in both the same way");
       }
     }
-  }
-}
-
-// Nobody fills in the scheduler of these pods.
-bool IsInjectionOff(const RuleContext& context) {
-  const auto off = [](std::string_view text) { return text == "disabled"; };
-  if (off(context.view.Label(schemas::kInject).value_or(""))) return true;
-  const auto label = context.request.namespace_labels.find(schemas::kInject);
-  if (label != context.request.namespace_labels.end() && off(label->second)) return true;
-  const auto* override_ = context.config.OverrideFor(context.ns());
-  return (override_ != nullptr && !override_->inject) ||
-         context.config.disabled_mutators.contains("scheduler-name");
-}
-
-// Where the name stands that counts: the template's, else the job's.
-std::string SchedulerPath(const RuleContext& context, const PodTemplateView& pod) {
-  if (pod.job_scheduler.empty() || pod.pod_spec.Find(kSchedulerName) != nullptr) {
-    return pod.pod_spec.path.Child(kSchedulerName);
-  }
-  return context.view.kind == schemas::Kind::kVolcanoCronJob
-             ? "/spec/jobTemplate/spec/schedulerName"
-             : "/spec/schedulerName";
-}
-
-void CheckScheduler(const RuleContext& context, Findings& findings) {
-  if (context.view.controller_injected) return;
-  for (const PodTemplateView& pod : context.view.templates) {
-    if (!pod.RequestsNpus()) continue;
-    const std::string_view scheduler = pod.SchedulerName();
-    // Jobs of Volcano and AscendJobs get Volcano by default from their own controllers.
-    const bool unset =
-        context.view.info().built_in && schemas::IsDefaultScheduler(context.view.info(), scheduler);
-    if (schemas::IsPlacedByVolcano(context.view, pod, context.config) &&
-        !(unset && IsInjectionOff(context))) {
-      continue;
-    }
-    const std::string_view shown = scheduler.empty() ? schemas::kDefaultScheduler : scheduler;
-    findings.Violate(SchedulerPath(context, pod),
-                     "scheduler " + Quote(shown) +
-                         " places these NPU pods: no gang, no chip topology, no rescheduling after "
-                         "faults",
-                     "write schedulerName: " + context.config.scheduler);
   }
 }
 
@@ -381,22 +332,13 @@ const Rule kNodeRules[] = {
      "kubernetes: pkg/apis/core/validation (ValidateEnv); ome: "
      "pkg/controller/v1beta1/inferenceservice/utils/merging.go.",
      CheckEnvSources},
-    {"MG105", "scheduler-not-volcano", Severity::kWarning, schemas::Mode::kWarn,
-     schemas::kWorkloads, "Pods that ask for NPUs are placed by Volcano.",
-     "Gangs, chip topology, super pods and rescheduling after faults all live in Volcano's NPU "
-     "plugin. Another scheduler counts chips and nothing else: after a fault nothing moves the "
-     "pods.",
-     "Write schedulerName: volcano, or leave it out for mindgate to fill in.",
-     "mind-cluster: component/ascend-for-volcano. Device plugin and runtime work with other "
-     "schedulers: therefore a warning.",
-     CheckScheduler},
 };
 
 }  // namespace
 
 std::span<const Rule> NodeRules() {
   static const std::vector<Rule> rules =
-      internal::Concatenate({kNodeRules, internal::VirtualNpuRules()});
+      internal::Concatenate({kNodeRules, internal::SchedulerRules(),                              internal::VirtualNpuRules()});
   return rules;
 }
 

@@ -195,7 +195,7 @@ const Rule kPodRules[] = {
 
 std::span<const Rule> PodRules() {
   static const std::vector<Rule> rules =
-      internal::Concatenate({kPodRules});
+      internal::Concatenate({kPodRules, internal::PodSchedulerRules()});
   return rules;
 }
 

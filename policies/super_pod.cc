@@ -51,11 +51,7 @@ int64_t NodesOf(int64_t block, int64_t node_chips) {
   return node_chips < 1 ? 1 : std::max<int64_t>(1, block / node_chips);
 }
 
-// What is wrong with a positive sp-block, message and fix; nothing when the plugin takes it.
-struct Problem {
-  std::string message;
-  std::string fix;
-};
+}  // namespace
 
 std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                                       int64_t super_pod_size) {
@@ -90,6 +86,8 @@ std::optional<int64_t> PositiveBlock(const Entry& entry) {
   const auto block = text ? ParseGoInt(*text) : std::nullopt;
   return block && *block > 0 ? block : std::nullopt;
 }
+
+namespace {
 
 void CheckSpBlock(const RuleContext& context, Findings& findings) {
   ForEachChipGroup(
