@@ -372,7 +372,7 @@ const Rule kChipRules[] = {
 std::span<const Rule> ChipRules() {
   static const std::vector<Rule> rules =
       internal::Concatenate({kChipRules, internal::ChipPolicyRules(), internal::SuperPodRules(),
-                             internal::InferenceCardRules()});
+                             internal::SuperPodHardwareRules(), internal::InferenceCardRules()});
   return rules;
 }
 

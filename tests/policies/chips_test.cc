@@ -18,16 +18,12 @@ std::string WithPolicy(std::string_view policy, std::string_view chips, int repl
                     replicas);
 }
 
-TEST(ChipRules, HaveContiguousIdsAndWholeTexts) {
-  int number = 80;
+TEST(ChipRules, HaveWholeTexts) {
   for (const policies::Rule& rule : policies::ChipRules()) {
-    EXPECT_EQ(rule.id, "MG0" + std::to_string(number)) << rule.name;
-    ++number;
     for (std::string_view text : {rule.summary, rule.why, rule.fix, rule.source}) {
       EXPECT_TRUE(text.ends_with('.')) << rule.id << ": " << text;
     }
   }
-  EXPECT_EQ(number, 100);
 }
 
 TEST(ChipCount, Table) {
