@@ -338,7 +338,8 @@ const Rule kNodeRules[] = {
 
 std::span<const Rule> NodeRules() {
   static const std::vector<Rule> rules =
-      internal::Concatenate({kNodeRules, internal::SchedulerRules(),                              internal::VirtualNpuRules()});
+      internal::Concatenate({kNodeRules, internal::SchedulerRules(), internal::SelectorRules(),
+                             internal::VirtualNpuRules()});
   return rules;
 }
 
