@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/fault_checks.h"
@@ -75,41 +76,84 @@ enum class Where { kLabel, kAnnotation };
 struct KnownKey {
   std::string_view key;
   Where where;
-  int typos;          // this many are taken for the same word
-  bool needs_prefix;  // too common a word without huawei.com/
+  int typos;                  // this many are taken for the same word
+  bool needs_prefix = false;  // too common a word without its domain
+  bool of_job = false;        // only an AscendJob's operator reads it
+  bool only_moved = false;    // too common a word to guess at: only as it is, in the wrong map
 };
 
-// Short keys (app, jobID, sp-block) are left out: too many other words are near them.
-constexpr std::array<KnownKey, 10> kKnownKeys = {{
-    {schemas::kFaultScheduling, Where::kLabel, 3, false},  // 3: "fault-schedule"
-    {schemas::kPodRescheduling, Where::kLabel, 2, false},
-    {schemas::kFaultRetryTimes, Where::kLabel, 2, false},
-    {schemas::kProcessRecover, Where::kLabel, 2, false},
-    {schemas::kSubHealthyStrategy, Where::kLabel, 2, false},
-    {schemas::kMinAvailable, Where::kAnnotation, 2, false},
-    {schemas::kRecoverPolicyPath, Where::kAnnotation, 2, false},
+constexpr std::array kKnownKeys = std::to_array<KnownKey>({
+    {schemas::kFaultScheduling, Where::kLabel, 3},  // 3: "fault-schedule"
+    {schemas::kPodRescheduling, Where::kLabel, 3},  // 3: "pod-reschedule"
+    {schemas::kFaultRetryTimes, Where::kLabel, 2},
+    {schemas::kProcessRecover, Where::kLabel, 2},
+    {schemas::kSubHealthyStrategy, Where::kLabel, 2},
+    {schemas::kMinAvailable, Where::kAnnotation, 2},
+    {schemas::kRecoverPolicyPath, Where::kAnnotation, 2},
     {schemas::kSchedulePolicy, Where::kAnnotation, 2, true},
     {schemas::kAffinityConfig, Where::kAnnotation, 2, true},
-    {"wait-reschedule-timeout", Where::kAnnotation, 2, false},
-}};
+    {"wait-reschedule-timeout", Where::kAnnotation, 2},
+    // Too short for typos: too many other words are near them.
+    {schemas::kSpBlock, Where::kAnnotation, 0},
+    {schemas::kSpFit, Where::kAnnotation, 0},
+    {schemas::kRaBlock, Where::kAnnotation, 0},
+    {schemas::kScalingRule, Where::kLabel, 1, true, true},
+    {schemas::kGroupName, Where::kLabel, 1, true, true},
+    {schemas::kJobId, Where::kLabel, 0, false, true, true},
+    {schemas::kApp, Where::kLabel, 0, false, true, true},
+});
+
+// Keys of Volcano that look right and are read by nobody.
+constexpr std::string_view kDeadQueue = "scheduling.volcano.sh/queue";
+constexpr KnownKey kQueueName = {"scheduling.volcano.sh/queue-name", Where::kAnnotation, 0};
+
+struct SplitKey {
+  std::string_view prefix;  // without the slash
+  std::string_view name;
+};
+
+SplitKey SplitOf(std::string_view key) {
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return {"", key};
+  return {key.substr(0, slash), key.substr(slash + 1)};
+}
+
+bool IsNearOurDomain(std::string_view prefix) {
+  constexpr std::string_view kDomain = "huawei.com";
+  constexpr size_t kTypos = 2;
+  if (prefix == kDomain) return true;
+  if (prefix.size() + kTypos < kDomain.size() || prefix.size() > kDomain.size() + kTypos)
+    return false;
+  return EditDistance(prefix, kDomain) <= static_cast<int>(kTypos);
+}
+
+bool IsNearScalingDomain(std::string_view prefix) {
+  static const Word domain("mindcluster");
+  return prefix.size() <= Word::kMax && Resembles(Word(prefix), domain, 1);
+}
 
 // The known key that was meant; null pointer when none is near, or the key is right as it is.
-const KnownKey* MeantBy(std::string_view key, Where where) {
-  static const std::vector<schemas::KeyWord> known = [] {
-    std::vector<schemas::KeyWord> words;
-    for (const KnownKey& candidate : kKnownKeys) {
-      words.emplace_back(schemas::SplitOf(candidate.key).name);
-    }
+const KnownKey* MeantBy(std::string_view key, Where where, bool ascend_job) {
+  static const std::vector<Word> known = [] {
+    std::vector<Word> words;
+    for (const KnownKey& candidate : kKnownKeys) words.emplace_back(SplitOf(candidate.key).name);
     return words;
   }();
+  if (key == kDeadQueue) return &kQueueName;
   for (const KnownKey& candidate : kKnownKeys) {
-    if (candidate.key == key) return candidate.where == where ? nullptr : &candidate;
+    if (candidate.key != key) continue;
+    return candidate.where == where || (candidate.of_job && !ascend_job) ? nullptr : &candidate;
   }
-  const schemas::SplitKey split = schemas::SplitOf(key);
-  if (split.name.size() > schemas::KeyWord::kMax || !schemas::MayBeOurs(split)) return nullptr;
-  const schemas::KeyWord word(split.name);
+  const SplitKey split = SplitOf(key);
+  if (split.name.size() > Word::kMax) return nullptr;
+  // A key of somebody else's domain is theirs.
+  const bool ours = split.prefix.empty() || IsNearOurDomain(split.prefix);
+  const bool of_scaling = !ours && ascend_job && IsNearScalingDomain(split.prefix);
+  if (!ours && !of_scaling) return nullptr;
+  const Word word(split.name);
   for (size_t i = 0; i < kKnownKeys.size(); ++i) {
     const KnownKey& candidate = kKnownKeys[i];
+    if (candidate.only_moved || candidate.of_job != of_scaling) continue;
     if (candidate.needs_prefix && split.prefix.empty()) continue;
     if (word.Resembles(known[i], candidate.typos)) return &candidate;
   }
@@ -118,13 +162,18 @@ const KnownKey* MeantBy(std::string_view key, Where where) {
 
 std::string_view NameOf(Where where) { return where == Where::kLabel ? "label" : "annotation"; }
 
-void CheckKeysOf(const Place& map, Where where, size_t& budget, Findings& findings) {
+void CheckKeysOf(const WorkloadView& view, const Place& map, Where where, size_t& budget,
+                 Findings& findings) {
   if (map.value == nullptr) return;
+  const bool ascend_job = view.framework == schemas::Framework::kAscendJob ||
+                          view.framework == schemas::Framework::kMindIE;
   for (const auto& [key, value] : map.value->members()) {
     if (budget == 0) return;
     --budget;
-    const KnownKey* meant = MeantBy(key, where);
+    const KnownKey* meant = MeantBy(key, where, ascend_job);
     if (meant == nullptr) continue;
+    // Somebody's own annotation of that name beside the label.
+    if (meant->only_moved && view.labels.Find(meant->key) != nullptr) continue;
     const bool misplaced = meant->key == key;
     findings.Violate(map.path.Child(key),
                      misplaced ? std::string(key) + " is " +
@@ -264,12 +313,12 @@ void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
 void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!MayMisspell(view)) return;
-  size_t budget = schemas::kMaxComparedKeys;
+  size_t budget = kMaxKeysCompared;
   const auto check = [&](std::span<const Place* const> maps, const Place& own, Where where) {
-    for (const Place* map : maps) CheckKeysOf(*map, where, budget, findings);
+    for (const Place* map : maps) CheckKeysOf(view, *map, where, budget, findings);
     const bool has_own = std::any_of(maps.begin(), maps.end(),
                                      [&](const Place* map) { return map->value == own.value; });
-    if (!has_own) CheckKeysOf(own, where, budget, findings);
+    if (!has_own) CheckKeysOf(view, own, where, budget, findings);
   };
   check(view.reaching_labels, view.labels, Where::kLabel);
   check(view.reaching_annotations, view.annotations, Where::kAnnotation);

@@ -349,6 +349,37 @@ TEST(MisspelledKey, Table) {
             kTemplateAnnotations +
                 "[fault-scheduling]: fault-scheduling is an annotation here, but it is read as a "
                 "label: it has no effect"}},
+          {"other words for moving one pod",
+           LabelledDeployment("pod-reschedule: 'on'"),
+           {meant(kTemplateLabels + "[pod-reschedule]", "pod-reschedule", "pod-rescheduling")}},
+          {"sp-block with an underscore, and as a label",
+           LabelledDeployment("sp-block: '16'", "sp_block: '16'"),
+           {kTemplateLabels +
+                "[sp-block]: sp-block is a label here, but it is read as an annotation: it has no "
+                "effect",
+            meant(kTemplateAnnotations + ".sp_block", "sp_block", "sp-block")}},
+          {"a scaling rule of another domain",
+           LabelledAscendJob("labels: {mindcluster/scaling-rule: r, mind-cluster/group-names: g}"),
+           {meant("metadata.labels[mind-cluster/group-names]", "mind-cluster/group-names",
+                  "mind-cluster/group-name"),
+            meant("metadata.labels[mindcluster/scaling-rule]", "mindcluster/scaling-rule",
+                  "mind-cluster/scaling-rule")}},
+          {"labels of MindIE as annotations",
+           LabelledAscendJob("annotations: {jobID: a, app: mindie-ms-server, "
+                             "mind-cluster/group-name: g}"),
+           {"metadata.annotations.app: app is an annotation here, but it is read as a label: it "
+            "has no effect",
+            "metadata.annotations.jobID: jobID is an annotation here, but it is read as a label: "
+            "it has no effect",
+            "metadata.annotations[mind-cluster/group-name]: mind-cluster/group-name is an "
+            "annotation here, but it is read as a label: it has no effect"}},
+          {"somebody's own annotation beside the label",
+           LabelledAscendJob("labels: {app: a}, annotations: {app: b}"),
+           {}},
+          {"an annotation that Volcano does not read",
+           LabelledDeployment("", "scheduling.volcano.sh/queue: q"),
+           {meant(kTemplateAnnotations + "[scheduling.volcano.sh/queue]",
+                  "scheduling.volcano.sh/queue", "scheduling.volcano.sh/queue-name")}},
           {"unrelated keys",
            LabelledDeployment(
                "app: a, role: b, component: c, sp: d, fault-type: e, jobid: f, "
