@@ -359,6 +359,17 @@ const Value* KnownObjects::Lookup::Find(std::string_view group, std::string_view
   return found;
 }
 
+void KnownObjects::Lookup::ForEachNamed(std::string_view group, std::string_view kind,
+                                        std::string_view name,
+                                        const std::function<void(const Value&)>& visit) const {
+  const auto [begin, end] = all_.entries_.equal_range(name);
+  for (auto entry = begin; entry != end; ++entry) {
+    if (entry->second.group == group && entry->second.kind == kind) {
+      visit(*entry->second.known.object);
+    }
+  }
+}
+
 void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind,
                                    std::string_view ns,
                                    const std::function<void(const Value&)>& visit) const {

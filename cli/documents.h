@@ -100,6 +100,8 @@ class KnownObjects {
     bool IsComplete(std::string_view, std::string_view) const override { return false; }
     void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                  const std::function<void(const json::Value&)>& visit) const override;
+    void ForEachNamed(std::string_view group, std::string_view kind, std::string_view name,
+                      const std::function<void(const json::Value&)>& visit) const override;
 
    private:
     const KnownObjects& all_;

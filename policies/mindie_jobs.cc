@@ -109,6 +109,20 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
   if (view.Label(schemas::kApp) != schemas::kMindieServer || !job_id || view.name.empty()) return;
   const std::string name = std::string(schemas::kRankTablePrefix) + std::string(view.name);
   const Reference found = LookUp(context, findings, "", "ConfigMap", context.ns(), name);
+  const auto meant = found.object == nullptr
+                         ? FindMeant(context, "", "ConfigMap", context.ns(), name)
+                         : std::nullopt;
+  if (meant && (meant->name != name || !meant->ns.empty())) {
+    findings.Violate("/metadata/name",
+                     "ConfigMap " + Quote(name) + " is missing, but " +
+                         (meant->name != name ? Quote(meant->name) + " is there"
+                                              : "there is one in namespace " + Quote(meant->ns)) +
+                         ": the operator finds the rank table by the job's name and namespace, so "
+                         "MindIE does not learn the job's devices",
+                     meant->name != name ? "write name: " + name + " in the ConfigMap"
+                                         : "write the job's namespace in the ConfigMap");
+    return;
+  }
   if (found.IsAbsent()) {
     findings.Violate(
         "/metadata/name",

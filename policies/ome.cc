@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
+#include "policies/references.h"
 #include "policies/rule.h"
 #include "schemas/names.h"
 
@@ -65,6 +66,46 @@ bool KnowsRuntime(const RuleContext& context, Findings& findings) {
   findings.Skip(reference ? "needs the runtime " + Quote(reference->name) + ", not known here"
                           : "needs the runtime, which OME picks by the model");
   return false;
+}
+
+void CheckRuntimeExists(const RuleContext& context, Findings& findings) {
+  if (context.view.runtime != nullptr) return;
+  const auto reference = schemas::RuntimeOf(*context.view.object);
+  if (!reference || reference->name.empty()) return;
+  const std::string_view group = schemas::InfoOf(reference->kind).group;
+  const std::string_view kind = schemas::KindName(reference->kind);
+  const std::string_view other_kind =
+      schemas::KindName(reference->kind == Kind::kServingRuntime ? Kind::kClusterServingRuntime
+                                                                 : Kind::kServingRuntime);
+  const bool namespaced = reference->kind == Kind::kServingRuntime;
+  const std::string_view ns = namespaced ? context.ns() : std::string_view();
+  const std::string name(reference->name);
+  const std::string path = "/spec/runtime/name";
+  const Reference found = LookUp(context, findings, group, kind, ns, name);
+  const std::string missing = std::string(kind) + " " + Quote(name) +
+                              (ns.empty() ? "" : " of namespace " + Quote(ns)) + " is missing";
+  const std::string effect = ": OME makes no pods of this service until it is there";
+  // OME looks for a ServingRuntime too when the kind is not ServingRuntime itself.
+  const auto other = FindMeant(context, group, other_kind, context.ns(), name);
+  const bool same_name = other && other->name == name;
+  if (same_name && !namespaced && (other->ns.empty() || other->ns == context.ns())) return;
+  if (same_name && namespaced) {
+    findings.Violate(path, missing + ", but there is a ClusterServingRuntime of that name" + effect,
+                     "write spec.runtime.kind: ClusterServingRuntime");
+    return;
+  }
+  auto meant = FindMeant(context, group, kind, ns, name);
+  if (!meant) meant = other;
+  if (meant && meant->name == name) {
+    findings.Violate(path, missing + ", but there is one in namespace " + Quote(meant->ns) + effect,
+                     "write the service's namespace in the runtime, or make it a "
+                     "ClusterServingRuntime");
+  } else if (meant) {
+    findings.Violate(path, missing + ", but there is " + Quote(meant->name) + effect,
+                     "write spec.runtime.name: " + std::string(meant->name));
+  } else if (found.IsAbsent()) {
+    findings.Violate(path, missing + effect, "create the runtime, or name one that exists");
+  }
 }
 
 void CheckDecoderWithoutEngine(const RuleContext& context, Findings& findings) {
@@ -401,6 +442,21 @@ constexpr Rule kOmeRules[] = {
          "ome: pkg/webhook/admission/isvc/inference_service_defaults.go; harmless, and common "
          "in samples, hence only recorded",
      .check = CheckRuntimeReplicas},
+    {.id = "MG165",
+     .name = "ome-runtime-exists",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = kService,
+     .summary = "The runtime that a service names exists under that name and kind, in its "
+                "namespace.",
+     .why = "OME looks for a ServingRuntime in the service's namespace or a ClusterServingRuntime "
+            "of exactly that name. Without it the service has no pods, and mindgate cannot see "
+            "that it will use NPUs, so it injects nothing.",
+     .fix = "Correct spec.runtime, or create the runtime.",
+     .source = "ome: pkg/runtimeselector/fetcher.go (GetRuntime). The runtime may be created after "
+               "the service: therefore a warning. Offline it is reported only where a runtime "
+               "that was probably meant is among the documents",
+     .check = CheckRuntimeExists},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,17 @@ struct Reference {
 // reason.
 Reference LookUp(const RuleContext& context, Findings& findings, std::string_view group,
                  std::string_view kind, std::string_view ns, std::string_view name);
+
+// An object that is known here and was probably meant by a reference that finds nothing.
+struct Meant {
+  std::string_view name;
+  std::string_view ns;  // of the object; empty when it does not say
+};
+
+// The object of that kind with the same name in another namespace, else the one in the namespace
+// whose name is nearest, unless they are told apart by a number or letter; nothing when there is
+// none.
+std::optional<Meant> FindMeant(const RuleContext& context, std::string_view group,
+                               std::string_view kind, std::string_view ns, std::string_view name);
 
 }  // namespace mindgate::policies

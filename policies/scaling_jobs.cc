@@ -108,8 +108,23 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
 
 void CheckRuleExists(const RuleContext& context, Findings& findings) {
   const auto name = RuleName(context.view);
-  if (!name || !RuleConfigMap(context, findings, *name).IsAbsent()) return;
+  if (!name) return;
+  const Reference found = RuleConfigMap(context, findings, *name);
+  if (found.object != nullptr) return;
+  const auto meant = FindMeant(context, "", "ConfigMap", context.ns(), *name);
+  if (!found.IsAbsent() && !meant) return;
   const std::string_view ns = context.ns();
+  const std::string here = ns.empty() ? "" : " " + Quote(ns);
+  std::string fix = "create the ConfigMap in the namespace of the job; one elsewhere is not seen";
+  std::string seen;
+  if (meant && meant->name != *name) {
+    seen = ", but " + Quote(meant->name) + " is";
+    fix = "write mind-cluster/scaling-rule: " + std::string(meant->name);
+  } else if (meant) {
+    seen = meant->ns.empty() ? "" : ", but in " + Quote(meant->ns);
+    fix = "write " + (ns.empty() ? "the job's namespace" : "namespace: " + std::string(ns)) +
+          " in the ConfigMap's metadata";
+  }
   findings.Violate(LabelPath(context.view, schemas::kScalingRule),
                    "ConfigMap " + Quote(*name) + " is not in the job's namespace" +
                        (ns.empty() ? "" : " " + Quote(ns)) + ", so no pods are created until it is",

@@ -33,6 +33,12 @@ class ObjectLookup {
   // True when every object of that kind is known, so that not found means absent.
   virtual bool IsComplete(std::string_view group, std::string_view kind) const = 0;
 
+  // Calls `visit` for each known object of a kind and name, whatever its namespace: for hints. The
+  // default knows none.
+  virtual void ForEachNamed(std::string_view /*group*/, std::string_view /*kind*/,
+                            std::string_view /*name*/,
+                            const std::function<void(const json::Value&)>& /*visit*/) const {}
+
   // Calls `visit` for each known object of a kind in a namespace, in name order.
   virtual void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                        const std::function<void(const json::Value&)>& visit) const = 0;

@@ -334,5 +334,55 @@ TEST(OmeRuntimeReplicas, Table) {
                           });
 }
 
+TEST(OmeRuntimeExists, Table) {
+  const auto named = [](const std::string& runtime) {
+    return Isvc("{runtime: {" + runtime + "}, engine: {}}");
+  };
+  const auto runtime = [](const std::string& kind, const std::string& metadata) {
+    return "{apiVersion: ome.io/v1beta1, kind: " + kind + ", metadata: {" + metadata +
+           "}, spec: {}}";
+  };
+  const std::string effect = ": OME makes no pods of this service until it is there";
+  const std::string cluster = "spec.runtime.name: ClusterServingRuntime \"llama-rt\" is missing";
+  const std::string of_ns =
+      "spec.runtime.name: ServingRuntime \"llama-rt\" of namespace \"llm\" is missing";
+  ExpectFindings(
+      "MG165",
+      {
+          {"absent", named("name: llama-rt"), {cluster + effect}, "", {}, true},
+          {"there",
+           named("name: llama-rt"),
+           {},
+           "",
+           {runtime("ClusterServingRuntime", "name: llama-rt")}},
+          {"OME falls back to one of the namespace",
+           named("name: llama-rt"),
+           {},
+           "",
+           {runtime("ServingRuntime", "name: llama-rt, namespace: llm")}},
+          {.name = "but not to one of another, known or not",
+           .object = named("name: llama-rt"),
+           .want = {cluster + ", but there is one in namespace \"other\"" + effect},
+           .others = {runtime("ServingRuntime", "name: llama-rt, namespace: other")},
+           .incomplete = true},
+          {.name = "nor from the namespace to the cluster",
+           .object = named("name: llama-rt, kind: ServingRuntime"),
+           .want = {of_ns + ", but there is a ClusterServingRuntime of that name" + effect},
+           .others = {runtime("ClusterServingRuntime", "name: llama-rt")},
+           .incomplete = true},
+          {.name = "a near name",
+           .object = named("name: llama-rt"),
+           .want = {cluster + ", but there is \"lama-rt\"" + effect},
+           .others = {runtime("ClusterServingRuntime", "name: lama-rt")},
+           .incomplete = true},
+          {.name = "another size of the model is not a misspelling",
+           .object = named("name: llama-70b-rt"),
+           .others = {runtime("ClusterServingRuntime", "name: llama-7b-rt")},
+           .want_skipped = true,
+           .incomplete = true},
+          {"OME picks it by the model", Isvc("{model: {name: m}, engine: {}}"), {}},
+      });
+}
+
 }  // namespace
 }  // namespace mindgate::testing

@@ -7,9 +7,10 @@ namespace mindgate::testing {
 namespace {
 
 // ConfigMap <name>/r of namespace ns, its rule on one line of `text` after another.
-std::string RuleMap(const std::string& text, const std::string& ns = "ns") {
-  std::string out = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: r, namespace: " + ns +
-                    "}\ndata:\n  elastic_scaling.json: |\n    ";
+std::string RuleMap(const std::string& text, const std::string& ns = "ns",
+                    const std::string& name = "r") {
+  std::string out = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name +
+                    ", namespace: " + ns + "}\ndata:\n  elastic_scaling.json: |\n    ";
   for (char c : text) out += c == '\n' ? "\n    " : std::string(1, c);
   return out + "\n";
 }
@@ -90,7 +91,27 @@ TEST(ScalingRuleExists, Table) {
           With("the ConfigMap is in another namespace", Server(kInGroup0),
                {RuleMap(kRule, "mindie-service")},
                {"metadata.labels[mind-cluster/scaling-rule]: ConfigMap \"r\" is not in the job's "
-                "namespace \"ns\", so no pods are created until it is"}),
+                "namespace \"ns\", but in \"mindie-service\", so no pods are created until it is"}),
+          With("another name",
+               Server("jobID: s, mind-cluster/scaling-rule: chat-rules, "
+                      "mind-cluster/group-name: group0"),
+               {RuleMap(kRule, "ns", "chat-rule")},
+               {"metadata.labels[mind-cluster/scaling-rule]: ConfigMap \"chat-rules\" is not in "
+                "the job's namespace \"ns\", but \"chat-rule\" is, so no pods are created until "
+                "it is"}),
+          {.name = "known or not, another namespace is seen",
+           .object = Server(kInGroup0),
+           .want = {"metadata.labels[mind-cluster/scaling-rule]: ConfigMap \"r\" is not in the "
+                    "job's namespace \"ns\", but in \"mindie-service\", so no pods are created "
+                    "until it is"},
+           .others = {RuleMap(kRule, "mindie-service")},
+           .incomplete = true},
+          {.name = "not a rule that is only numbered differently",
+           .object = Server("jobID: s, mind-cluster/scaling-rule: rule-2, "
+                            "mind-cluster/group-name: group0"),
+           .others = {RuleMap(kRule, "ns", "rule-1")},
+           .want_skipped = true,
+           .incomplete = true},
           Unknown(Server(kInGroup0)),
       });
 }

@@ -71,6 +71,18 @@ class FakeObjects : public schemas::ObjectLookup {
 
   bool IsComplete(std::string_view, std::string_view) const override { return complete_; }
 
+  void ForEachNamed(std::string_view group, std::string_view kind, std::string_view name,
+                    const std::function<void(const json::Value&)>& visit) const override {
+    for (const auto& object : objects_) {
+      const json::Value& value = object->root();
+      const json::Value* metadata = json::Find(value, "metadata");
+      const auto ns = json::FindString(metadata, "namespace").value_or("");
+      if (Matches(value, group, kind, ns) && json::FindString(metadata, "name") == name) {
+        visit(value);
+      }
+    }
+  }
+
   void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                const std::function<void(const json::Value&)>& visit) const override {
     for (const auto& object : objects_) {

@@ -29,6 +29,7 @@ struct RuleCase {
   std::vector<std::string> others = {};  // other objects in the cluster, YAML each
   bool know_cluster = false;             // false: no lookup at all, unless there are `others`
   bool want_skipped = false;             // the rule must say that it was skipped
+  bool incomplete = false;               // the cluster has more than the others
 };
 
 // The runtime that an InferenceService names, when it is among the others.
@@ -53,7 +54,7 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     const json::Document object = YamlDocument(c.object);
     const json::Document old_object =
         c.old_object.empty() ? json::Document() : YamlDocument(c.old_object);
-    const FakeObjects others(c.others);
+    const FakeObjects others(c.others, !c.incomplete);
     schemas::AdmissionRequest request;
     request.object = &object.root();
     if (!c.old_object.empty()) {
