@@ -237,26 +237,44 @@ void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
   });
 }
 
-bool IsProduct(const NpuRequest& npu) {
-  return npu.count != int64_t{0} && npu.kind != NpuResource::kOther;
+// The first huawei.com resource of the pod that is an NPU; null pointer when there is none.
+const NpuRequest* FirstNpu(const PodTemplateView& pod) {
+  for (const ContainerView& container : pod.containers) {
+    for (const NpuRequest& npu : container.npus) {
+      if (npu.count != int64_t{0} && npu.kind != NpuResource::kOther) return &npu;
+    }
+  }
+  return nullptr;
+}
+
+void ReportMixture(const NpuRequest& npu, std::string_view other, std::string_view scope,
+                   Findings& findings) {
+  const std::string mixture =
+      std::string(npu.resource) + " beside " + std::string(other) + " in one " + std::string(scope);
+  if (npu.kind == NpuResource::kOther) {
+    findings.Violate(npu.Path(),
+                     mixture +
+                         ": the scheduler takes one of the two at random for the NPUs of the job, "
+                         "and with " +
+                         std::string(npu.resource) + " it stays Pending",
+                     "set another resourcePrefix than huawei.com in the device plugin of " +
+                         std::string(npu.resource) + ", and request it under that name");
+  } else {
+    findings.Violate(npu.Path(),
+                     mixture + ": the scheduler sees one of them at random and never both",
+                     "request one NPU resource per " + std::string(scope));
+  }
 }
 
 void CheckMixedProducts(const RuleContext& context, Findings& findings) {
   if (!context.view.RequestsNpus()) return;
-  const auto report = [&](const NpuRequest& npu, std::string_view other, std::string_view scope) {
-    findings.Violate(npu.Path(),
-                     std::string(npu.resource) + " beside " + std::string(other) + " in one " +
-                         std::string(scope) +
-                         ": the scheduler sees one of them at random and never both",
-                     "request one NPU resource per " + std::string(scope));
-  };
   for (const PodTemplateView& pod : context.view.templates) {
-    std::string_view first;
+    const NpuRequest* first = FirstNpu(pod);
+    if (first == nullptr) continue;
     for (const ContainerView& container : pod.containers) {
       for (const NpuRequest& npu : container.npus) {
-        if (!IsProduct(npu)) continue;
-        if (first.empty()) first = npu.resource;
-        if (npu.resource != first) report(npu, first, "pod");
+        if (npu.count == int64_t{0} || npu.resource == first->resource) continue;
+        ReportMixture(npu, first->resource, "pod", findings);
       }
     }
   }
@@ -266,7 +284,7 @@ void CheckMixedProducts(const RuleContext& context, Findings& findings) {
       const PodChips chips = context.view.templates[index].chips;
       if (chips.resource.empty() || !chips.own) continue;
       if (first.empty()) first = chips.resource;
-      if (chips.resource != first) report(*chips.request, first, "PodGroup");
+      if (chips.resource != first) ReportMixture(*chips.request, first, "PodGroup", findings);
     }
   }
 }
@@ -347,7 +365,8 @@ const Rule kChipRules[] = {
      "(checkTaskNPU). Older releases know only the scheduler exception.",
      CheckZeroChipPods},
     {"MG083", "mixed-npu-products", Severity::kError, schemas::Mode::kWarn, schemas::kWorkloads,
-     "All pods of a PodGroup ask for one NPU resource.",
+     "All pods of a PodGroup ask for one NPU resource, and no NPU pod for another resource named "
+     "huawei.com/...",
      "The plugin takes the first huawei.com resource that it finds in an unordered map as the "
      "resource of the pod and of the job. With two of them the policy changes from one scheduling "
      "round to the next, and the other chips are never chosen.",

@@ -298,14 +298,26 @@ spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1}}}, {
                                 "huawei.com/npu beside huawei.com/Ascend910 in one PodGroup: the "
                                 "scheduler sees one of them at "
                                 "random and never both"}},
-                              {"other devices and zeros do not count",
+                              {"a network device of the same prefix",
                                R"(
 apiVersion: v1
 kind: Pod
 metadata: {name: p}
-spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1, huawei.com/rdma: 1, huawei.com/npu: 0}}}]}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1, huawei.com/ub_rdma: 1, huawei.com/npu: 0}}}]}
+)",
+                               {"spec.containers[0].resources.limits[huawei.com/ub_rdma]: "
+                                "huawei.com/ub_rdma beside huawei.com/Ascend910 in one pod: the "
+                                "scheduler takes one of the two at random for the NPUs of the job, "
+                                "and with huawei.com/ub_rdma it stays Pending"}},
+                              {"a network device of another prefix",
+                               R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1, rdma/hca: 1}}}]}
 )",
                                {}},
+                              {"no NPU at all", Deployment({.resource = "huawei.com/ub_rdma"}), {}},
                               {"one product", StormService({}, {}), {}},
                           });
 }
