@@ -26,14 +26,16 @@ constexpr Rule kFaultLabelRules[] = {
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/{type,job}.go; the "
      "comparison is case-sensitive.",
      CheckFaultSchedulingValue},
-    {"MG051", "pod-rescheduling-value", Severity::kError, Mode::kEnforce, kWorkloads,
-     "The label pod-rescheduling is \"on\" or \"off\", quoted.",
+    {"MG051", "pod-rescheduling-value", Severity::kWarning, Mode::kWarn, kWorkloads,
+     "The label pod-rescheduling is \"on\", or plainly off.",
      "Anything other than exactly on counts as off, so one broken card takes down all pods of the "
      "PodGroup instead of one. An unquoted on is a boolean in YAML and often arrives here as "
      "\"true\" or \"True\".",
      "Write pod-rescheduling: \"on\" with the quotes, or remove the label.",
      "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. mindcluster-deploy: "
-     "k8s-deploy-tool/src/core/config_parser.py turns an unquoted on into \"True\".",
+     "k8s-deploy-tool/src/core/config_parser.py turns an unquoted on into \"True\". Any value but "
+     "on "
+     "is a legal off: therefore a warning, and none for \"off\" and \"false\".",
      CheckPodReschedulingValue},
     {"MG052", "sub-healthy-strategy-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label subHealthyStrategy is ignore, graceExit, forceExit or hotSwitch.",
@@ -155,8 +157,9 @@ constexpr Rule kFaultLabelRules[] = {
      "The annotation recover-strategy of an AscendJob is a comma-separated list of retry, recover, "
      "recover-in-place, elastic-training, dump and exit.",
      "Entries that the operator does not know set none of the variables that switch recovery on "
-     "inside the training process, so every fault costs a full restart.",
-     "Correct the entry, or remove it.",
+     "inside the training process, so every fault costs a full restart. It splits at commas and "
+     "compares what is between them, spaces included.",
+     "Write the entries without spaces, such as \"recover,dump\".",
      "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go.", CheckRecoverStrategy},
     {"MG064", "external-fault-scheduling", Severity::kWarning, Mode::kWarn,
      kWorkloads - schemas::kInferOperatorKinds,
@@ -169,13 +172,13 @@ constexpr Rule kFaultLabelRules[] = {
      "component/infer-operator/pkg/controller/rescheduling. Your own controller may act on the "
      "mark: hence a warning.",
      CheckExternalScheduling},
-    {"MG065", "tor-affinity-value", Severity::kWarning, Mode::kWarn, kWorkloads,
+    {"MG065", "tor-affinity-value", Severity::kError, Mode::kEnforce, kWorkloads,
      "The label tor-affinity is large-model-schema, normal-schema or null.",
-     "With another value the scheduler applies no switch affinity: the job may spread over more "
-     "switches than its collective communication can tolerate.",
+     "Any value but \"null\" hands the job to the plugin's switch affinity, which checks the value "
+     "and refuses all others: the job fails validation in every session and stays Pending.",
      "Write one of the three values in quotes; \"null\" switches the affinity off.",
-     "mind-cluster: component/ascend-for-volcano, switch affinity (nslb); documents of basic "
-     "scheduling.",
+     "mind-cluster: component/ascend-for-volcano/common/util/job.go (IsTorAffinityJob), "
+     "internal/nslb/frame.go; documents of basic scheduling.",
      CheckTorAffinityValue},
     {"MG066", "scheduler-owned-annotations", Severity::kWarning, Mode::kWarn, kWorkloads,
      "A pod template carries none of the annotations that the scheduler, the device plugin or an "

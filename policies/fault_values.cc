@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "base/text.h"
 #include "policies/fault_checks.h"
@@ -31,6 +32,8 @@ constexpr std::array<std::string_view, 6> kRecoverStrategies = {
 constexpr int64_t kShortestRescheduleWait = 30;
 constexpr int64_t kMaxRescheduleWait = 270;
 constexpr int64_t kMaxFilterSeconds = 86400;  // clusterd accepts 0..86400
+
+constexpr size_t kMaxStrategies = 32;  // far more than there are
 
 constexpr std::string_view kWaitRescheduleTimeout = "wait-reschedule-timeout";
 constexpr std::string_view kRecoverStrategy = "recover-strategy";
@@ -102,8 +105,14 @@ void CheckFaultSchedulingValue(const RuleContext& context, Findings& findings) {
 }
 
 void CheckPodReschedulingValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, schemas::kPodRescheduling, kOnOff, kOnOff,
-              "which counts as off: one fault deletes every pod of the group", findings);
+  for (const TextEntry& entry : ReachingLabels(context.view, schemas::kPodRescheduling)) {
+    if (Contains(kOnOff, entry.value) || entry.value == "false") continue;
+    findings.Violate(entry.Path(),
+                     "pod-rescheduling is " + Quote(entry.value) +
+                         ", which counts as off: one fault deletes every pod of the group" +
+                         DidYouMean(entry.value, kOnOff),
+                     R"(write pod-rescheduling: "on", or "off" if that is what you mean)");
+  }
 }
 
 void CheckSubHealthyStrategyValue(const RuleContext& context, Findings& findings) {
@@ -117,8 +126,8 @@ void CheckProcessRecoverValue(const RuleContext& context, Findings& findings) {
 }
 
 void CheckTorAffinityValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, kTorAffinity, kTorAffinities, kTorAffinities,
-              "which the scheduler does not know: switch affinity does not apply", findings);
+  CheckValues(context, kTorAffinity, kTorAffinities,
+              "which the scheduler refuses: the job stays Pending", findings);
 }
 
 void CheckFaultRetryTimesValue(const RuleContext& context, Findings& findings) {
@@ -183,14 +192,39 @@ void CheckFaultFilters(const RuleContext& context, Findings& findings) {
 
 void CheckRecoverStrategy(const RuleContext& context, Findings& findings) {
   for (const TextEntry& entry : ReachingAnnotations(context.view, kRecoverStrategy)) {
-    for (std::string_view strategy : Split(entry.value, ',')) {
-      strategy = Trim(strategy);
+    const auto entries =
+        static_cast<size_t>(std::count(entry.value.begin(), entry.value.end(), ',')) + 1;
+    if (entries > kMaxStrategies) {
+      findings.Violate(entry.Path(),
+                       "recover-strategy has " + std::to_string(entries) +
+                           " entries, but the operator knows " +
+                           std::to_string(kRecoverStrategies.size()),
+                       "write a comma-separated list of " + OneOf(kRecoverStrategies));
+      continue;
+    }
+    const auto written = Split(entry.value, ',');
+    std::vector<std::string_view> meant;
+    for (std::string_view strategy : written) {
+      const std::string_view trimmed = Trim(strategy);
+      const auto nearest = NearestOf(trimmed, kRecoverStrategies);
+      if (Contains(kRecoverStrategies, trimmed)) meant.push_back(trimmed);
+      if (nearest) meant.push_back(*nearest);
+    }
+    const std::string fix = meant.empty()
+                                ? "write a comma-separated list of " + OneOf(kRecoverStrategies)
+                                : "write recover-strategy: " + Quote(Join(meant, ","));
+    for (std::string_view strategy : written) {
       if (Contains(kRecoverStrategies, strategy)) continue;
+      const std::string_view trimmed = Trim(strategy);
+      const bool spaced = Contains(kRecoverStrategies, trimmed);
       findings.Violate(entry.Path(),
                        "recover-strategy names " + Quote(strategy) +
-                           ", which the operator does not know" +
-                           DidYouMean(strategy, kRecoverStrategies),
-                       "write a comma-separated list of " + OneOf(kRecoverStrategies));
+                           (spaced ? " with a space, and the operator compares without removing "
+                                     "it: " +
+                                         std::string(trimmed) + " stays off"
+                                   : ", which the operator does not know" +
+                                         DidYouMean(trimmed, kRecoverStrategies)),
+                       fix);
     }
   }
 }

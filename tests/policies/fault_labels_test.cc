@@ -91,6 +91,7 @@ TEST(PodReschedulingValue, Table) {
             ", did you mean \"on\"?"}},
           {"on", LabelledDeployment("pod-rescheduling: 'on'"), {}},
           {"off", LabelledDeployment("pod-rescheduling: 'off'"), {}},
+          {"false is a legal off", LabelledDeployment("pod-rescheduling: 'false'"), {}},
       });
 }
 
@@ -236,16 +237,16 @@ TEST(ExternalFaultScheduling, Table) {
 }
 
 TEST(TorAffinityValue, Table) {
-  ExpectFindings(
-      "MG065", {
-                   {"near miss",
-                    LabelledDeployment("tor-affinity: normal-scheme"),
-                    {kTemplateLabels +
-                     "[tor-affinity]: tor-affinity is \"normal-scheme\", which the scheduler does "
-                     "not know: switch affinity does not apply, did you mean \"normal-schema\"?"}},
-                   {"the word null", LabelledDeployment("tor-affinity: 'null'"), {}},
-                   {"normal-schema", LabelledDeployment("tor-affinity: normal-schema"), {}},
-               });
+  ExpectFindings("MG065",
+                 {
+                     {"near miss",
+                      LabelledDeployment("tor-affinity: normal-scheme"),
+                      {kTemplateLabels +
+                       "[tor-affinity]: tor-affinity is \"normal-scheme\", which the scheduler "
+                       "refuses: the job stays Pending, did you mean \"normal-schema\"?"}},
+                     {"the word null", LabelledDeployment("tor-affinity: 'null'"), {}},
+                     {"normal-schema", LabelledDeployment("tor-affinity: normal-schema"), {}},
+                 });
 }
 
 TEST(SchedulerOwnedAnnotations, Table) {

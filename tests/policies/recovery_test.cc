@@ -274,7 +274,14 @@ TEST(RecoverStrategy, Table) {
            {"metadata.annotations[recover-strategy]: recover-strategy names \"recovery\", which "
             "the operator does not know, did you mean \"recover\"?"}},
           {"all six", job("retry,recover,recover-in-place,elastic-training,dump,exit"), {}},
-          {"spaces", job("retry, recover"), {}},
+          {"the operator does not remove spaces",
+           job("recover, dump"),
+           {"metadata.annotations[recover-strategy]: recover-strategy names \" dump\" with a "
+            "space, and the operator compares without removing it: dump stays off"}},
+          {"more entries than there are",
+           job(std::string(40, ',')),
+           {"metadata.annotations[recover-strategy]: recover-strategy has 41 entries, but the "
+            "operator knows 6"}},
       });
 }
 
