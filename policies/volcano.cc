@@ -80,6 +80,7 @@ std::optional<int64_t> TotalReplicas(const std::vector<Task>& tasks) {
 }
 
 void CheckGangSize(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
   const JobPlace job = JobOf(context);
   const std::vector<Task> tasks = TasksOf(job);
   for (const Task& task : tasks) {
@@ -107,8 +108,8 @@ void CheckQueue(const RuleContext& context, Findings& findings) {
   const Value* queue = json::Find(job.spec, "queue");
   if (job.spec == nullptr || (queue != nullptr && json::AsString(queue) != "")) return;
   findings.Violate(std::string(job.path) + "/queue",
-                   "the job names no queue: without Volcano's admission its PodGroup has an empty "
-                   "queue before Volcano 1.15 and is never scheduled",
+                   "the job names no queue: before Volcano 1.15, and without Volcano's admission, "
+                   "its controller looks for a queue without a name, fails, and makes no pods",
                    "write queue: default");
 }
 
@@ -159,18 +160,53 @@ bool Names(const Value& policy, std::string_view event) {
                      [&](const Value& each) { return json::AsString(&each) == event; });
 }
 
-// What the first policy for failed pods does; nothing when there is none. "*" is any event.
-std::optional<std::string_view> ActionOnPodFailed(const Value* policies) {
+// What the first policy for the event does; nothing when there is none. "*" is any event.
+std::optional<std::string_view> ActionOn(std::string_view event, const Value* policies) {
   if (!json::IsArray(policies)) return std::nullopt;
   for (const Value& policy : *policies) {
-    if (Names(policy, "PodFailed") || Names(policy, "*")) return json::FindString(policy, "action");
+    if (Names(policy, event) || Names(policy, "*")) return json::FindString(policy, "action");
   }
   return std::nullopt;
 }
 
-// Actions that leave the other tasks alone. Ignore is MindCluster's own addition.
-bool KeepsTheJob(std::optional<std::string_view> action) {
-  return action == "RestartTask" || action == "RestartPod" || action == "Ignore";
+// What becomes of the pods of a job when Volcano carries out an action.
+enum class Scope { kPod, kTask, kJob };
+
+Scope ScopeOf(std::string_view action) {
+  if (action == "RestartTask") return Scope::kTask;
+  for (std::string_view of_job : {"RestartJob", "AbortJob", "TerminateJob", "CompleteJob"}) {
+    if (action == of_job) return Scope::kJob;
+  }
+  // SyncJob, the default, makes missing pods again. Ignore is MindCluster's own addition.
+  return Scope::kPod;
+}
+
+// What a policy of the task, else of the job, does on an event; nothing when none handles it.
+struct Reaction {
+  std::string_view event;
+  std::string_view action;
+  std::string path;
+};
+
+std::optional<Reaction> ReactionTo(std::string_view event, const JobPlace& job, const Task& task) {
+  if (const auto own = ActionOn(event, json::Find(*task.value, "policies"))) {
+    return Reaction{event, *own, task.Path("/policies")};
+  }
+  if (const auto shared = ActionOn(event, json::Find(job.spec, "policies"))) {
+    return Reaction{event, *shared, std::string(job.path) + "/policies"};
+  }
+  return std::nullopt;
+}
+
+std::string EffectOf(const Reaction& reaction) {
+  const std::string cause =
+      reaction.event == "PodEvicted"
+          ? ": the scheduler deletes the faulty pod, which is PodEvicted, and "
+          : ": a pod that fails is PodFailed, and ";
+  const std::string action(reaction.action);
+  return ScopeOf(reaction.action) == Scope::kTask
+             ? cause + "from Volcano 1.11 on " + action + " deletes all pods of the task with it"
+             : cause + action + " takes the whole job down";
 }
 
 void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
@@ -189,18 +225,58 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   }
   const std::string asked = label ? "pod-rescheduling: on" : "huawei.com/recover_policy_path: pod";
   const JobPlace job = JobOf(context);
-  const auto of_job = ActionOnPodFailed(json::Find(job.spec, "policies"));
   for (const Task& task : TasksOf(job)) {
-    const auto own = ActionOnPodFailed(json::Find(*task.value, "policies"));
-    if (KeepsTheJob(own ? own : of_job)) continue;
     const PodTemplateView* pod = context.view.TemplateOf(task.index);
     if (pod == nullptr || !pod->RequestsNpus()) continue;
-    findings.Violate(own ? task.Path("/policies") : std::string(job.path) + "/policies",
-                     asked + " has no effect for " + task.Title() + ": " +
-                         (own || of_job ? "PodFailed leads to " + std::string(*(own ? own : of_job))
-                                        : "no policy handles PodFailed") +
-                         ", so a failed pod takes the whole job down",
-                     "add `{event: PodFailed, action: RestartTask}` to policies");
+    for (std::string_view event : {"PodEvicted", "PodFailed"}) {
+      const auto reaction = ReactionTo(event, job, task);
+      if (!reaction) continue;
+      const Scope scope = ScopeOf(reaction->action);
+      if (scope == Scope::kPod || (scope == Scope::kTask && ReplicasOf(task) == 1)) continue;
+      findings.Violate(reaction->path,
+                       asked + " has no effect for " + task.Title() + EffectOf(*reaction),
+                       "write {event: " + std::string(event) +
+                           ", action: RestartPod} (Volcano 1.11 and later), or remove the policy "
+                           "for " +
+                           std::string(event));
+      break;  // the first is enough to see what happens
+    }
+  }
+}
+
+// The pods of the group; nothing when a template does not say.
+std::optional<int64_t> AllPods(const schemas::WorkloadView& view,
+                               const schemas::PodGroupView& group) {
+  int64_t sum = 0;
+  for (size_t index : group.templates) {
+    const auto pods = view.templates[index].pods;
+    if (!pods || *pods < 0 || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+void CheckPartialGang(const RuleContext& context, Findings& findings) {
+  const schemas::WorkloadView& view = context.view;
+  for (const schemas::PodGroupView& group : view.pod_groups) {
+    if (!group.npus || !group.min_member) continue;
+    const bool ascend_job = group.owner == schemas::PodGroupOwner::kAscendJob;
+    // A vcjob of 1 is the documents' way to write independent pods.
+    const int64_t least = ascend_job ? 1 : 2;
+    const auto pods = AllPods(view, group);
+    if (!pods || *group.min_member < least || *group.min_member >= *pods) continue;
+    // The one strategy under which a job goes on with fewer pods.
+    if (group.annotations &&
+        group.annotations->Text(schemas::kRecoverStrategy).value_or("").find("elastic-training") !=
+            std::string_view::npos) {
+      continue;
+    }
+    findings.Violate(
+        ascend_job ? "/spec/runPolicy/schedulingPolicy/minAvailable"
+                   : std::string(JobOf(context).path) + "/minAvailable",
+        "minAvailable is " + std::to_string(*group.min_member) + " of " + std::to_string(*pods) +
+            " pods: the job starts when these fit, and its processes hold their NPUs while they "
+            "wait for the others",
+        "write minAvailable: " + std::to_string(*pods));
   }
 }
 
@@ -275,10 +351,12 @@ constexpr Rule kVolcanoRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kVolcanoJobs,
-     .summary = "minAvailable of a vcjob, and of each task, is at most the number of its pods.",
+     .summary =
+         "minAvailable of a vcjob with NPUs, and of each of its tasks, is at most the number "
+         "of its pods.",
      .why = "The gang waits for more pods than the job ever creates. Volcano's own admission "
             "refuses such a job, but MindCluster ships Volcano without it: there the job stays "
-            "Pending forever. The rule applies with and without NPUs.",
+            "Pending forever.",
      .fix = "Write minAvailable no larger than the sum of the tasks' replicas.",
      .source = "volcano: pkg/webhooks/admission/jobs/validate/admit_job.go",
      .check = CheckGangSize},
@@ -289,9 +367,11 @@ constexpr Rule kVolcanoRules[] = {
      .kinds = schemas::kVolcanoJobs,
      .summary = "A vcjob with NPUs names its queue.",
      .why = "Volcano's admission, and from 1.15 on its CRD, fill in \"default\". MindCluster's "
-            "Volcano has no admission: on 1.9 and 1.12 the PodGroup has an empty queue.",
+            "Volcano has no admission: on 1.9 and 1.12 the job controller looks up the queue "
+            "before it makes anything, finds none of an empty name, and retries forever.",
      .fix = "Write queue: default, or the name of an open queue.",
      .source = "mind-cluster: component/ascend-for-volcano/build/volcano-v*.yaml; volcano: "
+               "pkg/controllers/job/job_controller_actions.go (GetQueueInfo), "
                "config/crd/volcano/bases/batch.volcano.sh_jobs.yaml. Newer versions fill it in, "
                "hence a warning",
      .check = CheckQueue},
@@ -326,13 +406,18 @@ constexpr Rule kVolcanoRules[] = {
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kVolcanoJobs,
-     .summary = "A vcjob with pod-level recovery restarts the task, not the job, when a pod fails.",
+     .summary = "The policies of a vcjob with pod-level recovery restart no more than the pod.",
      .why = "pod-rescheduling: on and huawei.com/recover_policy_path: pod make the scheduler "
-            "delete only the pod at fault. Volcano's job controller sees a failed pod and, without "
-            "a policy that says otherwise, restarts the whole job.",
-     .fix = "Add `{event: PodFailed, action: RestartTask}` to spec.policies or to the task's.",
-     .source = "mind-cluster: docs/en/scheduling/usage (pod-level rescheduling of vcjobs); "
-               "volcano: pkg/controllers/job/job_controller_util.go. The action Ignore exists in "
+            "delete only the pod at fault. Volcano's job controller takes that for PodEvicted, and "
+            "a policy such as PodEvicted -> RestartJob then deletes all others too. Without a "
+            "policy it only makes the missing pod again, which is what pod-level recovery needs.",
+     .fix = "Remove the policies for PodEvicted and PodFailed, or give them the action RestartPod "
+            "(Volcano 1.11 and later).",
+     .source = "volcano: pkg/controllers/job/job_controller_handler.go (deletePod), "
+               "job_controller_util.go (applyPolicies: SyncJob without a policy), state/running.go "
+               "(from 1.11 RestartTask deletes all pods of the task; before, it did what SyncJob "
+               "does). mind-cluster: docs/en/scheduling/usage ask for PodFailed -> RestartTask, "
+               "which fits Volcano 1.9 only: therefore a warning. The action Ignore exists in "
                "MindCluster's Volcano only and is accepted too",
      .check = CheckFailurePolicy},
     {.id = "MG135",
@@ -376,6 +461,21 @@ constexpr Rule kVolcanoRules[] = {
                "docs/en/scheduling/usage/sglang_best_practice. An engine that rejoins by itself "
                "works, hence a warning",
      .check = CheckRestartPolicy},
+    {.id = "MG138",
+     .name = "partial-gang",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs | schemas::kOnlyAscendJob,
+     .summary = "The gang of a distributed job with NPUs is all of its pods.",
+     .why = "The processes of a distributed job need all ranks. With a smaller minAvailable some "
+            "pods start and wait in the first collective operation until it times out; two such "
+            "jobs can keep each other waiting for ever, each with half of the NPUs.",
+     .fix = "Write the sum of all replicas, or 1 in a vcjob of independent pods.",
+     .source = "volcano: scheduling.volcano.sh PodGroup spec.minMember; mind-cluster: "
+               "component/ascend-operator/pkg/controllers/v1/job.go. A job may be able to start "
+               "with fewer pods: therefore a warning, and none with the recover-strategy "
+               "elastic-training",
+     .check = CheckPartialGang},
 };
 
 }  // namespace

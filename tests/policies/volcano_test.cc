@@ -19,37 +19,41 @@ std::string Task(const std::string& name, const std::string& fields) {
 }
 
 TEST(VcjobGangSize, Table) {
+  const auto tasks = [](const std::string& first, const std::string& second) {
+    return "tasks: [" + Task("a", first) + ", {" + second + "}]";
+  };
   ExpectFindings(
       "MG130",
       {
-          {"more than all tasks make, without NPUs",
-           VcJob("minAvailable: 5, tasks: [{replicas: 2, template: {}}, {replicas: 2}]"),
+          {"more than all tasks make",
+           VcJob("minAvailable: 5, " + tasks("replicas: 2", "replicas: 2")),
            {"spec.minAvailable: minAvailable 5 is more than the 4 pods of all tasks: the job never "
             "starts"}},
-          {"equal", VcJob("minAvailable: 4, tasks: [{replicas: 2}, {replicas: 2}]"), {}},
+          {"without NPUs it is nobody's business",
+           VcJob("minAvailable: 5, tasks: [{replicas: 2, template: {}}, {replicas: 2}]"),
+           {}},
+          {"equal", VcJob("minAvailable: 4, " + tasks("replicas: 2", "replicas: 2")), {}},
           {"missing replicas are 0",
-           VcJob("minAvailable: 1, tasks: [{name: a}]"),
-           {"spec.minAvailable: minAvailable 1 is more than the 0 pods of all tasks: the job never "
+           VcJob("minAvailable: 2, " + tasks("replicas: 1", "name: b")),
+           {"spec.minAvailable: minAvailable 2 is more than the 1 pods of all tasks: the job never "
             "starts"}},
           {"of one task",
-           VcJob(
-               "minAvailable: 2, tasks: [{name: a, replicas: 2, minAvailable: 3}, {replicas: 1}]"),
+           VcJob("minAvailable: 2, " + tasks("replicas: 2, minAvailable: 3", "replicas: 1")),
            {"spec.tasks[0].minAvailable: minAvailable 3 is more than the 2 replicas of task \"a\": "
             "the job never starts"}},
           {"a CronJob of Volcano",
            "{apiVersion: batch.volcano.sh/v1alpha1, kind: CronJob, spec: {jobTemplate: {spec: "
-           "{minAvailable: 2, tasks: [{replicas: 1}]}}}}",
+           "{minAvailable: 2, tasks: [" +
+               Task("a", "replicas: 1") + "]}}}}",
            {"spec.jobTemplate.spec.minAvailable: minAvailable 2 is more than the 1 pods of all "
             "tasks: the job never starts"}},
-          {"missing", VcJob("tasks: [{replicas: 1}]"), {}},
-          {"text is MG001's", VcJob("minAvailable: 5, tasks: [{replicas: '2'}]"), {}},
-          {"no tasks list",
-           VcJob("minAvailable: 5, tasks: 3"),
-           {"spec.minAvailable: minAvailable 5 is more than the 0 pods of all tasks: the job never "
-            "starts"}},
+          {"missing", VcJob(tasks("replicas: 1", "replicas: 1")), {}},
+          {"text is MG001's",
+           VcJob("minAvailable: 5, " + tasks("replicas: '2'", "replicas: 1")),
+           {}},
           {"counts beyond int64",
-           VcJob("minAvailable: 5, tasks: [{replicas: 9223372036854775807}, {replicas: "
-                 "9223372036854775807}]"),
+           VcJob("minAvailable: 5, " +
+                 tasks("replicas: 9223372036854775807", "replicas: 9223372036854775807")),
            {}},
       });
 }
@@ -57,8 +61,8 @@ TEST(VcjobGangSize, Table) {
 TEST(VcjobQueue, Table) {
   const std::string task = "tasks: [" + Task("a", "replicas: 1") + "]";
   const std::string says =
-      ": the job names no queue: without Volcano's admission its PodGroup has an empty queue "
-      "before Volcano 1.15 and is never scheduled";
+      ": the job names no queue: before Volcano 1.15, and without Volcano's admission, its "
+      "controller looks for a queue without a name, fails, and makes no pods";
   ExpectFindings("MG131",
                  {
                      {"missing", VcJob(task), {"spec.queue" + says}},
@@ -114,54 +118,100 @@ TEST(VcjobFailurePolicy, Table) {
   const std::string on = "name: j, labels: {fault-scheduling: force, pod-rescheduling: 'on'}";
   const std::string path = "name: j, annotations: {huawei.com/recover_policy_path: pod}";
   const std::string task = "tasks: [" + Task("a", "replicas: 2") + "]";
-  const std::string evicted = "policies: [{event: PodEvicted, action: RestartJob}], ";
+  const auto policy = [](const std::string& event, const std::string& action) {
+    return "policies: [{event: " + event + ", action: " + action + "}]";
+  };
+  const std::string label = "pod-rescheduling: on has no effect for task \"a\"";
+  const std::string evicted = ": the scheduler deletes the faulty pod, which is PodEvicted, and ";
+  const std::string failed = ": a pod that fails is PodFailed, and ";
+  const std::string of_task = " deletes all pods of the task with it";
   ExpectFindings(
       "MG134",
       {
-          {"pod-rescheduling without a policy",
-           VcJob(evicted + task, on),
-           {"spec.policies: pod-rescheduling: on has no effect for task \"a\": no policy handles "
-            "PodFailed, so a failed pod takes the whole job down"}},
-          {"recover_policy_path with a policy that restarts the job",
-           VcJob("policies: [{event: PodFailed, action: RestartJob}], " + task, path),
-           {"spec.policies: huawei.com/recover_policy_path: pod has no effect for task \"a\": "
-            "PodFailed leads to RestartJob, so a failed pod takes the whole job down"}},
+          {"without a policy Volcano only makes the pod again", VcJob(task, on), {}},
+          {"PodEvicted is what the scheduler causes",
+           VcJob(policy("PodEvicted", "RestartJob") + ", " + task, on),
+           {"spec.policies: " + label + evicted + "RestartJob takes the whole job down"}},
+          {"recover_policy_path",
+           VcJob(policy("PodEvicted", "AbortJob") + ", " + task, path),
+           {"spec.policies: huawei.com/recover_policy_path: pod has no effect for task \"a\"" +
+            evicted + "AbortJob takes the whole job down"}},
+          {"a pod that fails by itself",
+           VcJob(policy("PodFailed", "RestartJob") + ", " + task, on),
+           {"spec.policies: " + label + failed + "RestartJob takes the whole job down"}},
+          {"any event",
+           VcJob(policy("'*'", "TerminateJob") + ", " + task, on),
+           {"spec.policies: " + label + evicted + "TerminateJob takes the whole job down"}},
           {"on the template",
-           VcJob("tasks: [{name: a, replicas: 1, template: {metadata: {labels: {pod-rescheduling: "
-                 "'on'}}, " +
+           VcJob(policy("PodEvicted", "RestartJob") +
+                 ", tasks: [{name: a, replicas: 1, template: {metadata: {labels: "
+                 "{pod-rescheduling: 'on'}}, " +
                  std::string(kNpuSpec) + "}}]"),
-           {"spec.policies: pod-rescheduling: on has no effect for task \"a\": no policy handles "
-            "PodFailed, so a failed pod takes the whole job down"}},
+           {"spec.policies: " + label + evicted + "RestartJob takes the whole job down"}},
           {"a task's own policy wins",
-           VcJob("policies: [{event: PodFailed, action: RestartTask}], tasks: [" +
-                     Task("a", "replicas: 1, policies: [{event: PodFailed, action: AbortJob}]") +
-                     "]",
+           VcJob(policy("PodEvicted", "RestartPod") + ", tasks: [" +
+                     Task("a", "replicas: 1, " + policy("PodEvicted", "AbortJob")) + "]",
                  on),
-           {"spec.tasks[0].policies: pod-rescheduling: on has no effect for task \"a\": PodFailed "
-            "leads to AbortJob, so a failed pod takes the whole job down"}},
-          {"of the job",
-           VcJob("policies: [{event: PodFailed, action: RestartTask}], " + task, on),
+           {"spec.tasks[0].policies: " + label + evicted + "AbortJob takes the whole job down"}},
+          {"and saves the task",
+           VcJob(policy("PodEvicted", "RestartJob") + ", tasks: [" +
+                     Task("a", "replicas: 1, " + policy("PodEvicted", "RestartPod")) + "]",
+                 on),
+           {}},
+          {"RestartTask, as the documents have it",
+           VcJob(policy("PodFailed", "RestartTask") + ", " + task, on),
+           {"spec.policies: " + label + failed + "from Volcano 1.11 on RestartTask" + of_task}},
+          {"of a task of one pod",
+           VcJob(policy("PodFailed", "RestartTask") + ", tasks: [" + Task("a", "replicas: 1") + "]",
+                 on),
+           {}},
+          {"RestartPod", VcJob(policy("PodEvicted", "RestartPod") + ", " + task, on), {}},
+          {"Ignore is MindCluster's own action",
+           VcJob(policy("PodFailed", "Ignore") + ", " + task, on),
            {}},
           {"among several events",
-           VcJob("policies: [{events: [PodEvicted, PodFailed], action: RestartTask}], " + task, on),
+           VcJob("policies: [{events: [PodEvicted, PodFailed], action: RestartJob}], " + task, on),
+           {"spec.policies: " + label + evicted + "RestartJob takes the whole job down"}},
+          {"fault-scheduling alone wants the whole job",
+           VcJob(policy("PodEvicted", "RestartJob") + ", " + task,
+                 "name: j, labels: {fault-scheduling: force}"),
            {}},
-          {"any event", VcJob("policies: [{event: '*', action: RestartPod}], " + task, on), {}},
-          {"of the task",
-           VcJob(evicted + "tasks: [" +
-                     Task("a", "replicas: 1, policies: [{event: PodFailed, action: RestartTask}]") +
-                     "]",
-                 on),
+          {"policies of the wrong type", VcJob("policies: 3, " + task, on), {}},
+      });
+}
+
+TEST(PartialGang, Table) {
+  const auto waits = [](std::string_view field, int least, int pods) {
+    return std::string(field) + ": minAvailable is " + std::to_string(least) + " of " +
+           std::to_string(pods) +
+           " pods: the job starts when these fit, and its processes hold their NPUs while they "
+           "wait for the others";
+  };
+  const auto job = [](const std::string& least, const std::string& metadata = "name: j") {
+    return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {" + metadata +
+           "}, spec: {runPolicy: {schedulingPolicy: {queue: default" + least +
+           "}}, replicaSpecs: {Master: {template: {" + kNpuSpec +
+           "}}, Worker: {replicas: 3, template: {" + kNpuSpec + "}}}}}";
+  };
+  const std::string tasks = ", tasks: [" + Task("a", "replicas: 4") + "]";
+  ExpectFindings(
+      "MG138",
+      {
+          {"of an AscendJob",
+           job(", minAvailable: 2"),
+           {waits("spec.runPolicy.schedulingPolicy.minAvailable", 2, 4)}},
+          {"one of an AscendJob",
+           job(", minAvailable: 1"),
+           {waits("spec.runPolicy.schedulingPolicy.minAvailable", 1, 4)}},
+          {"all", job(", minAvailable: 4"), {}},
+          {"left out", job(""), {}},
+          {"zero has a rule of its own", job(", minAvailable: 0"), {}},
+          {"elastic training goes on with fewer",
+           job(", minAvailable: 2", "name: j, annotations: {recover-strategy: elastic-training}"),
            {}},
-          {"Ignore is MindCluster's own action",
-           VcJob("policies: [{event: PodFailed, action: Ignore}], " + task, on),
-           {}},
-          {"fault-scheduling alone works with PodEvicted",
-           VcJob(evicted + task, "name: j, labels: {fault-scheduling: force}"),
-           {}},
-          {"policies of the wrong type",
-           VcJob("policies: 3, " + task, on),
-           {"spec.policies: pod-rescheduling: on has no effect for task \"a\": no policy handles "
-            "PodFailed, so a failed pod takes the whole job down"}},
+          {"of a vcjob", VcJob("minAvailable: 3" + tasks), {waits("spec.minAvailable", 3, 4)}},
+          {"independent pods of a vcjob", VcJob("minAvailable: 1" + tasks), {}},
+          {"without NPUs", VcJob("minAvailable: 3, tasks: [{name: a, replicas: 4}]"), {}},
       });
 }
 
