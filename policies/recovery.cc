@@ -38,6 +38,14 @@ bool HasRetries(const WorkloadView& view, const PodTemplateView& pod) {
   return retries && ParseGoInt(*retries).value_or(0) > 0;
 }
 
+// The label is there, but is not text: wrong-type says so.
+bool IsOfWrongType(const WorkloadView& view, const PodTemplateView& pod, std::string_view key) {
+  if (pod.labels.Find(key) != nullptr) return true;
+  if (!pod.pod_group) return false;
+  const auto& labels = view.pod_groups[*pod.pod_group].labels;
+  return labels && labels->Find(key) != nullptr;
+}
+
 struct JoinedLabel {
   std::string_view key;
   std::string_view effect;  // of a value that matches nothing
@@ -114,12 +122,10 @@ void CheckRetryRestartPolicy(const RuleContext& context, Findings& findings) {
 
 void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
-  const std::vector<bool> scheduled = GroupsWithLabel(view, schemas::kFaultScheduling);
-  const bool may_be_in_runtime = view.kind == Kind::kInferenceService && view.runtime == nullptr;
+  const bool may_be_in_runtime = LacksRuntime(view);
   for (const PodTemplateView& pod : view.templates) {
     if (pod.router || SeenLabel(view, pod, schemas::kFaultScheduling)) continue;
-    // The scheduler merges the labels of all pods of a group.
-    if (pod.pod_group && scheduled[*pod.pod_group]) continue;
+    if (IsOfWrongType(view, pod, schemas::kFaultScheduling)) continue;
     if (!may_be_in_runtime && !pod.RequestsNpus()) continue;
     for (std::string_view key :
          {schemas::kFaultRetryTimes, schemas::kPodRescheduling, schemas::kSubHealthyStrategy}) {

@@ -34,9 +34,53 @@ std::string NameOf(std::string_view path) {
   return item ? (*tokens)[tokens->size() - 2] + "[" + last + "]" : last;
 }
 
+// What people mean by an unquoted on or off under keys whose values other rules check.
+struct MeantValue {
+  std::string_view key;
+  std::string_view on;
+  std::string_view off;
+};
+constexpr std::array<MeantValue, 6> kMeantValues = {{
+    {schemas::kFaultScheduling, "force", "off"},
+    {schemas::kPodRescheduling, "on", "off"},
+    {schemas::kProcessRecover, "on", "off"},
+    {schemas::kSubHealthyStrategy, "ignore", "ignore"},
+    {schemas::kSkipAscendPlugin, "enabled", "disabled"},
+    {schemas::kInject, "enabled", "disabled"},
+}};
+
+// Keys that hold a number of at least this, as text.
+struct MeantNumber {
+  std::string_view key;
+  int64_t least;
+  std::string_view example;
+};
+constexpr std::array<MeantNumber, 2> kMeantNumbers = {{
+    {schemas::kFaultRetryTimes, 0, "3"},
+    {schemas::kMinAvailable, 1, "1"},
+}};
+
+// The text that the value of a known key stands for; empty for keys whose values nobody checks.
+std::string_view MeantText(const Value& value, const std::string& name) {
+  for (const MeantValue& meant : kMeantValues) {
+    if (meant.key != name) continue;
+    const bool off = value.is_boolean() ? !value.boolean() : value.number() == 0;
+    return off ? meant.off : meant.on;
+  }
+  for (const MeantNumber& meant : kMeantNumbers) {
+    if (meant.key != name) continue;
+    const auto number = value.int64();
+    if (!number || *number < meant.least) return meant.example;
+  }
+  return {};
+}
+
 std::string FixFor(const WrongType& wrong, const std::string& name) {
   const Value& value = *wrong.value;
   if (wrong.wanted == "string") {
+    if (const auto meant = MeantText(value, name); !meant.empty() && IsScalar(value)) {
+      return "write " + name + ": " + Quote(meant);
+    }
     if (value.is_boolean()) {
       // YAML 1.1, which kubectl reads, takes all of on, yes and true for the same value.
       return value.boolean() ? "quote the value: write " + name + R"(: "on" (or "yes", "true"))"

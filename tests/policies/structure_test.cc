@@ -90,6 +90,34 @@ spec: {replicas: "3", template: []}
                        "write an object for template, or leave it out"}));
 }
 
+// What one rule suggests may not be what another refuses.
+TEST(WrongType, FixesOfKnownKeysAreTheirValues) {
+  const json::Document object = YamlDocument(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {labels: {mindgate.io/inject: true}}
+spec: {template: {metadata: {
+  annotations: {huawei.com/schedule_minAvailable: 0, huawei.com/skip-ascend-plugin: true},
+  labels: {fault-retry-times: -1, fault-scheduling: on, pod-rescheduling: off, process-recover-enable: yes,
+           subHealthyStrategy: off}}}}
+)");
+  schemas::AdmissionRequest request;
+  request.object = &object.root();
+  const auto view = schemas::BuildView(object.root());
+  const schemas::Config config;
+  std::vector<std::string> fixes;
+  for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+    if (finding.rule->id == "MG001") fixes.push_back(finding.fix);
+  }
+  EXPECT_EQ(fixes,
+            (std::vector<std::string>{
+                R"(write mindgate.io/inject: "enabled")", R"(write fault-retry-times: "3")",
+                R"(write fault-scheduling: "force")", R"(write pod-rescheduling: "off")",
+                R"(write process-recover-enable: "on")", R"(write subHealthyStrategy: "ignore")",
+                R"(write huawei.com/schedule_minAvailable: "1")",
+                R"(write huawei.com/skip-ascend-plugin: "enabled")"}));
+}
+
 TEST(WrongType, ManyAreCutAndCounted) {
   json::Json object = Yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}");
   for (int i = 0; i < 1000; ++i) object["metadata"]["labels"]["l" + std::to_string(i)] = i;
