@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/chip_table.h"
+#include "policies/places.h"
 
 namespace mindgate::policies {
 namespace {
@@ -54,6 +55,13 @@ Mode ModeUnder(const Rule& rule, const schemas::Config& config, const Override* 
   }
   const auto found = config.rules.empty() ? config.rules.end() : config.rules.find(rule.id);
   return std::min(found == config.rules.end() ? rule.default_mode : found->second, config.max_mode);
+}
+
+// A rule about pods found nothing to say of a service that leaves its pods to a runtime which is
+// not known: it has not passed.
+bool SeesNoPods(const Rule& rule, const schemas::WorkloadView& view) {
+  const bool of_pods = !rule.of_object && rule.kinds.Has(schemas::Kind::kDeployment);
+  return of_pods && LacksRuntime(view) && !view.RequestsNpus();
 }
 
 void Check(const Rule& rule, const RuleContext& context, Findings& findings) {
@@ -167,6 +175,9 @@ Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
         } else if (!found.skipped().empty()) {
           trace.result = Result::kSkipped;
           trace.reason = found.skipped().front();
+        } else if (SeesNoPods(*rule, context.view)) {
+          trace.result = Result::kSkipped;
+          trace.reason = kNeedsRuntime;
         } else {
           trace.result = Result::kPassed;
         }

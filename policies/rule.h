@@ -85,6 +85,7 @@ struct Rule {
   std::string_view source;
   void (*check)(const RuleContext& context, Findings& findings);
   bool of_any_size = false;  // also judges an object that has more parts than are handled
+  bool of_object = false;    // judges what stands in the object itself, not what its pods become
 };
 
 // Rule families, one file each under policies/.

@@ -86,10 +86,13 @@ void CheckJobsOfRule(const RuleContext& context, Findings& findings) {
     });
   }
   for (const auto& [group, jobs] : jobs_by_lost_group) {
-    findings.Violate(RulePath(),
-                     "group " + Quote(group) + " is in no tier, but AscendJob " + SomeOf(jobs) +
-                         " belongs to it and would crash the operator when it asks for pods",
-                     "keep the group in every tier, or delete its jobs first");
+    findings.Violate(
+        RulePath(),
+        "group " + Quote(group) + " is in no tier, but AscendJob " + SomeOf(jobs) +
+            " belongs to it and " +
+            (reading->rule->tiers.empty() ? "gets no pods any more"
+                                          : "crashes the operator when it asks for pods"),
+        "keep the group in every tier, or delete its jobs first");
   }
   if (jobs_by_lost_group.empty() && (objects == nullptr || !objects->IsComplete(kGroup, kKind))) {
     findings.Skip("needs the AscendJobs under the rule, which are not all known here");

@@ -45,6 +45,12 @@ std::vector<std::string_view> GroupNames(const ScalingRule& rule) {
 void CheckGroupOf(const WorkloadView& view, const ScalingRule& rule, std::string_view group,
                   Findings& findings) {
   const std::string path = LabelPath(view, schemas::kGroupName);
+  if (rule.tiers.empty()) {
+    findings.Violate(LabelPath(view, schemas::kScalingRule),
+                     "the scaling rule lists no shape of the service, so the job gets no pods",
+                     "list at least one shape in elastic_scaling_list of the rule");
+    return;
+  }
   if (!rule.HasGroup(group)) {
     const auto names = GroupNames(rule);
     const auto near = NearestOf(group, names);

@@ -170,7 +170,7 @@ constexpr Rule kStructureRules[] = {
      "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural schemas. "
      "mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on "
      "turns into.",
-     CheckWrongTypes, true},
+     CheckWrongTypes, true, true},
     {"MG002", "inject-label", Severity::kWarning, Mode::kWarn,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "The label mindgate.io/inject is \"enabled\" or \"disabled\".",
@@ -179,7 +179,7 @@ constexpr Rule kStructureRules[] = {
      "when a card fails.",
      "Write mindgate.io/inject: \"enabled\" or \"disabled\" in metadata.labels of the object, or "
      "remove the label.",
-     "mindgate: this is its own label.", CheckInjectLabel},
+     "mindgate: this is its own label.", CheckInjectLabel, false, true},
     {"MG003", "object-size", Severity::kError, Mode::kEnforce,
      schemas::kWorkloads | KindSet{schemas::Kind::kConfigMap},
      "An object has at most 1,024 roles, tasks or replica specs, 4,096 containers (256 in one pod) "
@@ -187,7 +187,8 @@ constexpr Rule kStructureRules[] = {
      "A decision may not cost more than its text, or one object could keep a replica of the "
      "webhook "
      "busy for all others. No real object comes near these numbers.",
-     "Divide the object into several.", "mindgate: these are its own limits.", CheckSize, true},
+     "Divide the object into several.", "mindgate: these are its own limits.", CheckSize, true,
+     true},
 };
 
 }  // namespace

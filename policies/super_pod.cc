@@ -286,6 +286,13 @@ constexpr std::string_view kLevelFix =
 // The levels of an affinity-config, or why the plugin does not take it.
 std::optional<Problem> ProblemOfLevels(std::string_view text, std::optional<int64_t> npu_pods) {
   std::map<std::string_view, int64_t> levels;
+  if (text.find(' ') != std::string_view::npos) {
+    std::string right(text);
+    std::erase(right, ' ');
+    return Problem{"huawei.com/affinity-config " + Quote(text) +
+                       " has spaces, which the plugin takes for parts of names and numbers",
+                   "write huawei.com/affinity-config: " + Quote(right)};
+  }
   for (std::string_view pair : Split(text, ',')) {
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos || pair.find('=', equals + 1) != std::string_view::npos) {

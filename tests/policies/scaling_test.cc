@@ -134,9 +134,10 @@ TEST(ScalingGroup, Table) {
                {kGroup + "\"x\" is missing in tier 1 of the scaling rule; asking for its pods "
                          "there crashes the "
                          "operator"}),
-          With("a rule without tiers", in("x"), {RuleMap("{}")},
-               {kGroup + "\"x\" is in no tier of the scaling rule; asking for its pods crashes the "
-                         "operator"}),
+          With(
+              "a rule without tiers", in("x"), {RuleMap("{}")},
+              {"metadata.labels[mind-cluster/scaling-rule]: the scaling rule lists no shape of the "
+               "service, so the job gets no pods"}),
           With("an invalid rule blocks silently", in("group0"), {RuleMap("{\n\"version\": 1}")},
                {kRuleLabel +
                 "holds no valid scaling rule (line 2: version is a number instead of a string in "
@@ -300,7 +301,7 @@ TEST(ScalingRuleJobs, Table) {
            {job("p0", "group0"), job("p1", "group0"), job("p2", "group0"), job("p3", "group0"),
             job("d0", "group1")},
            {kData + "group \"group0\" is in no tier, but AscendJob \"p0\", \"p1\", \"p2\" and 1 "
-                    "more belongs to it and would crash the operator when it asks for pods"});
+                    "more belongs to it and crashes the operator when it asks for pods"});
   update.old_object = RuleMap(kRule);
   ExpectFindings(
       "MG038",

@@ -255,8 +255,9 @@ TEST(AffinityConfig, Table) {
           {"two equals signs", job("level1=2=3"),
            refused("\"level1=2=3\"" + in + "is not a pair level=number")},
           {"empty", job(""), refused("\"\"" + in + "is not a pair level=number")},
-          {"a space", job("level1= 2"),
-           refused("\"level1= 2\"" + in + "does not have a positive number")},
+          {"a space", job("level1=2, level2=4"),
+           refused("huawei.com/affinity-config \"level1=2, level2=4\" has spaces, which the plugin "
+                   "takes for parts of names and numbers")},
           {"zero divides the scheduler by zero", job("level1=0"),
            refused("\"level1=0\"" + in + "does not have a positive number")},
           {"a gap", job("level1=2,level3=4"),
