@@ -18,7 +18,7 @@ std::vector<const Rule*> MakeCatalogue() {
   for (const auto& family :
        {StructureRules(), PodRules(), AscendJobRules(), ScalingRules(), MindieRules(),
         FaultLabelRules(), MinAvailableRules(), ChipRules(), NodeRules(), OmeRules(), AibrixRules(),
-        VolcanoRules(), InferOperatorRules()}) {
+        VolcanoRules(), InferOperatorRules(), FieldRules()}) {
     for (const Rule& rule : family) rules.push_back(&rule);
   }
   std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });

@@ -1,5 +1,6 @@
 #include "policies/mindie_checks.h"
 #include "policies/rule.h"
+#include "policies/scaling_checks.h"
 #include "schemas/kinds.h"
 
 // MindIE Motor services: AscendJobs with jobID and app, and the rank tables that ClusterD joins to
@@ -137,6 +138,33 @@ constexpr Rule kMindieRules[] = {
         "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go",
         mindie::CheckIdentity,
     },
+    {.id = "MG048",
+     .name = "ring-controller-value",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kWorkloads,
+     .summary = "The label ring-controller.atlas is ascend-910, ascend-910b, ascend-310, "
+                "ascend-310P or ascend-npu.",
+     .why = "Most components only ask whether the label is there, but virtual NPUs are cut, and "
+            "older releases make rank tables, by its exact value, in lower case but for the P.",
+     .fix = "Write one of the five values.",
+     .source = "mind-cluster: component/ascend-for-volcano/common/util (type.go), "
+               "component/ascend-operator/pkg/controllers/v1. Only near misses are reported, and "
+               "as a warning: whole cards are scheduled with any value",
+     .check = mindie::CheckRingController},
+    {.id = "MG049",
+     .name = "scaling-rule-key",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOnlyConfigMap,
+     .summary = "The data key of a scaling rule is elastic_scaling.json.",
+     .why = "The operator reads this key only. In a ConfigMap that has the rule under another one "
+            "it finds none, and no job under the rule gets pods.",
+     .fix = "Write elastic_scaling.json: | and the rule below it.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go. "
+               "`mindgate apply` reports it; the webhook is not sent ConfigMaps without the key. A "
+               "warning, because other programs may have a file of a similar name",
+     .check = scaling::CheckRuleKey},
 };
 
 }  // namespace

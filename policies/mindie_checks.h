@@ -12,6 +12,8 @@ void CheckApp(const RuleContext& context, Findings& findings);
 void CheckTemplateLabels(const RuleContext& context, Findings& findings);
 void CheckIdentity(const RuleContext& context, Findings& findings);
 void CheckRankTableExists(const RuleContext& context, Findings& findings);
+// Of every workload.
+void CheckRingController(const RuleContext& context, Findings& findings);
 
 // --- rank-table ConfigMaps (rank_tables.cc) ---
 

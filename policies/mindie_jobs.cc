@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/mindie_checks.h"
+#include "policies/places.h"
 #include "policies/references.h"
 #include "schemas/names.h"
 #include "schemas/rank_table.h"
@@ -139,6 +140,23 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
                    "jobID " + Quote(*job_id) + " is not the jobID of ConfigMap " + Quote(name) +
                        ", so the job's devices are missing from the service's rank table",
                    "write the same jobID on the job and its ConfigMap");
+}
+
+// The products that MindCluster's own manifests name.
+constexpr std::array<std::string_view, 5> kRingControllers = {
+    "ascend-910", "ascend-910b", "ascend-310", "ascend-310P", "ascend-npu"};
+
+void CheckRingController(const RuleContext& context, Findings& findings) {
+  for (const TextEntry& entry : ReachingLabels(context.view, schemas::kRingController)) {
+    const auto nearest = NearestOf(entry.value, kRingControllers);
+    if (!nearest) continue;
+    findings.Violate(entry.Path(),
+                     "ring-controller.atlas is " + Quote(entry.value) +
+                         ", which names no product, did you mean " + Quote(*nearest) +
+                         "? The scheduler cuts no virtual NPUs for it, and older releases make no "
+                         "rank table",
+                     "write ring-controller.atlas: " + std::string(*nearest));
+  }
 }
 
 }  // namespace mindgate::policies::mindie

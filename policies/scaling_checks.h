@@ -20,6 +20,7 @@ void CheckReadable(const RuleContext& context, Findings& findings);
 void CheckWorkable(const RuleContext& context, Findings& findings);
 void CheckDocumented(const RuleContext& context, Findings& findings);
 void CheckJobsOfRule(const RuleContext& context, Findings& findings);
+void CheckRuleKey(const RuleContext& context, Findings& findings);
 void CheckRunningController(const RuleContext& context, Findings& findings);
 
 }  // namespace mindgate::policies::scaling

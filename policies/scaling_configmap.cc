@@ -41,6 +41,16 @@ std::string SomeOf(const std::vector<std::string>& names) {
 
 }  // namespace
 
+void CheckRuleKey(const RuleContext& context, Findings& findings) {
+  const auto key = schemas::MisspelledRuleKey(*context.view.object);
+  if (!key) return;
+  findings.Violate(json::Child("/data", *key),
+                   "no component reads " + Quote(*key) +
+                       ", did you mean \"elastic_scaling.json\"? The operator finds no rule here, "
+                       "and no job under it gets pods",
+                   "write elastic_scaling.json instead of " + std::string(*key));
+}
+
 void CheckReadable(const RuleContext& context, Findings& findings) {
   const Value* data = json::Find(*context.view.object, "data");
   const Value* value = json::Find(data, schemas::kScalingRuleKey);

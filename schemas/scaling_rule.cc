@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/spelling.h"
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/pointer.h"
@@ -567,6 +568,21 @@ ScalingRuleReading ReadScalingRule(std::string_view text) { return ScalingRuleRe
 
 std::optional<std::string_view> ScalingRuleText(const Value& config_map) {
   return json::FindString(json::Find(config_map, "data"), kScalingRuleKey);
+}
+
+std::optional<std::string_view> MisspelledRuleKey(const Value& config_map) {
+  // A ConfigMap is looked at for its kind alone, and most have nothing to do with scaling.
+  constexpr size_t kMaxKeys = 64;
+  constexpr int kTypos = 2;
+  static const Word right(kScalingRuleKey);
+  const Value* data = json::Find(config_map, "data");
+  if (!json::IsObject(data) || json::Find(*data, kScalingRuleKey) != nullptr) return std::nullopt;
+  for (const auto& [key, value] : data->members().first(std::min(kMaxKeys, data->size()))) {
+    if (key.size() <= Word::kMax && value.is_string() && Resembles(Word(key), right, kTypos)) {
+      return key;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace mindgate::schemas

@@ -68,4 +68,8 @@ ScalingRuleReading ReadScalingRule(std::string_view text);
 // data[elastic_scaling.json] of a ConfigMap; nothing when it is missing or not a string.
 std::optional<std::string_view> ScalingRuleText(const json::Value& config_map);
 
+// The data key of a ConfigMap without a scaling rule that was probably meant to hold one, such as
+// "elastic-scaling.json".
+std::optional<std::string_view> MisspelledRuleKey(const json::Value& config_map);
+
 }  // namespace mindgate::schemas

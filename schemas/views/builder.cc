@@ -255,7 +255,8 @@ PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
 
 bool IsOurConfigMap(const Value& object, std::string_view name) {
   return name.starts_with(kRankTablePrefix) ||
-         json::Find(json::Find(object, "data"), kScalingRuleKey) != nullptr;
+         json::Find(json::Find(object, "data"), kScalingRuleKey) != nullptr ||
+         MisspelledRuleKey(object).has_value();
 }
 
 }  // namespace mindgate::schemas::views

@@ -47,6 +47,7 @@ std::vector<Family> Families() {
       {"node", NodeRules(), 100, 109, 163, 164},
       {"ome", OmeRules(), 110, 119, 165, 165},
       {"aibrix", AibrixRules(), 120, 127},
+      {"fields", FieldRules(), 128, 128},
       {"volcano", VolcanoRules(), 130, 139},
       {"infer-operator", InferOperatorRules(), 140, 159},
   };

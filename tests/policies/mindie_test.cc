@@ -210,6 +210,22 @@ TEST(RankTableExists, Table) {
       });
 }
 
+TEST(RingControllerValue, Table) {
+  const auto labelled = [](const std::string& value) {
+    return Job("ring-controller.atlas: " + value);
+  };
+  ExpectFindings("MG048", {
+                              {"ascend-910b", labelled("ascend-910b"), {}},
+                              {"a site's own", labelled("site-7"), {}},
+                              {"other case",
+                               labelled("Ascend-910b"),
+                               {"metadata.labels[ring-controller.atlas]: ring-controller.atlas is "
+                                "\"Ascend-910b\", which names no product, did you mean "
+                                "\"ascend-910b\"? The scheduler cuts no virtual NPUs for it, and "
+                                "older releases make no rank table"}},
+                          });
+}
+
 TEST(MindieIdentity, Table) {
   ExpectFindings(
       "MG047",

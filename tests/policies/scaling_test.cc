@@ -319,6 +319,26 @@ TEST(ScalingRuleJobs, Table) {
       });
 }
 
+TEST(ScalingRuleKey, Table) {
+  const auto under = [](const std::string& key) {
+    return "{apiVersion: v1, kind: ConfigMap, metadata: {name: r}, data: {'" + key + "': '{}'}}";
+  };
+  const auto meant = [](const std::string& key) {
+    return std::vector<std::string>{
+        "data[" + key + "]: no component reads \"" + key +
+        "\", did you mean \"elastic_scaling.json\"? The operator finds no rule here, and no job "
+        "under it gets pods"};
+  };
+  ExpectFindings("MG049",
+                 {
+                     {"a hyphen", under("elastic-scaling.json"), meant("elastic-scaling.json")},
+                     {"capitals", under("Elastic_Scaling.json"), meant("Elastic_Scaling.json")},
+                     {"right", under("elastic_scaling.json"), {}},
+                 });
+  EXPECT_FALSE(schemas::BuildView(YamlDocument(under("elastic.json")).root()))
+      << "a ConfigMap of somebody else";
+}
+
 TEST(ScalingRuleUpdate, Table) {
   const std::string kSmaller = Tiers({Group("group0", "1") + "," + Group("group1", "1")});
   ExpectFindings(
