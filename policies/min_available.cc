@@ -305,19 +305,37 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
   }
 }
 
-// "sp-block 32 is more than the 16 chips of one pod": then a lone pod, which is all that a lower K
-// lets in, is refused (mind-cluster: internal/npu/ascend910/ascend910a3/superpod/frame.go). Empty
-// when it is not so.
-std::string BlockOfSeveralPods(const RuleContext& context, const PodGroupView& group) {
-  const schemas::GroupChips* chips = context.chips->Of(group);
-  if (chips == nullptr || !chips->choice.handler || !chips->choice.handler->super_pod) return "";
-  const auto text =
-      schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry.Text();
-  const auto block = text ? ParseGoInt(*text) : std::nullopt;
-  if (!block || !chips->uniform || *chips->uniform < 1 || *block <= *chips->uniform) return "";
-  return "sp-block " + std::to_string(*block) + " is more than the " +
-         std::to_string(*chips->uniform) + (*chips->uniform == 1 ? " chip" : " chips") +
-         " of one pod";
+// "maxSurge 1 and maxUnavailable 0", as the user wrote them.
+std::string Limits(const schemas::RollingUpdate& update) {
+  return "maxSurge " + std::to_string(update.max_surge) + " and maxUnavailable " +
+         (update.raised ? "0, which Kubernetes takes for 1,"
+                        : std::to_string(update.max_unavailable));
+}
+
+// Without K the plugin takes the new ReplicaSet's pods for the whole job, and refuses a job that
+// its sp-block does not divide.
+void CheckBlockRollout(const RuleContext& context, const PodTemplateView& pod, Findings& findings) {
+  const WorkloadView& view = context.view;
+  if (!pod.pod_group) return;
+  const PodGroupView& group = GroupOf(view, pod);
+  const schemas::Entry entry = schemas::ReadGroupAnnotation(view, group, schemas::kSpBlock).entry;
+  const auto block = ParseGoInt(entry.Text().value_or(""));
+  const schemas::GroupChips* chips = block ? context.chips->Of(group) : nullptr;
+  if (chips == nullptr || !chips->choice.handler || !chips->choice.handler->super_pod ||
+      !chips->uniform || *chips->uniform < 1 || *block % *chips->uniform != 0) {
+    return;
+  }
+  const int64_t pods = *block / *chips->uniform;
+  const auto update = schemas::RollingUpdateOf(view, pod, pods);
+  if (pods < 2 || !update || update->max_surge + update->max_unavailable >= pods) return;
+  findings.Violate(
+      entry.Path(),
+      "sp-block " + std::to_string(*block) + " needs " + Pods(pods) +
+          " at once: every rolling update would hang, as " + Limits(*update) +
+          " allow fewer new pods, and the scheduler refuses those",
+      "write type: \"Recreate\" in " + std::string(schemas::kOmeKinds.Has(view.kind)
+                                                       ? "deploymentStrategy of the component"
+                                                       : "spec.strategy"));
 }
 
 void CheckRollout(const RuleContext& context, Findings& findings) {
@@ -325,6 +343,7 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
   if (view.controller_injected) return;
   for (const PodTemplateView& pod : view.templates) {
     const auto seen = SeenBy(context, pod);
+    if (!seen) CheckBlockRollout(context, pod, findings);
     if (!seen || GroupOf(view, pod).min_member.value_or(1) != 1) continue;
     const auto update = schemas::RollingUpdateOf(view, pod, seen->k);
     if (!update || !schemas::RolloutBlocked(view, pod, seen->k)) continue;
@@ -332,9 +351,9 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     const bool assumed = view.kind == Kind::kInferenceService && view.runtime == nullptr &&
                          pod.pod_spec.Find("deploymentStrategy") == nullptr;
     std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
-                          (assumed ? "OME's default of maxSurge " : "maxSurge ") +
-                          std::to_string(update->max_surge) + " and maxUnavailable " +
-                          std::to_string(update->max_unavailable) + " both stay below it";
+                          (assumed ? "OME's default of " : "") + Limits(*update) +
+                          " both stay below it";
+    if (context.config.gang_repair) message += "; the watcher's gangRepair unblocks it";
     const std::string strategy =
         schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
     std::string fix = "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy;
@@ -462,7 +481,9 @@ constexpr Rule kMinAvailableRules[] = {
      "A rolling update can bring up as many new pods at once as the gang needs.",
      "Every template change creates a new ReplicaSet with its own PodGroup. Its first pods wait "
      "until the gang is complete, the deployment controller creates no more until they are ready, "
-     "and the update hangs, even if it would fix a current fault.",
+     "and the update hangs, even if it would fix a current fault. The same happens without "
+     "huawei.com/schedule_minAvailable to an sp-block of several pods: the first new pods are not "
+     "a whole block, and the scheduler refuses them.",
      "Use strategy Recreate, or maxSurge 100%, or a gang of 1; or let mindgate's watcher repair "
      "such gangs (gangRepair, on by default). With an sp-block larger than one pod only Recreate "
      "helps.",

@@ -63,7 +63,10 @@ RollingUpdate Resolved(const Strategy& strategy, int64_t of_pods) {
   RollingUpdate update{limit("maxSurge", Rounding::kUp), limit("maxUnavailable", Rounding::kDown)};
   // kubernetes: pkg/controller/deployment/util ResolveFenceposts, so that rounding cannot stop
   // every update.
-  if (update.max_surge == 0 && update.max_unavailable == 0) update.max_unavailable = 1;
+  if (update.max_surge == 0 && update.max_unavailable == 0) {
+    update.max_unavailable = 1;
+    update.raised = true;
+  }
   return update;
 }
 

@@ -15,6 +15,7 @@ namespace mindgate::schemas {
 struct RollingUpdate {
   int64_t max_surge = 0;
   int64_t max_unavailable = 0;
+  bool raised = false;  // it was 0 without a surge, which Kubernetes takes for 1
   bool operator==(const RollingUpdate&) const = default;
 };
 

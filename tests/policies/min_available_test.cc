@@ -1,3 +1,4 @@
+#include "support/npu_manifests.h"
 #include "support/rules.h"
 
 namespace mindgate::testing {
@@ -322,8 +323,24 @@ TEST(MinAvailableBlocksRollout, Table) {
            Native("Deployment", "replicas: 4, strategy: {rollingUpdate: {maxSurge: 100%}}, ", "4"),
            {}},
           {"Recreate", Native("Deployment", "replicas: 4, strategy: {type: Recreate}, ", "4"), {}},
+          {"what the user wrote, not what Kubernetes makes of it",
+           Native("Deployment",
+                  "replicas: 4, strategy: {rollingUpdate: {maxSurge: 0, maxUnavailable: 0}}, ",
+                  "4"),
+           {at + hangs("4", "maxSurge 0 and maxUnavailable 0, which Kubernetes takes for 1,")}},
           {"a gang of 1", Native("Deployment", "replicas: 4, ", "1"), {}},
           {"no gang", Native("Deployment", "replicas: 4, ", ""), {}},
+          {"an sp-block of two pods",
+           Deployment({.chips = "16", .annotations = "sp-block: \"32\""}, 2),
+           {"spec.template.metadata.annotations[sp-block]: sp-block 32 needs 2 pods at once: every "
+            "rolling update would hang, as maxSurge 1 and maxUnavailable 0 allow fewer new pods, "
+            "and the scheduler refuses those"}},
+          {"an update that makes a whole block at once",
+           Deployment({.chips = "16", .annotations = "sp-block: \"32\""}, 4),
+           {}},
+          {"an sp-block of one pod",
+           Deployment({.chips = "16", .annotations = "sp-block: \"16\""}, 4),
+           {}},
           {"OME's default, where the runtime may still say otherwise",
            OmeService("minReplicas: 2, " + K("2")),
            {"spec.engine.annotations" + kAt + kName +
