@@ -205,8 +205,8 @@ void CheckPodGroupSize(const RuleContext& context, Findings& findings) {
     const auto size = json::AsInt(json::Find(parent, "podGroupSize"));
     if (!size || (*size >= least && *size <= 100)) return;
     findings.Violate(path() + "/podGroupSize",
-                     "podGroupSize is " + std::to_string(*size) + ", AIBrix accepts " +
-                         std::to_string(least) + " to 100",
+                     "podGroupSize is " + std::to_string(*size) + ", but AIBrix accepts " +
+                         std::to_string(least) + " to 100: the API server refuses the object",
                      "write the number of pods of one instance; replicas counts instances");
   };
   if (context.view.kind == Kind::kPodSet) {

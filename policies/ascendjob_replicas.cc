@@ -196,7 +196,7 @@ void CheckFramework(const RuleContext& context, Findings& findings) {
   const auto near = NearestOf(*value, kFrameworkNames);
   findings.Violate(
       path, "framework " + Quote(*value) + " is not known to the operator, which fails the job",
-      near ? "write framework: " + std::string(*near) + " (did you mean that?)"
+      near ? "write framework: " + std::string(*near)
            : "write framework: " + OneOf(kFrameworkNames));
 }
 
@@ -217,7 +217,7 @@ void CheckReplicaTypes(const RuleContext& context, Findings& findings) {
                      "replica type " + Quote(type) + " is not " + OneOf(allowed) +
                          (types ? " of " + std::string(types->framework) : "") +
                          std::string(kFails),
-                     near ? "write " + std::string(*near) + " (did you mean that?)"
+                     near ? "write " + std::string(*near)
                           : "write " + OneOf(allowed) + ", spelled exactly like this");
   }
 }

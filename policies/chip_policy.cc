@@ -65,7 +65,7 @@ void CheckKnownPolicy(const RuleContext& context, Findings& findings) {
         policy.entry.Path(),
         Quote(*text) + " is not a schedule policy: the plugin " +
             (chips ? FallbackOf(chips->choice) : "uses sp-block and accelerator-type instead"),
-        nearest ? "did you mean " + Quote(*nearest) + "?"
+        nearest ? "write huawei.com/schedule_policy: " + std::string(*nearest)
                 : "write one of " + Join(schemas::KnownSchedulePolicies(), ", "));
   }
 }
@@ -110,7 +110,7 @@ void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
         type.first.Path(),
         "accelerator-type " + Quote(value) +
             " has no handler and there is no schedule_policy instead: the job stays Pending",
-        nearest ? "did you mean " + Quote(*nearest) + "?"
+        nearest ? "write accelerator-type: " + std::string(*nearest)
                 : "write the annotation huawei.com/schedule_policy of these servers, or "
                   "declare the type under accelerators in mindgate.yaml");
   });

@@ -57,10 +57,12 @@ void CheckValues(const RuleContext& context, std::string_view key, Values values
                  std::string_view effect, Findings& findings) {
   for (const TextEntry& entry : ReachingLabels(context.view, key)) {
     if (Contains(values, entry.value)) continue;
-    findings.Violate(entry.Path(),
-                     std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
-                         DidYouMean(entry.value, offered),
-                     "write " + std::string(key) + ": " + OneOf(offered));
+    const auto nearest = NearestOf(entry.value, values);
+    findings.Violate(
+        entry.Path(),
+        std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
+            DidYouMean(entry.value, values),
+        "write " + std::string(key) + ": " + (nearest ? Quote(*nearest) : OneOf(values)));
   }
 }
 

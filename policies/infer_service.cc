@@ -125,7 +125,7 @@ void CheckStrategy(const RuleContext& context, Findings& findings) {
   findings.Violate(std::string(ServicePath(context)) + "/schedulingStrategy/type",
                    "scheduling strategy " + Quote(*type) +
                        " is unknown to infer-operator, which then starts no instance",
-                   near ? "did you mean " + Quote(*near) + "?" : "write " + OneOf(kTypes));
+                   near ? "write type: " + std::string(*near) : "write " + OneOf(kTypes));
 }
 
 void CheckStrategySequential(const RuleContext& context, Findings& findings) {
@@ -133,7 +133,7 @@ void CheckStrategySequential(const RuleContext& context, Findings& findings) {
   findings.Violate(
       std::string(ServicePath(context)) + "/schedulingStrategy/type",
       "scheduling strategy Sequential exists only in early releases: others start no instance",
-      "write Parallel, or leave schedulingStrategy out");
+      "write type: Parallel, or leave schedulingStrategy out");
 }
 
 void CheckPriority(const RuleContext& context, Findings& findings) {

@@ -77,10 +77,11 @@ void CheckHostArch(const RuleContext& context, Findings& findings) {
     if (!value || value == kHostArchs[0] || value == kHostArchs[1] || !pod.RequestsNpus()) continue;
     const std::string_view meant = HostArchMeant(*value);
     findings.Violate(pod.node_selector.path.Child("host-arch"),
-                     "host-arch " + Quote(*value) +
-                         " is on no node: MindCluster labels them huawei-arm or huawei-x86",
+                     "no node has host-arch " + Quote(*value) +
+                         ": MindCluster labels them huawei-arm or huawei-x86, and the pods stay "
+                         "Pending",
                      meant.empty() ? "write huawei-arm or huawei-x86, or leave host-arch out"
-                                   : "did you mean " + Quote(meant) + "?");
+                                   : "write host-arch: " + std::string(meant));
   }
 }
 
@@ -109,9 +110,9 @@ void CheckAcceleratorLabel(const PodTemplateView& pod, Findings& findings) {
     const auto nearest = NearestOf(*value, kAcceleratorValues);
     if (!nearest) return;  // a label of the site's own
     findings.Violate(pod.node_selector.path.Child("accelerator"),
-                     "accelerator " + Quote(*value) +
-                         " is on no node that Ascend Device Plugin labels: the pods stay Pending",
-                     "did you mean " + Quote(*nearest) + "?");
+                     "Ascend Device Plugin labels no node with accelerator " + Quote(*value) +
+                         ": the pods stay Pending",
+                     "write accelerator: " + std::string(*nearest));
     return;
   }
   const schemas::PodChips chips = pod.chips;
@@ -141,7 +142,7 @@ void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
     findings.Violate(pod.node_selector.path.Child("accelerator-type"),
                      "accelerator-type " + Quote(*type) +
                          " is not a name that MindCluster documents: possibly no node carries it",
-                     "did you mean " + Quote(*nearest) + "?");
+                     "write accelerator-type: " + std::string(*nearest));
   }
 }
 

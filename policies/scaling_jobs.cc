@@ -56,7 +56,7 @@ void CheckGroupOf(const WorkloadView& view, const ScalingRule& rule, std::string
     const auto near = NearestOf(group, names);
     std::string fix = "list the group in every tier of the rule";
     if (near) {
-      fix = "write " + std::string(*near) + " (did you mean that?)";
+      fix = "write " + std::string(*near);
     } else if (!names.empty()) {
       fix = "write " + OneOf(names) + ", or " + fix;
     }
@@ -132,9 +132,9 @@ void CheckRuleExists(const RuleContext& context, Findings& findings) {
           " in the ConfigMap's metadata";
   }
   findings.Violate(LabelPath(context.view, schemas::kScalingRule),
-                   "ConfigMap " + Quote(*name) + " is not in the job's namespace" +
-                       (ns.empty() ? "" : " " + Quote(ns)) + ", so no pods are created until it is",
-                   "create the ConfigMap in the namespace of the job; one elsewhere is not seen");
+                   "ConfigMap " + Quote(*name) + " is not in the job's namespace" + here + seen +
+                       ", so no pods are created until it is",
+                   std::move(fix));
 }
 
 void CheckGroup(const RuleContext& context, Findings& findings) {

@@ -179,8 +179,8 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
         if (!nearest) continue;
         findings.Violate(
             npu.Path(),
-            std::string(npu.resource) + " is offered by no Ascend node: the pods stay Pending",
-            "did you mean " + std::string(schemas::kResourcePrefix) + std::string(*nearest) + "?");
+            "no Ascend node offers " + std::string(npu.resource) + ": the pods stay Pending",
+            "write " + std::string(schemas::kResourcePrefix) + std::string(*nearest));
       }
     }
   }

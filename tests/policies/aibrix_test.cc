@@ -224,12 +224,16 @@ TEST(AibrixPodGroupSize, Table) {
            Storm("", "roles: [" + NpuRole("a", "podGroupSize: 0") + ", " +
                          NpuRole("b", "podGroupSize: 101") + ", " +
                          NpuRole("c", "podGroupSize: 100") + ", " + NpuRole("d", "") + "]"),
-           {"spec.template.spec.roles[0].podGroupSize: podGroupSize is 0, AIBrix accepts 1 to 100",
-            "spec.template.spec.roles[1].podGroupSize: podGroupSize is 101, AIBrix accepts 1 to "
-            "100"}},
+           {"spec.template.spec.roles[0].podGroupSize: podGroupSize is 0, but AIBrix accepts 1 to "
+            "100: "
+            "the API server refuses the object",
+            "spec.template.spec.roles[1].podGroupSize: podGroupSize is 101, but AIBrix accepts 1 "
+            "to "
+            "100: the API server refuses the object"}},
           {"a PodSet of one",
            PodSet("podGroupSize: 1, " + std::string(kNpuTemplate)),
-           {"spec.podGroupSize: podGroupSize is 1, AIBrix accepts 2 to 100"}},
+           {"spec.podGroupSize: podGroupSize is 1, but AIBrix accepts 2 to 100: the API server "
+            "refuses the object"}},
           {"a PodSet of two", PodSet("podGroupSize: 2, " + std::string(kNpuTemplate)), {}},
           {"text is MG001's", RoleSet("roles: [" + NpuRole("a", "podGroupSize: '0'") + "]"), {}},
           {"GPUs", RoleSet("roles: [" + GpuRole("g", "podGroupSize: 0") + "]"), {}},

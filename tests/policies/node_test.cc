@@ -63,8 +63,8 @@ spec: {engine: {nodeSelector: {schedulerName: volcano}}}
 TEST(HostArch, Table) {
   const auto none = [](std::string_view value) {
     return std::vector<std::string>{
-        kSelector + "[host-arch]: host-arch \"" + std::string(value) +
-        "\" is on no node: MindCluster labels them huawei-arm or huawei-x86"};
+        kSelector + "[host-arch]: no node has host-arch \"" + std::string(value) +
+        "\": MindCluster labels them huawei-arm or huawei-x86, and the pods stay Pending"};
   };
   ExpectFindings(
       "MG101",
@@ -86,9 +86,8 @@ TEST(AcceleratorSelector, Table) {
           {"the product", Deployment({.selector = "accelerator: huawei-Ascend910"}), {}},
           {"near miss",
            Deployment({.selector = "accelerator: huawei-ascend910"}),
-           {kSelector +
-            ".accelerator: accelerator \"huawei-ascend910\" is on no node that Ascend Device "
-            "Plugin labels: the pods stay Pending"}},
+           {kSelector + ".accelerator: Ascend Device Plugin labels no node with accelerator "
+                        "\"huawei-ascend910\": the pods stay Pending"}},
           {"another product",
            Deployment({.selector = "accelerator: huawei-Ascend310P"}),
            {kSelector +
@@ -335,27 +334,32 @@ TEST(UnknownNpuResource, Table) {
   const auto at = [](std::string_view resource) {
     return "spec.template.spec.containers[0].resources.requests[" + std::string(resource) + "]: ";
   };
-  const std::string nowhere = " is offered by no Ascend node: the pods stay Pending";
+  const auto field = [&](std::string_view resource) {
+    return at(resource) + std::string(resource);
+  };
+  const auto nowhere = [&](std::string_view resource) {
+    return at(resource) + "no Ascend node offers " + std::string(resource) +
+           ": the pods stay Pending";
+  };
   ExpectFindings(
-      "MG109",
-      {
-          {"lower case", with("huawei.com/ascend910"), {field("huawei.com/ascend910") + nowhere}},
-          {"the name of the chip",
-           with("huawei.com/Ascend910B"),
-           {field("huawei.com/Ascend910B") + nowhere}},
-          {"variants of a card", with("huawei.com/Ascend310P-VPro"), {}},
-          {"other devices", with("huawei.com/rdma"), {}},
-          {"a slice that exists", with("huawei.com/Ascend910-12c.3cpu.32g"), {}},
-          {"a slice that does not",
-           with("huawei.com/Ascend910-7c"),
-           {field("huawei.com/Ascend910-7c") +
-            " is not an available slice: no node offers it and the pods stay Pending"}},
-          {"an Ascend310P slice that does not",
-           with("huawei.com/Ascend310P-3c"),
-           {field("huawei.com/Ascend310P-3c") +
-            " is not an available slice: no node offers it and the pods stay Pending"}},
-          {"known", with("huawei.com/npu"), {}},
-      });
+      "MG109", {
+                   {"lower case", with("huawei.com/ascend910"), {nowhere("huawei.com/ascend910")}},
+                   {"the name of the chip",
+                    with("huawei.com/Ascend910B"),
+                    {nowhere("huawei.com/Ascend910B")}},
+                   {"variants of a card", with("huawei.com/Ascend310P-VPro"), {}},
+                   {"other devices", with("huawei.com/rdma"), {}},
+                   {"a slice that exists", with("huawei.com/Ascend910-12c.3cpu.32g"), {}},
+                   {"a slice that does not",
+                    with("huawei.com/Ascend910-7c"),
+                    {field("huawei.com/Ascend910-7c") +
+                     " is not an available slice: no node offers it and the pods stay Pending"}},
+                   {"an Ascend310P slice that does not",
+                    with("huawei.com/Ascend310P-3c"),
+                    {field("huawei.com/Ascend310P-3c") +
+                     " is not an available slice: no node offers it and the pods stay Pending"}},
+                   {"known", with("huawei.com/npu"), {}},
+               });
 }
 
 }  // namespace
