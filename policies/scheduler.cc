@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <array>
-
 #include "base/text.h"
 #include "policies/chips.h"
 #include "policies/places.h"
@@ -29,23 +26,12 @@ std::string SchedulerPath(const RuleContext& context, const PodTemplateView& pod
              : "/spec/schedulerName";
 }
 
-// The scheduler that was meant by a name that nearly is Volcano's. A name with something behind it,
-// such as "volcano-2", may be another instance of it.
-std::optional<std::string_view> MeantScheduler(const RuleContext& context, std::string_view name) {
-  const std::array<std::string_view, 2> known = {context.config.scheduler,
-                                                 schemas::kVolcanoScheduler};
-  for (std::string_view right : known) {
-    if (name == right || name.starts_with(right)) return std::nullopt;
-  }
-  return NearestOf(name, known);
-}
-
 void CheckMisspelled(const RuleContext& context, Findings& findings) {
   if (context.view.controller_injected) return;
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus()) continue;
     const std::string_view scheduler = pod.SchedulerName();
-    const auto meant = MeantScheduler(context, scheduler);
+    const auto meant = schemas::MeantScheduler(scheduler, context.config);
     if (!meant) continue;
     findings.Violate(SchedulerPath(context, pod),
                      "there is no scheduler " + Quote(scheduler) + ", did you mean " +
@@ -73,7 +59,6 @@ void CheckScheduler(const RuleContext& context, Findings& findings) {
       continue;
     }
     const std::string_view scheduler = pod.SchedulerName();
-    if (MeantScheduler(context, scheduler)) continue;
     if (scheduler.empty() && LacksRuntime(context.view)) {
       findings.Skip(std::string(kNeedsRuntime));
       continue;

@@ -64,7 +64,12 @@ std::string GroupAnnotationPath(const WorkloadView& view, const PodGroupView& gr
 // Where to point for the chips of a template.
 std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips);
 
-// True for Volcano under any configured name, and for an unset scheduler, which injection fills in.
+// Volcano's name as it should be, when that was meant by a name that nearly is; nothing for names
+// with something behind it, such as "volcano-2", which may be another instance.
+std::optional<std::string_view> MeantScheduler(std::string_view scheduler, const Config& config);
+
+// True for Volcano under any configured name or a misspelling of it, and for an unset scheduler,
+// which injection fills in.
 bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config);
 
 // How far the object alone shows what the plugin will see.

@@ -69,6 +69,11 @@ TEST(OneNpuContainer, Table) {
            {},
            "",
            {ServingRuntime({})}},
+          {"under a misspelled scheduler all faults are told at once",
+           "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: Volcano, "
+           "containers: [" +
+               two + "]}}",
+           {second("spec.containers[1].resources.limits[huawei.com/Ascend910]", "b")}},
           {"another scheduler's pods are served otherwise",
            "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: kai, "
            "containers: [" +
