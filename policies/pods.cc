@@ -108,7 +108,7 @@ void CheckBareResource(const RuleContext& context, Findings& findings) {
               json::Child(std::string(container.path) + "/resources/" + std::string(amounts), name),
               "resource " + Quote(name) + " lacks its domain, did you mean " + Quote(right) +
                   "? Kubernetes refuses pods with a resource of this name",
-              "write " + right + ": " + (amount->is_number() ? json::Dump(*amount) : "8"));
+              "write " + right + " instead of " + std::string(name));
         }
       }
     }

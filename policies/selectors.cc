@@ -80,12 +80,11 @@ void CheckSelectorKeys(const RuleContext& context, Findings& findings) {
       for (size_t i = 0; i < known.size(); ++i) {
         if (key == kNodeLabels[i]) break;
         if (!Resembles(word, known[i], kTyposOfLabel)) continue;
-        const auto text = json::AsString(&value);
         findings.Violate(
             pod.node_selector.path.Child(key),
             "MindCluster labels no node with " + Quote(key) + ", did you mean " +
                 Quote(kNodeLabels[i]) + "? Pods that select a label which no node has stay Pending",
-            "write " + std::string(kNodeLabels[i]) + ": " + std::string(text.value_or("")));
+            "write " + std::string(kNodeLabels[i]) + " instead of " + std::string(key));
         break;
       }
     }
