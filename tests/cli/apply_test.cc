@@ -434,6 +434,38 @@ spec:
   EXPECT_EQ(both["results"][0]["changes"][0]["path"], "/spec/engine/labels/fault-scheduling");
 }
 
+TEST_F(Apply, FaultsInsideARuleHaveTheLineOfTheFile) {
+  workspace_.Write("mindgate.yaml", OnlyConfig({}, {"MG035"}));
+  workspace_.Write("a.yaml", R"(apiVersion: v1
+kind: ConfigMap
+metadata: {name: r}
+data:
+  elastic_scaling.json: |
+    {"elastic_scaling_list": [{"group_list": [
+      {"group_name": "p", "group_num": 2, "server_num_per_group": "1"}]}]}
+)");
+  const Json finding = RunJson({"-f", "a.yaml"}).at("results").at(0).at("findings").at(0);
+  EXPECT_EQ(finding.at("line"), 7);
+  EXPECT_EQ(finding.at("column"), 40);
+}
+
+TEST_F(Apply, ARuleInAnotherNamespaceIsNamed) {
+  workspace_.Write("mindgate.yaml", OnlyConfig({}, {"MG031"}));
+  const std::string text = R"(apiVersion: mindxdl.gitee.com/v1
+kind: AscendJob
+metadata: {name: j, namespace: mindie, labels: {mind-cluster/scaling-rule: r, mind-cluster/group-name: p, jobID: s}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: r, namespace: rules}
+data: {elastic_scaling.json: "{}"}
+)";
+  const Json results = RunJson({"-f", "-"}, text).at("results");
+  EXPECT_EQ(results.at(0).at("findings").at(0).at("message"),
+            "ConfigMap \"r\" is not in the job's namespace \"mindie\", but in \"rules\", so no "
+            "pods are created until it is");
+}
+
 TEST_F(Apply, OfSeveralObjectsWithOneNameThatOfTheSameFileCounts) {
   workspace_.Write("mindgate.yaml", OnlyConfig({"fault-scheduling"}, {}));
   const auto runtime = [](const char* resource) {
