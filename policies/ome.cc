@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
+#include "policies/places.h"
 #include "policies/references.h"
 #include "policies/rule.h"
 #include "schemas/names.h"
@@ -72,6 +73,7 @@ void CheckRuntimeExists(const RuleContext& context, Findings& findings) {
   if (context.view.runtime != nullptr) return;
   const auto reference = schemas::RuntimeOf(*context.view.object);
   if (!reference || reference->name.empty()) return;
+  if (context.request.objects == nullptr) return findings.Skip(std::string(kNeedsRuntime));
   const std::string_view group = schemas::InfoOf(reference->kind).group;
   const std::string_view kind = schemas::KindName(reference->kind);
   const std::string_view other_kind =
@@ -79,33 +81,33 @@ void CheckRuntimeExists(const RuleContext& context, Findings& findings) {
                                                                  : Kind::kServingRuntime);
   const bool namespaced = reference->kind == Kind::kServingRuntime;
   const std::string_view ns = namespaced ? context.ns() : std::string_view();
-  const std::string name(reference->name);
-  const std::string path = "/spec/runtime/name";
+  const std::string_view name = reference->name;
   const Reference found = LookUp(context, findings, group, kind, ns, name);
-  const std::string missing = std::string(kind) + " " + Quote(name) +
-                              (ns.empty() ? "" : " of namespace " + Quote(ns)) + " is missing";
-  const std::string effect = ": OME makes no pods of this service until it is there";
   // OME looks for a ServingRuntime too when the kind is not ServingRuntime itself.
   const auto other = FindMeant(context, group, other_kind, context.ns(), name);
   const bool same_name = other && other->name == name;
   if (same_name && !namespaced && (other->ns.empty() || other->ns == context.ns())) return;
-  if (same_name && namespaced) {
-    findings.Violate(path, missing + ", but there is a ClusterServingRuntime of that name" + effect,
-                     "write spec.runtime.kind: ClusterServingRuntime");
-    return;
-  }
   auto meant = FindMeant(context, group, kind, ns, name);
   if (!meant) meant = other;
-  if (meant && meant->name == name) {
-    findings.Violate(path, missing + ", but there is one in namespace " + Quote(meant->ns) + effect,
-                     "write the service's namespace in the runtime, or make it a "
-                     "ClusterServingRuntime");
+  if (!meant && !found.IsAbsent()) return;
+  std::string message = std::string(kind) + " " + Quote(name) +
+                        (ns.empty() ? "" : " of namespace " + Quote(ns)) + " is missing";
+  std::string fix;
+  if (same_name && namespaced) {
+    message += ", but there is a ClusterServingRuntime of that name";
+    fix = "write spec.runtime.kind: ClusterServingRuntime";
+  } else if (meant && meant->name == name) {
+    message += ", but there is one in namespace " + Quote(meant->ns);
+    fix = "write the service's namespace in the runtime, or make it a ClusterServingRuntime";
   } else if (meant) {
-    findings.Violate(path, missing + ", but there is " + Quote(meant->name) + effect,
-                     "write spec.runtime.name: " + std::string(meant->name));
-  } else if (found.IsAbsent()) {
-    findings.Violate(path, missing + effect, "create the runtime, or name one that exists");
+    message += ", but there is " + Quote(meant->name);
+    fix = "write spec.runtime.name: " + std::string(meant->name);
+  } else {
+    fix = "create the runtime, or name one that exists";
   }
+  findings.Violate("/spec/runtime/name",
+                   std::move(message) + ": OME makes no pods of this service until it is there",
+                   std::move(fix));
 }
 
 void CheckDecoderWithoutEngine(const RuleContext& context, Findings& findings) {
