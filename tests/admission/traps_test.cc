@@ -14,8 +14,8 @@
 
 // One file in tests/admission/traps per documented trap: what a user writes (`object`, on an update
 // `old`, `others` in the cluster) and all that admission answers: changes as "+ path = value",
-// findings as "RULE mode field", "denied" last. The names say which list a trap is from: frameworks,
-// mindcluster or seeds (the documents that users read), and its number there.
+// findings as "RULE mode field", "denied" last. The names say which list a trap is from:
+// frameworks, mindcluster or seeds (the documents that users read), and its number there.
 namespace mindgate {
 namespace {
 
