@@ -15,9 +15,7 @@ using Values = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 5> kFaultSchedulingValues = {
     "force", "grace", "external-force", "external-grace", "off"};
-constexpr std::array<std::string_view, 3> kSchedulingByVolcano = {"force", "grace", "off"};
-constexpr std::array<std::string_view, 3> kSchedulingByInstance = {"external-force",
-                                                                   "external-grace", "off"};
+constexpr std::array<std::string_view, 3> kPlainFaultScheduling = {"force", "grace", "off"};
 constexpr std::array<std::string_view, 2> kOnOff = {"on", "off"};
 // ClusterD itself writes "pause" when a recovery in process failed.
 constexpr std::array<std::string_view, 3> kProcessRecoverValues = {"on", "off", "pause"};
@@ -50,20 +48,24 @@ std::string DidYouMean(std::string_view value, Values values) {
   return nearest ? ", did you mean " + Quote(*nearest) + "?" : "";
 }
 
-// Reports every value of the label that is none of `values`; `effect` continues "fault-scheduling
-// is "x", ".
-// The fix offers `offered` of them.
+// Reports every value of the label that is none of `values`, and suggests one of `offered`;
+// `effect` continues "fault-scheduling is "x", ".
 void CheckValues(const RuleContext& context, std::string_view key, Values values, Values offered,
                  std::string_view effect, Findings& findings) {
   for (const TextEntry& entry : ReachingLabels(context.view, key)) {
     if (Contains(values, entry.value)) continue;
-    const auto nearest = NearestOf(entry.value, values);
+    const auto nearest = NearestOf(entry.value, offered);
     findings.Violate(
         entry.Path(),
         std::string(key) + " is " + Quote(entry.value) + ", " + std::string(effect) +
-            DidYouMean(entry.value, values),
-        "write " + std::string(key) + ": " + (nearest ? Quote(*nearest) : OneOf(values)));
+            DidYouMean(entry.value, offered),
+        "write " + std::string(key) + ": " + (nearest ? Quote(*nearest) : OneOf(offered)));
   }
+}
+
+void CheckValues(const RuleContext& context, std::string_view key, Values values,
+                 std::string_view effect, Findings& findings) {
+  CheckValues(context, key, values, values, effect, findings);
 }
 
 // Filters may be separated by ASCII or full-width commas and colons.
@@ -97,11 +99,11 @@ std::string FaultOfFilter(std::string_view entry) {
 }  // namespace
 
 void CheckFaultSchedulingValue(const RuleContext& context, Findings& findings) {
-  // Each of the others is a warning there.
-  const bool by_instance = schemas::kInferOperatorKinds.Has(context.view.kind);
+  // Elsewhere the external values only mark a pod.
+  const bool external = context.view.framework == schemas::Framework::kInferOperator;
   CheckValues(
       context, schemas::kFaultScheduling, kFaultSchedulingValues,
-      by_instance ? kSchedulingByInstance : kSchedulingByVolcano,
+      external ? Values(kFaultSchedulingValues) : Values(kPlainFaultScheduling),
       "which the scheduler does not know: after a fault the job is stuck in its fault cache",
       findings);
 }

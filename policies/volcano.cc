@@ -469,7 +469,7 @@ constexpr Rule kVolcanoRules[] = {
      .summary = "The gang of a distributed job with NPUs is all of its pods.",
      .why = "The processes of a distributed job need all ranks. With a smaller minAvailable some "
             "pods start and wait in the first collective operation until it times out; two such "
-            "jobs can keep each other waiting for ever, each with half of the NPUs.",
+            "jobs can keep each other waiting forever, each with half of the NPUs.",
      .fix = "Write the sum of all replicas, or 1 in a vcjob of independent pods.",
      .source = "volcano: scheduling.volcano.sh PodGroup spec.minMember; mind-cluster: "
                "component/ascend-operator/pkg/controllers/v1/job.go. A job may be able to start "

@@ -52,6 +52,10 @@ TEST(FaultSchedulingValue, Table) {
                     LabelledDeployment("fault-scheduling: Force"),
                     {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"Force\"" +
                      effect + ", did you mean \"force\"?"}},
+                   {"a value that only infer-operator acts on is not suggested",
+                    LabelledDeployment("fault-scheduling: external-forc"),
+                    {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"external-forc\"" +
+                     effect}},
                    {"an empty value is unknown too",
                     LabelledDeployment("fault-scheduling: ''"),
                     {kTemplateLabels + "[fault-scheduling]: fault-scheduling is \"\"" + effect}},
