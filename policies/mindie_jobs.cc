@@ -113,10 +113,11 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
   const auto meant = found.object == nullptr
                          ? FindMeant(context, "", "ConfigMap", context.ns(), name)
                          : std::nullopt;
-  if (meant && (meant->name != name || !meant->ns.empty())) {
+  if (meant) {
     findings.Violate("/metadata/name",
                      "ConfigMap " + Quote(name) + " is missing, but " +
                          (meant->name != name ? Quote(meant->name) + " is there"
+                          : meant->ns.empty() ? "there is one that names no namespace"
                                               : "there is one in namespace " + Quote(meant->ns)) +
                          ": the operator finds the rank table by the job's name and namespace, so "
                          "MindIE does not learn the job's devices",

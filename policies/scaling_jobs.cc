@@ -127,7 +127,8 @@ void CheckRuleExists(const RuleContext& context, Findings& findings) {
     seen = ", but " + Quote(meant->name) + " is";
     fix = "write mind-cluster/scaling-rule: " + std::string(meant->name);
   } else if (meant) {
-    seen = meant->ns.empty() ? "" : ", but in " + Quote(meant->ns);
+    seen = meant->ns.empty() ? ", but there is one that names no namespace"
+                             : ", but in " + Quote(meant->ns);
     fix = "write " + (ns.empty() ? "the job's namespace" : "namespace: " + std::string(ns)) +
           " in the ConfigMap's metadata";
   }

@@ -49,6 +49,15 @@ class Documents : public schemas::ObjectLookup {
     return documents_.size() % 2 == 0;
   }
 
+  void ForEachNamed(std::string_view group, std::string_view kind, std::string_view name,
+                    const std::function<void(const Value&)>& visit) const override {
+    for (const Document& document : documents_) {
+      const Value& object = document.root();
+      const std::string_view ns = Metadata(object, "namespace");
+      if (Matches(object, group, kind, ns) && Metadata(object, "name") == name) visit(object);
+    }
+  }
+
   void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
                const std::function<void(const Value&)>& visit) const override {
     for (const Document& document : documents_) {

@@ -200,6 +200,11 @@ TEST(RankTableExists, Table) {
                {"metadata.name: ConfigMap \"rings-config-j\" is missing, but there is one in "
                 "namespace \"other\": the operator finds the rank table by the job's name and "
                 "namespace, so MindIE does not learn the job's devices"}),
+          with("without a namespace", server,
+               {"{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-j}, data: {}}"},
+               {"metadata.name: ConfigMap \"rings-config-j\" is missing, but there is one that "
+                "names no namespace: the operator finds the rank table by the job's name and "
+                "namespace, so MindIE does not learn the job's devices"}),
           with("of another service", server, {Table("jobID: t")},
                {"metadata.labels.jobID: jobID \"s\" is not the jobID of ConfigMap "
                 "\"rings-config-j\", "
