@@ -2,7 +2,6 @@
 #include <array>
 #include <vector>
 
-#include "base/spelling.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/fault_checks.h"
@@ -107,36 +106,18 @@ constexpr std::array kKnownKeys = std::to_array<KnownKey>({
 constexpr std::string_view kDeadQueue = "scheduling.volcano.sh/queue";
 constexpr KnownKey kQueueName = {"scheduling.volcano.sh/queue-name", Where::kAnnotation, 0};
 
-struct SplitKey {
-  std::string_view prefix;  // without the slash
-  std::string_view name;
-};
-
-SplitKey SplitOf(std::string_view key) {
-  const size_t slash = key.find('/');
-  if (slash == std::string_view::npos) return {"", key};
-  return {key.substr(0, slash), key.substr(slash + 1)};
-}
-
-bool IsNearOurDomain(std::string_view prefix) {
-  constexpr std::string_view kDomain = "huawei.com";
-  constexpr size_t kTypos = 2;
-  if (prefix == kDomain) return true;
-  if (prefix.size() + kTypos < kDomain.size() || prefix.size() > kDomain.size() + kTypos)
-    return false;
-  return EditDistance(prefix, kDomain) <= static_cast<int>(kTypos);
-}
-
 bool IsNearScalingDomain(std::string_view prefix) {
-  static const Word domain("mindcluster");
-  return prefix.size() <= Word::kMax && Resembles(Word(prefix), domain, 1);
+  static const schemas::KeyWord domain("mindcluster");
+  return prefix.size() <= schemas::KeyWord::kMax && schemas::KeyWord(prefix).Resembles(domain, 1);
 }
 
 // The known key that was meant; null pointer when none is near, or the key is right as it is.
 const KnownKey* MeantBy(std::string_view key, Where where, bool ascend_job) {
-  static const std::vector<Word> known = [] {
-    std::vector<Word> words;
-    for (const KnownKey& candidate : kKnownKeys) words.emplace_back(SplitOf(candidate.key).name);
+  static const std::vector<schemas::KeyWord> known = [] {
+    std::vector<schemas::KeyWord> words;
+    for (const KnownKey& candidate : kKnownKeys) {
+      words.emplace_back(schemas::SplitOf(candidate.key).name);
+    }
     return words;
   }();
   if (key == kDeadQueue) return &kQueueName;
@@ -144,13 +125,13 @@ const KnownKey* MeantBy(std::string_view key, Where where, bool ascend_job) {
     if (candidate.key != key) continue;
     return candidate.where == where || (candidate.of_job && !ascend_job) ? nullptr : &candidate;
   }
-  const SplitKey split = SplitOf(key);
-  if (split.name.size() > Word::kMax) return nullptr;
+  const schemas::SplitKey split = schemas::SplitOf(key);
+  if (split.name.size() > schemas::KeyWord::kMax) return nullptr;
   // A key of somebody else's domain is theirs.
-  const bool ours = split.prefix.empty() || IsNearOurDomain(split.prefix);
+  const bool ours = schemas::MayBeOurs(split);
   const bool of_scaling = !ours && ascend_job && IsNearScalingDomain(split.prefix);
   if (!ours && !of_scaling) return nullptr;
-  const Word word(split.name);
+  const schemas::KeyWord word(split.name);
   for (size_t i = 0; i < kKnownKeys.size(); ++i) {
     const KnownKey& candidate = kKnownKeys[i];
     if (candidate.only_moved || candidate.of_job != of_scaling) continue;
@@ -313,7 +294,7 @@ void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
 void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!MayMisspell(view)) return;
-  size_t budget = kMaxKeysCompared;
+  size_t budget = schemas::kMaxComparedKeys;
   const auto check = [&](std::span<const Place* const> maps, const Place& own, Where where) {
     for (const Place* map : maps) CheckKeysOf(view, *map, where, budget, findings);
     const bool has_own = std::any_of(maps.begin(), maps.end(),

@@ -15,7 +15,9 @@ using Values = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 5> kFaultSchedulingValues = {
     "force", "grace", "external-force", "external-grace", "off"};
-constexpr std::array<std::string_view, 3> kPlainFaultScheduling = {"force", "grace", "off"};
+constexpr std::array<std::string_view, 3> kSchedulingByVolcano = {"force", "grace", "off"};
+constexpr std::array<std::string_view, 3> kSchedulingByInstance = {"external-force",
+                                                                   "external-grace", "off"};
 constexpr std::array<std::string_view, 2> kOnOff = {"on", "off"};
 // ClusterD itself writes "pause" when a recovery in process failed.
 constexpr std::array<std::string_view, 3> kProcessRecoverValues = {"on", "off", "pause"};
@@ -63,11 +65,6 @@ void CheckValues(const RuleContext& context, std::string_view key, Values values
   }
 }
 
-void CheckValues(const RuleContext& context, std::string_view key, Values values,
-                 std::string_view effect, Findings& findings) {
-  CheckValues(context, key, values, values, effect, findings);
-}
-
 // Filters may be separated by ASCII or full-width commas and colons.
 std::string WithAsciiPunctuation(std::string_view text) {
   constexpr std::string_view kWideComma = "\xEF\xBC\x8C";
@@ -99,11 +96,11 @@ std::string FaultOfFilter(std::string_view entry) {
 }  // namespace
 
 void CheckFaultSchedulingValue(const RuleContext& context, Findings& findings) {
-  // Elsewhere the external values only mark a pod.
-  const bool external = context.view.framework == schemas::Framework::kInferOperator;
+  // Each of the others is a warning there.
+  const bool by_instance = schemas::kInferOperatorKinds.Has(context.view.kind);
   CheckValues(
       context, schemas::kFaultScheduling, kFaultSchedulingValues,
-      external ? Values(kFaultSchedulingValues) : Values(kPlainFaultScheduling),
+      by_instance ? kSchedulingByInstance : kSchedulingByVolcano,
       "which the scheduler does not know: after a fault the job is stuck in its fault cache",
       findings);
 }
@@ -130,7 +127,7 @@ void CheckProcessRecoverValue(const RuleContext& context, Findings& findings) {
 }
 
 void CheckTorAffinityValue(const RuleContext& context, Findings& findings) {
-  CheckValues(context, kTorAffinity, kTorAffinities,
+  CheckValues(context, kTorAffinity, kTorAffinities, kTorAffinities,
               "which the scheduler refuses: the job stays Pending", findings);
 }
 

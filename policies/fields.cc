@@ -1,9 +1,9 @@
 #include <array>
 
-#include "base/spelling.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/places.h"
+#include "schemas/key_words.h"
 
 // Members of roles whose names are nearly right: the API server drops what a CRD does not know.
 namespace mindgate::policies {
@@ -24,11 +24,12 @@ constexpr std::array<std::string_view, 3> kHolders = {"/spec/template/spec", "/s
 template <typename Visit>
 void ForEachNear(const Value& object, std::string_view right, size_t& budget, Visit visit) {
   if (json::Find(object, right) != nullptr) return;
-  const Word meant(right);
+  const schemas::KeyWord meant(right);
   for (const auto& [key, value] : object.members()) {
     if (budget == 0) return;
     --budget;
-    if (key.size() <= Word::kMax && Resembles(Word(key), meant, 1)) visit(key);
+    if (key.size() <= schemas::KeyWord::kMax && schemas::KeyWord(key).Resembles(meant, 1))
+      visit(key);
   }
 }
 
@@ -54,7 +55,7 @@ void CheckRolesIn(const Value& roles, std::string_view path, size_t& budget, Fin
 
 void CheckFields(const RuleContext& context, Findings& findings) {
   const Value& object = *context.view.object;
-  size_t budget = kMaxKeysCompared * kOfRole.size();
+  size_t budget = schemas::kMaxComparedKeys * kOfRole.size();
   for (std::string_view path : kHolders) {
     const Value* holder = json::Resolve(object, path);
     if (!json::IsObject(holder)) continue;

@@ -338,6 +338,21 @@ void CheckBlockRollout(const RuleContext& context, const PodTemplateView& pod, F
                                                        : "spec.strategy"));
 }
 
+// "sp-block 32 is more than the 16 chips of one pod": then a lone pod, which is all that a lower K
+// lets in, is refused (mind-cluster: internal/npu/ascend910/ascend910a3/superpod/frame.go). Empty
+// when it is not so.
+std::string BlockOfSeveralPods(const RuleContext& context, const PodGroupView& group) {
+  const schemas::GroupChips* chips = context.chips->Of(group);
+  if (chips == nullptr || !chips->choice.handler || !chips->choice.handler->super_pod) return "";
+  const auto text =
+      schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry.Text();
+  const auto block = text ? ParseGoInt(*text) : std::nullopt;
+  if (!block || !chips->uniform || *chips->uniform < 1 || *block <= *chips->uniform) return "";
+  return "sp-block " + std::to_string(*block) + " is more than the " +
+         std::to_string(*chips->uniform) + (*chips->uniform == 1 ? " chip" : " chips") +
+         " of one pod";
+}
+
 void CheckRollout(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (view.controller_injected) return;
@@ -353,7 +368,6 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
                           (assumed ? "OME's default of " : "") + Limits(*update) +
                           " both stay below it";
-    if (context.config.gang_repair) message += "; the watcher's gangRepair unblocks it";
     const std::string strategy =
         schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
     std::string fix = "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy;

@@ -13,10 +13,6 @@
 // wherever they are.
 namespace mindgate::policies {
 
-// What one object may cost: of more keys no more are compared with those that are known. Real
-// objects have a few dozen.
-inline constexpr size_t kMaxKeysCompared = 4096;
-
 // One entry whose value is text; others are the wrong-type rule's business.
 struct TextEntry {
   const schemas::Place* map;

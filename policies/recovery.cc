@@ -122,10 +122,13 @@ void CheckRetryRestartPolicy(const RuleContext& context, Findings& findings) {
 
 void CheckNeedsFaultScheduling(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
+  const std::vector<bool> scheduled = GroupsWithLabel(view, schemas::kFaultScheduling);
   const bool may_be_in_runtime = LacksRuntime(view);
   for (const PodTemplateView& pod : view.templates) {
     if (pod.router || SeenLabel(view, pod, schemas::kFaultScheduling)) continue;
     if (IsOfWrongType(view, pod, schemas::kFaultScheduling)) continue;
+    // The scheduler merges the labels of all pods of a group.
+    if (pod.pod_group && scheduled[*pod.pod_group]) continue;
     if (!may_be_in_runtime && !pod.RequestsNpus()) continue;
     for (std::string_view key :
          {schemas::kFaultRetryTimes, schemas::kPodRescheduling, schemas::kSubHealthyStrategy}) {

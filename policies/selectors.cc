@@ -1,9 +1,9 @@
 #include <array>
 
-#include "base/spelling.h"
 #include "base/text.h"
 #include "policies/chips.h"
 #include "policies/places.h"
+#include "schemas/key_words.h"
 #include "schemas/names.h"
 
 // Node selectors: one architecture for a job, and keys that some node carries.
@@ -66,20 +66,21 @@ constexpr std::array<std::string_view, 5> kNodeLabels = {
 constexpr int kTyposOfLabel = 1;
 
 void CheckSelectorKeys(const RuleContext& context, Findings& findings) {
-  static const std::array<Word, 5> known = {Word(kNodeLabels[0]), Word(kNodeLabels[1]),
-                                            Word(kNodeLabels[2]), Word(kNodeLabels[3]),
-                                            Word(kNodeLabels[4])};
-  size_t budget = kMaxKeysCompared;
+  static const std::array<schemas::KeyWord, 5> known = {
+      schemas::KeyWord(kNodeLabels[0]), schemas::KeyWord(kNodeLabels[1]),
+      schemas::KeyWord(kNodeLabels[2]), schemas::KeyWord(kNodeLabels[3]),
+      schemas::KeyWord(kNodeLabels[4])};
+  size_t budget = schemas::kMaxComparedKeys;
   for (const PodTemplateView& pod : context.view.templates) {
     if (pod.node_selector.value == nullptr || !pod.RequestsNpus()) continue;
     for (const auto& [key, value] : pod.node_selector.value->members()) {
       if (budget == 0) return;
       --budget;
-      if (key.size() > Word::kMax || key.find('/') != std::string_view::npos) continue;
-      const Word word(key);
+      if (key.size() > schemas::KeyWord::kMax || key.find('/') != std::string_view::npos) continue;
+      const schemas::KeyWord word(key);
       for (size_t i = 0; i < known.size(); ++i) {
         if (key == kNodeLabels[i]) break;
-        if (!Resembles(word, known[i], kTyposOfLabel)) continue;
+        if (!word.Resembles(known[i], kTyposOfLabel)) continue;
         findings.Violate(
             pod.node_selector.path.Child(key),
             "MindCluster labels no node with " + Quote(key) + ", did you mean " +

@@ -5,11 +5,11 @@
 #include <deque>
 #include <utility>
 
-#include "base/spelling.h"
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/pointer.h"
 #include "schemas/json_comments.h"
+#include "schemas/key_words.h"
 #include "schemas/names.h"
 #include "schemas/place.h"
 
@@ -574,11 +574,11 @@ std::optional<std::string_view> MisspelledRuleKey(const Value& config_map) {
   // A ConfigMap is looked at for its kind alone, and most have nothing to do with scaling.
   constexpr size_t kMaxKeys = 64;
   constexpr int kTypos = 2;
-  static const Word right(kScalingRuleKey);
+  static const KeyWord right(kScalingRuleKey);
   const Value* data = json::Find(config_map, "data");
   if (!json::IsObject(data) || json::Find(*data, kScalingRuleKey) != nullptr) return std::nullopt;
   for (const auto& [key, value] : data->members().first(std::min(kMaxKeys, data->size()))) {
-    if (key.size() <= Word::kMax && value.is_string() && Resembles(Word(key), right, kTypos)) {
+    if (key.size() <= KeyWord::kMax && value.is_string() && KeyWord(key).Resembles(right, kTypos)) {
       return key;
     }
   }

@@ -68,7 +68,7 @@ TEST(DecisionCost, AllocationsOfACreation) {
       {"StormService, 10 KB, mutate", storm, Hook::kMutate, 100},
       {"StormService, 10 KB, validate", storm, Hook::kValidate, 60},
       {"InferenceService, 60 KB, mutate", inference, Hook::kMutate, 100},
-      {"InferenceService, 60 KB, validate", inference, Hook::kValidate, 75},
+      {"InferenceService, 60 KB, validate", inference, Hook::kValidate, 80},
       {"Pod, 2 KB, mutate", pod, Hook::kMutate, 75},
       {"Pod, 2 KB, validate", pod, Hook::kValidate, 50},
   };
