@@ -62,6 +62,7 @@ class NoCredentials final : public kube::CredentialSource {
   const auto transport = kube::MakeTransport(std::move(access), "mindgate/bench");
   kube::RealSleeper sleeper;
   kube::Client client(*transport, sleeper);
+  kube::Client writer(*transport, sleeper, {.retries = 0});
   log::Logger logger(log::Format::kText, log::Level::kError, clock);
   kube::Recorder recorder(client, sleeper, clock, {.controller = "bench", .instance = "bench"}, 1);
   watcher::scaling::ScalingController::Options options;
@@ -71,7 +72,8 @@ class NoCredentials final : public kube::CredentialSource {
     return settings;
   };
   options.leading_since = [] { return Time{}; };
-  watcher::scaling::ScalingController controller(client, sleeper, clock, logger, recorder, options);
+  watcher::scaling::ScalingController controller(client, writer, sleeper, clock, logger, recorder,
+                                                 options);
   std::jthread thread([&](const std::stop_token& stop) { controller.Run(stop); });
   while (::read(in, line.data(), line.size()) > 0) {
     const std::string text = std::to_string(static_cast<long long>(ResidentBytes() / 1024)) + "\n";
