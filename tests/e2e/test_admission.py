@@ -32,6 +32,12 @@ def injected(result: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(operation["path"], operation["value"]) for operation in result["patch"] or []]
 
 
+def without_missing_runtime(warnings: list[str]) -> list[str]:
+    """Only the webhook, which looks runtimes up, can know that there is none of that name."""
+    left = [each.replace(" MG165", "") for each in warnings if not each.startswith("MG165 ")]
+    return [each for each in left if each != "more: kubectl mindgate explain"]
+
+
 @pytest.mark.parametrize("file", MANIFEST_FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_stored_object_is_what_apply_says_offline(cluster: Cluster, mindgate: Release, file: Any) -> None:
     name = f"{file.parent.name}/{file.name}"
@@ -60,7 +66,7 @@ def test_stored_object_is_what_apply_says_offline(cluster: Cluster, mindgate: Re
         # Every warning of ours, as kubectl prints it, and none that apply does not give.
         ours = ("Warning: MG", "Warning: more: kubectl mindgate", "Warning: and ")
         shown = [line.removeprefix("Warning: ") for line in told.stderr.splitlines() if line.startswith(ours)]
-        assert shown == result["warnings"]
+        assert without_missing_runtime(shown) == result["warnings"]
         if document["kind"] in CLUSTER_SCOPED:
             cluster.kubectl("delete", document["kind"], document["metadata"]["name"])
 
