@@ -84,7 +84,11 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
   if (plan.steps.empty() && !asked && !outdated) {
     return trust_others ? std::min(plan.next, *stored->trust_others_until) : plan.next;
   }
-  if (stored->secret.is_null()) stored->trust_others_until = now + options_.policy.publish;
+  if (stored->secret.is_null()) {
+    const auto others = AnyPublished(stop);
+    if (!others) return tl::unexpected(others.error());
+    if (*others) stored->trust_others_until = now + options_.policy.publish;
+  }
   if (outdated) stored->trust_others_until.reset();
 
   state = certs::Carry(*std::move(state), plan, policy, now);
@@ -202,21 +206,44 @@ Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
                {"blockOwnerDeletion", false}});
 }
 
+Answer<bool> CertificateManager::AnyPublished(const std::stop_token& stop) {
+  for (const Configuration& each : Configurations()) {
+    const auto configuration = client_.Get(each.resource, {}, each.name, stop);
+    if (!configuration) {
+      if (configuration.error().reason == Reason::kNotFound) continue;
+      return tl::unexpected(configuration.error());
+    }
+    const Json* webhooks = json::Find(*configuration, "webhooks");
+    if (!json::IsArray(webhooks)) continue;
+    for (const Json& webhook : *webhooks) {
+      const auto bundle = json::AsString(json::FindPath(webhook, {"clientConfig", "caBundle"}));
+      if (bundle && !bundle->empty()) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<CertificateManager::Configuration> CertificateManager::Configurations() const {
+  std::vector<Configuration> all;
+  for (const std::string& name : options_.mutating_webhooks) {
+    all.push_back({resources::kMutatingWebhooks, name});
+  }
+  for (const std::string& name : options_.validating_webhooks) {
+    all.push_back({resources::kValidatingWebhooks, name});
+  }
+  return all;
+}
+
 Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_others,
                                          const std::stop_token& stop) {
   const std::string bundle = certs::Bundle(state);
   const auto owner = OwnerReference(stop);
   if (!owner) return tl::unexpected(owner.error());
-  const std::pair<const kube::Resource&, const std::vector<std::string>&> all[] = {
-      {resources::kMutatingWebhooks, options_.mutating_webhooks},
-      {resources::kValidatingWebhooks, options_.validating_webhooks}};
   // A failure must not affect the other configurations.
   Answer<void> first_fault;
-  for (const auto& [resource, names] : all) {
-    for (const std::string& name : names) {
-      auto published = PublishIn(resource, name, bundle, trust_others, *owner, stop);
-      if (!published && first_fault) first_fault = std::move(published);
-    }
+  for (const Configuration& each : Configurations()) {
+    auto published = PublishIn(each.resource, each.name, bundle, trust_others, *owner, stop);
+    if (!published && first_fault) first_fault = std::move(published);
   }
   return first_fault;
 }

@@ -61,6 +61,14 @@ class CertificateManager {
                            const std::stop_token& stop);
   // The ownerReference to our namespace; null without permission to read it.
   kube::Answer<json::Json> OwnerReference(const std::stop_token& stop);
+  // A webhook configuration whose caBundles are ours.
+  struct Configuration {
+    const kube::Resource& resource;
+    const std::string& name;
+  };
+  std::vector<Configuration> Configurations() const;
+  // Whether clients trust some CA now.
+  kube::Answer<bool> AnyPublished(const std::stop_token& stop);
   // Keeps the CAs that are published now if `trust_others`.
   kube::Answer<void> Publish(const certs::State& state, bool trust_others,
                              const std::stop_token& stop);
