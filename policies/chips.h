@@ -52,6 +52,16 @@ bool HasPolicy(const RuleContext& context, const schemas::PodGroupView& group,
 bool Requests(const RuleContext& context, const schemas::PodGroupView& group,
               std::string_view resource);
 
+// The super-pod handler decides about these chips.
+inline bool IsSuperPod(const schemas::GroupChips& chips) {
+  return chips.choice.handler && chips.choice.handler->super_pod;
+}
+// The handler follows from what this object says, not from what it leaves out.
+inline bool IsSettled(const schemas::GroupChips& chips) {
+  return chips.choice.handler &&
+         (chips.choice.certain || chips.choice.by == schemas::HandlerChoice::By::kPolicy);
+}
+
 // The pods share chips in time, and the device plugin mounts them.
 bool IsSoftShare(const RuleContext& context, const schemas::PodTemplateView& pod);
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/chip_table.h"
+#include "policies/chips.h"
 #include "policies/places.h"
 #include "policies/rule.h"
 #include "schemas/names.h"
@@ -312,44 +313,56 @@ std::string Limits(const schemas::RollingUpdate& update) {
                         : std::to_string(update.max_unavailable));
 }
 
+// Where the rollout strategy of the pods is written.
+std::string StrategyOf(const WorkloadView& view) {
+  return schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component"
+                                           : "spec.strategy";
+}
+
+// The sp-block of a job for super pods, and how many chips each of its pods has.
+struct SuperPodBlock {
+  schemas::Entry entry;
+  int64_t chips = 0;
+  int64_t chips_of_pod = 0;
+};
+
+std::optional<SuperPodBlock> SuperPodBlockOf(const RuleContext& context,
+                                             const PodGroupView& group) {
+  const schemas::Entry entry =
+      schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry;
+  const auto block = internal::PositiveBlock(entry);
+  const schemas::GroupChips* chips = block ? context.chips->Of(group) : nullptr;
+  if (chips == nullptr || !internal::IsSuperPod(*chips) || !chips->uniform || *chips->uniform < 1) {
+    return std::nullopt;
+  }
+  return SuperPodBlock{entry, *block, *chips->uniform};
+}
+
 // Without K the plugin takes the new ReplicaSet's pods for the whole job, and refuses a job that
 // its sp-block does not divide.
 void CheckBlockRollout(const RuleContext& context, const PodTemplateView& pod, Findings& findings) {
   const WorkloadView& view = context.view;
   if (!pod.pod_group) return;
-  const PodGroupView& group = GroupOf(view, pod);
-  const schemas::Entry entry = schemas::ReadGroupAnnotation(view, group, schemas::kSpBlock).entry;
-  const auto block = ParseGoInt(entry.Text().value_or(""));
-  const schemas::GroupChips* chips = block ? context.chips->Of(group) : nullptr;
-  if (chips == nullptr || !chips->choice.handler || !chips->choice.handler->super_pod ||
-      !chips->uniform || *chips->uniform < 1 || *block % *chips->uniform != 0) {
-    return;
-  }
-  const int64_t pods = *block / *chips->uniform;
+  const auto block = SuperPodBlockOf(context, GroupOf(view, pod));
+  if (!block || block->chips % block->chips_of_pod != 0) return;
+  const int64_t pods = block->chips / block->chips_of_pod;
   const auto update = schemas::RollingUpdateOf(view, pod, pods);
   if (pods < 2 || !update || update->max_surge + update->max_unavailable >= pods) return;
-  findings.Violate(
-      entry.Path(),
-      "sp-block " + std::to_string(*block) + " needs " + Pods(pods) +
-          " at once: every rolling update would hang, as " + Limits(*update) +
-          " allow fewer new pods, and the scheduler refuses those",
-      "write type: \"Recreate\" in " + std::string(schemas::kOmeKinds.Has(view.kind)
-                                                       ? "deploymentStrategy of the component"
-                                                       : "spec.strategy"));
+  findings.Violate(block->entry.Path(),
+                   "sp-block " + std::to_string(block->chips) + " needs " + Pods(pods) +
+                       " at once: every rolling update would hang, as " + Limits(*update) +
+                       " allow fewer new pods, and the scheduler refuses those",
+                   "write type: \"Recreate\" in " + StrategyOf(view));
 }
 
 // "sp-block 32 is more than the 16 chips of one pod": then a lone pod, which is all that a lower K
 // lets in, is refused (mind-cluster: internal/npu/ascend910/ascend910a3/superpod/frame.go). Empty
 // when it is not so.
 std::string BlockOfSeveralPods(const RuleContext& context, const PodGroupView& group) {
-  const schemas::GroupChips* chips = context.chips->Of(group);
-  if (chips == nullptr || !chips->choice.handler || !chips->choice.handler->super_pod) return "";
-  const auto text =
-      schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry.Text();
-  const auto block = text ? ParseGoInt(*text) : std::nullopt;
-  if (!block || !chips->uniform || *chips->uniform < 1 || *block <= *chips->uniform) return "";
-  return "sp-block " + std::to_string(*block) + " is more than the " +
-         std::to_string(*chips->uniform) + (*chips->uniform == 1 ? " chip" : " chips") +
+  const auto block = SuperPodBlockOf(context, group);
+  if (!block || block->chips <= block->chips_of_pod) return "";
+  return "sp-block " + std::to_string(block->chips) + " is more than the " +
+         std::to_string(block->chips_of_pod) + (block->chips_of_pod == 1 ? " chip" : " chips") +
          " of one pod";
 }
 
@@ -368,8 +381,7 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
                           (assumed ? "OME's default of " : "") + Limits(*update) +
                           " both stay below it";
-    const std::string strategy =
-        schemas::kOmeKinds.Has(view.kind) ? "deploymentStrategy of the component" : "spec.strategy";
+    const std::string strategy = StrategyOf(view);
     std::string fix = "write type: \"Recreate\" or maxSurge: \"100%\" in " + strategy;
     if (const std::string block = BlockOfSeveralPods(context, GroupOf(view, pod)); !block.empty()) {
       message += "; gangRepair cannot unblock it, as " + block;

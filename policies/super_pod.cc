@@ -24,15 +24,6 @@ constexpr std::string_view kStaysPending = "; the job stays Pending";
 // Chips of one rack, the most that ra-block may name (policy/chip8node8ra64sp/const.go).
 constexpr int64_t kRackChips = 64;
 
-bool IsSuperPod(const GroupChips& chips) {
-  return chips.choice.handler && chips.choice.handler->super_pod;
-}
-
-// The handler follows from what this object says, not from what it leaves out.
-bool IsSettled(const GroupChips& chips) {
-  return chips.choice.handler && (chips.choice.certain || chips.choice.by == By::kPolicy);
-}
-
 // For ForEachChipGroup: groups that carry an annotation, groups with a policy.
 auto Carrying(const RuleContext& context, std::string_view key) {
   return [&context, key](const PodGroupView& group) { return HasAnnotation(context, group, key); };

@@ -47,7 +47,7 @@ void ForEachSuperPodJob(const RuleContext& context, Visit visit) {
     return static_cast<bool>(schemas::GroupSelector(context.view, group, kAcceleratorType));
   };
   ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!chips.choice.handler || !chips.choice.handler->super_pod) return;
+    if (!IsSuperPod(chips)) return;
     if (chips.choice.by != By::kPolicy && chips.choice.by != By::kSuperPodBlock) return;
     const Merged type = schemas::GroupSelector(context.view, group, kAcceleratorType);
     const auto text = type.Text();
@@ -55,7 +55,7 @@ void ForEachSuperPodJob(const RuleContext& context, Visit visit) {
     const std::string_view key =
         chips.choice.by == By::kPolicy ? schemas::kSchedulePolicy : schemas::kSpBlock;
     visit(SuperPodJob{schemas::ReadGroupAnnotation(context.view, group, key).entry, key, *text,
-                      type.first.Path(), chips.choice.certain || chips.choice.by == By::kPolicy});
+                      type.first.Path(), IsSettled(chips)});
   });
 }
 
@@ -127,7 +127,7 @@ void CheckRuntimeBlock(const RuleContext& context, Findings& findings) {
     return HasAnnotation(context, group, schemas::kSpBlock);
   };
   ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (!chips.choice.handler || !chips.choice.handler->super_pod) return;
+    if (!IsSuperPod(chips)) return;
     const GroupAnnotation annotation =
         schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock);
     const auto block = PositiveBlock(annotation.entry);
