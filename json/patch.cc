@@ -16,45 +16,6 @@ std::string_view NameOf(Operation::Kind kind) {
   return kind == Operation::Kind::kAdd ? "add" : "replace";
 }
 
-// Kubernetes' names and labels need no escape, so this is one copy for nearly all of them.
-void AppendQuoted(std::string_view text, std::string& out) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
-  });
-  if (!plain) {
-    out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
-    return;
-  }
-  out += '"';
-  out += text;
-  out += '"';
-}
-
-// As nlohmann prints it, without a serializer for each value: they are a few members of texts.
-void AppendCompact(const Value& value, std::string& out) {
-  if (value.is_string()) {
-    AppendQuoted(value.text(), out);
-  } else if (value.is_object()) {
-    out += '{';
-    for (const Member& member : value.members()) {
-      if (out.back() != '{') out += ',';
-      AppendQuoted(member.key, out);
-      out += ':';
-      AppendCompact(member.value, out);
-    }
-    out += '}';
-  } else if (value.is_array()) {
-    out += '[';
-    for (const Value& item : value) {
-      if (out.back() != '[') out += ',';
-      AppendCompact(item, out);
-    }
-    out += ']';
-  } else {
-    out += Dump(value);
-  }
-}
-
 struct Target {
   std::vector<std::string> tokens;
   const Operation* operation = nullptr;
@@ -164,9 +125,9 @@ std::string PatchText(std::span<const Operation> operations) {
     text += R"({"op":")";
     text += NameOf(operation.kind);
     text += R"(","path":)";
-    AppendQuoted(operation.path, text);
+    AppendDump(Value::OfText(operation.path), text);
     text += R"(,"value":)";
-    AppendCompact(operation.value, text);
+    AppendDump(operation.value, text);
     text += '}';
   }
   return text += ']';

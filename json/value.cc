@@ -22,6 +22,21 @@ bool Same(std::string_view a, std::string_view b) {
   return a.back() == b.back() && std::memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+// Kubernetes' names and labels need no escape, so this is one copy for nearly all of them.
+void AppendQuoted(std::string_view text, std::string& out) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  });
+  if (!plain) {
+    out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return;
+  }
+  out += '"';
+  out += text;
+  out += '"';
+}
+
 }  // namespace
 
 const Value* Value::Lookup(std::string_view key) const {
@@ -176,7 +191,36 @@ Value CopyOf(const Value& value, Arena& arena) {
 }
 
 std::string Dump(const Value& value) {
-  return TreeOf(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text;
+  AppendDump(value, text);
+  return text;
+}
+
+void AppendDump(const Value& value, std::string& out) {
+  switch (value.type()) {
+    case Value::Type::kString:
+      return AppendQuoted(value.text(), out);
+    case Value::Type::kObject:
+      out += '{';
+      for (const Member& member : value.members()) {
+        if (out.back() != '{') out += ',';
+        AppendQuoted(member.key, out);
+        out += ':';
+        AppendDump(member.value, out);
+      }
+      out += '}';
+      return;
+    case Value::Type::kList:
+      out += '[';
+      for (const Value& item : value) {
+        if (out.back() != '[') out += ',';
+        AppendDump(item, out);
+      }
+      out += ']';
+      return;
+    default:
+      out += TreeOf(value).dump();
+  }
 }
 
 }  // namespace mindgate::json

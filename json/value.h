@@ -215,6 +215,7 @@ Value CopyOf(const Value& value, Arena& arena);
 
 // Compact JSON, as nlohmann::json prints it; what is not UTF-8 is replaced.
 std::string Dump(const Value& value);
+void AppendDump(const Value& value, std::string& out);
 
 // Orders a row by key. False when a key is there twice.
 bool SortMembers(std::span<Member> members);
