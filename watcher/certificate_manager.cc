@@ -206,13 +206,17 @@ Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
                {"blockOwnerDeletion", false}});
 }
 
+Answer<Json> CertificateManager::Read(const Configuration& configuration,
+                                      const std::stop_token& stop) {
+  auto answer = client_.Get(configuration.resource, {}, configuration.name, stop);
+  if (!answer && answer.error().reason == Reason::kNotFound) return Json();
+  return answer;
+}
+
 Answer<bool> CertificateManager::AnyPublished(const std::stop_token& stop) {
   for (const Configuration& each : Configurations()) {
-    const auto configuration = client_.Get(each.resource, {}, each.name, stop);
-    if (!configuration) {
-      if (configuration.error().reason == Reason::kNotFound) continue;
-      return tl::unexpected(configuration.error());
-    }
+    const auto configuration = Read(each, stop);
+    if (!configuration) return tl::unexpected(configuration.error());
     const Json* webhooks = json::Find(*configuration, "webhooks");
     if (!json::IsArray(webhooks)) continue;
     for (const Json& webhook : *webhooks) {
@@ -242,20 +246,19 @@ Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_o
   // A failure must not affect the other configurations.
   Answer<void> first_fault;
   for (const Configuration& each : Configurations()) {
-    auto published = PublishIn(each.resource, each.name, bundle, trust_others, *owner, stop);
+    auto published = PublishIn(each, bundle, trust_others, *owner, stop);
     if (!published && first_fault) first_fault = std::move(published);
   }
   return first_fault;
 }
 
-Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const std::string& name,
-                                           const std::string& bundle, bool trust_others,
-                                           const Json& owner, const std::stop_token& stop) {
-  const auto configuration = client_.Get(resource, {}, name, stop);
-  if (!configuration) {
-    if (configuration.error().reason == Reason::kNotFound) return {};
-    return tl::unexpected(configuration.error());
-  }
+Answer<void> CertificateManager::PublishIn(const Configuration& where, const std::string& bundle,
+                                           bool trust_others, const Json& owner,
+                                           const std::stop_token& stop) {
+  const auto& [resource, name] = where;
+  const auto configuration = Read(where, stop);
+  if (!configuration) return tl::unexpected(configuration.error());
+  if (configuration->is_null()) return {};
   const Json* webhooks = json::Find(*configuration, "webhooks");
   Json entries = Json::array();
   bool differs = !owner.is_null() && !IsOwnedBy(*configuration, owner);
@@ -283,8 +286,8 @@ Answer<void> CertificateManager::PublishIn(const kube::Resource& resource, const
   if (!applied) {
     // Deleted since it was read: apply tries to create it, which is rejected as incomplete.
     if (applied.error().reason == Reason::kInvalid) {
-      const auto again = client_.Get(resource, {}, name, stop);
-      if (!again && again.error().reason == Reason::kNotFound) return {};
+      const auto again = Read(where, stop);
+      if (again && again->is_null()) return {};
     }
     return tl::unexpected(applied.error());
   }

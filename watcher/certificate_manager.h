@@ -67,14 +67,16 @@ class CertificateManager {
     const std::string& name;
   };
   std::vector<Configuration> Configurations() const;
+  // Null when there is no such object.
+  kube::Answer<json::Json> Read(const Configuration& configuration, const std::stop_token& stop);
   // Whether clients trust some CA now.
   kube::Answer<bool> AnyPublished(const std::stop_token& stop);
   // Keeps the CAs that are published now if `trust_others`.
   kube::Answer<void> Publish(const certs::State& state, bool trust_others,
                              const std::stop_token& stop);
-  kube::Answer<void> PublishIn(const kube::Resource& resource, const std::string& name,
-                               const std::string& bundle, bool trust_others,
-                               const json::Json& owner, const std::stop_token& stop);
+  kube::Answer<void> PublishIn(const Configuration& where, const std::string& bundle,
+                               bool trust_others, const json::Json& owner,
+                               const std::stop_token& stop);
 
   kube::Client& client_;
   const Clock& clock_;
