@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
+#include <utility>
 
 // What a mutex guards is written where it is declared, and clang checks it (-Wthread-safety, an
 // error in `make lint`; clang.llvm.org/docs/ThreadSafetyAnalysis.html). Other compilers see nothing

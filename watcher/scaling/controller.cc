@@ -158,11 +158,12 @@ void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token
     return;
   }
   if (!knows_rule) return;  // it comes again once the rule was read
-  const auto observed = Observe(view.pods);
   ServiceState& state = StateOf(key);
+  const Time now = clock_.WallNow();
+  NoteUngated(view.pods, now, state);
+  const auto observed = Observe(view.pods, state.ungated);
   const bool enforced = settings.mode == schemas::EnforcementMode::kEnforce;
   if (enforced && !FinishGivingUp(key, view.pods, observed, state, stop)) return Retry(key, state);
-  const Time now = clock_.WallNow();
   const Service service = ServiceOf(view, observed, now, state);
   Decision decision = Decide(service, OptionsOf(settings), now,
                              std::max(*leading_since, state.given_up.value_or(*leading_since)));
@@ -185,27 +186,23 @@ void ScalingController::Reconcile(const Queue::Work& work, const std::stop_token
   }
 }
 
-Service ScalingController::ServiceOf(const ServiceIndex::View& view,
-                                     const std::vector<ObservedInstance>& observed, Time now,
-                                     ServiceState& state) {
-  Service service{view.rule.rule, view.rule.why_not, {}};
-  // The scheduler says of a gated pod, too, since when it is not placed: its time without room
-  // begins when it was first seen without the gate.
+void ScalingController::NoteUngated(const std::vector<PodPtr>& pods, Time now,
+                                    ServiceState& state) {
   std::map<std::string, Time> ungated;
-  for (const PodPtr& pod : view.pods) {
+  for (const PodPtr& pod : pods) {
     if (pod->gate) continue;
     const auto seen = state.ungated.find(pod->uid);
     ungated.emplace(pod->uid, seen == state.ungated.end() ? now : seen->second);
   }
   state.ungated = std::move(ungated);
+}
+
+Service ScalingController::ServiceOf(const ServiceIndex::View& view,
+                                     const std::vector<ObservedInstance>& observed, Time now,
+                                     ServiceState& state) {
+  Service service{view.rule.rule, view.rule.why_not, {}};
   for (const ObservedInstance& one : observed) {
     Instance instance = one.instance;
-    instance.unschedulable.reset();
-    for (const PodState* pod : one.pods) {
-      if (pod->ended || pod->gate || !pod->unschedulable) continue;
-      const Time since = std::max(*pod->unschedulable, state.ungated.at(pod->uid));
-      instance.unschedulable = std::min(instance.unschedulable.value_or(since), since);
-    }
     const auto found = state.granted.find(instance.name);
     if (found != state.granted.end() && instance.phase == Phase::kHeld) {
       const Grant& grant = found->second;

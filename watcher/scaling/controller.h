@@ -114,6 +114,7 @@ class ScalingController {
   ServiceFeed::Options FeedOptions();
   void Work(const std::stop_token& stop);
   void Reconcile(const Queue::Work& work, const std::stop_token& stop);
+  static void NoteUngated(const std::vector<PodPtr>& pods, Time now, ServiceState& state);
   static Service ServiceOf(const ServiceIndex::View& view,
                            const std::vector<ObservedInstance>& observed, Time now,
                            ServiceState& state);

@@ -1,6 +1,7 @@
 #include "watcher/scaling/instances.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "schemas/names.h"
@@ -17,7 +18,16 @@ Phase PhaseOf(const std::vector<const PodState*>& pods) {
   return std::all_of(pods.begin(), pods.end(), runs) ? Phase::kRunning : Phase::kStarting;
 }
 
-ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods) {
+// Since when there is no room for a pod that may be scheduled.
+std::optional<Time> UnschedulableSince(const PodState& pod,
+                                       const std::map<std::string, Time>& ungated) {
+  if (pod.gate || !pod.unschedulable) return std::nullopt;
+  const auto seen = ungated.find(pod.uid);
+  return seen == ungated.end() ? *pod.unschedulable : std::max(*pod.unschedulable, seen->second);
+}
+
+ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods,
+                    const std::map<std::string, Time>& ungated) {
   std::sort(pods.begin(), pods.end(),
             [](const PodState* a, const PodState* b) { return a->name < b->name; });
   ObservedInstance observed;
@@ -31,9 +41,8 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods) 
     instance.since = std::min(instance.since, pod->created);
     instance.ready += pod->ready ? 1 : 0;
     instance.placed += pod->placed ? 1 : 0;
-    if (pod->unschedulable &&
-        (!instance.unschedulable || *pod->unschedulable < *instance.unschedulable)) {
-      instance.unschedulable = pod->unschedulable;
+    if (const auto since = UnschedulableSince(*pod, ungated)) {
+      instance.unschedulable = std::min(instance.unschedulable.value_or(*since), *since);
     }
   }
   observed.regarding = pods.front()->regarding;
@@ -43,13 +52,15 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods) 
 
 }  // namespace
 
-std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods) {
+std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
+                                      const std::map<std::string, Time>& ungated) {
   std::map<std::string, std::vector<const PodState*>> by_instance;
   for (const PodPtr& pod : pods) {
     if (!pod->terminating) by_instance[pod->instance].push_back(pod.get());
   }
   std::vector<ObservedInstance> observed;
-  for (auto& [name, members] : by_instance) observed.push_back(Of(name, std::move(members)));
+  for (auto& [name, members] : by_instance)
+    observed.push_back(Of(name, std::move(members), ungated));
   return observed;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,8 +20,11 @@ struct ObservedInstance {
 
 // The instances that the pods of one service make, by name. One counts as running when all of its
 // pods run, and as granted when one of them has no gate of ours any more: so what was granted is
-// known from the pods alone, whoever granted it.
-std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods);
+// known from the pods alone, whoever granted it. `ungated` says by UID when a pod was first seen
+// without our gate: the scheduler says of a gated pod, too, since when it is not placed, and its
+// time without room does not begin before.
+std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
+                                      const std::map<std::string, Time>& ungated = {});
 
 // The rule in a ConfigMap, or why it cannot be used.
 struct RuleState {
