@@ -184,6 +184,14 @@ bool IsControl(std::string_view character) {
          (static_cast<unsigned char>(character[0]) < 0x20 || character[0] == 0x7f);
 }
 
+std::string Cut(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+  text.resize(end);
+  return text;
+}
+
 bool IsDns1123Label(std::string_view text) {
   if (text.empty() || text.size() > 63) return false;
   if (!IsLowerAlphanumeric(text.front()) || !IsLowerAlphanumeric(text.back())) return false;

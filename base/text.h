@@ -49,6 +49,9 @@ std::string HexEscaped(std::string_view bytes);
 // cut at 80 characters with "...".
 std::string Quote(std::string_view text);
 
+// The longest beginning of at most `most` bytes that ends with a whole character of UTF-8.
+std::string Cut(std::string text, size_t most);
+
 // RFC 1123 label: lower-case alphanumerics and '-', at most 63, alphanumeric at both ends.
 bool IsDns1123Label(std::string_view text);
 

@@ -17,6 +17,9 @@ constexpr size_t kSmallAnswer = 16 * 1024;
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
+// Gives the memory back, which an assignment of "" would keep.
+void Free(std::string& text) { std::string().swap(text); }
+
 }  // namespace
 
 Connection::Connection(std::unique_ptr<Transport> transport, const ConnectionSettings& settings,
@@ -65,14 +68,14 @@ Standing Connection::standing() const {
 bool Connection::Charge() {
   // Small strings keep 15 bytes inside the object; they cost nothing extra and are counted all the
   // same.
-  const size_t wanted = framer_.held() + leftover_.size();
+  const size_t wanted = framer_.held() + leftover_.capacity();
   if (!budget_.Resize(charged_, wanted)) return false;
   charged_ = wanted;
   return true;
 }
 
 bool Connection::ChargeAnswer() {
-  const size_t wanted = out_.size();
+  const size_t wanted = out_.capacity();
   if (!budget_.ResizeAnswer(charged_answer_, wanted)) return false;
   charged_answer_ = wanted;
   return true;
@@ -171,10 +174,15 @@ Connection::Next Connection::OnAnswer(uint64_t sequence, Response response, Inst
   return Drive(now);
 }
 
+void Connection::DropRequest() {
+  Framer fresh(settings_.port, settings_.framing);
+  std::swap(framer_, fresh);
+  Free(leftover_);
+}
+
 Connection::Next Connection::Refuse(Refusal refusal, Instant now) {
   stats_.Add(refusal);
-  framer_ = Framer(settings_.port, settings_.framing);
-  leftover_ = {};
+  DropRequest();
   Response response = RefusalResponse(refusal);
   response.close = true;
   Send(response, /*head_only=*/false, now);
@@ -189,7 +197,7 @@ void Connection::Send(const Response& response, bool head_only, Instant now) {
   Charge();
   if (ChargeAnswer() || out_.size() <= kSmallAnswer) return;
   stats_.Add(Refusal::kNoMemory);
-  out_ = {};
+  Free(out_);
   Response refusal = RefusalResponse(Refusal::kNoMemory);
   refusal.close = response.close;
   AppendResponse(refusal, head_only, out_);
@@ -224,7 +232,7 @@ Connection::Next Connection::StepWrite(Instant now) {
 
 // Between requests nothing is held but the connection itself and what came early.
 void Connection::Park(Instant now) {
-  out_ = {};
+  Free(out_);
   SetPhase(Phase::kIdle, now);
   deadline_ = now + settings_.idle_time;
   Charge();
@@ -232,9 +240,8 @@ void Connection::Park(Instant now) {
 }
 
 void Connection::Linger(Instant now) {
-  leftover_ = {};
-  framer_ = Framer(settings_.port, settings_.framing);
-  out_ = {};
+  DropRequest();
+  Free(out_);
   transport_->EndWriting();
   SetPhase(Phase::kLingering, now);
   deadline_ = now + settings_.linger_time;

@@ -94,6 +94,8 @@ class Connection {
   Next StepLinger(Instant now);
   Next OnBytes(std::string_view bytes, Instant now);
   Next Flush();
+  // What was received of the request under way and after it, with its memory.
+  void DropRequest();
   Next Refuse(Refusal refusal, Instant now);
   void Send(const Response& response, bool head_only, Instant now);
   void Linger(Instant now);

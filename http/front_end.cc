@@ -27,7 +27,8 @@ FrontEnd::FrontEnd(Options options, Listener listener)
     EventLoop::Options loop;
     loop.name = options_.name + "-" + std::to_string(i);
     loop.max_connections = std::max<size_t>(1, options_.max_connections / options_.loops);
-    loop.max_handshakes = std::max<size_t>(1, options_.max_handshakes / options_.loops);
+    loop.max_handshakes =
+        std::max<size_t>(1, options_.handshake_bytes / kHandshakeBytes / options_.loops);
     loop.settings = &options_.settings;
     loop.budget = options_.budget;
     loop.stats = &stats_;

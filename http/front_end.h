@@ -22,8 +22,10 @@ class FrontEnd {
     std::string name;  // of its threads
     std::string listen;
     size_t loops = 1;
-    size_t max_connections = 2048;  // about 20 KB each over TLS while idle
-    size_t max_handshakes = 256;    // under way at once; about 50 KB each
+    size_t max_connections = 2048;  // 14 to 22 KB each over TLS while idle
+    // Of handshakes under way: kHandshakeBytes each, so that at most 256 are. Apart from the
+    // budget, which is for those whose handshake is over: a flood of handshakes takes none of it.
+    size_t handshake_bytes = size_t{24} << 20;
     ConnectionSettings settings;
     const TlsContext* tls = nullptr;  // null: without TLS
     ByteBudget* budget = nullptr;

@@ -70,6 +70,9 @@ class FakeTransport final : public Transport {
   Wire& wire_;
 };
 
+// What a connection charges that holds nothing: the room inside of its strings.
+constexpr size_t kBare = 4 * 15;
+
 struct Fixture {
   explicit Fixture(Port port = Port::kPosts, size_t bytes = 64 * 1024 * 1024) : budget(bytes) {
     settings.port = port;
@@ -303,6 +306,16 @@ TEST(Connection, AnAnswerGoesOutInOneWrite) {
   EXPECT_EQ(fixture.wire.writes, 1) << "a head and a body written apart meet Nagle and cost 40 ms";
 }
 
+TEST(Connection, NothingOfARequestOrItsAnswerIsKeptBetweenRequests) {
+  Fixture fixture;
+  const std::string body(1024 * 1024, ' ');
+  fixture.wire.in = {Post(body)};
+  EXPECT_EQ(fixture.Settle(), Next::kWait);
+  EXPECT_EQ(fixture.wire.out, Answered("POST /mutate?timeout=5s|" + body));
+  EXPECT_EQ(fixture.connection->phase(), Phase::kIdle);
+  EXPECT_LE(fixture.budget.used(), kBare);
+}
+
 TEST(Connection, CloseAfterAnAnswerDropsWhatFollows) {
   Fixture fixture;
   fixture.wire.in = {Post("{}") + Post("[]")};
@@ -344,6 +357,8 @@ TEST(Connection, HugeBodiesLeaveTheLastQuarterOfTheBudgetToOthers) {
   for (int i = 0; i < 240; ++i) huge.wire.in.emplace_back(16 * 1024, ' ');
   huge.Settle();
   EXPECT_EQ(huge.wire.out, RefusalAnswer(Refusal::kNoMemory, true));
+  EXPECT_LE(huge.budget.used(), kBare)
+      << "what came of it is not kept while the connection lingers";
 
   ByteBudget budget(4 * 1024 * 1024);
   ASSERT_TRUE(budget.Resize(0, 3 * 1024 * 1024));

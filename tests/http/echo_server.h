@@ -46,7 +46,7 @@ class EchoServer {
     front_end.listen = "127.0.0.1:0";
     front_end.loops = options.loops;
     front_end.max_connections = options.max_connections;
-    front_end.max_handshakes = options.max_handshakes;
+    front_end.handshake_bytes = options.max_handshakes * kHandshakeBytes;
     front_end.settings.port = options.port;
     front_end.tls = options.tls ? &tls : nullptr;
     front_end.budget = &budget;

@@ -343,6 +343,7 @@ TEST(FrontEnd, HandshakesUnderWayAreBounded) {
   ASSERT_NE(stalled[2]->ReadSome(), "");
   EXPECT_EQ(stalled[0]->ReadToEnd(), "") << "the oldest made room";
   EXPECT_EQ(server.stats().Count(Drop::kHandshakeCap), 1);
+  EXPECT_EQ(server.budget.used(), 0) << "they take nothing from requests";
   Client honest(server.port(), Client::Tls{});
   honest.Send(Post("{}"));
   EXPECT_EQ(StatusOf(honest.ReadAnswer()), 200);

@@ -10,6 +10,7 @@ the attackers have gone. Prints a line every ten seconds; exit code 1 when somet
 from __future__ import annotations
 
 import argparse
+import collections
 import http.client
 import json
 import multiprocessing
@@ -35,6 +36,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 MAX_RSS = 128 * 1024 * 1024
 HALF_OPEN = IDLE = 2000
 SLOW_READERS = 40
+LARGE_ANSWERS = 400
 HONEST = 4
 
 
@@ -105,6 +107,20 @@ def hostile() -> list[bytes]:
     return [review(rule), review(vcjob([{} for _ in range(400_000)])), review(pod), review(many_tasks())]
 
 
+def naming_authorities(hello: bytes) -> bytes:
+    """The ClientHello with 3,800 empty names of certificate authorities (RFC 8446, 4.2.4), of which OpenSSL makes 700 KB."""
+    at = 5 + 4 + 2 + 32  # record and message headers, version, random
+    at += 1 + hello[at]  # session
+    at += 2 + int.from_bytes(hello[at : at + 2], "big")  # cipher suites
+    at += 1 + hello[at]  # compression
+    names = bytes.fromhex("00023000") * 3800
+    added = (47).to_bytes(2, "big") + (len(names) + 2).to_bytes(2, "big") + len(names).to_bytes(2, "big") + names
+    extensions = hello[at + 2 :] + added
+    message = hello[9:at] + len(extensions).to_bytes(2, "big") + extensions
+    message = hello[5:6] + len(message).to_bytes(3, "big") + message
+    return hello[:3] + len(message).to_bytes(2, "big") + message
+
+
 class Target:
     """The port, as callers of one address see it."""
 
@@ -144,7 +160,7 @@ def hold(count: int, connect: Callable[[], socket.socket]) -> None:
         for _ in range(min(50, count - len(held))):
             try:
                 made = connect()
-            except OSError:
+            except (OSError, http.client.HTTPException):
                 break
             held[made.fileno()] = made
             poll.register(made, select.POLLHUP | select.POLLRDHUP | select.POLLERR)
@@ -188,6 +204,22 @@ def slow_readers(target: Target) -> None:
     hold(SLOW_READERS, connect)
 
 
+def large_answers(target: Target) -> None:
+    """Connections that read a megabyte each and then stay."""
+    request = target.post("/mutate", review(many_tasks()))
+
+    def connect() -> socket.socket:
+        made = target.tls()
+        made.settimeout(10)
+        made.sendall(request)
+        answer = http.client.HTTPResponse(made)
+        answer.begin()
+        answer.read()
+        return made
+
+    hold(LARGE_ANSWERS, connect)
+
+
 def claims(target: Target) -> None:
     """Nine bytes that claim a message of 128 KiB, and bare connections, 1,500 a second."""
     while True:
@@ -200,6 +232,19 @@ def claims(target: Target) -> None:
             except OSError:
                 pass
         time.sleep(max(0.0, 0.1 - (time.monotonic() - begun)))
+
+
+def long_hellos(target: Target) -> None:
+    hello = naming_authorities(target.hello)
+    held: collections.deque[socket.socket] = collections.deque(maxlen=HALF_OPEN)
+    while True:
+        try:
+            made = target.bare()
+            made.sendall(hello)
+            held.append(made)
+        except OSError:
+            pass
+        time.sleep(0.01)
 
 
 def key_updates(target: Target) -> None:
@@ -237,7 +282,9 @@ ATTACKS: dict[str, Callable[[Target], None]] = {
     "half-open": half_open,
     "idle": idle,
     "slow-readers": slow_readers,
+    "large-answers": large_answers,
     "claims": claims,
+    "long-hellos": long_hellos,
     "key-updates": key_updates,
     "hostile-reviews": hostile_reviews,
 }
