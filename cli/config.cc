@@ -13,8 +13,10 @@
 #include "cli/evaluate.h"
 #include "cli/inputs.h"
 #include "cli/results_json.h"
+#include "cli/suite_table.h"
 #include "json/yaml.h"
 #include "schemas/config_load.h"
+#include "watcher/simulation/scenario_table.h"
 
 namespace mindgate::cli {
 
@@ -51,18 +53,23 @@ int RunConfigValidate(const std::string& path, Time now, Streams& io) {
     PrintError(io.err, path + ": " + input.fault);
     return kExitUnusable;
   }
-  const auto config = schemas::LoadConfig(input.text, admission::KnownNames());
+  json::Issues warnings;
+  const auto config = schemas::LoadConfig(input.text, admission::KnownNames(), &warnings);
   if (!config) {
     io.err << json::Render(config.error(), input.name, input.text);
     return kExitUnusable;
   }
+  io.err << json::Render(warnings, input.name, input.text);
   WarnOfEnds(*config, input, now, io);
   io.out << input.name << ": valid, generation " << config->generation << "\n";
   return kExitDone;
 }
 
-int RunConfigSchema(Streams& io) {
-  io.out << Dump(schemas::ConfigSchema(admission::KnownNames())) << "\n";
+int RunConfigSchema(const std::string& format, Streams& io) {
+  const auto schema = format == "suite"      ? SuiteSchema()
+                      : format == "scenario" ? watcher::simulation::ScenarioSchema()
+                                             : schemas::ConfigSchema(admission::KnownNames());
+  io.out << Dump(schema) << "\n";
   return kExitDone;
 }
 
@@ -92,10 +99,18 @@ void AddConfig(CLI::App& parent, Streams& io, int& exit_code) {
     exit_code = RunConfigValidate(*path, SystemClock().WallNow(), io);
   });
 
-  CLI::App* schema =
-      command->add_subcommand("schema", "Print the JSON Schema of mindgate.yaml (draft 7)");
-  schema->footer("Example:\n  mindgate config schema > mindgate.schema.json");
-  schema->callback([&io, &exit_code] { exit_code = RunConfigSchema(io); });
+  CLI::App* schema = command->add_subcommand(
+      "schema", "Print the JSON Schema (draft 7) of mindgate.yaml, test suites or scenarios");
+  auto format = std::make_shared<std::string>("config");
+  SetChoices(*schema->add_option("FORMAT", *format, "The file format")
+                  ->type_name("")
+                  ->capture_default_str()
+                  ->envname("MINDGATE_CONFIG_SCHEMA_FORMAT"),
+             {"config", "suite", "scenario"});
+  schema->footer(
+      "Examples:\n  mindgate config schema > mindgate.schema.json\n"
+      "  mindgate config schema scenario > scenario.schema.json");
+  schema->callback([format, &io, &exit_code] { exit_code = RunConfigSchema(*format, io); });
 
   CLI::App* defaults =
       command->add_subcommand("defaults", "Print a commented configuration file with all defaults");

@@ -11,8 +11,9 @@ namespace mindgate::cli {
 // that have expired at `now` or expire within a month. "-" is standard input.
 int RunConfigValidate(const std::string& path, Time now, Streams& io);
 
-// Prints the JSON Schema of mindgate.yaml, with the rules and mutators of this binary.
-int RunConfigSchema(Streams& io);
+// Prints the JSON Schema of a file format, with the rules and mutators of this binary: "config"
+// (mindgate.yaml), "suite" or "scenario".
+int RunConfigSchema(const std::string& format, Streams& io);
 
 // Prints a commented mindgate.yaml with all defaults.
 int RunConfigDefaults(Streams& io);

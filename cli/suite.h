@@ -48,14 +48,12 @@ struct SuiteFile {
   std::unique_ptr<Source> source;
   std::vector<Suite> suites;
   json::Issues issues;
+  json::Issues warnings;  // what the suites should write differently
 };
 
 // Reads suites from files, from `in` for "-", and from every .yaml, .yml and .json in a folder that
 // is not a manifest (apiVersion and kind) and not named mindgate.yaml. File names in a suite are
 // relative to its folder, or to the working directory for standard input.
 std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in);
-
-// The JSON Schema of a suite.
-const json::Json& SuiteSchema();
 
 }  // namespace mindgate::cli

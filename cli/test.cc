@@ -154,6 +154,7 @@ int RunTest(const TestOptions& options, Streams& io) {
       results.push_back({input.name, input.name, {}, "the suite is invalid"});
       continue;
     }
+    io.err << json::Render(file.warnings, file.source->input.name, file.source->input.text);
     for (const Suite& suite : file.suites) {
       results.push_back(RunSuite(suite, options.now));
       failed = failed || results.back().Failures() > 0;

@@ -65,6 +65,11 @@ void Issues::Add(Issue issue) {
   }
 }
 
+void Issues::Append(const Issues& other) {
+  for (const Issue& issue : other.items_) Add(issue);
+  dropped_ += other.dropped_;
+}
+
 std::string Render(const Issue& issue, std::string_view file, std::string_view text) {
   std::string out(file);
   if (issue.at.line > 0) {

@@ -28,6 +28,7 @@ class Issues {
   static constexpr size_t kMax = 50;
 
   void Add(Issue issue);
+  void Append(const Issues& other);
   void Drop(size_t count) { dropped_ += count; }  // found, but not worth keeping
   bool empty() const { return items_.empty(); }
   const std::vector<Issue>& items() const { return items_; }

@@ -16,33 +16,6 @@ constexpr std::array<std::pair<Mode, std::string_view>, 4> kModes = {{
 
 std::string_view ModeName(Mode mode) { return kModes[static_cast<size_t>(mode)].second; }
 
-std::string_view EnforcementModeName(EnforcementMode mode) {
-  switch (mode) {
-    case EnforcementMode::kOff:
-      return "off";
-    case EnforcementMode::kObserve:
-      return "observe";
-    case EnforcementMode::kEnforce:
-      return "enforce";
-  }
-  return "";
-}
-
-std::optional<EnforcementMode> EnforcementModeNamed(std::string_view name) {
-  for (const EnforcementMode mode :
-       {EnforcementMode::kOff, EnforcementMode::kObserve, EnforcementMode::kEnforce}) {
-    if (name == EnforcementModeName(mode)) return mode;
-  }
-  return std::nullopt;
-}
-
-std::optional<Mode> ModeNamed(std::string_view name) {
-  for (const auto& [mode, known] : kModes) {
-    if (known == name) return mode;
-  }
-  return std::nullopt;
-}
-
 Config::Config() {
   const auto profile = [this](Framework framework) -> Profile& {
     return profiles[static_cast<size_t>(framework)];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "base/time.h"
 #include "schemas/kinds.h"
+#include "schemas/versions.h"
 
 namespace mindgate::schemas {
 
@@ -18,7 +20,6 @@ namespace mindgate::schemas {
 enum class Mode : uint8_t { kOff, kAudit, kWarn, kEnforce };
 
 std::string_view ModeName(Mode mode);  // "enforce", "warn", "audit", "off"
-std::optional<Mode> ModeNamed(std::string_view name);
 
 // What is injected for one framework; an empty value means that the label is not injected.
 struct Profile {
@@ -65,17 +66,15 @@ struct AcceleratorRow {
 // Whether the watcher does something, or only says what it would do.
 enum class EnforcementMode : uint8_t { kOff, kObserve, kEnforce };
 
-std::string_view EnforcementModeName(EnforcementMode mode);  // "off", "observe", "enforce"
-std::optional<EnforcementMode> EnforcementModeNamed(std::string_view name);
-
-// Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean. Seconds.
+// Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean.
 struct ElasticScaling {
   EnforcementMode mode = EnforcementMode::kObserve;
   bool upstream_counts = false;
-  int64_t reservation = 30;
+  std::chrono::seconds reservation{30};
+  std::chrono::seconds start_deadline{600};
   EnforcementMode rebalance = EnforcementMode::kObserve;
-  int64_t rebalance_after = 60;
-  int64_t cool_down = 300;
+  std::chrono::seconds rebalance_after{60};
+  std::chrono::seconds cool_down{300};
   int64_t give_ups_per_minute = 10;  // of all services together
   bool operator==(const ElasticScaling&) const = default;
 };
@@ -102,9 +101,10 @@ struct Config {
   RuleModes rules;
   std::vector<NamespaceOverride> namespaces;  // the first that matches counts
   std::vector<Exception> exceptions;
-  int64_t grace_over_time = 900;  // scheduler init-param grace-over-time, seconds, 2..3600
-  int64_t super_pod_size = 48;    // scheduler init-param super-pod-size, nodes
+  std::chrono::seconds grace_over_time{900};  // scheduler init-param grace-over-time
+  int64_t super_pod_size = 48;                // scheduler init-param super-pod-size, nodes
   std::vector<AcceleratorRow> accelerators;
+  Versions versions;  // of the cluster
 
   const NamespaceOverride* OverrideFor(std::string_view ns) const;
 

@@ -4,8 +4,6 @@
 #include <tl/expected.hpp>
 
 #include "json/issues.h"
-#include "json/json.h"
-#include "json/positions.h"
 #include "schemas/config.h"
 #include "schemas/config_schema.h"
 
@@ -14,14 +12,10 @@ namespace mindgate::schemas {
 // mindgate.yaml to a Config whose generation is a hash of the text, or every fault of the text at
 // once, each with its place. An empty text, and one of comments only, gives the defaults. Never
 // throws; safe from many threads. Reading is exact, not lenient: whatever would have no effect
-// (an unknown key, a rule set twice, an override that an earlier one hides) is a fault.
-tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const KnownNames& known);
-
-// The same for a part of a larger text (a test suite's `config`): `value` is at pointer `base` of
-// the document that `positions` describes, and `generation` is left to the caller.
-tl::expected<Config, json::Issues> ReadConfig(const json::Json& value, const KnownNames& known,
-                                              const json::Positions& positions,
-                                              std::string_view base = "");
+// (an unknown key, a rule set twice, an override that an earlier one hides) is a fault. `warnings`
+// gets what a sound text should write differently (a duration without a unit).
+tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const KnownNames& known,
+                                              json::Issues* warnings = nullptr);
 
 // FNV-1a, 64 bits, as 16 hex digits. Tells texts apart that people write; no defence against
 // forgery.

@@ -5,8 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/suite.h"
-#include "schemas/json_schema.h"
 #include "support/cli.h"
 
 namespace mindgate::cli {
@@ -177,6 +175,44 @@ TEST_F(TestCommand, SuitesThatCannotBeRead) {
   }
 }
 
+// All faults of a suite come at once, those of its configuration too.
+TEST_F(TestCommand, AllFaultsAtOnce) {
+  workspace_.Write("suite.yaml", R"(config: {rules: {MG0500: warn}, graceOverTime: 3}
+now: soon
+cases:
+- {name: a, input: gone.yaml, operation: DELETE, expect: {}}
+)");
+  EXPECT_EQ(Cli({"test", "suite.yaml"}).err,
+            "suite.yaml:1:26: unknown key \"MG0500\"\n"
+            "config: {rules: {MG0500: warn}, graceOverTime: 3}\n"
+            "                         ^\n"
+            "hint: did you mean \"MG050\"?\n"
+            "suite.yaml:2:6: \"soon\" is not a time\n"
+            "now: soon\n"
+            "     ^\n"
+            "hint: write 2026-12-31T12:00:00Z\n"
+            "suite.yaml:4:42: \"DELETE\" is not allowed here: must be \"CREATE\" or \"UPDATE\"\n"
+            "- {name: a, input: gone.yaml, operation: DELETE, expect: {}}\n"
+            "                                         ^\n"
+            "suite.yaml:4:50: expect is empty, so the case cannot fail\n"
+            "- {name: a, input: gone.yaml, operation: DELETE, expect: {}}\n"
+            "                                                 ^\n"
+            "hint: add outcome, changes, findings, patch or warnings\n");
+}
+
+TEST_F(TestCommand, OldSpellingsOfItsConfigurationAreWarnings) {
+  workspace_.Write("suite.yaml", R"(config: {graceOverTime: 900}
+cases: [{name: a, input: pod.yaml, expect: {outcome: denied}}]
+)");
+  const CliResult result = Cli({"test", "suite.yaml"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err,
+            "suite.yaml:1:25: warning: 900 has no unit and is read as seconds\n"
+            "config: {graceOverTime: 900}\n"
+            "                        ^\n"
+            "hint: write 15m\n");
+}
+
 TEST_F(TestCommand, DocumentPicksOneAndTheOthersAreKnown) {
   workspace_.Write("ome.yaml", R"(apiVersion: ome.io/v1beta1
 kind: ClusterServingRuntime
@@ -230,22 +266,6 @@ cases: [{name: a, input: pod.yaml, expect: {outcome: )";
   workspace_.Write("after.yaml", "now: 2026-07-01T00:00:00Z\n" + suite + "denied}}]\n");
   const CliResult result = Cli({"test", "before.yaml", "after.yaml"});
   EXPECT_EQ(result.code, 0) << result.out;
-}
-
-TEST(SuiteSchema, EveryKeyIsDescribed) {
-  ASSERT_TRUE(schemas::JsonSchema::Compile(SuiteSchema()));
-  std::vector<const json::Json*> left = {&SuiteSchema()};
-  while (!left.empty()) {
-    const json::Json& schema = *left.back();
-    left.pop_back();
-    if (const json::Json* items = json::Find(schema, "items")) left.push_back(items);
-    const json::Json* properties = json::Find(schema, "properties");
-    if (properties == nullptr) continue;
-    for (const auto& [name, member] : properties->items()) {
-      EXPECT_TRUE(json::FindString(member, "description").value_or("").ends_with('.')) << name;
-      left.push_back(&member);
-    }
-  }
 }
 
 }  // namespace

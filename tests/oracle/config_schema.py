@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks python3-jsonschema (Debian) what it finds wrong in configurations, for json_schema_test.cc.
+"""Asks python3-jsonschema (Debian) what it finds wrong in configurations, for config_schema_test.cc.
 
 Reads config_schema.json (the schema of mindgate.yaml, as the test wants it), checks that it is valid
 draft 7, and writes config_schema_answers.json: each value below with the JSON pointers of the places
@@ -23,7 +23,7 @@ PROFILE = [
     {"faultRetryTimes": []}, {"unknown": 1, "other": 2},
 ]
 EXCEPTION = {"rules": ["MG001"], "owner": "o", "reason": "r", "expires": "2026-12-31"}
-ROW = {"nodeChips": 8, "podChips": [1, 8]}
+ROW = {"acceleratorType": "a", "nodeChips": 8, "podChips": [1, 8]}
 
 
 def without(value, key):
@@ -45,18 +45,20 @@ VALUES = (
                                    [{"name": "a", "rules": None}, 3, {"name": 4, "nam": 5}], {})]
     + [{"exceptions": v} for v in (
         [EXCEPTION], [without(EXCEPTION, "owner")], [without(EXCEPTION, "rules")],
-        [dict(EXCEPTION, rules=[])], [dict(EXCEPTION, rules=[1, "a"])],
+        [dict(EXCEPTION, rules=[])], [dict(EXCEPTION, rules=[1, "wrong-type"])],
         [dict(EXCEPTION, reason="")], [dict(EXCEPTION, kind=None, who="me")], [[]])]
-    + [{"graceOverTime": v} for v in (1, 2, 3600, 3601, 900.0, 900.5, "900", 1e300,
+    + [{"graceOverTime": v} for v in (1, 2, 3600, 3601, 900.0, 900.5, "900", "15m", "1m30s", "",
+                                      "15 m", "m", "1.5h", "1d", None, True, [], 1e300,
                                       18446744073709551615, -9223372036854775808)]
     + [{"superPodSize": v} for v in (0, 1, 1024, 1025)]
     + [{"accelerators": v} for v in (
         [ROW], [dict(ROW, podChips=[])], [dict(ROW, podChips=[0, 1025, "1"])],
-        [without(ROW, "nodeChips")], [dict(ROW, superPod="yes", schedulePolicy="")], [None])]
+        [without(ROW, "nodeChips")], [dict(ROW, superPod="yes", schedulePolicy="")],
+        [dict(ROW, superPod="on", wholeNodesWhenDistributed=False)], [dict(ROW, superPod=0)], [None])]
     + [{"elasticScaling": v} for v in (
         None, {}, [], {"mode": "enforce", "rebalance": False, "upstreamCounts": True},
         {"mode": "on"}, {"mode": None}, {"reservation": 0}, {"coolDown": 86401, "rebalanceAfter": 1.5},
-        {"rebalanceAfter": 60.0, "unknown": 1},
+        {"rebalanceAfter": 60.0, "unknown": 1}, {"reservation": "20s", "coolDown": "5m", "rebalance": "of"},
     )]
     + [{"scheduler": 1, "gangRepair": 2, "graceOverTime": 3.5, "a/b~c": 4}]
 )

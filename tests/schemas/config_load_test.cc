@@ -12,6 +12,7 @@
 namespace mindgate::schemas {
 namespace {
 
+using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -63,9 +64,9 @@ profiles:
   ome: {faultScheduling: grace, podRescheduling: "", faultRetryTimes: 7}
   aibrix: {faultRetryTimes: "007"}
   pod:
-mutators: {min-available: off, scheduler-name: on}
-gangRepair: off
-elasticScaling: {mode: enforce, upstreamCounts: on, reservation: 20, rebalance: off, rebalanceAfter: 90.0, coolDown: 7,
+mutators: {min-available: false, scheduler-name: true}
+gangRepair: false
+elasticScaling: {mode: enforce, upstreamCounts: true, reservation: 20s, startDeadline: 5m, rebalance: off, rebalanceAfter: 1m30s, coolDown: 7s,
                  giveUpsPerMinute: 3}
 maxMode: warn
 rules: {MG001: audit, fault-scheduling-value: off}
@@ -80,10 +81,11 @@ exceptions:
     owner: serving
     reason: moves in December
     expires: 2026-12-31
-graceOverTime: 1200
+graceOverTime: 20m
 superPodSize: 24.0
+versions: {volcano: "1.12", leaderworkerset: v0.7.1, ome: ""}
 accelerators:
-  - {schedulePolicy: chip8-node8, acceleratorType: module-910b-8, nodeChips: 8, podChips: [8, 1], superPod: true, wholeNodesWhenDistributed: yes}
+  - {schedulePolicy: chip8-node8, acceleratorType: module-910b-8, nodeChips: 8, podChips: [8, 1], superPod: true, wholeNodesWhenDistributed: true}
 )";
   Config want;
   want.generation = HashText(text);
@@ -92,8 +94,11 @@ accelerators:
   want.profiles[static_cast<size_t>(Framework::kAibrix)].fault_retry_times = "007";
   want.disabled_mutators = {"min-available"};
   want.gang_repair = false;
-  want.elastic_scaling = {EnforcementMode::kEnforce, true, 20, EnforcementMode::kOff, 90, 7, 3};
+  want.elastic_scaling = {EnforcementMode::kEnforce, true,        seconds(20), seconds(300),
+                          EnforcementMode::kOff,     seconds(90), seconds(7),  3};
   want.max_mode = Mode::kWarn;
+  want.versions.Set(Component::kVolcano, {1, 12});
+  want.versions.Set(Component::kLeaderWorkerSet, {0, 7, 1});
   want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};
   want.namespaces = {{"team-a", false, {{"MG050", Mode::kWarn}}},
                      {"team-*", true, {{"MG001", Mode::kEnforce}}}};
@@ -104,10 +109,50 @@ accelerators:
                       "serving",
                       "moves in December",
                       *ParseTime("2026-12-31")}};
-  want.grace_over_time = 1200;
+  want.grace_over_time = std::chrono::minutes(20);
   want.super_pod_size = 24;
   want.accelerators = {{"chip8-node8", "module-910b-8", 8, {1, 8}, true, true}};
   EXPECT_EQ(Load(text), want);
+}
+
+// What was written before durations had units and booleans were true and false.
+TEST(LoadConfig, OldSpellingsAreReadAndWarnedAbout) {
+  const std::string text = R"(gangRepair: "off"
+mutators: {min-available: "off", scheduler-name: "on"}
+elasticScaling: {upstreamCounts: "on", reservation: 20, rebalanceAfter: 90.0, coolDown: 300}
+graceOverTime: 1200
+)";
+  json::Issues warnings;
+  auto config = LoadConfig(text, Known(), &warnings);
+  ASSERT_TRUE(config);
+  Config want;
+  want.generation = HashText(text);
+  want.gang_repair = false;
+  want.disabled_mutators = {"min-available"};
+  want.elastic_scaling.upstream_counts = true;
+  want.elastic_scaling.reservation = seconds(20);
+  want.elastic_scaling.rebalance_after = seconds(90);
+  want.elastic_scaling.cool_down = seconds(300);
+  want.grace_over_time = seconds(1200);
+  EXPECT_EQ(*config, want);
+  std::vector<std::string> told;
+  for (const json::Issue& issue : warnings.items()) {
+    told.push_back(std::to_string(issue.at.line) + " " + issue.field + ": " + issue.message + " (" +
+                   issue.hint + ")");
+  }
+  EXPECT_THAT(
+      told,
+      ElementsAre(
+          "1 gangRepair: warning: \"off\" is an old spelling (write false)",
+          "2 mutators[min-available]: warning: \"off\" is an old spelling (write false)",
+          "2 mutators[scheduler-name]: warning: \"on\" is an old spelling (write true)",
+          "3 elasticScaling.upstreamCounts: warning: \"on\" is an old spelling (write true)",
+          "3 elasticScaling.reservation: warning: 20 has no unit and is read as seconds (write "
+          "20s)",
+          "3 elasticScaling.rebalanceAfter: warning: 90.0 has no unit and is read as seconds "
+          "(write 1m30s)",
+          "3 elasticScaling.coolDown: warning: 300 has no unit and is read as seconds (write 5m)",
+          "4 graceOverTime: warning: 1200 has no unit and is read as seconds (write 20m)"));
 }
 
 // YAML 1.1 reads these words as booleans; people write them without quotes all the same.
@@ -154,6 +199,7 @@ rules:
   MG001: deny
   wrong-typ: warn
 superPodSize: 0
+versions: {volcano: latest, kubernetes: 1.34, aibrics: "0.7"}
 )"),
       ElementsAre(
           "1:12 scheduler: must not be empty",
@@ -172,14 +218,18 @@ superPodSize: 0
           "number such as 3, or \"\" to inject nothing)",
           "10:27 mutators[min-avaliable]: unknown key \"min-avaliable\" (did you mean "
           "\"min-available\"?)",
-          "11:13 gangRepair: 1 is not allowed here: must be \"on\" or \"off\"",
+          "11:13 gangRepair: 1 is not allowed here: must be true or false",
           "12:10 maxMode: false is not allowed here (YAML reads off, no and false as false): must "
           "be \"audit\", \"warn\" or \"enforce\"",
           "14:10 rules.MG001: \"deny\" is not allowed here: must be \"enforce\", \"warn\", "
           "\"audit\" "
           "or \"off\"",
           "15:14 rules[wrong-typ]: unknown key \"wrong-typ\" (did you mean \"wrong-type\"?)",
-          "16:15 superPodSize: 0 is too small (write 1 or more)"));
+          "16:15 superPodSize: 0 is too small (write 1 or more)",
+          "17:21 versions.volcano: \"latest\" is not a version (write it with two or three "
+          "numbers, such as \"1.12\")",
+          "17:41 versions.kubernetes: must be a string, not a number (quote it: \"1.34\")",
+          "17:56 versions.aibrics: unknown key \"aibrics\" (did you mean \"aibrix\"?)"));
 }
 
 TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
@@ -247,7 +297,11 @@ TEST(LoadConfig, RenderedWithExcerptAndCaret) {
 }
 
 TEST(DefaultConfigFile, LoadingItGivesTheDefaults) {
-  Config config = Load(DefaultConfigFile(Known()));
+  json::Issues warnings;
+  const auto loaded = LoadConfig(DefaultConfigFile(Known()), Known(), &warnings);
+  ASSERT_TRUE(loaded);
+  EXPECT_TRUE(warnings.empty()) << "nothing in it is an old spelling";
+  Config config = *loaded;
   config.generation = Config().generation;
   EXPECT_EQ(config, Config());
 }

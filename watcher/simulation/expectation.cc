@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "base/text.h"
-#include "watcher/simulation/duration.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
@@ -101,7 +101,7 @@ CheckResult CheckShape(int64_t shape, const ServiceNow& now) {
   return result;
 }
 
-CheckResult CheckNever(const std::map<std::string, int64_t>& limits, const ServiceNow& now) {
+CheckResult CheckNever(const Counts& limits, const ServiceNow& now) {
   CheckResult result;
   result.what = "never";
   result.met = true;

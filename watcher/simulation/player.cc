@@ -4,9 +4,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "watcher/simulation/cluster.h"
-#include "watcher/simulation/duration.h"
 #include "watcher/simulation/expectation.h"
 #include "watcher/simulation/rules.h"
 
@@ -22,6 +22,7 @@ struct Live {
   size_t slot = 0;                 // in the instances of its service
   std::optional<Time> shown_at{};  // when its pods show that it was granted
   std::optional<Time> runs_at{};
+  bool deleted = false;
   // What the timeline said of it last.
   std::optional<Verdict> verdict{};
   Phase phase = Phase::kHeld;
@@ -39,7 +40,7 @@ struct ServiceState {
   bool must_tell = false;
   // What the timeline said last.
   std::string shape{};
-  std::optional<scaling::Outcome> would_give_up{};
+  std::vector<scaling::Outcome> would{};
 };
 
 std::string PodsText(const InstanceSpec& spec) {
@@ -171,7 +172,7 @@ class Player {
     const Live& live = live_[id];
     Tell(EventKind::kDeleted, live, "its pods go with it");
     TakePods(id);
-    InstanceOf(live).phase = Phase::kEnded;
+    live_[id].deleted = true;
     there_.erase(action.instance);
   }
 
@@ -241,8 +242,9 @@ class Player {
     if (playback_.stopped) return;
     const std::string& job_id = scenario_.services[expectation.service].job_id;
     const ServiceState& state = services_[expectation.service];
-    for (CheckResult& check : Check(expectation, job_id, now_.time_since_epoch(),
-                                    {state.service, state.decision, state.peaks, state.given_up})) {
+    for (CheckResult& check :
+         Check(expectation, job_id, now_.time_since_epoch(),
+               {Present(state), state.decision, state.peaks, state.given_up})) {
       std::string text = check.what + ": " + check.expected;
       if (!check.met) {
         text = check.what + ": expected " + check.expected + ", found " + check.found;
@@ -307,7 +309,7 @@ class Player {
         next = waiting_.erase(next);
         instance.unschedulable.reset();
         instance.placed = live.spec->pods;
-        live.runs_at = now_ + scenario_.start_time;
+        live.runs_at = now_ + scenario_.options.start_time;
         alarms_.insert({*live.runs_at, {false, id}});
         TellPlaced(live, *nodes);
       } else {
@@ -356,17 +358,30 @@ class Player {
     Tell(EventKind::kPlaced, live, "on " + Join(texts, " and "));
   }
 
+  // Without the instances that were deleted.
+  scaling::Service Present(const ServiceState& state) const {
+    scaling::Service present = state.service;
+    std::erase_if(present.instances, [this](const scaling::Instance& instance) {
+      return !there_.contains(instance.name);
+    });
+    return present;
+  }
+
   bool Decide(size_t index) {
     ServiceState& state = services_[index];
     state.must_decide = false;
     state.must_tell = true;
-    state.decision = scaling::Decide(state.service, scenario_.options, now_, state.last_given_up);
+    state.decision = scaling::Decide(Present(state), scenario_.options, now_, state.last_given_up);
     if (state.decision.requeue_at) alarms_.insert({*state.decision.requeue_at, {true, index}});
     bool changed = false;
     for (const scaling::Outcome& outcome : state.decision.outcomes) {
       const size_t id = there_.at(outcome.instance);
       if (outcome.verdict == Verdict::kGrant) {
         if (Grant(id, outcome.reason)) changed = true;
+      } else if (outcome.verdict == Verdict::kWithdraw) {
+        Tell(EventKind::kWithdrawn, live_[id], outcome.reason);
+        TakePods(id);
+        changed = true;
       } else if (outcome.verdict == Verdict::kGiveUp) {
         Tell(EventKind::kGivenUp, live_[id], outcome.reason);
         TakePods(id);
@@ -383,13 +398,13 @@ class Player {
     Live& live = live_[id];
     if (InstanceOf(live).granted == now_) return false;
     Tell(EventKind::kGranted, live, reason);
-    if (scenario_.seen_after == seconds(0)) {
+    if (scenario_.options.seen_after == seconds(0)) {
       Show(id);
       return true;
     }
     InstanceOf(live).granted = now_;
     if (!live.shown_at) {
-      live.shown_at = now_ + scenario_.seen_after;
+      live.shown_at = now_ + scenario_.options.seen_after;
       alarms_.insert({*live.shown_at, {false, id}});
     }
     StateOf(live).must_decide = true;
@@ -434,10 +449,12 @@ class Player {
       live.phase = phase;
       live.reason = outcome.reason;
     }
-    if (state.decision.would_give_up != state.would_give_up) {
-      state.would_give_up = state.decision.would_give_up;
-      if (const auto& would = state.would_give_up) {
-        Tell(EventKind::kWouldGiveUp, job_id, would->instance, would->reason);
+    if (state.decision.would != state.would) {
+      state.would = state.decision.would;
+      for (const scaling::Outcome& would : state.would) {
+        Tell(would.verdict == Verdict::kWithdraw ? EventKind::kWouldWithdraw
+                                                 : EventKind::kWouldGiveUp,
+             job_id, would.instance, would.reason);
       }
     }
     std::string shape = ShapeText(state.service, state.decision);

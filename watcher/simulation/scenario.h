@@ -31,7 +31,7 @@ struct NodeSpec {
 
 // Which ConfigMap holds a scaling rule.
 struct RuleKey {
-  std::string ns;
+  std::string ns = "default";
   std::string name;
   auto operator<=>(const RuleKey&) const = default;
 };
@@ -48,43 +48,52 @@ struct ServiceSpec {
 
 struct InstanceSpec {
   size_t service = 0;  // index into Scenario::services
+  std::string job_id;  // as written, empty for the only service
   std::string name;    // no other instance that is there at the same time has it
   std::string group;   // empty: it has no label mind-cluster/group-name
   int64_t pods = 1;
   int64_t npus_per_pod = 8;
 };
 
+// How many, by group.
+using Counts = std::map<std::string, int64_t, std::less<>>;
+
 // An expectation about the instances in one state: how many of each group, or which.
 struct Claim {
   enum class State : uint8_t { kRunning, kStarting, kNoRoom, kHeld, kGivenUp };
   State state = State::kRunning;
   int line = 0;
-  std::map<std::string, int64_t> counts;          // by group; groups that are not named may differ
+  Counts counts;                                  // groups that are not named may differ
   std::optional<std::vector<std::string>> names;  // sorted; these and no others
 };
 std::string_view StateName(Claim::State state);  // "running", as in the file
 
 struct Expectation {
   size_t service = 0;
+  std::string job_id;  // as written, empty for the only service
   std::vector<Claim> claims;
   std::optional<int64_t> shape;  // 1 is the fullest; 0: none runs whole
   int shape_line = 0;
-  std::map<std::string, int64_t> never_more_than;  // running at any time so far, by group
+  Counts never_more_than;  // running at any time so far
   int never_line = 0;
 };
 
-// What an entry of the timeline does. Nodes are indices into Scenario::nodes.
+// What an entry of the timeline does. `node` is an index into Scenario::nodes.
 struct BreakNode {
+  std::string name;
   size_t node = 0;
 };
 struct RepairNode {
+  std::string name;
   size_t node = 0;
 };
 struct BreakCards {
+  std::string name;
   size_t node = 0;
   int64_t count = 1;
 };
 struct RepairCards {
+  std::string name;
   size_t node = 0;
   int64_t count = 1;
 };
@@ -111,13 +120,16 @@ struct Entry {
   Action action;
 };
 
+struct ScenarioOptions : scaling::Options {
+  std::chrono::seconds start_time{30};  // from placed to running
+  std::chrono::seconds seen_after{0};   // from a grant until the pods show it
+};
+
 struct Scenario {
   std::string name;             // empty: it has none
   std::vector<NodeSpec> nodes;  // by name, numbers in names as numbers: npu-2 before npu-10
   std::vector<RuleSpec> rules;  // at the start
-  scaling::Options options;
-  std::chrono::seconds start_time{30};  // from placed to running
-  std::chrono::seconds seen_after{0};   // from a grant until the pods show it
+  ScenarioOptions options;
   std::vector<ServiceSpec> services;
   std::vector<Entry> timeline;  // in order of time; instances of `services` are submitted in it
 };
@@ -125,6 +137,7 @@ struct Scenario {
 struct ScenarioReading {
   std::vector<Scenario> scenarios;  // one a document
   json::Issues issues;              // every fault, with its place; then there are no scenarios
+  json::Issues warnings;            // what the scenarios should write differently
 };
 
 // Reads a text, which may hold several documents. Never throws, whatever the bytes.

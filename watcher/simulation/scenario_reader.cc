@@ -1,39 +1,21 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <type_traits>
 #include <utility>
 
+#include "base/duration.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
-#include "schemas/json_schema.h"
-#include "watcher/simulation/duration.h"
 #include "watcher/simulation/scenario.h"
-#include "watcher/simulation/scenario_schema.h"
+#include "watcher/simulation/scenario_table.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
 
 using json::Child;
-using json::Find;
-using json::Json;
-
-constexpr std::string_view kDefaultNamespace = "default";
-
-const schemas::JsonSchema& CompiledSchema() {
-  static const schemas::JsonSchema schema = schemas::JsonSchema::Compile(ScenarioSchema()).value();
-  return schema;
-}
-
-std::string TextOf(const Json& object, std::string_view key, std::string_view otherwise = "") {
-  return std::string(json::FindString(object, key).value_or(otherwise));
-}
-
-// A whole number that the schema has bounded; 8.0 is one.
-int64_t WholeNumber(const Json& object, std::string_view key, int64_t otherwise) {
-  const Json* value = Find(object, key);
-  return value == nullptr ? otherwise : value->get<int64_t>();
-}
+using std::chrono::seconds;
 
 // Names in order, with the numbers in them as numbers: npu-2 before npu-10.
 bool NameLess(const std::string& left, const std::string& right) {
@@ -62,54 +44,39 @@ bool NameLess(const std::string& left, const std::string& right) {
   return a.empty() && b.empty() ? left < right : a.empty();
 }
 
-class Reader {
+// Finds what names refer to, and follows what is there at which time.
+class Resolver {
  public:
-  Reader(const json::YamlDocument& document, json::Issues& issues)
-      : root_(document.value), positions_(document.positions), issues_(issues) {}
+  Resolver(WrittenScenario written, const json::Json& root, schemas::Reading& reading)
+      : written_(std::move(written)),
+        scenario_(std::move(written_.scenario)),
+        root_(root),
+        reading_(reading) {}
 
-  Scenario Read() {
-    if (!FitsSchema()) return {};
-    scenario_.name = TextOf(root_, "name");
-    ReadNodes();
-    ReadRules();
-    ReadServices();
-    ReadOptions();
-    ReadTimeline();
+  Scenario Resolve() {
+    ResolveNodes();
+    ResolveRules();
+    ResolveServices();
+    ResolveTimeline();
     Order();
     return std::move(scenario_);
   }
 
  private:
-  // Looking for a place takes time in proportion to the text: not for faults that are not shown.
-  bool Shown() const { return issues_.items().size() < json::Issues::kMax; }
-
   void Fault(const std::string& path, std::string message, std::string hint) {
-    json::Position at;
-    if (Shown()) at = positions_.At(path);
-    issues_.Add({at, json::FieldPath(root_, path), std::move(message), std::move(hint)});
+    reading_.Fault(path, std::move(message), std::move(hint));
   }
 
+  // Looking for a near miss takes time: not for faults that are not shown.
   template <typename Names>
   void Unknown(const std::string& path, std::string message, const std::string& written,
                const Names& known, std::string hint) {
-    if (Shown()) {
+    if (reading_.fault_count() < json::Issues::kMax) {
       std::vector<std::string_view> words(known.begin(), known.end());
       std::erase(words, "");
       if (const auto near = NearestOf(written, words)) hint = "did you mean " + Quote(*near) + "?";
     }
     Fault(path, std::move(message), std::move(hint));
-  }
-
-  bool FitsSchema() {
-    const auto faults = CompiledSchema().Validate(root_);
-    for (const schemas::SchemaFault& fault : faults) {
-      if (Shown()) {
-        issues_.Add(schemas::ToIssue(fault, root_, positions_));
-      } else {
-        issues_.Add({});
-      }
-    }
-    return faults.empty();
   }
 
   bool TooMany(const std::string& path, size_t count, size_t most, std::string_view what) {
@@ -121,43 +88,21 @@ class Reader {
     return true;
   }
 
-  std::chrono::seconds Duration(const Json& object, std::string_view key, const std::string& path,
-                                std::chrono::seconds otherwise) {
-    const Json* value = Find(object, key);
-    if (value == nullptr) return otherwise;
-    if (const auto text = json::AsString(value)) {
-      if (const auto duration = ParseDuration(*text)) return *duration;
-      Fault(Child(path, key), Quote(*text) + " is not a duration of at most a year",
-            "write 90s, 5m, 1h or 1m30s");
-    } else {
-      Fault(Child(path, key), value->dump() + " has no unit", "write " + value->dump() + "s");
-    }
-    return otherwise;
-  }
-
-  void ReadNodes() {
-    const Json& nodes = *Find(root_, "nodes");
+  void ResolveNodes() {
     size_t total = 0;
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const Json& node = nodes[i];
+    for (size_t i = 0; i < written_.nodes.size(); ++i) {
+      const WrittenNode& node = written_.nodes[i];
       const std::string path = Child("/nodes", i);
-      const auto name = json::FindString(node, "name");
-      const auto prefix = json::FindString(node, "prefix");
-      const int64_t count = WholeNumber(node, "count", 0);
-      if (name ? prefix || count > 0 : !prefix || count == 0) {
+      if (node.name ? node.prefix || node.count : !node.prefix || !node.count) {
         Fault(path, "a node has either a name, or a prefix and a count",
               "write name: npu-0, or prefix: npu- and count: 3");
         continue;
       }
-      const int64_t npus = WholeNumber(node, "npus", 1);
-      total += name ? 1 : static_cast<size_t>(count);
+      total += static_cast<size_t>(node.count.value_or(1));
       if (TooMany(path, total, kMaxNodes, "nodes")) return;
-      if (name) {
-        AddNode(std::string(*name), npus, path);
-      } else {
-        for (int64_t n = 0; n < count; ++n) {
-          AddNode(std::string(*prefix) + std::to_string(n), npus, path);
-        }
+      if (node.name) AddNode(*node.name, node.npus, path);
+      for (int64_t n = 0; n < node.count.value_or(0); ++n) {
+        AddNode(*node.prefix + std::to_string(n), node.npus, path);
       }
     }
     std::sort(scenario_.nodes.begin(), scenario_.nodes.end(),
@@ -173,45 +118,18 @@ class Reader {
     scenario_.nodes.push_back({std::move(name), npus});
   }
 
-  static RuleSpec RuleOf(const Json& value) {
-    const Json& text = *Find(value, "text");
-    return {{TextOf(value, "namespace", kDefaultNamespace), TextOf(value, "name")},
-            text.is_string() ? text.get<std::string>() : text.dump(2)};
-  }
-
   // Rules that are there at some time.
-  void ReadRules() {
-    const Json& rules = *Find(root_, "rules");
-    for (size_t i = 0; i < rules.size(); ++i) {
-      RuleSpec rule = RuleOf(rules[i]);
-      if (!rules_.insert(rule.key).second) {
-        Fault(Child(Child("/rules", i), "name"),
-              "there is a rule " + Quote(rule.key.name) + " in this namespace above",
-              "to change a rule later write setRule: in the timeline");
-      }
-      scenario_.rules.push_back(std::move(rule));
+  void ResolveRules() {
+    scenario_.rules = std::move(written_.rules);
+    for (size_t i = 0; i < scenario_.rules.size(); ++i) {
+      const RuleKey& key = scenario_.rules[i].key;
+      if (rules_.insert(key).second) continue;
+      Fault(Child(Child("/rules", i), "name"),
+            "there is a rule " + Quote(key.name) + " in this namespace above",
+            "to change a rule later write setRule: in the timeline");
     }
-    for (const Json& entry : *Find(root_, "timeline")) {
-      if (const Json* value = Find(entry, "setRule")) rules_.insert(RuleOf(*value).key);
-    }
-  }
-
-  void ReadServices() {
-    const Json& services = *Find(root_, "services");
-    for (size_t i = 0; i < services.size(); ++i) {
-      const std::string path = Child("/services", i);
-      ServiceSpec service{
-          TextOf(services[i], "jobID"),
-          {TextOf(services[i], "namespace", kDefaultNamespace), TextOf(services[i], "rule")}};
-      if (!services_.emplace(service.job_id, i).second) {
-        Fault(Child(path, "jobID"), "another service has the jobID " + Quote(service.job_id),
-              "give each service a unique jobID: expect: names services by it");
-      }
-      CheckRule(Child(path, "rule"), service.rule);
-      scenario_.services.push_back(std::move(service));
-      if (const Json* instances = Find(services[i], "instances")) {
-        ReadInstances(*instances, i, Child(path, "instances"));
-      }
+    for (const WrittenEntry& entry : written_.timeline) {
+      if (const auto* set = std::get_if<SetRule>(&*entry.action)) rules_.insert(set->rule.key);
     }
   }
 
@@ -227,202 +145,105 @@ class Reader {
         key.name, known, "add it to rules:, or write setRule: in the timeline");
   }
 
-  void ReadInstances(const Json& instances, size_t service, const std::string& path) {
-    for (size_t i = 0; i < instances.size(); ++i) {
-      const std::string at = Child(path, i);
-      Add(Duration(instances[i], "at", at, {}), Submit{InstanceOf(instances[i], service)}, at);
+  void ResolveServices() {
+    for (size_t i = 0; i < written_.services.size(); ++i) {
+      WrittenService& service = written_.services[i];
+      const std::string path = Child("/services", i);
+      if (!services_.emplace(service.job_id, i).second) {
+        Fault(Child(path, "jobID"), "another service has the jobID " + Quote(service.job_id),
+              "give each service a unique jobID: expect: names services by it");
+      }
+      CheckRule(Child(path, "rule"), service.rule);
+      scenario_.services.push_back(service);
+      for (size_t n = 0; n < service.instances.size(); ++n) {
+        WrittenInstance& instance = service.instances[n];
+        instance.service = i;
+        Know(instance);
+        Add(instance.at, Submit{std::move(instance)}, Child(Child(path, "instances"), n));
+      }
     }
   }
 
-  InstanceSpec InstanceOf(const Json& value, size_t service) {
-    InstanceSpec instance;
-    instance.service = service;
-    instance.name = TextOf(value, "name");
-    instance.group = TextOf(value, "group");
-    instance.pods = WholeNumber(value, "pods", instance.pods);
-    instance.npus_per_pod = WholeNumber(value, "npusPerPod", instance.npus_per_pod);
+  void Know(const InstanceSpec& instance) {
     names_.insert(instance.name);
     groups_.insert(instance.group);
-    return instance;
   }
 
-  void ReadOptions() {
-    const Json* options = Find(root_, "options");
-    if (options == nullptr) return;
-    const std::string path = "/options";
-    scaling::Options& decision = scenario_.options;
-    decision.upstream_counts = json::AsBool(Find(*options, "upstreamCounts")).value_or(false);
-    if (const Json* rebalance = Find(*options, "rebalance")) {
-      decision.rebalance = schemas::EnforcementModeNamed(json::AsString(rebalance).value_or(""))
-                               .value_or(schemas::EnforcementMode::kOff);
-    }
-    decision.rebalance_after = Duration(*options, "rebalanceAfter", path, decision.rebalance_after);
-    decision.cool_down = Duration(*options, "coolDown", path, decision.cool_down);
-    decision.reservation = Duration(*options, "reservation", path, decision.reservation);
-    scenario_.seen_after = Duration(*options, "seenAfter", path, scenario_.seen_after);
-    scenario_.start_time = Duration(*options, "startTime", path, scenario_.start_time);
-  }
-
-  void ReadTimeline() {
-    const Json& timeline = *Find(root_, "timeline");
+  void ResolveTimeline() {
+    std::vector<WrittenEntry>& timeline = written_.timeline;
     if (TooMany("/timeline", timeline.size(), kMaxEntries, "entries")) return;
-    // What is expected may name instances and groups that come later in the file.
-    for (const Json& entry : timeline) {
-      if (const Json* submit = Find(entry, "submit")) InstanceOf(*submit, 0);
+    size_t expectations = 0;
+    for (const WrittenEntry& entry : timeline) {
+      // What is expected may name instances and groups that come later in the file.
+      if (const auto* submit = std::get_if<Submit>(&*entry.action)) Know(submit->instance);
+      expectations += std::holds_alternative<Expectation>(*entry.action) ? 1 : 0;
     }
-    const auto expectations =
-        std::count_if(timeline.begin(), timeline.end(),
-                      [](const Json& entry) { return entry.contains("expect"); });
-    if (TooMany("/timeline", static_cast<size_t>(expectations), kMaxExpectations, "expectations")) {
-      return;
-    }
-    std::chrono::seconds before{0};
-    for (size_t i = 0; i < timeline.size(); ++i) {
-      const Json& entry = timeline[i];
-      const std::string path = Child("/timeline", i);
-      const auto at = Duration(entry, "at", path, before);
-      if (at < before) {
-        Fault(Child(path, "at"),
-              FormatDuration(at) + " is before " + FormatDuration(before) + " of the entry above",
-              "write the entries in order of time");
-      }
-      before = std::max(at, before);
-      if (entry.size() != 2) {
-        Fault(path,
-              entry.size() < 2 ? "the entry says when, but not what happens"
-                               : "the entry says several things, and their order would be unclear",
-              "write one of breakNode, repairNode, breakCard, repairCard, submit, delete, "
-              "failInstance, setRule, deleteRule and expect");
-        continue;
-      }
-      ReadAction(entry, at, path);
+    if (TooMany("/timeline", expectations, kMaxExpectations, "expectations")) return;
+    for (WrittenEntry& entry : timeline) {
+      std::visit([&](auto& action) { Resolve(action, entry.path); }, *entry.action);
+      Add(*entry.at, *std::move(entry.action), std::move(entry.path));
     }
   }
 
-  void ReadAction(const Json& entry, std::chrono::seconds at, const std::string& path) {
-    const auto member = std::next(entry.begin());  // keys are in order, and "at" is the first
-    const std::string& word = member.key();
-    const Json& value = member.value();
-    const std::string where = Child(path, word);
-    if (word == "breakNode") {
-      Add(at, BreakNode{NodeNamed(value, where)}, where);
-    } else if (word == "repairNode") {
-      Add(at, RepairNode{NodeNamed(value, where)}, where);
-    } else if (word == "breakCard") {
-      Add(at,
-          BreakCards{NodeNamed(value["node"], Child(where, "node")),
-                     WholeNumber(value, "count", 1)},
-          where);
-    } else if (word == "repairCard") {
-      Add(at,
-          RepairCards{NodeNamed(value["node"], Child(where, "node")),
-                      WholeNumber(value, "count", 1)},
-          where);
-    } else if (word == "submit") {
-      Add(at, Submit{InstanceOf(value, ServiceOf(value, where))}, where);
-    } else if (word == "delete") {
-      Add(at, Delete{value.get<std::string>()}, where);
-    } else if (word == "failInstance") {
-      Add(at, FailInstance{value.get<std::string>()}, where);
-    } else if (word == "setRule") {
-      Add(at, SetRule{RuleOf(value)}, where);
-    } else if (word == "deleteRule") {
-      const RuleKey key =
-          value.is_string()
-              ? RuleKey{std::string(kDefaultNamespace), value.get<std::string>()}
-              : RuleKey{TextOf(value, "namespace", kDefaultNamespace), TextOf(value, "name")};
-      CheckRule(value.is_string() ? where : Child(where, "name"), key);
-      Add(at, DeleteRule{key}, where);
-    } else {
-      Add(at, ExpectationOf(value, where), where);
+  // Where a name is that may also be a member of an object.
+  std::string NamePath(const std::string& path, std::string_view member) const {
+    return json::Resolve(root_, path)->is_object() ? Child(path, member) : path;
+  }
+
+  template <typename Done>
+  void Resolve(Done& action, const std::string& path) {
+    if constexpr (requires { action.node; }) {
+      action.node = IndexOf(action.name, nodes_, NamePath(path, "node"),
+                            "there is no node " + Quote(action.name), "add it to nodes:");
+    } else if constexpr (std::is_same_v<Done, Submit>) {
+      action.instance.service = ServiceOf(action.instance.job_id, path);
+    } else if constexpr (std::is_same_v<Done, DeleteRule>) {
+      CheckRule(NamePath(path, "name"), action.rule);
+    } else if constexpr (std::is_same_v<Done, Expectation>) {
+      ResolveExpectation(action, path);
     }
   }
 
-  size_t NodeNamed(const Json& value, const std::string& path) {
-    const std::string& name = value.get_ref<const std::string&>();
-    const auto found = nodes_.find(name);
-    if (found != nodes_.end()) return found->second;
+  void ResolveExpectation(Expectation& action, const std::string& path) {
+    action.service = ServiceOf(action.job_id, path);
+    for (Claim& claim : action.claims) {
+      const std::string at = Child(path, StateName(claim.state));
+      CheckGroups(claim.counts, at);
+      if (!claim.names) continue;
+      for (size_t i = 0; i < claim.names->size(); ++i) CheckName((*claim.names)[i], Child(at, i));
+      std::sort(claim.names->begin(), claim.names->end());
+    }
+    CheckGroups(action.never_more_than, Child(Child(path, "never"), "moreThan"));
+  }
+
+  size_t IndexOf(const std::string& name, const std::map<std::string, size_t, std::less<>>& indices,
+                 const std::string& path, std::string message, std::string hint) {
+    const auto found = indices.find(name);
+    if (found != indices.end()) return found->second;
     std::vector<std::string_view> known;
-    for (const NodeSpec& node : scenario_.nodes) known.push_back(node.name);
-    Unknown(path, "there is no node " + Quote(name), name, known, "add it to nodes:");
+    for (const auto& [each, index] : indices) known.push_back(each);
+    Unknown(path, std::move(message), name, known, std::move(hint));
     return 0;
   }
 
-  size_t ServiceOf(const Json& value, const std::string& path) {
-    const auto job_id = json::FindString(value, "service");
-    if (!job_id) {
-      if (scenario_.services.size() > 1) {
-        Fault(path, "there are several services, but this entry names none",
-              "add service: with a jobID");
-      }
-      return 0;
+  size_t ServiceOf(const std::string& job_id, const std::string& path) {
+    if (!job_id.empty()) {
+      return IndexOf(job_id, services_, Child(path, "service"),
+                     "no service has the jobID " + Quote(job_id), "add it to services:");
     }
-    const auto found = services_.find(*job_id);
-    if (found != services_.end()) return found->second;
-    std::vector<std::string_view> known;
-    for (const ServiceSpec& service : scenario_.services) known.push_back(service.job_id);
-    Unknown(Child(path, "service"), "no service has the jobID " + Quote(*job_id),
-            std::string(*job_id), known, "add it to services:");
+    if (scenario_.services.size() > 1) {
+      Fault(path, "there are several services, but this entry names none",
+            "add service: with a jobID");
+    }
     return 0;
   }
 
-  Expectation ExpectationOf(const Json& value, const std::string& path) {
-    Expectation expectation;
-    expectation.service = ServiceOf(value, path);
-    for (const Claim::State state :
-         {Claim::State::kRunning, Claim::State::kStarting, Claim::State::kNoRoom,
-          Claim::State::kHeld, Claim::State::kGivenUp}) {
-      const Json* claim = Find(value, StateName(state));
-      if (claim == nullptr) continue;
-      expectation.claims.push_back(ClaimOf(state, *claim, Child(path, StateName(state))));
-    }
-    if (const Json* shape = Find(value, "shape")) {
-      if (shape->is_string() && *shape != "none") {
-        Fault(Child(path, "shape"), Quote(shape->get<std::string>()) + " is not a shape",
-              "write a number, 1 for the fullest shape, or none");
-      }
-      expectation.shape_line = positions_.At(Child(path, "shape")).line;
-      expectation.shape = shape->is_string() ? 0 : WholeNumber(value, "shape", 0);
-    }
-    const Json* limits = Find(Find(value, "never"), "moreThan");
-    if (limits != nullptr) {
-      expectation.never_line = positions_.At(Child(path, "never")).line;
-      expectation.never_more_than = CountsOf(*limits, Child(Child(path, "never"), "moreThan"));
-    }
-    if (expectation.claims.empty() && !expectation.shape && expectation.never_more_than.empty()) {
-      Fault(path, "nothing is expected, so this cannot fail",
-            "write running:, starting:, noRoom:, held:, givenUp:, shape: or never:");
-    }
-    return expectation;
-  }
-
-  Claim ClaimOf(Claim::State state, const Json& value, const std::string& path) {
-    Claim claim;
-    claim.state = state;
-    claim.line = positions_.At(path).line;
-    if (value.is_object()) {
-      if (value.empty()) {
-        Fault(path, "no group is named, so this cannot fail",
-              "write {group: count}, or [] for no instance at all");
-      }
-      claim.counts = CountsOf(value, path);
-      return claim;
-    }
-    claim.names = value.get<std::vector<std::string>>();
-    for (size_t i = 0; i < value.size(); ++i) CheckName((*claim.names)[i], Child(path, i));
-    std::sort(claim.names->begin(), claim.names->end());
-    return claim;
-  }
-
-  std::map<std::string, int64_t> CountsOf(const Json& value, const std::string& path) {
-    std::map<std::string, int64_t> counts;
-    for (const auto& [group, count] : value.items()) {
-      counts[group] = count.get<int64_t>();
+  void CheckGroups(const Counts& counts, const std::string& path) {
+    for (const auto& [group, count] : counts) {
       if (groups_.contains(group)) continue;
       Unknown(Child(path, group), "no instance is of group " + Quote(group), group, groups_,
               "write the group of an instance");
     }
-    return counts;
   }
 
   void CheckName(const std::string& name, const std::string& path) {
@@ -431,7 +252,7 @@ class Reader {
             "write the name of an instance");
   }
 
-  void Add(std::chrono::seconds at, Action action, std::string path) {
+  void Add(seconds at, Action action, std::string path) {
     scenario_.timeline.push_back({at, std::move(action)});
     paths_.push_back(std::move(path));
   }
@@ -474,10 +295,10 @@ class Reader {
             "submit it before");
   }
 
-  const Json& root_;
-  const json::Positions& positions_;
-  json::Issues& issues_;
+  WrittenScenario written_;
   Scenario scenario_;
+  const json::Json& root_;
+  schemas::Reading& reading_;
   std::map<std::string, size_t, std::less<>> nodes_;
   std::map<std::string, size_t, std::less<>> services_;
   std::set<RuleKey> rules_;
@@ -512,7 +333,13 @@ ScenarioReading ReadScenarios(std::string_view text) {
     return reading;
   }
   for (const json::YamlDocument& document : *documents) {
-    reading.scenarios.push_back(Reader(document, reading.issues).Read());
+    schemas::Reading found(document.value, document.positions);
+    WrittenScenario written;
+    if (schemas::Read(ScenarioTable(), {document.value, "", found}, written)) {
+      reading.scenarios.push_back(Resolver(std::move(written), document.value, found).Resolve());
+    }
+    reading.issues.Append(found.Faults());
+    reading.warnings.Append(found.Warnings());
   }
   if (documents->empty()) {
     reading.issues.Add(

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "watcher/simulation/duration.h"
+#include "base/duration.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
@@ -67,6 +67,10 @@ std::string_view EventName(EventKind kind) {
       return "kept";
     case EventKind::kLost:
       return "lost";
+    case EventKind::kWithdrawn:
+      return "withdrawn";
+    case EventKind::kWouldWithdraw:
+      return "would withdraw";
     case EventKind::kGivenUp:
       return "given up";
     case EventKind::kWouldGiveUp:

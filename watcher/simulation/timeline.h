@@ -26,6 +26,8 @@ enum class EventKind : uint8_t {
   kRunning,
   kKept,
   kLost,
+  kWithdrawn,
+  kWouldWithdraw,
   kGivenUp,
   kWouldGiveUp,
   kShape,

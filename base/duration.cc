@@ -1,6 +1,6 @@
-#include "watcher/simulation/duration.h"
+#include "base/duration.h"
 
-namespace mindgate::watcher::simulation {
+namespace mindgate {
 namespace {
 
 std::optional<int64_t> SecondsIn(char unit) {
@@ -26,13 +26,13 @@ std::optional<std::chrono::seconds> ParseDuration(std::string_view text) {
     size_t digits = 0;
     for (; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
       number = number * 10 + (text[digits] - '0');
-      if (number > kMax.count()) return std::nullopt;
+      if (number > kMaxDuration.count()) return std::nullopt;
     }
     if (digits == 0 || digits == text.size()) return std::nullopt;
     const auto unit = SecondsIn(text[digits]);
     if (!unit) return std::nullopt;
     total += number * *unit;
-    if (total > kMax.count()) return std::nullopt;
+    if (total > kMaxDuration.count()) return std::nullopt;
     text.remove_prefix(digits + 1);
   }
   return std::chrono::seconds(total);
@@ -49,4 +49,4 @@ std::string FormatDuration(std::chrono::seconds duration) {
   return text;
 }
 
-}  // namespace mindgate::watcher::simulation
+}  // namespace mindgate

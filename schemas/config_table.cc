@@ -1,0 +1,416 @@
+#include "schemas/config_table.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/text.h"
+#include "base/time.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using json::Child;
+using json::Json;
+using std::chrono::hours;
+using std::chrono::seconds;
+
+using Profiles = std::array<Profile, kFrameworkCount>;
+using MutatorNames = std::set<std::string, std::less<>>;
+
+// In the order of Framework.
+constexpr std::array<std::string_view, kFrameworkCount> kFrameworkTitles = {
+    "MindIE Motor: AscendJobs with the labels jobID and app.",
+    "Other AscendJobs.",
+    "OME: InferenceServices and their runtimes.",
+    "AIBrix: StormServices, RoleSets and PodSets.",
+    "LeaderWorkerSets.",
+    "Jobs and CronJobs of Volcano.",
+    "Plain Deployments and ReplicaSets.",
+    "Plain StatefulSets.",
+    "Jobs and CronJobs of Kubernetes.",
+    "InferServiceSets, InferServices and InstanceSets.",
+    "Pods whose controller mindgate does not know; a pod without a controller gets only its "
+    "scheduler and environment.",
+};
+
+// A summary as a sentence of its own.
+std::string Sentence(std::string_view summary) {
+  std::string text(summary);
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
+// --- values ----------------------------------------------------------------------------------
+
+// A '*' matches only at the end; elsewhere it would be taken as itself, which no name holds.
+Type<std::string> Pattern(const Type<std::string>& type) {
+  return Parsed<std::string>(type, [](std::string pattern, const Field& field) {
+    if (const size_t star = pattern.find('*'); star < pattern.size() - 1) {
+      field.Fault(Quote(pattern) + " cannot match anything: * is allowed only at the end",
+                  "write a name, or the beginning of names followed by *");
+    }
+    return pattern;
+  });
+}
+
+Type<std::string> KindPattern() {
+  return Parsed<std::string>(Text(), [](std::string kind, const Field& field) {
+    std::vector<std::string_view> names;
+    for (int i = 0; i < kKindCount; ++i) names.push_back(KindName(static_cast<Kind>(i)));
+    const auto matches = [&kind](std::string_view name) { return MatchesPattern(kind, name); };
+    if (!kind.empty() && std::none_of(names.begin(), names.end(), matches)) {
+      const auto near = NearestOf(kind, names);
+      field.Fault(Quote(kind) + " is not a kind that rules check",
+                  near ? "did you mean " + Quote(*near) + "?" : "");
+    }
+    return kind;
+  });
+}
+
+Type<Time> Date() {
+  return Parsed<Time>(NonEmptyText(), [](const std::string& text, const Field& field) {
+    const auto time = ParseTime(text);
+    if (!time) {
+      field.Fault(Quote(text) + " is not a date",
+                  "write a day (2026-12-31) or a time (2026-12-31T12:00:00Z)");
+    }
+    return time.value_or(Time());
+  });
+}
+
+// The label is text, but people write the number that it holds.
+Type<std::string> RetryTimes() {
+  const auto read = [](const Field& field, std::string& out) {
+    if (const auto text = json::AsString(&field.value)) {
+      const auto parsed = ParseGoInt(*text);
+      if (!text->empty() && (!parsed || *parsed < 0)) {
+        field.Fault(Quote(*text) + " is not a whole number of 0 or more",
+                    "write a number such as 3, or \"\" to inject nothing");
+      } else {
+        out = *text;
+      }
+      return;
+    }
+    int64_t number = 0;
+    if (Read(Whole(0, std::numeric_limits<int64_t>::max()), field, number)) {
+      out = std::to_string(number);
+    }
+  };
+  return {{"string", "integer"}, {{"minimum", 0}}, read, [](const std::string& text) {
+            return OrderedJson(text);
+          }};
+}
+
+Type<Mode> RuleMode() {
+  return Choice<Mode>({{"enforce", Mode::kEnforce},
+                       {"warn", Mode::kWarn},
+                       {"audit", Mode::kAudit},
+                       {"off", Mode::kOff}});
+}
+
+// --- objects ---------------------------------------------------------------------------------
+
+Type<Profile> ProfileTable(const Profile& defaults) {
+  return Object<Profile>(
+             {{"faultScheduling",
+               "The label fault-scheduling: what the scheduler does with pods on faulty hardware.",
+               &Profile::fault_scheduling,
+               Word({"", "force", "grace", "external-force", "external-grace", "off"})},
+              {"podRescheduling",
+               "The label pod-rescheduling: on replaces single pods before whole jobs.",
+               &Profile::pod_rescheduling, Word({"", "on", "off"})},
+              {"faultRetryTimes",
+               "The label fault-retry-times: how many pod failures are repaired, 0 or more.",
+               &Profile::fault_retry_times, RetryTimes()}},
+             {}, defaults)
+      .OrNull();
+}
+
+Type<Profiles> ProfilesTable() {
+  const Config defaults;
+  std::vector<Key<Profiles>> keys;
+  for (int i = 0; i < kFrameworkCount; ++i) {
+    const auto framework = static_cast<Framework>(i);
+    keys.emplace_back(
+        std::string(FrameworkName(framework)), kFrameworkTitles[static_cast<size_t>(i)],
+        [i](Profiles& profiles) -> Profile& { return profiles[static_cast<size_t>(i)]; },
+        ProfileTable(defaults.profile(framework)));
+  }
+  return Object(std::move(keys)).OrNull();
+}
+
+Type<MutatorNames> MutatorsTable(const KnownNames& known) {
+  std::vector<Key<MutatorNames>> keys;
+  for (const KnownNames::Name& mutator : known.mutators) {
+    const auto set = [name = std::string(mutator.name)](MutatorNames& disabled, bool on,
+                                                        const Field&) {
+      if (!on) disabled.insert(name);
+    };
+    keys.push_back(Key<MutatorNames>::Calling(std::string(mutator.name), Sentence(mutator.summary),
+                                              Boolean(), set, true));
+  }
+  return Object(std::move(keys)).OrNull();
+}
+
+Type<Versions> VersionsTable() {
+  std::vector<Key<Versions>> keys;
+  for (const ComponentInfo& info : kComponents) {
+    const auto set = [component = info.component](Versions& versions, const std::string& text,
+                                                  const Field& field) {
+      if (text.empty()) return;
+      if (const auto version = ReadVersion(text)) return versions.Set(component, *version);
+      field.Fault(Quote(text) + " is not a version",
+                  R"(write it with two or three numbers, such as "1.12")");
+    };
+    keys.push_back(Key<Versions>::Calling(std::string(info.key),
+                                          "The version of " + std::string(info.name) + ".", Text(),
+                                          set, std::string()));
+  }
+  return Object(std::move(keys)).OrNull();
+}
+
+Type<RuleModes> RuleModesTable(const KnownNames& known) {
+  std::vector<Key<RuleModes>> keys;
+  for (const KnownNames::Name& rule : known.rules) {
+    const auto set = [id = std::string(rule.id)](RuleModes& modes, Mode mode, const Field& field) {
+      if (modes.emplace(id, mode).second) return;
+      field.Fault("rule " + id + " is set twice, by its id and by its name", "keep one of them");
+    };
+    for (const std::string_view name : {rule.id, rule.name}) {
+      keys.push_back(
+          Key<RuleModes>::Calling(std::string(name), Sentence(rule.summary), RuleMode(), set));
+    }
+  }
+  auto table =
+      Object<RuleModes>(std::move(keys), {}, {}, "`mindgate explain` lists the rules").OrNull();
+  table.write = [](const RuleModes&) { return OrderedJson::object(); };
+  return table;
+}
+
+Type<ElasticScaling> ElasticScalingTable() {
+  auto keys = ScalingKeys<ElasticScaling>();
+  keys.insert(
+      keys.begin(),
+      {"mode",
+       "With enforce, pods under a rule are created behind a scheduling gate, which the "
+       "watcher opens as the rule says. With observe the watcher only reports what it sees; "
+       "with off it does not watch these pods.",
+       &ElasticScaling::mode, EnforcementModeWord()});
+  keys.emplace_back(
+      "giveUpsPerMinute",
+      "How many instances of all services together may be given up within a minute; the others "
+      "wait, so that a cluster that suddenly looks full is not taken apart.",
+      &ElasticScaling::give_ups_per_minute, Whole(1, 1000));
+  return Object(std::move(keys)).OrNull();
+}
+
+Type<NamespaceOverride> NamespaceTable(const KnownNames& known) {
+  return Object<NamespaceOverride>(
+      {{"name",
+        "The namespace, or the beginning of its name with a * at the end.",
+        &NamespaceOverride::name,
+        Pattern(NonEmptyText()),
+        {.required = true}},
+       {"inject",
+        "With disabled nothing is injected into this namespace; rules still apply. The default is "
+        "enabled.",
+        &NamespaceOverride::inject, Choice<bool>({{"enabled", true}, {"disabled", false}})},
+       {"rules",
+        "Modes of rules in this namespace, written as under the top-level key of the same name.",
+        &NamespaceOverride::rules, RuleModesTable(known)}});
+}
+
+Type<Exception> ExceptionTable(const KnownNames& known) {
+  return Object<Exception>(
+      {{"rules",
+        "The rules that may be broken, by id or name.",
+        &Exception::rules,
+        List(RuleName(known), 1),
+        {.required = true}},
+       {"namespace",
+        "Only in this namespace; a * at the end matches every ending. Left out, in all namespaces.",
+        &Exception::ns, Pattern(Text())},
+       {"kind", "Only objects of this kind. Left out, objects of every kind.", &Exception::kind,
+        KindPattern()},
+       {"name",
+        "Only the object of this name; a * at the end matches every ending. Left out, every "
+        "object.",
+        &Exception::name, Pattern(Text())},
+       {"owner",
+        "Who answers for the exception.",
+        &Exception::owner,
+        NonEmptyText(),
+        {.required = true}},
+       {"reason",
+        "Why the rule may be broken.",
+        &Exception::reason,
+        NonEmptyText(),
+        {.required = true}},
+       {"expires",
+        "The last day of the exception (2026-12-31, in UTC) or a time (2026-12-31T12:00:00Z).",
+        &Exception::expires,
+        Date(),
+        {.required = true}}});
+}
+
+void CheckAccelerator(AcceleratorRow& row, const Field& field) {
+  if (json::Find(field.value, "schedulePolicy") == nullptr &&
+      json::Find(field.value, "acceleratorType") == nullptr) {
+    field.Fault("nothing selects this row", "add schedulePolicy, acceleratorType or both");
+  }
+  const Json* chips = json::Find(field.value, "podChips");
+  for (size_t i = 0; row.node_chips > 0 && json::IsArray(chips) && i < chips->size(); ++i) {
+    const Json& count = (*chips)[i];
+    if (!count.is_number() || count.get<double>() <= static_cast<double>(row.node_chips)) continue;
+    field.reading.Fault(
+        Child(Child(field.path, "podChips"), i),
+        count.dump() + " is more than a node of " + std::to_string(row.node_chips) + " chips has",
+        "write at most " + std::to_string(row.node_chips));
+  }
+}
+
+Type<AcceleratorRow> AcceleratorTable() {
+  return Object<AcceleratorRow>(
+      {{"schedulePolicy",
+        "The value of the annotation huawei.com/schedule_policy that selects this row.",
+        &AcceleratorRow::schedule_policy, NonEmptyText()},
+       {"acceleratorType",
+        "The value of accelerator-type in the nodeSelector that selects this row.",
+        &AcceleratorRow::accelerator_type, NonEmptyText()},
+       {"nodeChips",
+        "Chips of one node.",
+        &AcceleratorRow::node_chips,
+        Whole(1, 1024),
+        {.required = true}},
+       {"podChips",
+        "Numbers of chips that one pod may request.",
+        &AcceleratorRow::pod_chips,
+        ListInto<std::set<int64_t>>(Whole(1, 1024), 1),
+        {.required = true}},
+       {"superPod",
+        "True when nodes of this type form super pods, so that sp-block applies. The default is "
+        "false.",
+        &AcceleratorRow::super_pod, Boolean()},
+       {"wholeNodesWhenDistributed",
+        "True when each pod of a job of several pods must take all chips of its node. The default "
+        "is false.",
+        &AcceleratorRow::whole_nodes_when_distributed, Boolean()}},
+      CheckAccelerator);
+}
+
+// An override that an earlier one hides would have no effect.
+void CheckOverrides(Config& config, const Field& field) {
+  for (auto late = config.namespaces.begin(); late != config.namespaces.end(); ++late) {
+    // A prefix pattern that matches the pattern's own text matches all that it matches.
+    const auto early = std::find_if(
+        config.namespaces.begin(), late,
+        [&](const NamespaceOverride& other) { return MatchesPattern(other.name, late->name); });
+    if (early == late || late->name.empty()) continue;  // an empty one was refused
+    const auto index = static_cast<size_t>(late - config.namespaces.begin());
+    field.reading.Fault(Child(Child(Child(field.path, "namespaces"), index), "name"),
+                        Quote(late->name) + " has no effect: " + Quote(early->name) +
+                            " above it matches the same namespaces",
+                        "move it up, or merge the two");
+  }
+}
+
+}  // namespace
+
+Type<EnforcementMode> EnforcementModeWord() {
+  return Choice<EnforcementMode>({{"off", EnforcementMode::kOff},
+                                  {"observe", EnforcementMode::kObserve},
+                                  {"enforce", EnforcementMode::kEnforce}});
+}
+
+Type<std::string> RuleName(const KnownNames& known) {
+  return Parsed<std::string>(Text(), [&known](const std::string& written, const Field& field) {
+    std::vector<std::string_view> names;
+    for (const KnownNames::Name& rule : known.rules) {
+      if (rule.id == written || rule.name == written) return std::string(rule.id);
+      names.push_back(rule.id);
+      names.push_back(rule.name);
+    }
+    const auto near = NearestOf(written, names);
+    field.Fault("unknown rule " + Quote(written),
+                near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists the rules");
+    return std::string();
+  });
+}
+
+Type<Config> ConfigTable(const KnownNames& known) {
+  std::vector<Key<Config>> keys = {
+      {"scheduler",
+       "The scheduler that the mutator scheduler-name writes into templates that request NPUs and "
+       "name no scheduler of their own.",
+       &Config::scheduler, NonEmptyText()},
+      {"profiles",
+       "What is injected for each framework where the user wrote nothing. An empty value means "
+       "that the label is not injected.",
+       &Config::profiles, ProfilesTable()},
+      {"mutators",
+       "Switches individual mutators off. A mutator that is off injects nothing; rules still "
+       "apply.",
+       &Config::disabled_mutators, MutatorsTable(known)},
+      {"gangRepair",
+       "When true, the watcher lowers the gang size of a new ReplicaSet to the pods that can "
+       "exist, so that a rolling update of a gang-scheduled Deployment is not blocked. When false, "
+       "huawei.com/schedule_minAvailable is not injected where such an update could not proceed.",
+       &Config::gang_repair, Boolean()},
+      {"elasticScaling",
+       "How the watcher treats the instances of services under a scaling rule (label "
+       "mind-cluster/scaling-rule).",
+       &Config::elastic_scaling, ElasticScalingTable()},
+      {"maxMode",
+       "The most that any violated rule leads to, here and in namespaces: with warn what a rule "
+       "would deny is admitted with a warning, with audit findings are only recorded. Rules whose "
+       "own mode is less keep it. For a rollout; enforce leaves every rule its mode.",
+       &Config::max_mode,
+       Choice<Mode>({{"audit", Mode::kAudit}, {"warn", Mode::kWarn}, {"enforce", Mode::kEnforce}})},
+      {"rules",
+       "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a "
+       "warning, audit only records, off does not check. Rules that are not listed keep their own "
+       "default; `mindgate explain` shows it.",
+       &Config::rules,
+       RuleModesTable(known),
+       {.example = R"({"MG050": "enforce", "MG051": "off"})"}},
+      {"namespaces",
+       "Overrides for namespaces. The first entry that matches applies.",
+       &Config::namespaces,
+       List(NamespaceTable(known)).OrNull(),
+       {.example = R"([{"name": "team-*", "inject": "disabled", "rules": {"MG050": "warn"}}])"}},
+      {"exceptions",
+       "Lets named objects break named rules until a date.",
+       &Config::exceptions,
+       List(ExceptionTable(known)).OrNull(),
+       {.example = R"([{"rules": ["MG050"], "namespace": "legacy", "name": "llama-*",
+                        "owner": "serving team", "reason": "moves to OME in December",
+                        "expires": "2026-12-31"}])"}},
+      {"graceOverTime",
+       "Time after which the scheduler turns a graceful rescheduling into a forced one: the value "
+       "of grace-over-time (in seconds) in the init-params of volcano-scheduler.",
+       &Config::grace_over_time, Duration(seconds(2), hours(1))},
+      {"superPodSize",
+       "Nodes in one super pod: the value of super-pod-size in the init-params of "
+       "volcano-scheduler.",
+       &Config::super_pod_size, Whole(1, 1024)},
+      {"versions",
+       "Versions of what the cluster runs, such as volcano: \"1.12\", in quotes. Rules whose facts "
+       "differ between versions then speak of these; for those left empty they say what holds for "
+       "all. `mindgate doctor` prints what it finds.",
+       &Config::versions, VersionsTable()},
+      {"accelerators",
+       "Rows that are added to the chip-count table, or that replace its row of the same schedule "
+       "policy and accelerator type.",
+       &Config::accelerators,
+       List(AcceleratorTable()).OrNull(),
+       {.example = R"([{"schedulePolicy": "chip8-node8", "acceleratorType": "module-910b-8",
+                        "nodeChips": 8, "podChips": [1, 2, 4, 8]}])"}},
+  };
+  return Object<Config>(std::move(keys), CheckOverrides).OrNull();
+}
+
+}  // namespace mindgate::schemas

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "schemas/config.h"
+#include "schemas/config_schema.h"
+#include "schemas/field_types.h"
+
+namespace mindgate::schemas {
+
+// The keys of mindgate.yaml: how each is read, its documentation and its default. `known` must
+// outlive it.
+Type<Config> ConfigTable(const KnownNames& known);
+
+// A rule by its id or name, read as its id.
+Type<std::string> RuleName(const KnownNames& known);
+
+// The modes off, observe and enforce.
+Type<EnforcementMode> EnforcementModeWord();
+
+// The keys of elastic scaling that scenarios have too. An S has ElasticScaling's member names.
+template <typename S>
+std::vector<Key<S>> ScalingKeys() {
+  using std::chrono::hours;
+  using std::chrono::seconds;
+  return {
+      {"upstreamCounts",
+       "When true, only running instances are counted, as ascend-operator does: all waiting "
+       "instances of a group start at once, which may be more than the rule wants.",
+       &S::upstream_counts, Boolean()},
+      {"reservation",
+       "How long an instance counts as started after its gate was to be opened, while neither its "
+       "pods nor the API server confirm it; then the gate is opened again.",
+       &S::reservation, Duration(seconds(1), hours(1))},
+      {"startDeadline",
+       "How long a granted instance may take until it runs. After that its siblings no longer wait "
+       "for it, and one that found no room returns behind its gate.",
+       &S::start_deadline, Duration(seconds(1), hours(24))},
+      {"rebalance",
+       "With enforce, instances of a group that has more than the shape wants are given up when a "
+       "wanted one of another group finds no room, and those that found no room themselves return "
+       "behind their gates. With observe this is only reported.",
+       &S::rebalance, EnforcementModeWord()},
+      {"rebalanceAfter",
+       "How long the wanted instance must have found no room before another one is given up.",
+       &S::rebalance_after, Duration(seconds(1), hours(24))},
+      {"coolDown", "Minimum time between giving up two instances of one service.", &S::cool_down,
+       Duration(seconds(1), hours(24))},
+  };
+}
+
+}  // namespace mindgate::schemas

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/issues.h"
+#include "json/json.h"
+#include "json/positions.h"
+
+namespace mindgate::schemas {
+
+// What is found while one document of a file is read: faults, and warnings about what is accepted
+// but should be written differently. Each has its place.
+class Reading {
+ public:
+  struct Found {
+    std::string path;  // RFC 6901 pointer; where a missing member belongs
+    json::Issue issue;
+  };
+
+  // Both must outlive it.
+  Reading(const json::Json& root, const json::Positions& positions)
+      : root_(root), positions_(positions) {}
+
+  void Fault(std::string_view path, std::string message, std::string hint = "");
+  void Warn(std::string_view path, std::string message, std::string hint);
+
+  json::Position At(std::string_view path) const { return positions_.At(path); }
+  size_t fault_count() const { return faults_.size() + dropped_; }
+
+  const std::vector<Found>& found_faults() const { return faults_; }  // in the order found
+  json::Issues Faults() const;
+  json::Issues Warnings() const { return ByPlace(warnings_); }
+
+ private:
+  // 20 times what is shown, so that the first faults of nearly every text are among them.
+  static constexpr size_t kMaxKept = 20 * json::Issues::kMax;
+
+  Found Describe(std::string_view path, std::string message, std::string hint) const;
+  static json::Issues ByPlace(std::vector<Found> found);
+
+  const json::Json& root_;
+  const json::Positions& positions_;
+  std::vector<Found> faults_;
+  std::vector<Found> warnings_;
+  size_t dropped_ = 0;  // of the faults
+};
+
+// A value that is read, and its place.
+struct Field {
+  const json::Json& value;
+  std::string path;
+  Reading& reading;
+
+  void Fault(std::string message, std::string hint = "") const {
+    reading.Fault(path, std::move(message), std::move(hint));
+  }
+};
+
+}  // namespace mindgate::schemas

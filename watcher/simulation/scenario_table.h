@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schemas/field_types.h"
+#include "watcher/simulation/scenario.h"
+
+namespace mindgate::watcher::simulation {
+
+// A scenario as written: numbers and names are checked one by one, but not what names refer to.
+
+struct WrittenNode {
+  std::optional<std::string> name;
+  std::optional<std::string> prefix;
+  std::optional<int64_t> count;
+  int64_t npus = 1;
+};
+
+struct WrittenInstance : InstanceSpec {
+  std::chrono::seconds at{0};
+};
+
+struct WrittenService : ServiceSpec {
+  std::vector<WrittenInstance> instances;
+};
+
+struct WrittenEntry {
+  std::optional<std::chrono::seconds> at;
+  std::optional<Action> action;  // with names, but no indices
+  std::string path;              // of the action
+};
+
+struct WrittenScenario {
+  Scenario scenario;  // name and options
+  std::vector<WrittenNode> nodes;
+  std::vector<RuleSpec> rules;
+  std::vector<WrittenService> services;
+  std::vector<WrittenEntry> timeline;
+};
+
+// The keys of a scenario: how each is read, its documentation and its default.
+const schemas::Type<WrittenScenario>& ScenarioTable();
+
+// The JSON Schema (draft 7) of one scenario.
+schemas::OrderedJson ScenarioSchema();
+
+}  // namespace mindgate::watcher::simulation
