@@ -19,12 +19,12 @@ using schemas::WorkloadView;
 class Views {
  public:
   // Texts inside objects are read for rules alone.
-  Views(const AdmissionRequest& request, bool read_texts)
-      : request_(request), read_texts_(read_texts) {}
+  Views(const AdmissionRequest& request, const schemas::ViewOptions& options)
+      : request_(request), options_(options) {}
 
   std::optional<WorkloadView> Of(const Value* object) {
     if (object == nullptr) return std::nullopt;
-    return schemas::BuildView(*object, RuntimeOf(*object), read_texts_);
+    return schemas::BuildView(*object, RuntimeOf(*object), options_);
   }
 
  private:
@@ -37,22 +37,26 @@ class Views {
     }
     const auto reference = schemas::RuntimeOf(object);
     if (!reference) return nullptr;
-    const auto& info = schemas::InfoOf(reference->kind);
-    const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
     const auto ns =
         json::FindString(json::Find(object, "metadata"), "namespace").value_or(request_.ns);
-    const Value* runtime =
-        request_.objects->Find(info.group, info.name, namespaced ? ns : "", reference->name);
+    const auto find = [&](schemas::Kind kind, std::string_view in) {
+      const auto& info = schemas::InfoOf(kind);
+      return request_.objects->Find(info.group, info.name, in, reference->name);
+    };
+    // OME looks for a ServingRuntime of the namespace when there is no ClusterServingRuntime, which
+    // is what its API makes of a reference without a kind (ome: pkg/runtimeselector/fetcher.go).
+    const Value* runtime = reference->namespaced() ? nullptr : find(reference->kind, "");
+    if (runtime == nullptr) runtime = find(schemas::Kind::kServingRuntime, ns);
     if (runtime == nullptr) return nullptr;
     if (runtime_ == nullptr || runtime_->object != runtime) {
-      auto view = schemas::BuildView(*runtime);
+      auto view = schemas::BuildView(*runtime, nullptr, options_);
       runtime_ = view ? std::make_shared<const WorkloadView>(*std::move(view)) : nullptr;
     }
     return runtime_;
   }
 
   const AdmissionRequest& request_;
-  const bool read_texts_;
+  const schemas::ViewOptions options_;
   std::shared_ptr<const WorkloadView> runtime_;  // the last
 };
 
@@ -100,7 +104,7 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   }
   if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
   if (request.object == nullptr) return Ignored("no object");
-  Views views(request, options.judge);
+  Views views(request, {.read_texts = options.judge, .scheduler = config.scheduler});
   auto view = views.Of(request.object);
   if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");

@@ -50,7 +50,11 @@ std::string KindsOf(const Rule& rule) {
   if (missing.size() >= kinds.size()) return Join(kinds, ", ");
   std::string out = "all workloads";
   if (!missing.empty()) out += " except " + Join(missing, ", ");
-  if (rule.kinds.Has(schemas::Kind::kConfigMap)) out += "; ConfigMap";
+  for (const schemas::KindInfo& info : schemas::kKinds) {
+    if (!schemas::kWorkloads.Has(info.kind) && rule.kinds.Has(info.kind)) {
+      out += "; " + std::string(info.name);
+    }
+  }
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "doctor/report.h"
 #include "json/json.h"
 #include "kube/client.h"
+#include "schemas/versions.h"
 
 namespace mindgate::doctor {
 
@@ -47,6 +48,7 @@ struct Context {
   std::set<std::string> watcher_accounts{};  // that Pods of watchers run under
   // Whether a watcher's configuration says so; nothing when that is not known.
   std::optional<bool> enforces_scaling{};
+  std::optional<schemas::Versions> versions{};  // of the watcher's configuration, when it is known
 };
 
 std::string Text(const Json& value, std::initializer_list<std::string_view> keys);
@@ -71,6 +73,7 @@ void CheckBounds(Context& context);
 void CheckControllers(Context& context);
 void CheckWatcher(Context& context);
 void CheckGates(Context& context);
+void CheckVersions(Context& context);
 void CheckDryRun(Context& context);
 
 }  // namespace mindgate::doctor

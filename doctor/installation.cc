@@ -66,6 +66,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
       continue;
     }
     const EnforcementMode mode = config->elastic_scaling.mode;
+    state.settings = config->elastic_scaling;
     if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
   }
 }

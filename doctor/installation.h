@@ -47,7 +47,8 @@ Leader LeaderOf(const json::Json& lease, Time now);
 // What the watcher of an installation does about elastic scaling. What is not known is said.
 struct WatcherState {
   std::optional<schemas::EnforcementMode> mode;
-  std::string why_no_mode;  // a sentence, when there is none
+  schemas::ElasticScaling settings{};  // with `mode`; else the defaults
+  std::string why_no_mode;             // a sentence, when there is none
   std::optional<Leader> leader;
   std::string why_no_leader;       // a sentence, when there is none
   bool leader_is_unknown = false;  // the Lease could not be read

@@ -163,9 +163,13 @@ std::vector<Need> Does(const schemas::Config& config) {
   if (scaling.mode == EnforcementMode::kEnforce) {
     needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
     if (scaling.rebalance == EnforcementMode::kEnforce) {
-      needs.push_back(
-          {{{"", "pods", "delete", "", ""}}, "no instance is given up for one that is needed"});
+      needs.push_back({{{"", "pods", "delete", "", ""}, {"", "pods/eviction", "create", "", ""}},
+                       "no instance is given up for one that is needed"});
     }
+  }
+  if (scaling.mode != EnforcementMode::kOff && scaling.rebalance != EnforcementMode::kOff) {
+    needs.push_back({{{"", "nodes", "list", "", ""}, {"", "nodes", "watch", "", ""}},
+                     "NPUs of nodes that are down or cordoned count as room"});
   }
   if (config.gang_repair) {
     needs.push_back({{{"apps", "deployments", "list", "", ""},
@@ -204,6 +208,7 @@ void CheckWatcherAccounts(Context& context) {
         unknown = true;
         continue;
       }
+      context.versions = config->versions;
       enforces |= config->elastic_scaling.mode == schemas::EnforcementMode::kEnforce;
       for (Need& need : Does(*config)) needs.push_back(std::move(need));
     }

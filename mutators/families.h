@@ -21,9 +21,8 @@ void ScalingGate(const MutationContext& context, Edits& edits);  // scaling_gate
 // written: with MayEdit of any of its templates.
 bool MayEditJob(const MutationContext& context);
 
-// The spec that holds a job's own schedulerName: /spec, for a CronJob the spec of its job template.
-schemas::Place JobSpec(const schemas::WorkloadView& view);
-bool HasJobScheduler(const schemas::WorkloadView& view);  // AscendJob and vcjobs
+// AscendJob and vcjobs: their `spec` names the scheduler of all pods.
+bool HasJobScheduler(const schemas::WorkloadView& view);
 
 // Whether the watcher decides when these pods start: they are under a scaling rule, and it is
 // enforced.
@@ -38,7 +37,7 @@ bool IsPlain(const schemas::WorkloadView& view);
 
 // A pod that no controller owns: only its scheduler and environment are completed.
 inline bool IsBarePod(const schemas::WorkloadView& view) {
-  return view.kind == schemas::Kind::kPod && !view.controller;
+  return schemas::kPods.Has(view.kind) && !view.controller;
 }
 
 // Whether the NPU plugin understands this value of fault-scheduling, pod-rescheduling or

@@ -268,19 +268,14 @@ bool RestartsInPlace(const MutationContext& context, const PodGroupView& group) 
   const WorkloadView& view = context.view;
   if (schemas::kOmeKinds.Has(view.kind)) return group.owner == PodGroupOwner::kReplicaSet;
   // Elsewhere it is not the user who chooses.
-  constexpr schemas::KindSet kChoose =
-      schemas::kVolcanoJobs | schemas::kBatchJobs | schemas::kAibrixKinds |
-      schemas::KindSet{schemas::Kind::kAscendJob, schemas::Kind::kPod};
+  constexpr schemas::KindSet kChoose = schemas::kVolcanoJobs | schemas::kBatchJobs |
+                                       schemas::kAibrixKinds | schemas::kAscendJobs |
+                                       schemas::kPods;
   if (!kChoose.Has(view.kind)) return false;
   return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
     const PodTemplateView& pod = view.templates[index];
     if (!IsInjected(context, pod)) return false;
-    if (view.kind == schemas::Kind::kAscendJob) {
-      const std::string_view replica_spec = pod.path.substr(0, pod.path.rfind('/'));
-      const auto policy =
-          json::FindString(json::Resolve(*view.object, replica_spec), "restartPolicy");
-      return policy && *policy != "Never" && *policy != "ExitCode";
-    }
+    if (schemas::kAscendJobs.Has(view.kind)) return pod.restart_policy.value != "Never";
     // restart-policy completes AIBrix roles, a batch/v1 Job has none by default, other pods Always.
     if (pod.pod_spec.Find("restartPolicy") == nullptr) return schemas::kVolcanoJobs.Has(view.kind);
     return pod.pod_spec.Text("restartPolicy") != "Never";

@@ -59,12 +59,10 @@ bool HasSchedulingStrategy(const WorkloadView& view, const PodTemplateView& pod)
     const Value* strategy = json::Find(holder, "schedulingStrategy");
     return json::IsObject(strategy) && !strategy->empty();
   };
-  const Value* spec = view.kind == schemas::Kind::kStormService
-                          ? json::FindPath(*view.object, {"spec", "template", "spec"})
-                          : json::Find(*view.object, "spec");
-  if (has(spec)) return true;
-  const Value* roles = json::Find(spec, "roles");
-  return view.kind != schemas::Kind::kPodSet && json::IsArray(roles) && has(&(*roles)[pod.part]);
+  if (has(view.spec.value)) return true;
+  return std::any_of(view.parts.begin(), view.parts.end(), [&](const schemas::PartView& role) {
+    return role.index == pod.part && has(role.value);
+  });
 }
 
 GangSize OfRoles(const MutationContext& context, const PodGroupView& group) {
@@ -122,13 +120,34 @@ Frozen FrozenSize(const MutationContext& context, const PodGroupView& group) {
   return {};
 }
 
+bool IsAnyGated(const MutationContext& context, const PodGroupView& group, const Edits& edits) {
+  return std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
+    return IsGated(context, edits, context.view.templates[index]);
+  });
+}
+
+// Under a scaling rule the replicas of a Deployment start one by one. Without a gang size the
+// scheduler's plugin waits for all live ones, those behind the gate included (mind-cluster:
+// component/ascend-for-volcano/plugin/job.go and npu.go, jobReady).
+void InjectOne(const MutationContext& context, const PodGroupView& group, Edits& edits) {
+  for (size_t index : group.templates) {
+    const PodTemplateView& pod = context.view.templates[index];
+    if (!IsInjected(context, pod) || !IsScheduledByVolcano(context, pod) ||
+        !MayEdit(context, pod) || pod.annotations.Find(schemas::kMinAvailable) != nullptr) {
+      continue;
+    }
+    edits.Set(pod.annotations, schemas::kMinAvailable, "1",
+              "the watcher starts its pods one by one, and without a gang size the scheduler would "
+              "wait for all of them");
+  }
+}
+
 void Inject(const MutationContext& context, const PodGroupView& group, GangSize size,
             std::string_view reason, Edits& edits) {
+  const bool gated = IsAnyGated(context, group, edits);
+  if (gated && group.owner == PodGroupOwner::kReplicaSet) return InjectOne(context, group, edits);
   const Frozen frozen = FrozenSize(context, group);
-  if (size.why_not.empty() && group.owner != PodGroupOwner::kPodSet &&
-      std::any_of(group.templates.begin(), group.templates.end(), [&](size_t index) {
-        return IsGated(context, edits, context.view.templates[index]);
-      })) {
+  if (size.why_not.empty() && group.owner != PodGroupOwner::kPodSet && gated) {
     size.why_not =
         "its instances are started one by one, so a gang of all of them would wait forever";
   }
@@ -143,8 +162,7 @@ void Inject(const MutationContext& context, const PodGroupView& group, GangSize 
     if (!IsInjected(context, pod) || !IsScheduledByVolcano(context, pod)) continue;
     if (pod.annotations.Find(schemas::kMinAvailable) != nullptr) continue;
     // The service's own metadata reaches all its components.
-    if (context.view.kind == schemas::Kind::kInferenceService &&
-        context.view.Annotation(schemas::kMinAvailable)) {
+    if (context.view.UsesRuntime() && context.view.Annotation(schemas::kMinAvailable)) {
       continue;
     }
     if (!size.why_not.empty()) {
@@ -159,10 +177,16 @@ void Inject(const MutationContext& context, const PodGroupView& group, GangSize 
 
 void MinAvailable(const MutationContext& context, Edits& edits) {
   const WorkloadView& view = context.view;
-  const bool service = view.kind == schemas::Kind::kInferenceService;
-  if (!service && !schemas::kAibrixKinds.Has(view.kind)) return;
+  const bool service = view.UsesRuntime();
+  const bool aibrix = schemas::kAibrixKinds.Has(view.kind);
   for (const PodGroupView& group : view.pod_groups) {
     if (group.templates.empty()) continue;
+    if (!service && !aibrix) {
+      if (group.owner == PodGroupOwner::kReplicaSet && IsAnyGated(context, group, edits)) {
+        InjectOne(context, group, edits);
+      }
+      continue;
+    }
     const PodTemplateView& first = view.templates[group.templates.front()];
     if (service) {
       if (group.owner != PodGroupOwner::kReplicaSet || first.router) continue;

@@ -8,10 +8,10 @@ namespace mindgate::mutators {
 void MindieLabels(const MutationContext& context, Edits& edits) {
   using schemas::kApp, schemas::kGroupName, schemas::kJobId, schemas::kScalingRule;
   const schemas::WorkloadView& view = context.view;
-  const bool job = view.kind == schemas::Kind::kAscendJob;
+  const bool job = schemas::kAscendJobs.Has(view.kind);
   if (job) {
     if (view.framework != schemas::Framework::kMindIE && !view.Label(kScalingRule)) return;
-  } else if (view.kind == schemas::Kind::kPod || view.templates.size() != 1 ||
+  } else if (schemas::kPods.Has(view.kind) || view.templates.size() != 1 ||
              !view.Label(kScalingRule)) {
     // Of several templates, one may be a router's, which no rule counts.
     return;

@@ -7,13 +7,13 @@
 
 #include "json/pointer.h"
 #include "mutators/families.h"
+#include "schemas/job_attributes.h"
 #include "schemas/names.h"
 
 namespace mindgate::mutators {
 namespace {
 
 using json::Value;
-using schemas::Kind;
 using schemas::Operation;
 using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
@@ -289,15 +289,6 @@ class TemplateHistory {
   std::vector<Entry> entries_;
 };
 
-namespace {
-
-bool IsVolcano(const MutationContext& context, std::string_view scheduler) {
-  return schemas::IsDefaultScheduler(context.view.info(), scheduler) ||
-         scheduler == schemas::kVolcanoScheduler || scheduler == context.config.scheduler;
-}
-
-}  // namespace
-
 std::span<const Mutator> Mutators() { return kMutators; }
 
 Edits Mutate(const MutationContext& asked) {
@@ -353,25 +344,12 @@ bool MayEditJob(const MutationContext& context) {
                      [&](const PodTemplateView& pod) { return MayEdit(context, pod); });
 }
 
-schemas::Place JobSpec(const WorkloadView& view) {
-  schemas::Place place;
-  if (view.kind == Kind::kVolcanoCronJob) {
-    place.path = "/spec/jobTemplate/spec";
-    place.value = json::FindPath(*view.object, {"spec", "jobTemplate", "spec"});
-  } else {
-    place.path = "/spec";
-    place.value = json::Find(*view.object, "spec");
-  }
-  place.wrong_type = place.value != nullptr && !place.value->is_object();
-  return place;
-}
-
 bool HasJobScheduler(const WorkloadView& view) {
-  return view.kind == Kind::kAscendJob || schemas::kVolcanoJobs.Has(view.kind);
+  return schemas::kAscendJobs.Has(view.kind) || schemas::kVolcanoJobs.Has(view.kind);
 }
 
 bool IsScheduledByVolcano(const MutationContext& context, const PodTemplateView& pod) {
-  return IsVolcano(context, pod.SchedulerName());
+  return schemas::IsPlacedByVolcano(context.view, pod, context.config);
 }
 
 }  // namespace mindgate::mutators

@@ -10,7 +10,6 @@ namespace mindgate::mutators {
 namespace {
 
 using json::Value;
-using schemas::Kind;
 using schemas::KindSet;
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
@@ -19,7 +18,7 @@ using schemas::WorkloadView;
 
 // Kinds of Kubernetes itself, and pods whose controller we do not handle.
 constexpr KindSet kPlainKinds =
-    schemas::kReplicaSets | schemas::kBatchJobs | KindSet{Kind::kStatefulSet, Kind::kPod};
+    schemas::kReplicaSets | schemas::kBatchJobs | schemas::kStatefulSets | schemas::kPods;
 
 // "rank-table", "global_ranktable".
 bool NamesRankTable(std::string_view text) {
@@ -57,7 +56,7 @@ bool HasIndependentPods(const WorkloadView& view, const PodGroupView& group) {
   if (group.owner == PodGroupOwner::kRoleSet) return true;
   // The leaders of a LeaderWorkerSet share one PodGroup unless gang scheduling is configured in its
   // controller, and it recreates the group of a deleted pod by itself.
-  if (!IsPlain(view) && view.kind != Kind::kLeaderWorkerSet) return false;
+  if (!IsPlain(view) && !schemas::kLeaderWorkerSets.Has(view.kind)) return false;
   return std::none_of(group.templates.begin(), group.templates.end(),
                       [&](size_t index) { return SharesRankTable(view, view.templates[index]); });
 }

@@ -36,7 +36,7 @@ bool IsGated(const MutationContext& context, const Edits& edits, const PodTempla
 // Gates can be added to pods at their creation only, and to templates not without a rollout: so it
 // is the pods that get them.
 void ScalingGate(const MutationContext& context, Edits& edits) {
-  if (context.view.kind != schemas::Kind::kPod ||
+  if (!schemas::kPods.Has(context.view.kind) ||
       context.request.operation != schemas::Operation::kCreate) {
     return;
   }

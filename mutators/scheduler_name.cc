@@ -27,7 +27,7 @@ std::string_view NamedInTemplate(const MutationContext& context) {
 // manifest.
 std::string_view OldScheduler(const MutationContext& context) {
   if (context.old_view == nullptr) return {};
-  const auto old = json::FindString(JobSpec(*context.old_view).value, kKey);
+  const auto old = json::FindString(context.old_view->spec.value, kKey);
   return old && (*old == context.config.scheduler || *old == schemas::kVolcanoScheduler)
              ? *old
              : std::string_view();
@@ -43,7 +43,7 @@ void OfJob(const MutationContext& context, Edits& edits) {
   };
   const std::string_view named = NamedInTemplate(context);
   const std::string_view old = OldScheduler(context);
-  const schemas::Place spec = JobSpec(view);
+  const schemas::Place& spec = view.spec;
   if (json::FindString(spec.value, kKey).value_or("").empty() &&
       (!old.empty() || MayEditJob(context)) &&
       std::any_of(templates.begin(), templates.end(), needs)) {
@@ -51,7 +51,7 @@ void OfJob(const MutationContext& context, Edits& edits) {
     edits.Set(spec, kKey, name.empty() ? std::string_view(context.config.scheduler) : name,
               kReason);
   }
-  if (view.kind != schemas::Kind::kAscendJob || named.empty() ||
+  if (!schemas::kAscendJobs.Has(view.kind) || named.empty() ||
       std::none_of(templates.begin(), templates.end(), injected)) {
     return;
   }

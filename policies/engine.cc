@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/chip_table.h"
+#include "policies/families.h"
 #include "policies/places.h"
 
 namespace mindgate::policies {
@@ -15,10 +16,39 @@ using schemas::Mode;
 
 std::vector<const Rule*> MakeCatalogue() {
   std::vector<const Rule*> rules;
-  for (const auto& family :
-       {StructureRules(), PodRules(), AscendJobRules(), ScalingRules(), MindieRules(),
-        FaultLabelRules(), MinAvailableRules(), ChipRules(), NodeRules(), OmeRules(), AibrixRules(),
-        VolcanoRules(), InferOperatorRules(), FieldRules()}) {
+  for (const auto& family : {common::StructureRules(),
+                             common::SchedulerRules(),
+                             common::PodRules(),
+                             common::GracePeriodRules(),
+                             common::FaultValueRules(),
+                             common::RecoveryRules(),
+                             common::FaultPlacementRules(),
+                             common::MinAvailableRules(),
+                             common::FieldRules(),
+                             common::ScaledPodRules(),
+                             ascendjob::ReplicaRules(),
+                             ascendjob::RunRules(),
+                             ascendjob::LifeRules(),
+                             ascendjob::ScalingJobRules(),
+                             ascendjob::ScalingConfigMapRules(),
+                             ascendjob::MindieJobRules(),
+                             ascendjob::ServiceRules(),
+                             ascendjob::RankTableRules(),
+                             chips::CountRules(),
+                             chips::PolicyRules(),
+                             chips::SuperPodRules(),
+                             chips::InferenceCardRules(),
+                             chips::EnvironmentRules(),
+                             chips::VirtualNpuRules(),
+                             chips::SuperPodHardwareRules(),
+                             chips::SelectorRules(),
+                             ome::ComponentRules(),
+                             aibrix::RoleRules(),
+                             volcano::JobRules(),
+                             lws::GroupRules(),
+                             infer_operator::ServiceRules(),
+                             infer_operator::RoleRules(),
+                             infer_operator::NodePortRules()}) {
     for (const Rule& rule : family) rules.push_back(&rule);
   }
   std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });
@@ -60,8 +90,8 @@ Mode ModeUnder(const Rule& rule, const schemas::Config& config, const Override* 
 // A rule about pods found nothing to say of a service that leaves its pods to a runtime which is
 // not known: it has not passed.
 bool SeesNoPods(const Rule& rule, const schemas::WorkloadView& view) {
-  const bool of_pods = !rule.of_object && rule.kinds.Has(schemas::Kind::kDeployment);
-  return of_pods && LacksRuntime(view) && !view.RequestsNpus();
+  const bool of_pods = !rule.of_object && rule.kinds.Intersects(schemas::kDeployments);
+  return of_pods && view.LacksRuntime() && !view.RequestsNpus();
 }
 
 void Check(const Rule& rule, const RuleContext& context, Findings& findings) {

@@ -110,18 +110,14 @@ bool IsInjectionOff(const RuleContext& context, std::string_view mutator) {
          context.config.disabled_mutators.contains(mutator);
 }
 
-bool LacksRuntime(const WorkloadView& view) {
-  return view.kind == schemas::Kind::kInferenceService && view.runtime == nullptr;
-}
-
 bool MayBeBound(const RuleContext& context) {
-  return context.view.kind == schemas::Kind::kPod &&
+  return schemas::kPods.Has(context.view.kind) &&
          (context.view.controller || context.request.operation != schemas::Operation::kCreate);
 }
 
 bool IsMindieManager(const WorkloadView& view) {
   const auto app = view.Label(schemas::kApp);
-  return view.kind == schemas::Kind::kAscendJob &&
+  return schemas::kAscendJobs.Has(view.kind) &&
          (app == "mindie-ms-controller" || app == "mindie-ms-coordinator");
 }
 

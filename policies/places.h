@@ -94,8 +94,6 @@ std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& oc
 // or switches off the mutator of that name.
 bool IsInjectionOff(const RuleContext& context, std::string_view mutator);
 
-// An OME service whose runtime is not known here, and may say what the service leaves out.
-bool LacksRuntime(const schemas::WorkloadView& view);
 inline constexpr std::string_view kNeedsRuntime =
     "needs the runtime of the service, which is not known here";
 

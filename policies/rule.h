@@ -12,6 +12,9 @@
 
 namespace mindgate::policies {
 
+using schemas::KindSet;
+using schemas::Mode;
+
 // How bad it is when the rule is broken, whatever the mode in force.
 enum class Severity {
   kError,    // it cannot work, or a feature the user asked for is silently off
@@ -75,8 +78,8 @@ struct Rule {
   std::string_view id;    // "MG001", never reused
   std::string_view name;  // kebab-case, says what is checked
   Severity severity;
-  schemas::Mode default_mode;
-  schemas::KindSet kinds;
+  Mode default_mode;
+  KindSet kinds;
   std::string_view summary;  // what must hold, one sentence
   std::string_view why;      // what happens when it does not, at fault time or before
   std::string_view fix;      // what to write
@@ -87,21 +90,5 @@ struct Rule {
   bool of_any_size = false;  // also judges an object that has more parts than are handled
   bool of_object = false;    // judges what stands in the object itself, not what its pods become
 };
-
-// Rule families, one file each under policies/.
-std::span<const Rule> StructureRules();  // MG001..MG003: shape of every workload
-std::span<const Rule> PodRules();        // MG004..MG009: containers and scheduler of NPU pods
-std::span<const Rule> AscendJobRules();  // MG010..MG029
-std::span<const Rule> ScalingRules();    // MG030..MG039: scaling labels and scaling-rule ConfigMaps
-std::span<const Rule> MindieRules();     // MG040..MG049: app, jobID, rank tables
-std::span<const Rule> FaultLabelRules();    // MG050..MG069: fault labels and recovery annotations
-std::span<const Rule> MinAvailableRules();  // MG070..MG079: schedule_minAvailable
-std::span<const Rule> ChipRules();    // MG080..MG099, MG160..MG162: chips, policies, super pods
-std::span<const Rule> NodeRules();    // MG100..MG109, MG163, MG164: nodeSelector, env, virtual NPUs
-std::span<const Rule> OmeRules();     // MG110..MG119, MG165
-std::span<const Rule> AibrixRules();  // MG120..MG127
-std::span<const Rule> FieldRules();   // MG128: fields of AIBrix and infer-operator
-std::span<const Rule> VolcanoRules();  // MG130..MG139: vcjobs and native workloads under Volcano
-std::span<const Rule> InferOperatorRules();  // MG140..MG159
 
 }  // namespace mindgate::policies

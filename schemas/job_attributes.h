@@ -68,8 +68,8 @@ std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips);
 // with something behind it, such as "volcano-2", which may be another instance.
 std::optional<std::string_view> MeantScheduler(std::string_view scheduler, const Config& config);
 
-// True for Volcano under any configured name or a misspelling of it, and for an unset scheduler,
-// which injection fills in.
+// Whether Volcano places these pods: true for it under its own or the configured name or a
+// misspelling of either, and for an unset scheduler, which injection fills in.
 bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config);
 
 // How far the object alone shows what the plugin will see.

@@ -5,29 +5,6 @@
 namespace mindgate::schemas {
 namespace {
 
-constexpr std::array<KindInfo, kKindCount> kKinds = {{
-    {Kind::kAscendJob, "mindxdl.gitee.com", "v1", "AscendJob", false, false},
-    {Kind::kVolcanoJob, "batch.volcano.sh", "v1alpha1", "Job", false, true},
-    {Kind::kVolcanoCronJob, "batch.volcano.sh", "v1alpha1", "CronJob", false, false},
-    {Kind::kJob, "batch", "v1", "Job", true, true},
-    {Kind::kCronJob, "batch", "v1", "CronJob", true, false},
-    {Kind::kDeployment, "apps", "v1", "Deployment", true, false},
-    {Kind::kReplicaSet, "apps", "v1", "ReplicaSet", true, false},
-    {Kind::kStatefulSet, "apps", "v1", "StatefulSet", true, false},
-    {Kind::kLeaderWorkerSet, "leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", false, false},
-    {Kind::kServingRuntime, "ome.io", "v1beta1", "ServingRuntime", false, false},
-    {Kind::kClusterServingRuntime, "ome.io", "v1beta1", "ClusterServingRuntime", false, false},
-    {Kind::kInferenceService, "ome.io", "v1beta1", "InferenceService", false, false},
-    {Kind::kStormService, "orchestration.aibrix.ai", "v1alpha1", "StormService", false, false},
-    {Kind::kRoleSet, "orchestration.aibrix.ai", "v1alpha1", "RoleSet", false, false},
-    {Kind::kPodSet, "orchestration.aibrix.ai", "v1alpha1", "PodSet", false, false},
-    {Kind::kInferServiceSet, "mindcluster.huawei.com", "v1", "InferServiceSet", false, false},
-    {Kind::kInferService, "mindcluster.huawei.com", "v1", "InferService", false, false},
-    {Kind::kInstanceSet, "mindcluster.huawei.com", "v1", "InstanceSet", false, false},
-    {Kind::kPod, "", "v1", "Pod", true, true},
-    {Kind::kConfigMap, "", "v1", "ConfigMap", true, false},
-}};
-
 constexpr std::array<std::string_view, kFrameworkCount> kFrameworkNames = {
     "mindie",  "ascendjob",  "ome",         "aibrix", "leaderworkerset",
     "volcano", "deployment", "statefulset", "job",    "infer-operator",
@@ -38,15 +15,6 @@ constexpr std::array<std::string_view, kFrameworkCount> kFrameworkNames = {
 std::string_view FrameworkName(Framework framework) {
   return kFrameworkNames[static_cast<size_t>(framework)];
 }
-
-std::optional<Framework> FrameworkNamed(std::string_view name) {
-  for (size_t i = 0; i < kFrameworkNames.size(); ++i) {
-    if (kFrameworkNames[i] == name) return static_cast<Framework>(i);
-  }
-  return std::nullopt;
-}
-
-const KindInfo& InfoOf(Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
 
 std::string_view KindName(Kind kind) { return InfoOf(kind).name; }
 

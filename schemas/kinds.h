@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -32,8 +34,8 @@ enum class Kind : uint8_t {
   kInstanceSet,
   kPod,
   kConfigMap,
+  kService,
 };
-inline constexpr int kKindCount = 20;
 
 // Whose habits decide the injected defaults; the key of a profile in mindgate.yaml.
 enum class Framework : uint8_t {
@@ -53,7 +55,22 @@ inline constexpr int kFrameworkCount = 11;
 
 std::string_view FrameworkName(
     Framework framework);  // as written in mindgate.yaml: "mindie", "ome", ...
-std::optional<Framework> FrameworkNamed(std::string_view name);
+
+// What fills the view of an object, one function for the kinds of a framework (schemas/views).
+namespace views {
+
+class Builder;
+void ReadNative(Builder& builder);
+void ReadVolcanoJob(Builder& builder);
+void ReadAscendJob(Builder& builder);
+void ReadLeaderWorkerSet(Builder& builder);
+void ReadOme(Builder& builder);
+void ReadAibrix(Builder& builder);
+void ReadInferOperator(Builder& builder);
+void ReadConfigMap(Builder& builder);
+void ReadService(Builder& builder);
+
+}  // namespace views
 
 struct KindInfo {
   Kind kind;
@@ -63,9 +80,58 @@ struct KindInfo {
   bool built_in;         // the API server writes defaults (schedulerName: default-scheduler) before
                          // admission
   bool template_frozen;  // the pod template cannot change after creation: mutate on CREATE only
+  // Where its pods take labels (or annotations, for "*") from, as people write field paths.
+  std::string_view pod_metadata;
+  void (*read)(views::Builder& builder);
 };
 
-const KindInfo& InfoOf(Kind kind);
+// In the order of Kind.
+inline constexpr KindInfo kKinds[] = {
+    {Kind::kAscendJob, "mindxdl.gitee.com", "v1", "AscendJob", false, false,
+     "spec.template.metadata.*", views::ReadAscendJob},
+    {Kind::kVolcanoJob, "batch.volcano.sh", "v1alpha1", "Job", false, true,
+     "spec.template.metadata.*", views::ReadVolcanoJob},
+    {Kind::kVolcanoCronJob, "batch.volcano.sh", "v1alpha1", "CronJob", false, false,
+     "spec.jobTemplate.metadata.*", views::ReadVolcanoJob},
+    {Kind::kJob, "batch", "v1", "Job", true, true, "spec.template.metadata.*", views::ReadNative},
+    {Kind::kCronJob, "batch", "v1", "CronJob", true, false,
+     "spec.jobTemplate.spec.template.metadata.*", views::ReadNative},
+    {Kind::kDeployment, "apps", "v1", "Deployment", true, false, "spec.template.metadata.*",
+     views::ReadNative},
+    {Kind::kReplicaSet, "apps", "v1", "ReplicaSet", true, false, "spec.template.metadata.*",
+     views::ReadNative},
+    {Kind::kStatefulSet, "apps", "v1", "StatefulSet", true, false, "spec.template.metadata.*",
+     views::ReadNative},
+    {Kind::kLeaderWorkerSet, "leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", false, false,
+     "metadata.* of the leader and worker template", views::ReadLeaderWorkerSet},
+    {Kind::kServingRuntime, "ome.io", "v1beta1", "ServingRuntime", false, false,
+     "* of spec.engineConfig and spec.decoderConfig", views::ReadOme},
+    {Kind::kClusterServingRuntime, "ome.io", "v1beta1", "ClusterServingRuntime", false, false,
+     "* of spec.engineConfig and spec.decoderConfig", views::ReadOme},
+    {Kind::kInferenceService, "ome.io", "v1beta1", "InferenceService", false, false,
+     "* of spec.engine and spec.decoder", views::ReadOme},
+    {Kind::kStormService, "orchestration.aibrix.ai", "v1alpha1", "StormService", false, false,
+     "spec.template.spec.roles[].template.metadata.*", views::ReadAibrix},
+    {Kind::kRoleSet, "orchestration.aibrix.ai", "v1alpha1", "RoleSet", false, false,
+     "spec.roles[].template.metadata.*", views::ReadAibrix},
+    {Kind::kPodSet, "orchestration.aibrix.ai", "v1alpha1", "PodSet", false, false,
+     "spec.template.metadata.*", views::ReadAibrix},
+    {Kind::kInferServiceSet, "mindcluster.huawei.com", "v1", "InferServiceSet", false, false,
+     "metadata.* of the role's pod template", views::ReadInferOperator},
+    {Kind::kInferService, "mindcluster.huawei.com", "v1", "InferService", false, false,
+     "metadata.* of the role's pod template", views::ReadInferOperator},
+    {Kind::kInstanceSet, "mindcluster.huawei.com", "v1", "InstanceSet", false, false,
+     "metadata.* of the role's pod template", views::ReadInferOperator},
+    {Kind::kPod, "", "v1", "Pod", true, true, "spec.template.metadata.*", views::ReadNative},
+    {Kind::kConfigMap, "", "v1", "ConfigMap", true, false, "", views::ReadConfigMap},
+    {Kind::kService, "", "v1", "Service", true, false, "", views::ReadService},
+};
+inline constexpr int kKindCount = static_cast<int>(std::size(kKinds));
+static_assert(std::ranges::all_of(kKinds, [](const KindInfo& info) {
+  return &info - kKinds == static_cast<int>(info.kind);
+}));
+
+constexpr const KindInfo& InfoOf(Kind kind) { return kKinds[static_cast<size_t>(kind)]; }
 std::string_view KindName(Kind kind);  // "Deployment"; vcjobs are "Job" of batch.volcano.sh
 
 // `api_version` is "group/version" or "v1".
@@ -81,6 +147,7 @@ class KindSet {
     for (Kind kind : kinds) bits_ |= Bit(kind);
   }
   constexpr bool Has(Kind kind) const { return (bits_ & Bit(kind)) != 0; }
+  constexpr bool Intersects(KindSet other) const { return (bits_ & other.bits_) != 0; }
   constexpr KindSet operator|(KindSet other) const {
     KindSet set;
     set.bits_ = bits_ | other.bits_;
@@ -97,21 +164,34 @@ class KindSet {
   uint32_t bits_ = 0;
 };
 
+// By framework.
+inline constexpr KindSet kAscendJobs = {Kind::kAscendJob};
 inline constexpr KindSet kOmeRuntimes = {Kind::kServingRuntime, Kind::kClusterServingRuntime};
-inline constexpr KindSet kOnlyAscendJob = {Kind::kAscendJob};
-inline constexpr KindSet kOnlyConfigMap = {Kind::kConfigMap};
-inline constexpr KindSet kOmeKinds = kOmeRuntimes | KindSet{Kind::kInferenceService};
-inline constexpr KindSet kAibrixKinds = {Kind::kStormService, Kind::kRoleSet, Kind::kPodSet};
-inline constexpr KindSet kInferOperatorKinds = {Kind::kInferServiceSet, Kind::kInferService,
-                                                Kind::kInstanceSet};
+inline constexpr KindSet kInferenceServices = {Kind::kInferenceService};
+inline constexpr KindSet kOmeKinds = kOmeRuntimes | kInferenceServices;
+inline constexpr KindSet kStormServices = {Kind::kStormService};
+inline constexpr KindSet kAibrixWithRoles = kStormServices | KindSet{Kind::kRoleSet};
+inline constexpr KindSet kAibrixKinds = kAibrixWithRoles | KindSet{Kind::kPodSet};
+inline constexpr KindSet kLeaderWorkerSets = {Kind::kLeaderWorkerSet};
+inline constexpr KindSet kInferServiceSets = {Kind::kInferServiceSet};
+inline constexpr KindSet kInferWithRoles = kInferServiceSets | KindSet{Kind::kInferService};
+inline constexpr KindSet kInstanceSets = {Kind::kInstanceSet};
+inline constexpr KindSet kInferOperatorKinds = kInferWithRoles | kInstanceSets;
 inline constexpr KindSet kVolcanoJobs = {Kind::kVolcanoJob, Kind::kVolcanoCronJob};
 inline constexpr KindSet kBatchJobs = {Kind::kJob, Kind::kCronJob};
+inline constexpr KindSet kDeployments = {Kind::kDeployment};
 // Whose pods are of ReplicaSets.
-inline constexpr KindSet kReplicaSets = {Kind::kDeployment, Kind::kReplicaSet};
-// Every kind that holds pod templates, bare pods included.
-inline constexpr KindSet kWorkloads =
-    kOmeKinds | kAibrixKinds | kInferOperatorKinds | kVolcanoJobs | kBatchJobs |
-    KindSet{Kind::kAscendJob,   Kind::kDeployment,      Kind::kReplicaSet,
-            Kind::kStatefulSet, Kind::kLeaderWorkerSet, Kind::kPod};
+inline constexpr KindSet kReplicaSets = kDeployments | KindSet{Kind::kReplicaSet};
+inline constexpr KindSet kStatefulSets = {Kind::kStatefulSet};
+inline constexpr KindSet kPods = {Kind::kPod};
+inline constexpr KindSet kConfigMaps = {Kind::kConfigMap};
+inline constexpr KindSet kServices = {Kind::kService};
+
+// Every kind that makes pods, and these with bare pods.
+inline constexpr KindSet kPodMakers = kAscendJobs | kOmeKinds | kAibrixKinds | kLeaderWorkerSets |
+                                      kInferOperatorKinds | kVolcanoJobs | kBatchJobs |
+                                      kReplicaSets | kStatefulSets;
+inline constexpr KindSet kWorkloads = kPodMakers | kPods;
+inline constexpr KindSet kEveryKind = kWorkloads | kConfigMaps | kServices;
 
 }  // namespace mindgate::schemas

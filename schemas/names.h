@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 // The words of the field: labels, annotations, resources and variables that MindCluster, Volcano,
@@ -76,5 +77,8 @@ inline constexpr std::string_view kScalingGate =
     "mindgate.io/elastic-scaling";  // scheduling gate that the watcher takes away
 // On a PodGroup: the values of kMinAvailable that the watcher wrote there, newest last: "1,2,3".
 inline constexpr std::string_view kGangRepair = "mindgate.io/gang-repair";
+
+// The NodePort of the coordinator in MindIE Motor's samples.
+inline constexpr int64_t kMindieNodePort = 31015;
 
 }  // namespace mindgate::schemas

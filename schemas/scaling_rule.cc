@@ -12,6 +12,7 @@
 #include "schemas/key_words.h"
 #include "schemas/names.h"
 #include "schemas/place.h"
+#include "schemas/repeated_keys.h"
 
 namespace mindgate::schemas {
 namespace {
@@ -115,10 +116,18 @@ class ScalingRuleReader {
     }
     const JsonComments comments = FindComments(text);
     if (comments.first) ReportComments(comments);
-    const std::string_view content = comments.blanked ? *comments.blanked : text;
+    std::string_view content = comments.blanked ? *comments.blanked : text;
     json::Limits limits;
     limits.elements = kMaxValues;
-    const auto root = json::Document::Decode(content, limits);
+    auto root = json::Document::Decode(content, limits);
+    RepeatedKeys repeated;
+    if (!root && !root.error().beyond_limit) {
+      repeated = FindRepeatedKeys(content);
+      if (!repeated.keys.empty()) {
+        content = repeated.blanked;
+        root = json::Document::Decode(content, limits);
+      }
+    }
     if (!root) {
       json::Issue issue = root.error();
       if (issue.beyond_limit) {
@@ -130,6 +139,13 @@ class ScalingRuleReader {
       }
       reading_.refused.Add(std::move(issue));
       return std::move(reading_);
+    }
+    for (const RepeatedKeys::Key& key : repeated.keys) {
+      reading_.doubtful.Add({key.at, "",
+                             "key " + Quote(key.name) +
+                                 " is written twice in one object, and the operator takes the "
+                                 "last one",
+                             "keep one of them"});
     }
     root_ = &root->root();
     ReadRoot();

@@ -51,7 +51,8 @@ struct ScalingRule {
 };
 
 // What there is to say about the text of a rule. Places are lines and columns of that text; `field`
-// is a path inside it. Each list is in the order of the text.
+// is a path inside it. Each list is in the order of the
+// text, behind keys that come twice.
 struct ScalingRuleReading {
   std::optional<ScalingRule>
       rule;                 // as the operator understands it; nothing when it refuses the text
@@ -61,8 +62,8 @@ struct ScalingRuleReading {
 };
 
 // Reads the JSON text. Go's decoder and strconv.Atoi set what is accepted: keys in any case,
-// numbers as strings only, unknown members ignored. Comments are refused as Go does, but do not
-// hide the other faults. Never throws, whatever the bytes.
+// numbers as strings only, unknown members ignored, the last of two members of one name. Comments
+// are refused as Go does, but do not hide the other faults. Never throws, whatever the bytes.
 ScalingRuleReading ReadScalingRule(std::string_view text);
 
 // data[elastic_scaling.json] of a ConfigMap; nothing when it is missing or not a string.

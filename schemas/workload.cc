@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "schemas/makers.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
@@ -165,6 +166,17 @@ void Summarize(WorkloadView& view) {
 
 }  // namespace
 
+std::string PartView::Path(std::string_view below) const {
+  std::string path(holder);
+  if (index) path += "/" + std::to_string(*index);
+  return path.append(below);
+}
+
+std::string PartView::Title(std::string_view what) const {
+  const auto name = json::FindString(*value, "name");
+  return std::string(what) + " " + (name ? Quote(*name) : std::to_string(index.value_or(0)));
+}
+
 std::string LabelOccurrence::Path() const { return map->path.Child(key); }
 
 bool ContainerView::RequestsNpus() const {
@@ -251,7 +263,7 @@ void LabelOccurrences::Iterator::Advance() {
 
 std::optional<WorkloadView> BuildView(const Value& object,
                                       std::shared_ptr<const WorkloadView> runtime,
-                                      bool read_texts) {
+                                      const ViewOptions& options) {
   const auto kind = KindOf(object);
   if (!kind) return std::nullopt;
   WorkloadView view;
@@ -259,50 +271,10 @@ std::optional<WorkloadView> BuildView(const Value& object,
   view.object = &object;
   view.kind = *kind;
   view.runtime = std::move(runtime);
-  views::Builder builder(view);
+  views::Builder builder(view, options);
   ReadMetadata(object, builder);
-  switch (*kind) {
-    case Kind::kAscendJob:
-      views::ReadAscendJob(builder);
-      break;
-    case Kind::kVolcanoJob:
-    case Kind::kVolcanoCronJob:
-      views::ReadVolcanoJob(builder);
-      break;
-    case Kind::kJob:
-    case Kind::kCronJob:
-    case Kind::kDeployment:
-    case Kind::kReplicaSet:
-    case Kind::kStatefulSet:
-    case Kind::kPod:
-      views::ReadNative(builder);
-      break;
-    case Kind::kLeaderWorkerSet:
-      views::ReadLeaderWorkerSet(builder);
-      break;
-    case Kind::kServingRuntime:
-    case Kind::kClusterServingRuntime:
-    case Kind::kInferenceService:
-      views::ReadOme(builder);
-      break;
-    case Kind::kStormService:
-    case Kind::kRoleSet:
-    case Kind::kPodSet:
-      views::ReadAibrix(builder);
-      break;
-    case Kind::kInferServiceSet:
-    case Kind::kInferService:
-    case Kind::kInstanceSet:
-      views::ReadInferOperator(builder);
-      break;
-    case Kind::kConfigMap:
-      if (!views::IsOurConfigMap(object, view.name)) return std::nullopt;
-      builder.StringMap(&object, "data", "/data");
-      if (!read_texts) break;
-      if (const auto text = ScalingRuleText(object)) view.scaling_rule = ReadScalingRule(*text);
-      view.rank_table = ReadRankTable(object);
-      break;
-  }
+  InfoOf(*kind).read(builder);
+  if (builder.declined()) return std::nullopt;
   if (view.excess) {
     view.templates.clear();
     view.pod_groups.clear();

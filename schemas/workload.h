@@ -72,6 +72,25 @@ struct PodChips {
   bool own = true;                      // false: only the OME runtime names it
 };
 
+// One of the roles or tasks that an object lists, or the object itself where it is a role (PodSet,
+// InstanceSet).
+struct PartView {
+  std::string_view holder;      // path of the list; of the role's own spec when there is no list
+  std::optional<size_t> index;  // in the list; nothing when there is none
+  const json::Value* value = nullptr;  // an object
+
+  std::string Path(std::string_view below = {}) const;
+  // For messages, `what` being the part's noun: `role "prefill"`, `role 2`.
+  std::string Title(std::string_view what) const;
+};
+
+// The restartPolicy with which the controller makes the pods of a template.
+struct RestartPolicyView {
+  Pointer holder;  // of the member
+  // Nothing when none is written and the API server has no default for it.
+  std::optional<std::string_view> value;
+};
+
 // One pod template, or one OME fragment from which OME makes a template.
 struct PodTemplateView {
   std::string_view name;  // as its kind calls it: replica type, task, role, "leader", "engine",
@@ -104,6 +123,9 @@ struct PodTemplateView {
   // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods;
   // else empty.
   std::string_view job_scheduler;
+  RestartPolicyView restart_policy;
+  // What the controller writes into the annotation volcano.sh/task-spec (vcjob, AscendJob).
+  std::optional<std::string_view> task;
 
   // Whole cards, virtual NPUs or a misspelling of their names, its runtime's included; other
   // huawei.com/* devices do not count.
@@ -216,6 +238,11 @@ struct WorkloadView {
   std::optional<OwnerView> controller;  // the owner reference with controller: true
   bool controller_injected = false;     // that owner's kind makes this one: schemas/makers.h
   bool being_deleted = false;
+  // The spec that lists roles, tasks or replica specs and has what they share: /spec, or the one
+  // below the template of a set or CronJob. Other kinds have none.
+  Place spec;
+  bool is_set = false;  // StormService, InferServiceSet: spec.replicas copies of what it describes
+  std::span<const PartView> parts;  // roles, tasks
   std::vector<PodTemplateView> templates;
   std::vector<PodGroupView> pod_groups;
   std::vector<WrongType> wrong_types;
@@ -237,6 +264,11 @@ struct WorkloadView {
   // The template of that role, task or replica spec; null pointer when it has none.
   const PodTemplateView* TemplateOf(size_t part) const;
   bool RequestsNpus() const { return npus; }
+  // An InferenceService: what it leaves out, a runtime may say.
+  bool UsesRuntime() const { return kInferenceServices.Has(kind); }
+  bool LacksRuntime() const { return UsesRuntime() && runtime == nullptr; }
+  // A pod that a controller made.
+  bool IsOwnedPod() const { return kPods.Has(kind) && controller.has_value(); }
   // Requests NPUs, names an OME runtime that does, or says so with mindgate.io/inject: enabled.
   bool IsNpuWorkload() const;
   std::optional<std::string_view> Label(std::string_view key) const;  // of the object itself
@@ -251,20 +283,27 @@ struct WorkloadView {
   }
 };
 
+struct ViewOptions {
+  bool read_texts = true;  // false, for those who judge nothing: no scaling rule, no rank table
+  // Volcano's name beside its own: config.scheduler.
+  std::string_view scheduler = "volcano";
+};
+
 // Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds
 // neither a scaling rule nor a rank table. `runtime` is the view of the runtime that an
 // InferenceService names, when known; it must outlive nothing: the view shares it. Null, missing
 // and wrongly typed members become `wrong_types` or are left out; no input makes it fail.
-// Without `read_texts`, for those who judge nothing, scaling rule and rank table are left out.
 std::optional<WorkloadView> BuildView(const json::Value& object,
                                       std::shared_ptr<const WorkloadView> runtime = nullptr,
-                                      bool read_texts = true);
+                                      const ViewOptions& options = {});
 
 // The runtime an InferenceService names: spec.runtime.{name,kind}; kind defaults to
 // ClusterServingRuntime.
 struct RuntimeReference {
   Kind kind;
   std::string_view name;
+
+  bool namespaced() const { return kind == Kind::kServingRuntime; }
 };
 std::optional<RuntimeReference> RuntimeOf(const json::Value& inference_service);
 

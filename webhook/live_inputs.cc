@@ -28,10 +28,14 @@ std::unique_ptr<schemas::ConfigReloader> ReloaderOf(const std::string& file, con
                                                     log::Logger& logger) {
   if (file.empty()) return nullptr;
   return schemas::MakeConfigReloader(
-      file, admission::KnownNames(), clock, target, [&target, &logger](const ReloadStatus& status) {
+      file, admission::KnownNames(), clock, target,
+      [&target, &logger](const ReloadStatus& status) {
         const auto config = target.Get();
         Log(logger, "configuration", status,
             {"generation", config == nullptr ? std::string_view() : config->generation});
+      },
+      [&logger](const std::string& warnings) {
+        logger.Warning("configuration uses old spellings", {{"warnings", warnings}});
       });
 }
 

@@ -9,14 +9,19 @@
 
 #include "schemas/workload.h"
 
-// One adapter for each family of kinds: finds its pod templates and how their pods are grouped.
-// Only schemas/workload.cc calls these.
+// What the adapters share: an adapter finds the pod templates of its kinds and how their pods are
+// grouped. schemas/kinds.h names the adapter of each kind.
 namespace mindgate::schemas::views {
 
 // Reads members with their types checked, and adds templates and groups to the view.
 class Builder {
  public:
-  explicit Builder(WorkloadView& view) : view_(view) {}
+  Builder(WorkloadView& view, const ViewOptions& options) : view_(view), options_(options) {}
+
+  const ViewOptions& options() const { return options_; }
+  // The object concerns nobody here, whatever its kind: it has no view.
+  void Decline() { declined_ = true; }
+  bool declined() const { return declined_; }
 
   WorkloadView& view() { return view_; }
   const json::Value& object() const { return *view_.object; }
@@ -25,6 +30,12 @@ class Builder {
   // another type is recorded as a WrongType and left out.
   const json::Value* Object(const json::Value* parent, const Pointer& path, std::string_view key);
   const json::Value* List(const json::Value* parent, const Pointer& path, std::string_view key);
+  // Member `key` of `parent`, at `path` with it, is the view's `spec`, whatever its type.
+  void SetSpec(const json::Value* parent, std::string_view key, std::string_view path);
+  // Makes the objects of the list at `path` the parts of the view.
+  void AddParts(const json::Value& list, std::string_view path);
+  // The object at `path` is its only part.
+  void AddOnlyPart(const json::Value* value, std::string_view path);
   // Whether a list (roles, tasks) or an object (replica specs), each part of which may hold a
   // template, has more of them than are handled; the view then says so. Else there is room for
   // all of them.
@@ -85,6 +96,8 @@ class Builder {
                     ContainerView::Role role);
 
   WorkloadView& view_;
+  const ViewOptions& options_;
+  bool declined_ = false;
   std::unordered_set<const json::Value*> wrong_;
   size_t containers_ = 0;
   std::span<ContainerView> row_;  // of the template that is read
@@ -92,16 +105,5 @@ class Builder {
 
 // For AddGroup: the only template.
 inline constexpr std::array<size_t, 1> kFirst = {0};
-
-void ReadNative(Builder& builder);
-void ReadVolcanoJob(Builder& builder);
-void ReadAscendJob(Builder& builder);
-void ReadLeaderWorkerSet(Builder& builder);
-void ReadOme(Builder& builder);
-void ReadAibrix(Builder& builder);
-void ReadInferOperator(Builder& builder);
-
-// A scaling rule (data key elastic_scaling.json) or a rank table (name rings-config-*).
-bool IsOurConfigMap(const json::Value& object, std::string_view name);
 
 }  // namespace mindgate::schemas::views

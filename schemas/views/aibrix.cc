@@ -16,9 +16,10 @@ bool IsRoutingName(std::string_view name) {
 
 // The scheduler makes PodGroups only for pods that name it; injection fills an empty name, but not
 // a router's.
-bool IsGrouped(const PodTemplateView& pod) {
+bool IsGrouped(const Builder& builder, const PodTemplateView& pod) {
   const std::string_view scheduler = pod.SchedulerName();
-  return scheduler == kVolcanoScheduler || (scheduler.empty() && !pod.router);
+  return scheduler == kVolcanoScheduler || scheduler == builder.options().scheduler ||
+         (scheduler.empty() && !pod.router);
 }
 
 // With a Volcano strategy AIBrix makes the PodGroup itself, from these numbers; else Volcano does,
@@ -36,6 +37,7 @@ void ReadRoles(Builder& builder, const Value* spec, std::string_view path) {
   constexpr std::string_view kTemplate = "/template";
   WorkloadView& view = builder.view();
   const Value* roles = builder.List(spec, path, "roles");
+  view.spec = {path, spec};
   if (roles == nullptr || builder.HasTooMany(roles, path, "roles")) return;
   struct Role {
     size_t index;
@@ -44,6 +46,7 @@ void ReadRoles(Builder& builder, const Value* spec, std::string_view path) {
   };
   std::vector<Role> read;
   const std::string_view list_path = builder.Child(path, "roles");
+  builder.AddParts(*roles, list_path);
   bool any_npus = false;
   for (size_t i = 0; i < roles->size(); ++i) {
     const Value& role = (*roles)[i];
@@ -72,7 +75,7 @@ void ReadRoles(Builder& builder, const Value* spec, std::string_view path) {
     PodTemplateView& pod = view.templates[role.index];
     const bool npus = pod.RequestsNpus();
     pod.router = !npus && (any_npus || IsRoutingName(pod.name));
-    if (!IsGrouped(pod)) continue;
+    if (!IsGrouped(builder, pod)) continue;
     if (role.group_size > 1) {
       const std::string_view title = builder.Text({"one PodSet of role ", pod.name});
       builder.AddGroup(PodGroupOwner::kPodSet, title, {&role.index, 1}).min_member =
@@ -99,6 +102,7 @@ void ReadAibrix(Builder& builder) {
   }
   const Value* pod_template = builder.Object(spec, "/spec", "template");
   if (view.kind == Kind::kStormService) {
+    view.is_set = true;
     builder.Int(spec, "/spec", "replicas");
     const Value* metadata = builder.Object(pod_template, "/spec/template", "metadata");
     builder.StringMap(metadata, "labels", "/spec/template/metadata/labels");
@@ -107,11 +111,13 @@ void ReadAibrix(Builder& builder) {
               "/spec/template/spec");
     return;
   }
+  view.spec = {"/spec", spec};
+  builder.AddOnlyPart(spec, "/spec");
   PodTemplateView& pod = builder.AddTemplate("", "/spec/template", pod_template);
   pod.pods = builder.Count(spec, "/spec", "podGroupSize", 1);
   pod.inherited_labels = builder.Row({&view.labels});
   pod.inherited_annotations = builder.Row({&view.annotations});
-  if (!IsGrouped(pod)) return;
+  if (!IsGrouped(builder, pod)) return;
   builder.AddGroup(PodGroupOwner::kPodSet, "the PodSet", kFirst).min_member =
       MinMember(builder, spec, "/spec");
 }

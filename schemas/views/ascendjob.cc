@@ -1,4 +1,5 @@
 
+#include "base/text.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -26,6 +27,7 @@ void ReadAscendJob(Builder& builder) {
   view.framework = mindie ? Framework::kMindIE : Framework::kAscendJob;
 
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
+  builder.SetSpec(&builder.object(), "spec", "/spec");
   const std::string_view job_scheduler = builder.String(spec, "/spec", "schedulerName");
   const Value* run_policy = builder.Object(spec, "/spec", "runPolicy");
   builder.Int(run_policy, "/spec/runPolicy", "backoffLimit");
@@ -50,11 +52,15 @@ void ReadAscendJob(Builder& builder) {
       }
       const auto replicas = builder.Count(&replica_spec, path, "replicas", 1);
       builder.String(&replica_spec, path, "restartPolicy");
+      const auto policy = json::FindString(replica_spec, "restartPolicy").value_or("Never");
       const Value* pod_template = builder.Object(&replica_spec, path, "template");
       PodTemplateView& pod =
           builder.AddTemplate(type, builder.Text({path, "/template"}), pod_template);
       pod.part = static_cast<size_t>(&member - replica_specs->members().data());
       pod.pods = replicas;
+      // The operator overwrites the template's. It counts by exit code on its own.
+      pod.restart_policy = {path, policy == "ExitCode" ? "Never" : policy};
+      pod.task = builder.Text({ToLower(type)});
       templates_name_scheduler = templates_name_scheduler || !pod.SchedulerName().empty();
       all.push_back(view.templates.size() - 1);
       total = Sum(total, replicas);

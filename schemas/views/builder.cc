@@ -149,6 +149,12 @@ void Builder::ReadPodSpec(PodTemplateView& pod, const Value* spec) {
   const Pointer& path = pod.pod_spec.path;
   pod.scheduler = String(spec, path, "schedulerName");
   String(spec, path, "restartPolicy");
+  pod.restart_policy = {path, json::FindString(spec, "restartPolicy")};
+  const bool missing = json::Find(spec, "restartPolicy") == nullptr;
+  // The API server refuses a batch/v1 Job without one.
+  if (!pod.restart_policy.value && !(missing && kBatchJobs.Has(view_.kind))) {
+    pod.restart_policy.value = "Always";
+  }
   pod.node_selector = StringMap(spec, "nodeSelector", pod.node_selector.path);
   const Value* runner = kOmeKinds.Has(view_.kind) ? Object(spec, path, "runner") : nullptr;
   const size_t most = (runner != nullptr ? 1 : 0) +
@@ -241,6 +247,28 @@ void Builder::ReadEnv(ContainerView& container) {
   }
 }
 
+void Builder::SetSpec(const Value* parent, std::string_view key, std::string_view path) {
+  view_.spec.path = path;
+  view_.spec.value = json::Find(parent, key);
+  view_.spec.wrong_type = view_.spec.value != nullptr && !view_.spec.value->is_object();
+}
+
+void Builder::AddParts(const Value& list, std::string_view path) {
+  PartView* const row = view_.arena->Row<PartView>(list.size());
+  size_t count = 0;
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (list[i].is_object()) std::construct_at(&row[count++], PartView{path, i, &list[i]});
+  }
+  view_.parts = {row, count};
+}
+
+void Builder::AddOnlyPart(const Value* value, std::string_view path) {
+  if (value == nullptr) return;
+  PartView* const row = view_.arena->Row<PartView>(1);
+  std::construct_at(row, PartView{path, std::nullopt, value});
+  view_.parts = {row, 1};
+}
+
 PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
                                 std::span<const size_t> templates) {
   PodGroupView& group = view_.pod_groups.emplace_back();
@@ -251,12 +279,6 @@ PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
   std::copy(templates.begin(), templates.end(), row);
   group.templates = {row, templates.size()};
   return group;
-}
-
-bool IsOurConfigMap(const Value& object, std::string_view name) {
-  return name.starts_with(kRankTablePrefix) ||
-         json::Find(json::Find(object, "data"), kScalingRuleKey) != nullptr ||
-         MisspelledRuleKey(object).has_value();
 }
 
 }  // namespace mindgate::schemas::views

@@ -58,18 +58,23 @@ void ReadInferOperator(Builder& builder) {
   view.framework = Framework::kInferOperator;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
   if (view.kind == Kind::kInstanceSet) {
+    view.spec = {"/spec", spec};
+    builder.AddOnlyPart(spec, "/spec");
     if (spec != nullptr) ReadRole(builder, *spec, "/spec", 0);
     return;
   }
   std::string_view path = "/spec";
   if (view.kind == Kind::kInferServiceSet) {
+    view.is_set = true;
     builder.Int(spec, path, "replicas");
     spec = builder.Object(spec, path, "template");
     path = "/spec/template";
   }
+  view.spec = {path, spec};
   const Value* roles = builder.List(spec, path, "roles");
   if (roles == nullptr || builder.HasTooMany(roles, path, "roles")) return;
   const std::string_view list_path = builder.Child(path, "roles");
+  builder.AddParts(*roles, list_path);
   for (size_t i = 0; i < roles->size(); ++i) {
     const std::string_view role_path = builder.Item(list_path, i);
     if ((*roles)[i].is_object()) {

@@ -11,6 +11,7 @@ void ReadVolcanoJob(Builder& builder) {
   WorkloadView& view = builder.view();
   view.framework = Framework::kVolcano;
   const Value* spec = builder.Object(&builder.object(), {}, "spec");
+  builder.SetSpec(&builder.object(), "spec", "/spec");
   std::string_view path = "/spec";
   Place labels = view.labels;
   Place annotations = view.annotations;
@@ -21,6 +22,7 @@ void ReadVolcanoJob(Builder& builder) {
     labels = builder.StringMap(metadata, "labels", "/spec/jobTemplate/metadata/labels");
     annotations =
         builder.StringMap(metadata, "annotations", "/spec/jobTemplate/metadata/annotations");
+    builder.SetSpec(job, "spec", "/spec/jobTemplate/spec");
     spec = builder.Object(job, path, "spec");
     path = "/spec/jobTemplate/spec";
   }
@@ -32,6 +34,7 @@ void ReadVolcanoJob(Builder& builder) {
   if (builder.HasTooMany(tasks, path, "tasks")) return;
   if (tasks != nullptr) {
     const std::string_view list_path = builder.Child(path, "tasks");
+    builder.AddParts(*tasks, list_path);
     for (size_t i = 0; i < tasks->size(); ++i) {
       const Value& task = (*tasks)[i];
       const std::string_view template_path = builder.Item(list_path, i, kTemplate);
@@ -50,6 +53,7 @@ void ReadVolcanoJob(Builder& builder) {
       pod.part = i;
       pod.pods = replicas;
       pod.job_scheduler = job_scheduler;
+      pod.task = pod.name;
       all.push_back(view.templates.size() - 1);
     }
   }

@@ -38,6 +38,32 @@ TEST(ConfigReloader, TakesUpEachGoodVersionOfAMountedConfigMap) {
   EXPECT_EQ(first->scheduler, "one") << "who decides by the old one goes on with it";
 }
 
+TEST(ConfigReloader, TellsOfOldSpellingsOnceForEachFile) {
+  const TempFolder folder;
+  const std::string path = folder / "mindgate.yaml";
+  folder.Write("mindgate.yaml", "graceOverTime: 900\n");
+  const FakeClock clock;
+  Snapshot<schemas::Config> config;
+  std::vector<std::string> told;
+  const auto reloader =
+      schemas::MakeConfigReloader(path, KnownNames(), clock, config, {},
+                                  [&told](const std::string& text) { told.push_back(text); });
+  const std::string warning = path +
+                              ":1:16: warning: 900 has no unit and is read as seconds\n"
+                              "graceOverTime: 900\n"
+                              "               ^\n"
+                              "hint: write 15m";
+  EXPECT_TRUE(reloader->Reload());
+  EXPECT_FALSE(reloader->Reload());
+  EXPECT_THAT(told, ::testing::ElementsAre(warning));
+
+  folder.Write("mindgate.yaml", "graceOverTime: 900\nschedular: three\n");
+  EXPECT_FALSE(reloader->Reload());
+  folder.Write("mindgate.yaml", "graceOverTime: 15m\n");
+  EXPECT_TRUE(reloader->Reload());
+  EXPECT_THAT(told, ::testing::ElementsAre(warning)) << "nothing to warn about";
+}
+
 TEST(ConfigReloader, KeepsTheLastGoodAndShowsTheFault) {
   const TempFolder folder;
   const std::string path = folder / "mindgate.yaml";

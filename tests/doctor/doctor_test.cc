@@ -173,18 +173,23 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
   const std::string follow = account(
       "list pods, watch pods, list configmaps, watch configmaps: it does not see services under "
       "scaling rules and grants nothing");
+  const std::string place =
+      account("list nodes, watch nodes: NPUs of nodes that are down or cordoned count as room");
   const std::string open = account("patch pods: pods behind the gate stay there");
   const std::string tell = account("create events: its decisions do not appear as Events");
   PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\n");
   EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>{may_not});
   PutWatcher("gangRepair: false\n");
-  EXPECT_EQ(Of("permissions", Status::kFailed), (std::vector<std::string>{may_not, follow, tell}));
+  EXPECT_EQ(Of("permissions", Status::kFailed),
+            (std::vector<std::string>{may_not, follow, place, tell}));
   PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n");
   EXPECT_EQ(
       Of("permissions", Status::kFailed),
       (std::vector<std::string>{
           may_not, follow, open,
-          account("delete pods: no instance is given up for one that is needed"),
+          account("delete pods, create pods/eviction: no instance is given up for one that is "
+                  "needed"),
+          place,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "
                   "list pods, watch pods, list podgroups, watch podgroups, patch podgroups: "
                   "a rolling update that waits for its gang waits forever"),
@@ -427,6 +432,66 @@ TEST_F(Gates, OfPodsThatNoWatcherLooksAt) {
                 "gates: pod serving/p0 waits behind the gate mindgate.io/elastic-scaling without "
                 "all of the labels mind-cluster/scaling-rule, jobID and mind-cluster/group-name, "
                 "and the watcher ignores a pod that lacks one of them"});
+}
+
+// What the controllers' images say.
+struct VersionsOfCluster : Permissions {
+  void PutController(const std::string& name, const std::string& image, const Json& args = {}) {
+    server.Put(
+        resources::kDeployments,
+        {{"metadata", {{"namespace", "kube-system"}, {"name", name}}},
+         {"spec",
+          {{"template",
+            {{"spec", {{"containers", {{{"name", name}, {"image", image}, {"args", args}}}}}}}}}}});
+  }
+  void SetUp() override { AnswerReviews(true); }
+};
+
+TEST_F(VersionsOfCluster, AreWrittenAsTheConfigurationHasThem) {
+  PutController("other", "nginx:1.27.0");
+  PutController("volcano", "volcanosh/vc-controller-manager:v1.12.2");
+  PutController("scheduler", "volcanosh/vc-scheduler:v1.11.0-v7.3.0");
+  PutController("lws", "registry.k8s.io/lws/lws:v0.7.0");
+  PutController("ome", "ome-manager:latest");
+  const auto ok = Of("versions", Status::kOk);
+  ASSERT_EQ(ok.size(), 1u);
+  EXPECT_THAT(ok[0],
+              ::testing::EndsWith(
+                  "Volcano 1.11.0, LeaderWorkerSet 0.7.0; as `versions` of mindgate.yaml: {"
+                  "kubernetes: \"1.34.4\", volcano: \"1.11.0\", leaderworkerset: \"0.7.0\"}"));
+  EXPECT_EQ(Of("versions", Status::kWarning), std::vector<std::string>());
+}
+
+TEST_F(VersionsOfCluster, ThatTheConfigurationHasWrongAreNamed) {
+  PutWatcher("versions: {volcano: '1.9'}\n");
+  PutController("volcano", "volcanosh/vc-controller-manager:v1.12.2");
+  EXPECT_EQ(Of("versions", Status::kWarning),
+            std::vector<std::string>{"versions: versions.volcano is 1.9.0 in mindgate.yaml, but "
+                                     "Volcano 1.12.2 runs: rules judge for the wrong version"});
+  PutWatcher("versions: {volcano: '1.12.0'}\n");
+  EXPECT_EQ(Of("versions", Status::kWarning), std::vector<std::string>());
+}
+
+TEST_F(VersionsOfCluster, TooOldForGatesAreNamed) {
+  PutController("volcano", "volcanosh/vc-controller-manager:v1.9.0");
+  EXPECT_EQ(Of("versions", Status::kWarning),
+            std::vector<std::string>{
+                "versions: Volcano 1.9.0 knows no scheduling gates, which it does from 1.10 on: do "
+                "not set elasticScaling.mode to enforce"});
+}
+
+TEST_F(VersionsOfCluster, AnOperatorWithoutGangsIsNamed) {
+  PutController("ascend-operator-manager", "ascend-operator:v26.1.0",
+                {"/usr/local/bin/ascend-operator -enableGangScheduling=true -isCompress=false"});
+  EXPECT_EQ(Of("ascend-operator", Status::kWarning), std::vector<std::string>());
+  PutController("ascend-operator-manager", "ascend-operator:v26.1.0",
+                {"--enableGangScheduling=false"});
+  EXPECT_EQ(
+      Of("ascend-operator", Status::kWarning),
+      std::vector<std::string>{
+          "ascend-operator: ascend-operator runs with enableGangScheduling=false: it makes no "
+          "PodGroups, so that its elastic scaling counts no instance and no gang starts as a "
+          "whole"});
 }
 
 TEST_F(DoctorFixture, NobodyLeads) {

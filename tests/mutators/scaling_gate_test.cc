@@ -141,5 +141,31 @@ TEST(ScalingGate, NoGangOfInstancesThatWaitForEachOther) {
                     });
 }
 
+// Without a gang size MindCluster's plugin takes all live replicas of a ReplicaSet for its gang,
+// and those behind the gate are live: nothing would ever run.
+TEST(ScalingGate, ReplicasOfADeploymentAreGangsOfOne) {
+  const auto deployment = [](const std::string& more) {
+    return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {replicas: 4, "
+           "template: {metadata: {labels: {" +
+           std::string(kRule) + "}" + more +
+           "}, spec: {schedulerName: volcano, containers: [{name: a, resources: {limits: "
+           "{huawei.com/Ascend910: 8}}}]}}}}";
+  };
+  const std::string at = "/spec/template/metadata/annotations/huawei.com~1schedule_minAvailable";
+  ExpectMutationsBy(
+      "min-available",
+      {
+          {.name = "enforced",
+           .object = deployment(""),
+           .want = {at + " = \"1\""},
+           .config = ConfigWith(schemas::EnforcementMode::kEnforce)},
+          {.name = "a person's value stays",
+           .object = deployment(", annotations: {huawei.com/schedule_minAvailable: \"2\"}"),
+           .want = {},
+           .config = ConfigWith(schemas::EnforcementMode::kEnforce)},
+          {.name = "observed", .object = deployment(""), .want = {}},
+      });
+}
+
 }  // namespace
 }  // namespace mindgate::testing

@@ -202,10 +202,10 @@ TEST(ScalingRule, NoJson) {
        "{}\n{}",
        "none",
        {"2:1 : not valid JSON: text after the end of the value, found \"{\"" + end}},
-      {"a key twice",
-       "{\"version\":\"1.0\",\n\"version\":\"1.0\"}",
+      {"a key twice in what is not JSON",
+       "{\"version\":\"1.0\",\n\"version\":\"1.0\",}",
        "none",
-       {"2:1 : not valid JSON: key \"version\" is written twice" + end}},
+       {"2:17 : not valid JSON: expected a member after ','" + end}},
       {"a byte order mark",
        "\xEF\xBB\xBF" + Rule({{Group("p", "1"), Group("d", "1")}}),
        "none",
@@ -215,6 +215,23 @@ TEST(ScalingRule, NoJson) {
        "none",
        {"1:13 : not valid JSON: a string has no closing quote on its line" + end}},
   });
+}
+
+TEST(ScalingRule, OfAKeyThatIsWrittenTwiceTheLastCounts) {
+  const std::string twice =
+      "{\"elastic_scaling_list\": [{\"group_list\": [\n{\"group_name\": \"p\", \"group_num\": "
+      "\"9\", "
+      "\"server_num_per_group\": \"1\",\n\"group_num\": \"2\"}, " +
+      Group("d", "1") + "]}]}";
+  const ScalingRuleReading reading = ReadScalingRule(twice);
+  ASSERT_TRUE(reading.rule);
+  EXPECT_EQ(reading.rule->tiers.at(0).Find("p")->group_num, 2);
+  EXPECT_EQ(Show(reading.refused), Lines());
+  EXPECT_EQ(Show(reading.unworkable), Lines());
+  EXPECT_EQ(
+      Show(reading.doubtful).at(0),
+      "3:1 : key \"group_num\" is written twice in one object, and the operator takes the last "
+      "one");
 }
 
 TEST(ScalingRule, WrongTypes) {

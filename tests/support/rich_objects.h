@@ -72,6 +72,8 @@ inline const std::vector<std::string>& RichObjects() {
       "{roles: [{name: r, spec: {template: {}}}]}}",
       "{apiVersion: mindcluster.huawei.com/v1, kind: InstanceSet, metadata: {name: a, labels: "
       "{infer.huawei.com/gang-schedule: 'true'}}, spec: {name: r, spec: {template: {}}}}",
+      "{apiVersion: v1, kind: Service, metadata: {name: mindie-ms-coordinator}, spec: {type: "
+      "NodePort, ports: [{port: 1, nodePort: 31015}]}}",
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-a}, data: {hccl.json: "
       "'{}'}}",
   };

@@ -31,6 +31,7 @@ struct RuleCase {
   bool know_cluster = false;             // false: no lookup at all, unless there are `others`
   bool want_skipped = false;             // the rule must say that it was skipped
   bool incomplete = false;               // the cluster has more than the others
+  schemas::Versions versions = {};       // of the cluster
 };
 
 // The runtime that an InferenceService names, when it is among the others.
@@ -39,10 +40,11 @@ inline std::shared_ptr<const schemas::WorkloadView> RuntimeAmong(const FakeObjec
   if (schemas::KindOf(object) != schemas::Kind::kInferenceService) return nullptr;
   const auto reference = schemas::RuntimeOf(object);
   if (!reference) return nullptr;
-  const bool namespaced = reference->kind == schemas::Kind::kServingRuntime;
   const auto ns = json::FindString(json::Find(object, "metadata"), "namespace").value_or("");
-  const json::Value* runtime = others.Find("ome.io", schemas::KindName(reference->kind),
-                                           namespaced ? ns : "", reference->name);
+  const json::Value* runtime =
+      reference->namespaced() ? nullptr
+                              : others.Find("ome.io", "ClusterServingRuntime", "", reference->name);
+  if (runtime == nullptr) runtime = others.Find("ome.io", "ServingRuntime", ns, reference->name);
   auto view = runtime == nullptr ? std::nullopt : schemas::BuildView(*runtime);
   return view ? std::make_shared<const schemas::WorkloadView>(*std::move(view)) : nullptr;
 }
@@ -67,7 +69,8 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     ASSERT_TRUE(view) << "no view";
     ASSERT_TRUE(rule->kinds.Has(view->kind)) << "the rule does not look at this kind";
     const auto old_view = schemas::BuildView(old_object.root());
-    const schemas::Config config;
+    schemas::Config config;
+    config.versions = c.versions;
     std::vector<policies::RuleTrace> traces;
     const auto judgement =
         policies::Judge({*view, old_view ? &*old_view : nullptr, request, config}, &traces);

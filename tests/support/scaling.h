@@ -76,7 +76,6 @@ inline Instance Of(std::string name, Phase phase) {
 inline Instance Held(std::string name) { return Of(std::move(name), Phase::kHeld); }
 inline Instance Starting(std::string name) { return Of(std::move(name), Phase::kStarting); }
 inline Instance Running(std::string name) { return Of(std::move(name), Phase::kRunning); }
-inline Instance Ended(std::string name) { return Of(std::move(name), Phase::kEnded); }
 
 inline Instance Granted(std::string name, Time when = kStart) {
   Instance instance = Held(std::move(name));
@@ -124,6 +123,8 @@ inline const char* Show(watcher::scaling::Verdict verdict) {
       return "hold";
     case Verdict::kKeep:
       return "keep";
+    case Verdict::kWithdraw:
+      return "withdraw";
     case Verdict::kGiveUp:
       return "give up";
   }
@@ -141,6 +142,13 @@ inline std::string ShowOutcomes(const watcher::scaling::Decision& decision) {
   for (const auto& outcome : decision.outcomes) {
     text += (text.empty() ? "" : ", ") + outcome.instance + " " + Show(outcome.verdict);
   }
+  return text;
+}
+
+// The names of those that would be taken back.
+inline std::string ShowWould(const watcher::scaling::Decision& decision) {
+  std::string text;
+  for (const auto& outcome : decision.would) text += (text.empty() ? "" : " ") + outcome.instance;
   return text;
 }
 

@@ -52,7 +52,7 @@ inline Instance AnyInstance(int64_t number) {
   Instance instance;
   instance.group = AnyBelow(20) == 19 ? "unknown" : AnyGroup();
   instance.name = instance.group + "-" + std::to_string(number);
-  instance.phase = static_cast<Phase>(AnyBelow(4));
+  instance.phase = static_cast<Phase>(AnyBelow(3));
   instance.since = kStart - seconds(AnyBelow(4));
   if (AnyBelow(3) == 2) {
     instance.granted = kStart - seconds(AnyBelow(40)) + seconds(3);

@@ -17,7 +17,7 @@ inline std::vector<schemas::Kind> KindsWithTemplates() {
   std::vector<schemas::Kind> kinds;
   for (int i = 0; i < schemas::kKindCount; ++i) {
     const auto kind = static_cast<schemas::Kind>(i);
-    if (kind != schemas::Kind::kConfigMap) kinds.push_back(kind);
+    if (schemas::kWorkloads.Has(kind)) kinds.push_back(kind);
   }
   return kinds;
 }
@@ -135,6 +135,9 @@ inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
     case Kind::kPod:
       object["spec"] = pod.at("spec");
       internal::AddMetadata(object["metadata"], parts);
+      break;
+    case Kind::kService:
+      spec["ports"] = json::Json::array({{{"port", 1}, {"nodePort", 31015}}});
       break;
     case Kind::kConfigMap:
       object.erase("spec");

@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "policies/chips/chips.h"
+
+// What the super-pod handlers ask of the annotation sp-block.
+namespace mindgate::policies::chips {
+
+using schemas::Entry;
+using schemas::GroupChips;
+
+int64_t NodesOf(int64_t block, int64_t node_chips) {
+  return node_chips < 1 ? 1 : std::max<int64_t>(1, block / node_chips);
+}
+
+std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
+                                      int64_t super_pod_size) {
+  const int64_t node = chips.choice.handler->node_chips;
+  const auto name = [&] { return "sp-block " + std::to_string(block); };
+  if (node >= 1 && block >= node && block % node != 0) {
+    return Problem{name() + " is not a multiple of the " + Chips(node) + " of a node",
+                   "write a multiple of " + std::to_string(node)};
+  }
+  if (NodesOf(block, node) > super_pod_size) {
+    return Problem{name() + " spans " + std::to_string(NodesOf(block, node)) +
+                       " nodes, more than the " + std::to_string(super_pod_size) +
+                       " of a super pod",
+                   "write at most " + std::to_string(super_pod_size * node) +
+                       ", or set the super-pod size in mindgate.yaml to the scheduler's"};
+  }
+  if (chips.IsSingle()) {
+    if (!chips.uniform || *chips.uniform == block) return std::nullopt;
+    return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
+                   "write sp-block: \"" + std::to_string(*chips.uniform) + "\", or leave it out"};
+  }
+  // A LeaderWorkerSet without gang scheduling is judged pod by pod; equal pods fail there as well.
+  const bool sure = chips.gang_certain || chips.uniform;
+  if (!sure || !chips.total || *chips.total % block == 0) return std::nullopt;
+  return Problem{name() + " does not divide the " + Chips(*chips.total) + " of the job",
+                 "write a divisor of " + std::to_string(*chips.total) +
+                     (node > 1 ? " that is a multiple of " + std::to_string(node) : "")};
+}
+
+std::optional<int64_t> PositiveBlock(const Entry& entry) {
+  const auto text = entry.Text();
+  const auto block = text ? ParseGoInt(*text) : std::nullopt;
+  return block && *block > 0 ? block : std::nullopt;
+}
+
+}  // namespace mindgate::policies::chips

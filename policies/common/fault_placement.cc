@@ -1,0 +1,359 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/families.h"
+#include "policies/places.h"
+#include "schemas/dead_ends.h"
+#include "schemas/key_words.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies::common {
+namespace {
+
+using json::Value;
+using schemas::Place;
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+// --- annotations that components write ---
+
+constexpr std::array<std::string_view, 16> kSchedulerOwned = {
+    "huawei.com/AscendReal",
+    "huawei.com/kltDev",
+    "huawei.com/pod-status",
+    "hccl/rankIndex",
+    "predicate-time",
+    "distributed-job",
+    "super-pod-rank",
+    "super-pod-id",
+    "ascend.kubectl.kubernetes.io/ascend-910-configuration",
+    "ascend.kubectl.kubernetes.io/ascend-npu-configuration",
+    "inHotSwitchFlow",
+    "backupNewPodName",
+    "backupSourcePodName",
+    "needOperatorOpe",
+    "needVolcanoOpe",
+    schemas::kPodGroupAnnotation,
+};
+
+std::string EffectOf(std::string_view key) {
+  if (key == schemas::kPodGroupAnnotation) {
+    return " is written by the controller that creates the PodGroup: with it Volcano creates none "
+           "for these pods, and they wait for the PodGroup that it names";
+  }
+  if (schemas::ClassifyResource(key) != schemas::NpuResource::kOther) {
+    return " is where the scheduler writes the chips it chose: until then containers would see "
+           "chips of other pods";
+  }
+  return " is written by MindCluster while the pod runs: a value set beforehand is overwritten, or "
+         "misleads rescheduling and rank tables";
+}
+
+void CheckOwnedIn(const Place& annotations, Findings& findings) {
+  const auto report = [&](std::string_view key) {
+    findings.Violate(annotations.path.Child(key), std::string(key) + EffectOf(key),
+                     "remove the annotation " + std::string(key));
+  };
+  for (std::string_view key : kSchedulerOwned) {
+    if (annotations.Find(key) != nullptr) report(key);
+  }
+  if (annotations.value == nullptr) return;
+  for (const auto& [name, value] : annotations.value->MembersFrom(schemas::kResourcePrefix)) {
+    if (!name.starts_with(schemas::kResourcePrefix)) break;
+    if (schemas::ClassifyResource(name) != schemas::NpuResource::kOther) report(name);
+  }
+}
+
+// --- keys that only resemble one ---
+
+enum class Where { kLabel, kAnnotation };
+
+struct KnownKey {
+  std::string_view key;
+  Where where;
+  int typos;                  // this many are taken for the same word
+  bool needs_prefix = false;  // too common a word without its domain
+  bool of_job = false;        // only an AscendJob's operator reads it
+  bool only_moved = false;    // too common a word to guess at: only as it is, in the wrong map
+};
+
+constexpr std::array kKnownKeys = std::to_array<KnownKey>({
+    {schemas::kFaultScheduling, Where::kLabel, 3},  // 3: "fault-schedule"
+    {schemas::kPodRescheduling, Where::kLabel, 3},  // 3: "pod-reschedule"
+    {schemas::kFaultRetryTimes, Where::kLabel, 2},
+    {schemas::kProcessRecover, Where::kLabel, 2},
+    {schemas::kSubHealthyStrategy, Where::kLabel, 2},
+    {schemas::kMinAvailable, Where::kAnnotation, 2},
+    {schemas::kRecoverPolicyPath, Where::kAnnotation, 2},
+    {schemas::kSchedulePolicy, Where::kAnnotation, 2, true},
+    {schemas::kAffinityConfig, Where::kAnnotation, 2, true},
+    {"wait-reschedule-timeout", Where::kAnnotation, 2},
+    // Too short for typos: too many other words are near them.
+    {schemas::kSpBlock, Where::kAnnotation, 0},
+    {schemas::kSpFit, Where::kAnnotation, 0},
+    {schemas::kRaBlock, Where::kAnnotation, 0},
+    {schemas::kScalingRule, Where::kLabel, 1, true, true},
+    {schemas::kGroupName, Where::kLabel, 1, true, true},
+    {schemas::kJobId, Where::kLabel, 0, false, true, true},
+    {schemas::kApp, Where::kLabel, 0, false, true, true},
+});
+
+// Keys of Volcano that look right and are read by nobody.
+constexpr std::string_view kDeadQueue = "scheduling.volcano.sh/queue";
+constexpr KnownKey kQueueName = {"scheduling.volcano.sh/queue-name", Where::kAnnotation, 0};
+
+bool IsNearScalingDomain(std::string_view prefix) {
+  static const schemas::KeyWord domain("mindcluster");
+  return prefix.size() <= schemas::KeyWord::kMax && schemas::KeyWord(prefix).Resembles(domain, 1);
+}
+
+// The known key that was meant; null pointer when none is near, or the key is right as it is.
+const KnownKey* MeantBy(std::string_view key, Where where, bool ascend_job) {
+  static const std::vector<schemas::KeyWord> known = [] {
+    std::vector<schemas::KeyWord> words;
+    for (const KnownKey& candidate : kKnownKeys) {
+      words.emplace_back(schemas::SplitOf(candidate.key).name);
+    }
+    return words;
+  }();
+  if (key == kDeadQueue) return &kQueueName;
+  for (const KnownKey& candidate : kKnownKeys) {
+    if (candidate.key != key) continue;
+    return candidate.where == where || (candidate.of_job && !ascend_job) ? nullptr : &candidate;
+  }
+  const schemas::SplitKey split = schemas::SplitOf(key);
+  if (split.name.size() > schemas::KeyWord::kMax) return nullptr;
+  // A key of somebody else's domain is theirs.
+  const bool ours = schemas::MayBeOurs(split);
+  const bool of_scaling = !ours && ascend_job && IsNearScalingDomain(split.prefix);
+  if (!ours && !of_scaling) return nullptr;
+  const schemas::KeyWord word(split.name);
+  for (size_t i = 0; i < kKnownKeys.size(); ++i) {
+    const KnownKey& candidate = kKnownKeys[i];
+    if (candidate.only_moved || candidate.of_job != of_scaling) continue;
+    if (candidate.needs_prefix && split.prefix.empty()) continue;
+    if (word.Resembles(known[i], candidate.typos)) return &candidate;
+  }
+  return nullptr;
+}
+
+std::string_view NameOf(Where where) { return where == Where::kLabel ? "label" : "annotation"; }
+
+void CheckKeysOf(const WorkloadView& view, const Place& map, Where where, size_t& budget,
+                 Findings& findings) {
+  if (map.value == nullptr) return;
+  const bool ascend_job = view.framework == schemas::Framework::kAscendJob ||
+                          view.framework == schemas::Framework::kMindIE;
+  for (const auto& [key, value] : map.value->members()) {
+    if (budget == 0) return;
+    --budget;
+    const KnownKey* meant = MeantBy(key, where, ascend_job);
+    if (meant == nullptr) continue;
+    // Somebody's own annotation of that name beside the label.
+    if (meant->only_moved && view.labels.Find(meant->key) != nullptr) continue;
+    const bool misplaced = meant->key == key;
+    findings.Violate(map.path.Child(key),
+                     misplaced ? std::string(key) + " is " +
+                                     (where == Where::kLabel ? "a label" : "an annotation") +
+                                     " here, but it is read as " +
+                                     (meant->where == Where::kLabel ? "a label" : "an annotation") +
+                                     ": it has no effect"
+                               : "no component reads " + Quote(key) + ", did you mean " +
+                                     Quote(meant->key) + "? As it is, it has no effect",
+                     misplaced ? "move it to the " + std::string(NameOf(meant->where)) + "s"
+                               : "write the " + std::string(NameOf(meant->where)) + " " +
+                                     std::string(meant->key));
+  }
+}
+
+// --- metadata that reaches neither pods nor PodGroup ---
+
+constexpr std::array<std::string_view, 5> kFaultLabels = {
+    schemas::kFaultScheduling, schemas::kPodRescheduling, schemas::kFaultRetryTimes,
+    schemas::kSubHealthyStrategy, schemas::kProcessRecover};
+constexpr std::array<std::string_view, 7> kPlacementAnnotations = {
+    schemas::kMinAvailable,   schemas::kRecoverPolicyPath,
+    schemas::kSchedulePolicy, schemas::kSpBlock,
+    schemas::kSpFit,          schemas::kRaBlock,
+    schemas::kAffinityConfig};
+
+// Where the kind's pods take these from, as people write field paths.
+std::string LivePlaceOf(const WorkloadView& view, Where where) {
+  std::string place(view.info().pod_metadata);
+  return place.replace(place.find('*'), 1, where == Where::kLabel ? "labels" : "annotations");
+}
+
+// "; a copy is in spec.engineConfig.labels and spec.decoderConfig.labels" for what already stands
+// where it counts, with the same value; what the pods carry instead when that differs.
+std::string Elsewhere(const WorkloadView& view, Where where, std::string_view key,
+                      const Value& value) {
+  std::vector<std::string> copies;
+  for (const PodTemplateView& pod : view.templates) {
+    const Place& map = where == Where::kLabel ? pod.labels : pod.annotations;
+    const Value* carried = map.Find(key);
+    if (carried == nullptr) continue;
+    const std::string field = json::FieldPath(*view.object, map.path.Text());
+    if (*carried != value) {
+      const auto text = json::AsString(carried);
+      return "; its pods carry " + (text ? Quote(*text) : "another value") + " from " + field;
+    }
+    if (copies.empty() || copies.back() != field) copies.push_back(field);
+    if (copies.size() == 3) break;  // enough to see where it went
+  }
+  return copies.empty() ? "" : "; a copy is in " + Join(copies, " and ");
+}
+
+std::string FixOfDeadEntry(const WorkloadView& view, Where where, std::string_view key) {
+  const std::string place = LivePlaceOf(view, where);
+  // There it would make the scheduler refuse pods that ask for no super pod.
+  if (key == schemas::kSpBlock && schemas::kOmeRuntimes.Has(view.kind)) {
+    return "remove it, or move it to the " + place +
+           ", whichever run on super pods and have chips that it divides";
+  }
+  return "move it to " + place;
+}
+
+void CheckDeadMap(const WorkloadView& view, const Place& map, Where where,
+                  std::span<const std::string_view> keys, Findings& findings) {
+  for (std::string_view key : keys) {
+    const Value* value = map.Find(key);
+    if (value == nullptr) continue;
+    findings.Violate(map.path.Child(key),
+                     std::string(key) + " does not reach any pod from here" +
+                         Elsewhere(view, where, key, *value) + ": " +
+                         json::FieldPath(*view.object, map.path.Text()) + " of " +
+                         std::string(schemas::KindName(view.kind)) +
+                         " are not copied to pods or their PodGroup",
+                     FixOfDeadEntry(view, where, key));
+  }
+}
+
+// The operator decides on retries by the job's own label, the scheduler also by those of the pods.
+void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
+  if (view.labels.Find(schemas::kFaultRetryTimes) != nullptr) return;
+  for (const PodTemplateView& pod : view.templates) {
+    if (pod.labels.Find(schemas::kFaultRetryTimes) == nullptr) continue;
+    findings.Violate(pod.labels.path.Child(schemas::kFaultRetryTimes),
+                     "fault-retry-times is only on the pod template: ascend-operator reads it on "
+                     "the AscendJob and fails the job at the first failed pod",
+                     "write fault-retry-times in metadata.labels of the AscendJob");
+  }
+}
+
+bool MayMisspell(const WorkloadView& view) {
+  return view.IsNpuWorkload() || schemas::kOmeKinds.Has(view.kind) ||
+         schemas::kAscendJobs.Has(view.kind);
+}
+
+void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // Once a pod is bound it carries them rightly, and so do the pods that an operator makes.
+  if (MayBeBound(context)) return;
+  const Value* last = nullptr;
+  for (const PodTemplateView& pod : view.templates) {
+    if (pod.annotations.value == nullptr || pod.annotations.value == last) continue;
+    last = pod.annotations.value;
+    CheckOwnedIn(pod.annotations, findings);
+  }
+}
+
+void CheckMisspelledKeys(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  if (!MayMisspell(view)) return;
+  size_t budget = schemas::kMaxComparedKeys;
+  const auto check = [&](std::span<const Place* const> maps, const Place& own, Where where) {
+    for (const Place* map : maps) CheckKeysOf(view, *map, where, budget, findings);
+    const bool has_own = std::any_of(maps.begin(), maps.end(),
+                                     [&](const Place* map) { return map->value == own.value; });
+    if (!has_own) CheckKeysOf(view, own, where, budget, findings);
+  };
+  check(view.reaching_labels, view.labels, Where::kLabel);
+  check(view.reaching_annotations, view.annotations, Where::kAnnotation);
+}
+
+void CheckUnreachable(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  // Controllers copy labels to the metadata of what they make as well as to its template.
+  if (view.controller_injected) return;
+  for (const schemas::DeadEnd& dead_end : schemas::DeadEndsOf(view)) {
+    CheckDeadMap(view, dead_end.labels, Where::kLabel, kFaultLabels, findings);
+    CheckDeadMap(view, dead_end.annotations, Where::kAnnotation, kPlacementAnnotations, findings);
+  }
+  if (schemas::kAscendJobs.Has(view.kind)) CheckRetriesOnTemplateOnly(view, findings);
+}
+
+constexpr Rule kFaultPlacementRules[] = {
+    {.id = "MG066",
+     .name = "scheduler-owned-annotations",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kWorkloads,
+     .summary = "A pod template carries none of the annotations that the scheduler, the device "
+                "plugin or an "
+                "operator write on running pods.",
+     .why =
+         "They say which chips a pod holds, which rank it has and whether it is being moved. A "
+         "value "
+         "set beforehand is overwritten at best; at worst a container starts on chips that belong "
+         "to "
+         "another pod, or rescheduling compares the pod with the wrong cards and misses the fault.",
+     .fix =
+         "Remove the annotation. To pass the chosen chips on, read the annotation with a fieldRef "
+         "instead of setting it.",
+     .source = "mind-cluster: component/ascend-for-volcano, component/ascend-device-plugin, "
+               "component/ascend-operator. volcano: pkg/controllers/podgroup/pg_controller.go for "
+               "scheduling.k8s.io/group-name, which a template may set on purpose to join your own "
+               "PodGroup: "
+               "hence a warning.",
+     .check = CheckSchedulerOwned},
+    {.id = "MG067",
+     .name = "misspelled-key",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kWorkloads,
+     .summary =
+         "Labels and annotations that resemble those of fault handling are spelled correctly, and "
+         "labels are not written as annotations or the other way round.",
+     .why = "Nothing rejects an unknown label. The setting is simply off, and that shows only when "
+            "a card "
+            "breaks.",
+     .fix = "Write the key as the finding says.",
+     .source = "mind-cluster: component/ascend-common/api/consts.go. mindcluster-deploy's own "
+               "sample writes "
+               "subHeathyStrategy (k8s-deploy-tool/config/stormservice-config.yaml). Only keys "
+               "with a strong "
+               "resemblance are reported, and only on objects that concern NPUs.",
+     .check = CheckMisspelledKeys},
+    {.id = "MG068",
+     .name = "unreachable-fault-settings",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kWorkloads,
+     .summary =
+         "Fault labels and scheduling annotations are written where they reach the pods or their "
+         "PodGroup.",
+     .why =
+         "Kubernetes does not copy the metadata of a Deployment, StatefulSet, Job, "
+         "LeaderWorkerSet, "
+         "StormService or OME runtime to any pod, and Volcano makes the PodGroup without it. The "
+         "settings are in the manifest, but the scheduler sees none of them.",
+     .fix = "Move them to the pod template; for OME, to labels and annotations of engineConfig and "
+            "decoderConfig.",
+     .source =
+         "volcano: pkg/controllers/podgroup/pg_controller_handler.go copies volcano.sh annotations "
+         "only. ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. aibrix: "
+         "pkg/controller/roleset/utils.go. A sample in MindCluster's documents puts the labels on "
+         "the "
+         "metadata of a ServingRuntime; mindgate copies those to engine and decoder and keeps the "
+         "metadata.",
+     .check = CheckUnreachable},
+};
+
+}  // namespace
+
+Family FaultPlacementRules() { return kFaultPlacementRules; }
+
+}  // namespace mindgate::policies::common

@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/families.h"
+#include "policies/infer_operator/infer_operator.h"
+#include "schemas/job_attributes.h"
+#include "schemas/names.h"
+
+// Each role's workload and services
+// (component/infer-operator/pkg/controller/{v1/instanceset_controller.go,workload}).
+namespace mindgate::policies::infer_operator {
+namespace {
+
+using json::Value;
+using schemas::PartView;
+
+constexpr int64_t kMaxInstances = 256;
+std::string_view WorkloadKind(const PartView& role) {
+  return json::FindString(json::Find(*role.value, "workload"), "kind").value_or("");
+}
+
+const schemas::PodTemplateView* TemplateOf(const RuleContext& context, const PartView& role) {
+  return context.view.TemplateOf(role.index.value_or(0));
+}
+
+// The operator copies a role's labels to the InstanceSet and reads the gang label there.
+bool IsGang(const RuleContext& context, const PartView& role) {
+  const Value* labels =
+      role.index ? json::FindPath(*role.value, {"metadata", "labels"}) : context.view.labels.value;
+  return json::FindString(labels, kGangLabel) == "true";
+}
+
+bool IsEmptyObject(const Value* value) { return !json::IsObject(value) || value->empty(); }
+
+// A label of the selector that the pods will not carry; empty when they carry all.
+std::string_view MissingLabel(const Value* selector, const Value* labels) {
+  const Value* wanted = json::Find(selector, "matchLabels");
+  if (!json::IsObject(wanted)) return {};
+  for (const auto& [key, value] : wanted->members()) {
+    // The operator adds its own labels to the pods.
+    if (key.starts_with("infer.huawei.com/")) continue;
+    const Value* carried = json::Find(labels, key);
+    if (carried == nullptr || *carried != value) return key;
+  }
+  return {};
+}
+
+void CheckSelector(const PartView& role, const Value& spec, Findings& findings) {
+  const Value* selector = json::Find(spec, "selector");
+  const std::string path = role.Path("/spec/selector");
+  const Value* expressions = json::Find(selector, "matchExpressions");
+  if (IsEmptyObject(json::Find(selector, "matchLabels")) &&
+      (!json::IsArray(expressions) || expressions->empty())) {
+    findings.Violate(path,
+                     "the workload of " + Title(role) +
+                         " has no selector, which Kubernetes requires: it is never created",
+                     "write selector.matchLabels with labels of the pod template");
+    return;
+  }
+  const std::string_view missing =
+      MissingLabel(selector, json::FindPath(spec, {"template", "metadata", "labels"}));
+  if (missing.empty()) return;
+  findings.Violate(json::Child(path + "/matchLabels", missing),
+                   "the pod template of " + Title(role) + " does not carry the selector's label " +
+                       Quote(missing) + ": Kubernetes refuses the workload",
+                   "write the same label in spec.template.metadata.labels");
+}
+
+void CheckWorkloadKind(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const Value* workload = json::Find(*role.value, "workload");
+    if (workload != nullptr && !workload->is_object()) continue;
+    const auto version = json::FindString(workload, "apiVersion");
+    const auto kind = json::FindString(workload, "kind");
+    if (version == "apps/v1" && (kind == "Deployment" || kind == "StatefulSet")) continue;
+    findings.Violate(
+        role.Path("/workload"),
+        "the workload of " + Title(role) + " is " +
+            Quote(std::string(version.value_or("")) + " " + std::string(kind.value_or(""))) +
+            ": infer-operator knows Deployment and StatefulSet of apps/v1 only and creates nothing",
+        "write workload: {apiVersion: apps/v1, kind: StatefulSet}");
+  }
+}
+
+void CheckWorkloadSpec(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const Value* spec = json::Find(*role.value, "spec");
+    if (spec != nullptr && !spec->is_object()) continue;
+    if (spec == nullptr) {
+      findings.Violate(role.Path("/spec"),
+                       Title(role) + " has no spec: infer-operator cannot create a workload",
+                       "write the spec of a Deployment or StatefulSet, with selector and template");
+      continue;
+    }
+    const Value* pod_template = json::Find(*spec, "template");
+    if (pod_template == nullptr) {
+      findings.Violate(
+          role.Path("/spec/template"),
+          "the workload of " + Title(role) + " has no pod template: Kubernetes refuses it",
+          "write template with metadata.labels and spec.containers");
+    } else if (pod_template->is_object()) {
+      CheckSelector(role, *spec, findings);
+    }
+  }
+}
+
+void CheckRoleReplicas(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const Value* raw = json::Find(*role.value, "replicas");
+    const auto replicas = json::AsInt(raw);
+    if (raw == nullptr) {
+      findings.Violate(
+          role.Path("/replicas"),
+          Title(role) + " has no replicas: infer-operator refuses it and creates no instance",
+          "write replicas: 1, or the number of instances");
+    } else if (replicas && *replicas < 0) {
+      findings.Violate(role.Path("/replicas"),
+                       "replicas of " + Title(role) + " is " + std::to_string(*replicas) +
+                           ": infer-operator refuses it and creates no instance",
+                       "write replicas: 0 or more");
+    }
+  }
+}
+
+void CheckRoleReplicasLimit(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const auto replicas = json::AsInt(json::Find(*role.value, "replicas"));
+    if (!replicas || *replicas <= kMaxInstances) continue;
+    findings.Violate(role.Path("/replicas"),
+                     Title(role) + " has " + std::to_string(*replicas) +
+                         " instances, more than the 256 that infer-operator is specified for",
+                     "write replicas: 256 or less, or split the role");
+  }
+}
+
+void CheckWorkloadReplicas(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const bool gang = IsGang(context, role);
+    if (!gang && WorkloadKind(role) != "StatefulSet") continue;
+    const Value* spec = json::Find(*role.value, "spec");
+    if (!json::IsObject(spec) || json::Find(*spec, "replicas") != nullptr) continue;
+    findings.Violate(role.Path("/spec/replicas"),
+                     "the workload of " + Title(role) + " has no replicas: infer-operator cannot " +
+                         (gang ? "size the gang" : "make the StatefulSet") + " and retries forever",
+                     "write the number of pods of one instance, for example replicas: 1");
+  }
+}
+
+void CheckGangOrder(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    if (!IsGang(context, role) || WorkloadKind(role) != "StatefulSet") continue;
+    const Value* spec = json::Find(*role.value, "spec");
+    const schemas::PodTemplateView* pod = TemplateOf(context, role);
+    const auto pods = json::AsInt(json::Find(spec, "replicas"));
+    if (pod == nullptr || pod->SchedulerName().empty() ||
+        !schemas::IsPlacedByVolcano(context.view, *pod, context.config) || !pods || *pods <= 1 ||
+        json::FindString(spec, "podManagementPolicy") == "Parallel") {
+      continue;
+    }
+    findings.Violate(role.Path("/spec/podManagementPolicy"),
+                     "the gang of " + Title(role) + " needs all " + std::to_string(*pods) +
+                         " pods at once, but an ordered StatefulSet creates the second only when "
+                         "the first is ready: none starts",
+                     "write podManagementPolicy: Parallel");
+  }
+}
+
+void CheckScalingPolicy(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const Value* policy = json::Find(*role.value, "scalingPolicy");
+    const Value* type = json::Find(policy, "type");
+    if (!json::IsObject(policy) || (type != nullptr && !type->is_string()) ||
+        json::AsString(type) == "HPA") {
+      continue;
+    }
+    findings.Violate(role.Path("/scalingPolicy/type"),
+                     "scaling policy " + Quote(json::AsString(type).value_or("")) + " of " +
+                         Title(role) +
+                         " does nothing in released versions of infer-operator, and the role "
+                         "never becomes ready",
+                     "write type: HPA, or remove scalingPolicy");
+  }
+}
+
+void CheckFaultScheduling(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const schemas::PodTemplateView* pod = TemplateOf(context, role);
+    if (pod == nullptr || !pod->RequestsNpus()) continue;
+    const auto value = pod->Label(schemas::kFaultScheduling);
+    const std::string path = pod->labels.path.Child(schemas::kFaultScheduling);
+    if (value == "force" || value == "grace") {
+      findings.Violate(path,
+                       "fault-scheduling " + std::string(*value) + " of " + Title(role) +
+                           " lets Volcano replace pods; infer-operator's own recovery of whole "
+                           "instances stays off",
+                       "write fault-scheduling: \"external-" + std::string(*value) +
+                           "\" for recovery by instance");
+    }
+  }
+}
+
+constexpr Rule kRoleRules[] = {
+    {.id = "MG145",
+     .name = "infer-workload-kind",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "The workload of a role is a Deployment or a StatefulSet of apps/v1.",
+     .why = "The operator has handlers for these two only. For anything else it writes an Event "
+            "and creates nothing.",
+     .fix = "Write workload: {apiVersion: apps/v1, kind: Deployment} or StatefulSet.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
+               "workload_reconciler.go",
+     .check = CheckWorkloadKind},
+    {.id = "MG146",
+     .name = "infer-workload-spec",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "The spec of a role is a complete Deployment or StatefulSet spec, with a selector "
+                "that matches its pod template.",
+     .why = "The CRD has no schema for it, so every mistake is accepted and appears later, when "
+            "the operator decodes the spec or Kubernetes refuses the workload.",
+     .fix = "Write selector.matchLabels, and a template with the same labels and its containers.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
+               "{deployment,statefulset}_handler.go; Kubernetes API reference, DeploymentSpec",
+     .check = CheckWorkloadSpec},
+    {.id = "MG147",
+     .name = "infer-role-replicas",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "Each role says how many instances it has, 0 or more.",
+     .why = "Neither CRD nor operator fill in a default. The InstanceSet's validation fails with "
+            "an Event and is not even retried.",
+     .fix = "Write replicas beside the role's name; spec.replicas counts pods of one instance.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/v1/instanceset_controller.go",
+     .check = CheckRoleReplicas},
+    {.id = "MG148",
+     .name = "infer-role-replicas-limit",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "A role has at most 256 instances.",
+     .why = "The operator is specified for 256 instances of a role. It does not check the number, "
+            "so more may work, slowly.",
+     .fix = "Split the role.",
+     .source = "mind-cluster: component/infer-operator/pkg/common/constant.go (MaxRoleReplicas); "
+               "the code does not compare it with replicas, hence a warning",
+     .check = CheckRoleReplicasLimit},
+    {.id = "MG154",
+     .name = "infer-workload-replicas",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "A gang and a StatefulSet say how many pods one instance has.",
+     .why = "The operator computes the PodGroup from spec.replicas and refuses to make a "
+            "StatefulSet without it. The object looks accepted, and no pod appears.",
+     .fix = "Write spec.replicas of the role.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
+               "{statefulset,deployment}_handler.go; some versions count a missing value as 1, "
+               "hence a warning",
+     .check = CheckWorkloadReplicas},
+    {.id = "MG155",
+     .name = "infer-gang-order",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "A StatefulSet under infer.huawei.com/gang-schedule starts its pods in parallel.",
+     .why = "The PodGroup wants all pods of the instance. An ordered StatefulSet makes the second "
+            "pod when the first is ready, and the first waits for the gang: neither ever starts.",
+     .fix = "Write podManagementPolicy: Parallel. The field cannot be changed later.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
+               "podgroup_manager.go; Kubernetes documentation, StatefulSet pod management policies",
+     .check = CheckGangOrder},
+    {.id = "MG156",
+     .name = "infer-scaling-policy",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "scalingPolicy.type is HPA.",
+     .why = "Released versions create a HorizontalPodAutoscaler for HPA and know no other type: "
+            "with another one nothing scales and the status stays not ready.",
+     .fix = "Write type: HPA, or remove scalingPolicy.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/scaling/scaling_manager.go; "
+               "development versions add types, hence a warning",
+     .check = CheckScalingPolicy},
+    {.id = "MG157",
+     .name = "infer-fault-scheduling",
+     .severity = Severity::kInfo,
+     .default_mode = Mode::kAudit,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "Roles that should recover by instance use fault-scheduling external-force or "
+                "external-grace.",
+     .why = "With force or grace Volcano deletes pods by itself, which is fine for instances of "
+            "one pod. infer-operator's recovery of a whole instance, with its order of priorities, "
+            "starts only for the external values, and for failed processes only while "
+            "fault-retry-times lasts.",
+     .fix =
+         "Write fault-scheduling: \"external-force\" in the labels of the pod template (mindgate "
+         "injects it), and fault-retry-times beside it if failed processes count.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force also "
+               "works, hence only recorded",
+     .check = CheckFaultScheduling},
+};
+
+}  // namespace
+
+Family RoleRules() { return kRoleRules; }
+
+}  // namespace mindgate::policies::infer_operator

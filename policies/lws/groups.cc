@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+#include "policies/families.h"
+#include "schemas/job_attributes.h"
+#include "schemas/names.h"
+
+// Groups of a leader and its workers (lws: pkg/controllers, pkg/schedulerprovider).
+
+namespace mindgate::policies::lws {
+namespace {
+
+using json::Value;
+using schemas::PodTemplateView;
+
+void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
+  // Earlier versions make no PodGroups.
+  if (context.config.versions.IsBefore(schemas::Component::kLeaderWorkerSet, {0, 7})) return;
+  const auto& templates = context.view.templates;
+  const auto by_volcano = [&](const PodTemplateView& pod) {
+    return schemas::IsPlacedByVolcano(context.view, pod, context.config);
+  };
+  for (const schemas::PodGroupView& group : context.view.pod_groups) {
+    if (group.owner != schemas::PodGroupOwner::kLeaderWorkerSetGroup) continue;
+    const auto volcano = [&](size_t index) {
+      const PodTemplateView& pod = templates[index];
+      return pod.RequestsNpus() && !pod.SchedulerName().empty() && by_volcano(pod);
+    };
+    if (std::none_of(group.templates.begin(), group.templates.end(), volcano)) continue;
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = templates[index];
+      if (!pod.has_pod_spec && pod.runtime == nullptr) {
+        findings.Skip("needs the runtime, not known here");
+        continue;
+      }
+      const std::string_view scheduler = pod.SchedulerName();
+      // Pods with NPUs under another scheduler are what scheduler-not-volcano reports.
+      const bool reported = pod.RequestsNpus() && !by_volcano(pod);
+      if (reported || (!scheduler.empty() && by_volcano(pod))) continue;
+      findings.Violate(pod.pod_spec.path.Child("schedulerName"),
+                       "scheduler " +
+                           Quote(scheduler.empty() ? schemas::kDefaultScheduler : scheduler) +
+                           " places the " + std::string(pod.name) +
+                           ", but Volcano places the rest of its gang, which waits for pods that "
+                           "Volcano does not see",
+                       "write schedulerName: " + context.config.scheduler);
+    }
+  }
+}
+
+void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
+  const Value* group = json::FindPath(*context.view.object, {"spec", "leaderWorkerTemplate"});
+  const auto policy = json::FindString(group, "restartPolicy");
+  // LWS reads Default, the old name, as None.
+  if (policy != "None" && policy != "Default") return;
+  const Value* size = json::Find(group, "size");
+  if (!context.view.RequestsNpus() || size == nullptr || json::AsInt(size).value_or(1) <= 1) return;
+  if (context.view.pod_groups.empty()) return;
+  bool on = false;
+  for (const schemas::LabelOccurrence& label :
+       context.view.GroupLabels(context.view.pod_groups.front(), schemas::kFaultScheduling)) {
+    const auto value = json::AsString(label.value);
+    on = on || (value && *value != "off");
+  }
+  if (!on) return;
+  findings.Violate("/spec/leaderWorkerTemplate/restartPolicy",
+                   "restartPolicy " + std::string(*policy) +
+                       " keeps the rest of a group running when one of its pods is replaced after "
+                       "a fault, and the new pod cannot join it",
+                   "write restartPolicy: RecreateGroupOnPodRestart, or leave it out");
+}
+
+constexpr Rule kGroupRules[] = {
+    {.id = "MG136",
+     .name = "group-scheduler",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kOmeKinds | schemas::kLeaderWorkerSets,
+     .summary = "Leader and workers of one group are placed by the same scheduler.",
+     .why = "With gang scheduling the LeaderWorkerSet controller puts leader and workers into one "
+            "PodGroup whatever their scheduler. Volcano counts only its own pods, so the group "
+            "never reaches its size and none of its pods starts.",
+     .fix = "Write schedulerName: volcano in the leader and in the worker template.",
+     .source = "lws: pkg/schedulerprovider/volcano_provider.go. Gang scheduling is a setting of "
+               "the controller that the object does not show, hence a warning",
+     .check = CheckGroupScheduler},
+    {.id = "MG137",
+     .name = "lws-restart-policy",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kLeaderWorkerSets,
+     .summary = "A group of several NPU pods with fault rescheduling is recreated as a whole.",
+     .why = "The pods of a group form one distributed engine. With restartPolicy None only the "
+            "failed pod comes back, and the others hang in a collective operation with a rank "
+            "that is gone. RecreateGroupOnPodRestart, the default, replaces all of them.",
+     .fix = "Leave restartPolicy out or write RecreateGroupOnPodRestart.",
+     .source = "lws: pkg/controllers/pod_controller.go; mind-cluster: "
+               "docs/en/scheduling/usage/sglang_best_practice. An engine that rejoins by itself "
+               "works, hence a warning",
+     .check = CheckRestartPolicy},
+};
+
+}  // namespace
+
+Family GroupRules() { return kGroupRules; }
+
+}  // namespace mindgate::policies::lws

@@ -1,0 +1,374 @@
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "base/text.h"
+#include "json/pointer.h"
+#include "policies/families.h"
+#include "schemas/job_attributes.h"
+#include "schemas/names.h"
+
+// vcjobs, batch Jobs and LeaderWorkerSets under Volcano. MindCluster ships Volcano without its
+// admission, so nothing else checks or completes a vcjob there (mind-cluster:
+// component/ascend-for-volcano/build/volcano-v*.yaml).
+namespace mindgate::policies::volcano {
+namespace {
+
+using json::Value;
+using schemas::Component;
+using schemas::PartView;
+using schemas::PodTemplateView;
+
+std::string Title(const PartView& task) { return task.Title("task"); }
+
+// Pods of a task; nothing when `replicas` is not an integer. Absent is 0, as in Go.
+std::optional<int64_t> ReplicasOf(const PartView& task) {
+  const Value* replicas = json::Find(*task.value, "replicas");
+  return replicas == nullptr ? std::optional<int64_t>(0) : json::AsInt(replicas);
+}
+
+std::optional<int64_t> TotalReplicas(std::span<const PartView> tasks) {
+  int64_t total = 0;
+  for (const PartView& task : tasks) {
+    const auto replicas = ReplicasOf(task);
+    if (!replicas || __builtin_add_overflow(total, *replicas, &total)) return std::nullopt;
+  }
+  return total;
+}
+
+void CheckGangSize(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const schemas::Place& job = context.view.spec;
+  const auto tasks = context.view.parts;
+  for (const PartView& task : tasks) {
+    const auto least = json::AsInt(json::Find(*task.value, "minAvailable"));
+    const auto replicas = ReplicasOf(task);
+    if (!least || !replicas || *least <= *replicas) continue;
+    findings.Violate(task.Path("/minAvailable"),
+                     "minAvailable " + std::to_string(*least) + " is more than the " +
+                         std::to_string(*replicas) + " replicas of " + Title(task) +
+                         ": the job never starts",
+                     "write minAvailable: " + std::to_string(*replicas) + " or less");
+  }
+  const auto least = json::AsInt(job.Find("minAvailable"));
+  const auto total = TotalReplicas(tasks);
+  if (!least || !total || *least <= *total) return;
+  findings.Violate(job.path.Child("minAvailable"),
+                   "minAvailable " + std::to_string(*least) + " is more than the " +
+                       std::to_string(*total) + " pods of all tasks: the job never starts",
+                   "write minAvailable: " + std::to_string(*total) + " or less");
+}
+
+void CheckQueue(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const schemas::Place& job = context.view.spec;
+  // From 1.15 on the CRD fills it in.
+  if (context.config.versions.IsFrom(Component::kVolcano, {1, 15})) return;
+  const Value* queue = job.Find("queue");
+  if (job.value == nullptr || (queue != nullptr && json::AsString(queue) != "")) return;
+  findings.Violate(job.path.Child("queue"),
+                   std::string("the job names no queue: ") +
+                       (context.config.versions.Of(Component::kVolcano)
+                            ? "without Volcano's admission, "
+                            : "before Volcano 1.15, and without Volcano's admission, ") +
+                       "its controller looks for a queue without a name, fails, and makes no pods",
+                   "write queue: default");
+}
+
+void CheckMinAvailable(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  const schemas::Place& job = context.view.spec;
+  const Value* least = job.Find("minAvailable");
+  if (job.value == nullptr || (least != nullptr && json::AsInt(least) != 0)) return;
+  const int64_t total = TotalReplicas(context.view.parts).value_or(1);
+  findings.Violate(
+      job.path.Child("minAvailable"),
+      std::string(least == nullptr ? "minAvailable is missing" : "minAvailable is 0") +
+          ": the job is not a gang, and its pods take NPUs one by one while the others wait",
+      "write minAvailable: " + std::to_string(std::max<int64_t>(total, 1)) +
+          " for one gang, or 1 for independent pods");
+}
+
+void CheckTaskNames(const RuleContext& context, Findings& findings) {
+  if (!context.view.IsNpuWorkload()) return;
+  std::set<std::string_view> seen;
+  for (const PartView& task : context.view.parts) {
+    const Value* raw = json::Find(*task.value, "name");
+    if (raw != nullptr && !raw->is_string()) continue;
+    const std::string_view name = json::AsString(raw).value_or("");
+    const bool again = !seen.insert(name).second;
+    if (name.empty()) {
+      findings.Violate(task.Path("/name"),
+                       Title(task) +
+                           " has no name: without Volcano's admission its pods have no name that "
+                           "tells them apart" +
+                           (again ? ", and two such tasks share their pods' names" : ""),
+                       "write a name, for example `name: worker`");
+    } else if (again) {
+      findings.Violate(
+          task.Path("/name"),
+          "another task is named " + Quote(name) +
+              " too: both create pods with the same names, and the second task gets none",
+          "write another name");
+    }
+  }
+}
+
+bool Names(const Value& policy, std::string_view event) {
+  if (json::FindString(policy, "event") == event) return true;
+  const Value* events = json::Find(policy, "events");
+  return json::IsArray(events) &&
+         std::any_of(events->begin(), events->end(),
+                     [&](const Value& each) { return json::AsString(&each) == event; });
+}
+
+// What the first policy for the event does; nothing when there is none. "*" is any event.
+std::optional<std::string_view> ActionOn(std::string_view event, const Value* policies) {
+  if (!json::IsArray(policies)) return std::nullopt;
+  for (const Value& policy : *policies) {
+    if (Names(policy, event) || Names(policy, "*")) return json::FindString(policy, "action");
+  }
+  return std::nullopt;
+}
+
+// What becomes of the pods of a job when Volcano carries out an action.
+enum class Scope { kPod, kTask, kJob };
+
+Scope ScopeOf(std::string_view action) {
+  if (action == "RestartTask") return Scope::kTask;
+  for (std::string_view of_job : {"RestartJob", "AbortJob", "TerminateJob", "CompleteJob"}) {
+    if (action == of_job) return Scope::kJob;
+  }
+  // SyncJob, the default, makes missing pods again. Ignore is MindCluster's own addition.
+  return Scope::kPod;
+}
+
+// What a policy of the task, else of the job, does on an event; nothing when none handles it.
+struct Reaction {
+  std::string_view event;
+  std::string_view action;
+  std::string path;
+};
+
+std::optional<Reaction> ReactionTo(std::string_view event, const schemas::Place& job,
+                                   const PartView& task) {
+  if (const auto own = ActionOn(event, json::Find(*task.value, "policies"))) {
+    return Reaction{event, *own, task.Path("/policies")};
+  }
+  if (const auto shared = ActionOn(event, job.Find("policies"))) {
+    return Reaction{event, *shared, job.path.Child("policies")};
+  }
+  return std::nullopt;
+}
+
+std::string EffectOf(const Reaction& reaction, const schemas::Versions& versions) {
+  const std::string cause =
+      reaction.event == "PodEvicted"
+          ? ": the scheduler deletes the faulty pod, which is PodEvicted, and "
+          : ": a pod that fails is PodFailed, and ";
+  const std::string action(reaction.action);
+  return ScopeOf(reaction.action) == Scope::kTask
+             ? cause + (versions.Of(Component::kVolcano) ? "" : "from Volcano 1.11 on ") + action +
+                   " deletes all pods of the task with it"
+             : cause + action + " takes the whole job down";
+}
+
+void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
+  const auto& groups = context.view.pod_groups;
+  if (groups.empty()) return;
+  const auto any = [](const schemas::LabelOccurrences& occurrences, std::string_view value) {
+    for (const schemas::LabelOccurrence& each : occurrences) {
+      if (json::AsString(each.value) == value) return true;
+    }
+    return false;
+  };
+  const bool label = any(context.view.GroupLabels(groups.front(), schemas::kPodRescheduling), "on");
+  if (!label &&
+      !any(context.view.GroupAnnotations(groups.front(), schemas::kRecoverPolicyPath), "pod")) {
+    return;
+  }
+  const std::string asked = label ? "pod-rescheduling: on" : "huawei.com/recover_policy_path: pod";
+  const schemas::Place& job = context.view.spec;
+  const schemas::Versions& versions = context.config.versions;
+  // Before, RestartTask did what SyncJob does, and there was no RestartPod.
+  const bool old = versions.IsBefore(Component::kVolcano, {1, 11});
+  for (const PartView& task : context.view.parts) {
+    const PodTemplateView* pod = context.view.TemplateOf(*task.index);
+    if (pod == nullptr || !pod->RequestsNpus()) continue;
+    for (std::string_view event : {"PodEvicted", "PodFailed"}) {
+      const auto reaction = ReactionTo(event, job, task);
+      if (!reaction) continue;
+      const Scope scope = ScopeOf(reaction->action);
+      if (scope == Scope::kPod || (scope == Scope::kTask && (old || ReplicasOf(task) == 1))) {
+        continue;
+      }
+      std::string fix = "write {event: " + std::string(event) + ", action: RestartPod}" +
+                        (versions.Of(Component::kVolcano) ? "" : " (Volcano 1.11 and later)") +
+                        ", or remove the policy for " + std::string(event);
+      if (old) fix = "remove the policy for " + std::string(event);
+      findings.Violate(reaction->path,
+                       asked + " has no effect for " + Title(task) + EffectOf(*reaction, versions),
+                       std::move(fix));
+      break;  // the first is enough to see what happens
+    }
+  }
+}
+
+// The pods of the group; nothing when a template does not say.
+std::optional<int64_t> AllPods(const schemas::WorkloadView& view,
+                               const schemas::PodGroupView& group) {
+  int64_t sum = 0;
+  for (size_t index : group.templates) {
+    const auto pods = view.templates[index].pods;
+    if (!pods || *pods < 0 || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+void CheckPartialGang(const RuleContext& context, Findings& findings) {
+  const schemas::WorkloadView& view = context.view;
+  for (const schemas::PodGroupView& group : view.pod_groups) {
+    if (!group.npus || !group.min_member) continue;
+    const bool ascend_job = group.owner == schemas::PodGroupOwner::kAscendJob;
+    // A vcjob of 1 is the documents' way to write independent pods.
+    const int64_t least = ascend_job ? 1 : 2;
+    const auto pods = AllPods(view, group);
+    if (!pods || *group.min_member < least || *group.min_member >= *pods) continue;
+    // The one strategy under which a job goes on with fewer pods.
+    if (group.annotations &&
+        group.annotations->Text(schemas::kRecoverStrategy).value_or("").find("elastic-training") !=
+            std::string_view::npos) {
+      continue;
+    }
+    findings.Violate(
+        ascend_job ? "/spec/runPolicy/schedulingPolicy/minAvailable"
+                   : view.spec.path.Child("minAvailable"),
+        "minAvailable is " + std::to_string(*group.min_member) + " of " + std::to_string(*pods) +
+            " pods: the job starts when these fit, and its processes hold their NPUs while they "
+            "wait for the others",
+        "write minAvailable: " + std::to_string(*pods));
+  }
+}
+
+void CheckBatchJob(const RuleContext& context, Findings& findings) {
+  // The Jobs of a CronJob were judged with it.
+  if (!context.view.RequestsNpus() || context.view.controller_injected) return;
+  findings.Violate("/kind",
+                   "no MindCluster component handles a batch " +
+                       std::string(schemas::KindName(context.view.kind)) +
+                       ": its NPUs get no rank table and no job summary, only scheduling",
+                   "use an AscendJob, or a Job of batch.volcano.sh/v1alpha1");
+}
+
+constexpr Rule kJobRules[] = {
+    {.id = "MG130",
+     .name = "vcjob-gang-size",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kVolcanoJobs,
+     .summary =
+         "minAvailable of a vcjob with NPUs, and of each of its tasks, is at most the number "
+         "of its pods.",
+     .why = "The gang waits for more pods than the job ever creates. Volcano's own admission "
+            "refuses such a job, but MindCluster ships Volcano without it: there the job stays "
+            "Pending forever.",
+     .fix = "Write minAvailable no larger than the sum of the tasks' replicas.",
+     .source = "volcano: pkg/webhooks/admission/jobs/validate/admit_job.go",
+     .check = CheckGangSize},
+    {.id = "MG131",
+     .name = "vcjob-queue",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A vcjob with NPUs names its queue.",
+     .why = "Volcano's admission, and from 1.15 on its CRD, fill in \"default\". MindCluster's "
+            "Volcano has no admission: on 1.9 and 1.12 the job controller looks up the queue "
+            "before it makes anything, finds none of an empty name, and retries forever.",
+     .fix = "Write queue: default, or the name of an open queue.",
+     .source = "mind-cluster: component/ascend-for-volcano/build/volcano-v*.yaml; volcano: "
+               "pkg/controllers/job/job_controller_actions.go (GetQueueInfo), "
+               "config/crd/volcano/bases/batch.volcano.sh_jobs.yaml. Newer versions fill it in, "
+               "hence a warning",
+     .check = CheckQueue},
+    {.id = "MG132",
+     .name = "vcjob-min-available",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A vcjob with NPUs says how many pods make its gang.",
+     .why = "Without Volcano's admission a missing minAvailable is 0: pods bind one by one, two "
+            "jobs can each hold half of the cards that the other needs, and after a fault the job "
+            "counts as complete although pods are missing, so recovery is not widened.",
+     .fix = "Write minAvailable: all pods for a distributed job, 1 for independent replicas.",
+     .source = "volcano: pkg/controllers/job/job_controller_actions.go; Volcano's admission, where "
+               "it runs, fills in the sum, hence a warning",
+     .check = CheckMinAvailable},
+    {.id = "MG133",
+     .name = "vcjob-task-name",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "Each task of a vcjob with NPUs has a unique name.",
+     .why = "Pods are named job-task-index. Volcano's admission makes up missing names and refuses "
+            "repeated ones; without it pods of two tasks collide, and policies and rank tables "
+            "cannot tell the tasks apart.",
+     .fix = "Write a distinct name in every task.",
+     .source = "volcano: pkg/controllers/job/job_controller_util.go; Volcano's admission, where it "
+               "runs, fills names in, hence a warning",
+     .check = CheckTaskNames},
+    {.id = "MG134",
+     .name = "vcjob-failure-policy",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "The policies of a vcjob with pod-level recovery restart no more than the pod.",
+     .why = "pod-rescheduling: on and huawei.com/recover_policy_path: pod make the scheduler "
+            "delete only the pod at fault. Volcano's job controller takes that for PodEvicted, and "
+            "a policy such as PodEvicted -> RestartJob then deletes all others too. Without a "
+            "policy it only makes the missing pod again, which is what pod-level recovery needs.",
+     .fix = "Remove the policies for PodEvicted and PodFailed, or give them the action RestartPod "
+            "(Volcano 1.11 and later).",
+     .source = "volcano: pkg/controllers/job/job_controller_handler.go (deletePod), "
+               "job_controller_util.go (applyPolicies: SyncJob without a policy), state/running.go "
+               "(from 1.11 RestartTask deletes all pods of the task; before, it did what SyncJob "
+               "does). mind-cluster: docs/en/scheduling/usage ask for PodFailed -> RestartTask, "
+               "which fits Volcano 1.9 only: therefore a warning. The action Ignore exists in "
+               "MindCluster's Volcano only and is accepted too",
+     .check = CheckFailurePolicy},
+    {.id = "MG135",
+     .name = "batch-job-npus",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kBatchJobs,
+     .summary = "NPU jobs are AscendJobs or vcjobs, not Jobs of batch/v1.",
+     .why = "ascend-operator makes rank tables for AscendJobs, vcjobs, Deployments and "
+            "StatefulSets, and ClusterD reports those. A batch/v1 Job gets nothing but generic "
+            "scheduling: distributed training has no rank table, and retries after a fault are the "
+            "Job controller's.",
+     .fix = "Use an AscendJob or a vcjob. A Job works for a single pod that needs no rank table, "
+            "hence a warning.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1",
+     .check = CheckBatchJob},
+    {.id = "MG138",
+     .name = "partial-gang",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs | schemas::kAscendJobs,
+     .summary = "The gang of a distributed job with NPUs is all of its pods.",
+     .why = "The processes of a distributed job need all ranks. With a smaller minAvailable some "
+            "pods start and wait in the first collective operation until it times out; two such "
+            "jobs can keep each other waiting forever, each with half of the NPUs.",
+     .fix = "Write the sum of all replicas, or 1 in a vcjob of independent pods.",
+     .source = "volcano: scheduling.volcano.sh PodGroup spec.minMember; mind-cluster: "
+               "component/ascend-operator/pkg/controllers/v1/job.go. A job may be able to start "
+               "with fewer pods: therefore a warning, and none with the recover-strategy "
+               "elastic-training",
+     .check = CheckPartialGang},
+};
+
+}  // namespace
+
+Family JobRules() { return kJobRules; }
+
+}  // namespace mindgate::policies::volcano

@@ -1,0 +1,607 @@
+#include "policies/chips/chips.h"
+
+#include "support/npu_manifests.h"
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+const std::string kType = "accelerator-type: ";
+const std::string kDeploymentChips =
+    "spec.template.spec.containers[0].resources.requests[huawei.com/Ascend910]: ";
+const std::string kRoleChips =
+    "spec.template.spec.roles[0].template.spec.containers[0].resources.requests[huawei.com/"
+    "Ascend910]: ";
+
+std::string WithPolicy(std::string_view policy, std::string_view chips, int replicas = 1) {
+  return Deployment({.chips = std::string(chips), .annotations = kPolicy + std::string(policy)},
+                    replicas);
+}
+
+TEST(ChipCount, Table) {
+  const auto refused = [](std::string_view count, std::string_view how, std::string_view accepted) {
+    const std::string_view verb =
+        count == "1" ? " chip per pod is refused: " : " chips per pod are refused: ";
+    return std::vector<std::string>{kDeploymentChips + std::string(count) + std::string(verb) +
+                                    std::string(how) + " takes " + std::string(accepted) +
+                                    "; the pods stay Pending"};
+  };
+  const std::string by_default = "the default policy (no schedule_policy, no accelerator-type)";
+  ExpectFindings(
+      "MG080",
+      {
+          {"A1 by default takes 8", Deployment({}), {}},
+          {"A1 by default takes no 16", Deployment({.chips = "16"}),
+           refused("16", by_default, "1, 2, 4 or 8")},
+          {"A1 takes no 3", Deployment({.chips = "3", .selector = kType + "module"}),
+           refused("3", "accelerator-type module", "1, 2, 4 or 8")},
+          {"half takes no 3", WithPolicy("chip4-node4", "3"),
+           refused("3", "schedule_policy chip4-node4", "1, 2 or 4")},
+          {"card takes up to 8", WithPolicy("chip1-node2", "8"), {}},
+          {"card takes no 9", Deployment({.chips = "9", .selector = kType + "card-910b-2"}),
+           refused("9", "accelerator-type card", "1 to 8")},
+          {"A2 takes any 1..8", WithPolicy("chip8-node8", "5"), {}},
+          {"A2 takes no 16", WithPolicy("chip8-node8", "16"),
+           refused("16", "schedule_policy chip8-node8", "1 to 8")},
+          {"Box16 takes 12", WithPolicy("chip8-node16", "12"), {}},
+          {"Box16 takes no 11", WithPolicy("chip8-node16", "11"),
+           refused("11", "schedule_policy chip8-node16", "1 to 8, 10, 12, 14 or 16")},
+          {"A3 takes one chip in a single pod", WithPolicy("chip2-node16", "1"), {}},
+          {"A3 takes no single chip from each of several pods", WithPolicy("chip2-node16", "1", 2),
+           refused("1", "schedule_policy chip2-node16",
+                   "2, 4, 6, 8, 10, 12, 14 or 16 from each of several pods")},
+          {"A3 takes parts of nodes from several pods", WithPolicy("chip2-node16", "8", 2), {}},
+          {"A3 takes no odd count", WithPolicy("module-a3-16", "3"),
+           refused("3", "schedule_policy module-a3-16", "1, 2, 4, 6, 8, 10, 12, 14 or 16")},
+          {"chip2-node8 still takes 16", WithPolicy("chip2-node8", "16"), {}},
+          {"an A3 super pod takes 8 from a single pod", WithPolicy("chip2-node16-sp", "8"), {}},
+          {"an A3 super pod takes whole nodes from several", WithPolicy("chip2-node16-sp", "8", 2),
+           refused("8", "schedule_policy chip2-node16-sp", "16 from each of several pods")},
+          {"an A3 super pod of 8 takes no 10", WithPolicy("chip2-node8-sp", "10"),
+           refused("10", "schedule_policy chip2-node8-sp", "1, 2, 4, 6 or 8")},
+          {"sp-block alone makes it a super pod",
+           Deployment({.chips = "3", .annotations = "sp-block: \"16\""}),
+           refused("3", "sp-block for A3 super pods", "1, 2, 4, 6, 8, 10, 12, 14 or 16")},
+          {"850 super pod takes 8 from several", WithPolicy("chip8-node8-sp", "8", 4), {}},
+          {"multilevel does not count", WithPolicy("multilevel", "5", 2), {}},
+          {"soft share does not count", WithPolicy("chip1-softShareDev", "100"), {}},
+          {"huawei.com/npu is judged by its policy",
+           Deployment({.chips = "9",
+                       .resource = "huawei.com/npu",
+                       .annotations = kPolicy + "chip1-node8"}),
+           {"spec.template.spec.containers[0].resources.requests[huawei.com/npu]: 9 chips per pod "
+            "are "
+            "refused: schedule_policy chip1-node8 takes 1 to 8; the pods stay Pending"}},
+          {"Ascend310 by card",
+           Deployment({.chips = "5",
+                       .resource = "huawei.com/Ascend310",
+                       .labels = "npu-310-strategy: card"}),
+           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310]: 5 chips "
+            "per pod "
+            "are refused: npu-310-strategy card takes 1 to 4; the pods stay Pending"}},
+          {"Duo by chip",
+           Deployment(
+               {.chips = "17", .resource = "huawei.com/Ascend310P", .labels = "duo: \"true\""}),
+           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P]: 17 chips "
+            "per pod "
+            "are refused: Atlas 300I Duo by chip takes 1 to 16; the pods stay Pending"}},
+          {"the container that requests, not index 0",
+           R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  template:
+    spec:
+      schedulerName: volcano
+      containers:
+      - {name: sidecar}
+      - {name: a, resources: {limits: {huawei.com/Ascend910: 2}}}
+      - {name: b, resources: {limits: {huawei.com/Ascend910: 1}}}
+)",
+           {"spec.template.spec.containers[1].resources.limits[huawei.com/Ascend910]: 3 chips per "
+            "pod are "
+            "refused: the default policy (no schedule_policy, no accelerator-type) takes 1, 2, 4 "
+            "or 8; the "
+            "pods stay Pending"}},
+          {"each replica type of an AscendJob",
+           AscendJob(kPolicy + "chip4-node4", "framework: pytorch", "Master", {.chips = "4"},
+                     {.chips = "3"}),
+           {"spec.replicaSpecs.Worker.template.spec.containers[0].resources.requests[huawei.com/"
+            "Ascend910]: 3 chips per pod are refused: schedule_policy chip4-node4 takes 1, 2 or 4; "
+            "the "
+            "pods stay Pending"}},
+          {"a vcjob whose tasks together are distributed",
+           VolcanoJob(kPolicy + "chip2-node16-sp", {.chips = "16"}, {.chips = "8"}),
+           {"spec.tasks[1].template.spec.containers[0].resources.requests[huawei.com/Ascend910]: 8 "
+            "chips "
+            "per pod are refused: schedule_policy chip2-node16-sp takes 16 from each of several "
+            "pods; "
+            "the pods stay Pending"}},
+          {"a LeaderWorkerSet may be judged pod by pod without gang scheduling",
+           LeaderWorkerSet({.chips = "8", .annotations = kPolicy + "chip2-node16-sp"},
+                           {.chips = "8", .annotations = kPolicy + "chip2-node16-sp"}, 2),
+           {}},
+          {"but no count that both refuse",
+           LeaderWorkerSet({.chips = "3", .annotations = kPolicy + "chip2-node16-sp"},
+                           {.chips = "16", .annotations = kPolicy + "chip2-node16-sp"}, 2),
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.containers[0].resources.requests[huawei."
+            "com/"
+            "Ascend910]: 3 chips per pod are refused: schedule_policy chip2-node16-sp takes 1, 2, "
+            "4, 6, "
+            "8, 10, 12, 14 or 16 from a single pod, 16 from each of several; the pods stay "
+            "Pending"}},
+          {"AIBrix roles share a PodGroup",
+           StormService({.chips = "1", .selector = kType + "module-a3-16"},
+                        {.chips = "16", .selector = kType + "module-a3-16"}),
+           {kRoleChips +
+            "1 chip per pod is refused: accelerator-type module-a3-16 takes 2, 4, 6, 8, 10, "
+            "12, 14 or 16 from each of several pods; the pods stay Pending"}},
+          {"a runtime leaves policy and selector to its services",
+           ServingRuntime({.chips = "16"}),
+           {}},
+          {"a pod of a controller was judged there",
+           BarePod({.chips = "16"},
+                   "name: p, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: r, "
+                   "controller: true}]"),
+           {}},
+          {"a bare pod",
+           BarePod({.chips = "16"}),
+           {"spec.containers[0].resources.requests[huawei.com/Ascend910]: 16 chips per pod are "
+            "refused: " +
+            by_default + " takes 1, 2, 4 or 8; the pods stay Pending"}},
+          {"another scheduler does not care",
+           Deployment({.chips = "16", .scheduler = "other"}),
+           {}},
+          {"GPUs", Deployment({.chips = "16", .resource = "nvidia.com/gpu"}), {}},
+          {"a count that is no number", Deployment({.chips = "many"}), {}},
+          {"scaled to zero, neither way accepted", WithPolicy("chip4-node4", "3", 0),
+           refused("3", "schedule_policy chip4-node4", "1, 2 or 4")},
+      });
+}
+
+TEST(ChipCountDocumented, Table) {
+  ExpectFindings(
+      "MG081",
+      {
+          {"card with 8",
+           WithPolicy("chip1-node2", "8"),
+           {kDeploymentChips + "8 chips per pod are accepted, but schedule_policy chip1-node2 is "
+                               "documented for 1 or 2 only"}},
+          {"card with 2", WithPolicy("chip1-node2", "2"), {}},
+          {"chip2-node8 with 16",
+           WithPolicy("chip2-node8", "16"),
+           {kDeploymentChips + "16 chips per pod are accepted, but schedule_policy chip2-node8 is "
+                               "documented for 1, 2, 4, 6 or 8 only"}},
+          {"850 super pod with 3",
+           WithPolicy("chip8-node8-sp", "3"),
+           {kDeploymentChips +
+            "3 chips per pod are accepted, but schedule_policy chip8-node8-sp is "
+            "documented for 1, 2, 4 or 8 only"}},
+          {"training on a part of an A2", WithPolicy("chip8-node8", "5"), {}},
+          {"what is refused is said once", WithPolicy("chip8-node8", "9"), {}},
+          {"inference on a part of an A3, as the vendor's AIBrix sample",
+           StormService({.chips = "2", .selector = kType + "module-a3-16"},
+                        {.chips = "16", .selector = kType + "module-a3-16"}),
+           {kRoleChips +
+            "2 chips per pod are less than a machine: inference services are documented for "
+            "whole machines only (16)"}},
+          {"inference on a part of an A2",
+           ServingRuntime({.chips = "4", .annotations = kPolicy + "chip8-node8"}),
+           {"spec.engineConfig.runner.resources.requests[huawei.com/Ascend910]: 4 chips per pod "
+            "are less "
+            "than a machine: inference services are documented for whole machines only (8)"}},
+          {"inference on unnamed servers",
+           ServingRuntime({.chips = "4"}),
+           {"spec.engineConfig.runner.resources.requests[huawei.com/Ascend910]: 4 chips per pod "
+            "are less "
+            "than a machine: inference services are documented for whole machines only (8 on Atlas "
+            "A2, 16 "
+            "on Atlas A3)"}},
+          {"a whole machine of either kind", ServingRuntime({.chips = "16"}), {}},
+          {"a runtime that contradicts itself",
+           ServingRuntime({.chips = "16", .annotations = kPolicy + "chip8-node8"}),
+           {"spec.engineConfig.runner.resources.requests[huawei.com/Ascend910]: 16 chips per pod "
+            "are "
+            "refused by schedule_policy chip8-node8, which takes 1 to 8, unless something else "
+            "overrides "
+            "one of the two"}},
+          {"Duo by card with three chips",
+           Deployment({.chips = "3",
+                       .resource = "huawei.com/Ascend310P",
+                       .labels = "duo: \"true\", npu-310-strategy: card"}),
+           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P]: 3 chips "
+            "per pod "
+            "are accepted, but Atlas 300I Duo by card is documented for 1 or 2 only"}},
+      });
+}
+
+TEST(ZeroChipPods, Table) {
+  const NpuPod npus{.chips = "16"};
+  const NpuPod cpu{.chips = ""};
+  const std::string skip = ".metadata.annotations[huawei.com/skip-ascend-plugin]: ";
+  const auto refused = [](std::string_view how) {
+    return "pods without chips beside pods with chips are refused by " + std::string(how) +
+           ": the whole job stays Pending";
+  };
+  const std::string sp = kPolicy + "chip2-node16-sp";
+  ExpectFindings(
+      "MG082",
+      {
+          {"the operator names the Scheduler of MindSpore",
+           AscendJob(sp, "", "Scheduler", cpu, npus, 2),
+           {}},
+          {"another CPU-only replica type",
+           AscendJob(sp, "", "Master", cpu, npus, 2),
+           {"spec.replicaSpecs.Master.template" + skip +
+            refused("schedule_policy chip2-node16-sp")}},
+          {"told to skip",
+           AscendJob(sp, "", "Master",
+                     {.chips = "", .annotations = "huawei.com/skip-ascend-plugin: enabled"}, npus,
+                     2),
+           {}},
+          {"A2 does not care", AscendJob(kPolicy + "chip8-node8", "", "Master", cpu, {}, 2), {}},
+          {"with one NPU pod releases differ", AscendJob(sp, "", "Master", cpu, npus, 1), {}},
+          {"multilevel looks at every pod",
+           AscendJob(kPolicy + "multilevel", "", "Master", cpu, npus, 1),
+           {"spec.replicaSpecs.Master.template" + skip + refused("schedule_policy multilevel")}},
+          {"a vcjob task named scheduler", VolcanoJob(sp, cpu, npus, 2, "scheduler"), {}},
+          {"another vcjob task",
+           VolcanoJob(sp, cpu, npus, 2),
+           {"spec.tasks[0].template" + skip + refused("schedule_policy chip2-node16-sp")}},
+          {"a template that names its task",
+           StormService({.chips = "", .annotations = sp + ", volcano.sh/task-spec: scheduler"},
+                        {.chips = "16", .annotations = sp}),
+           {}},
+          {"a LeaderWorkerSet without gang scheduling is not one job",
+           LeaderWorkerSet({.chips = "", .annotations = sp}, {.chips = "16", .annotations = sp}, 3),
+           {}},
+      });
+}
+
+TEST(MixedNpuProducts, Table) {
+  ExpectFindings("MG083", {
+                              {"two products in a container",
+                               R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1, huawei.com/Ascend310P: 1}}}]}
+)",
+                               {"spec.containers[0].resources.limits[huawei.com/Ascend910]: "
+                                "huawei.com/Ascend910 beside "
+                                "huawei.com/Ascend310P in one pod: the scheduler sees one of them "
+                                "at random and never both"}},
+                              {"a whole card and a slice in two containers",
+                               R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1}}}, {name: b, resources: {limits: {huawei.com/Ascend910-4c: 1}}}]}
+)",
+                               {"spec.containers[1].resources.limits[huawei.com/Ascend910-4c]: "
+                                "huawei.com/Ascend910-4c beside "
+                                "huawei.com/Ascend910 in one pod: the scheduler sees one of them "
+                                "at random and never both"}},
+                              {"two products in a PodGroup",
+                               StormService({}, {.resource = "huawei.com/npu"}),
+                               {"spec.template.spec.roles[1].template.spec.containers[0].resources."
+                                "requests[huawei.com/npu]: "
+                                "huawei.com/npu beside huawei.com/Ascend910 in one PodGroup: the "
+                                "scheduler sees one of them at "
+                                "random and never both"}},
+                              {"a network device of the same prefix",
+                               R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1, huawei.com/ub_rdma: 1, huawei.com/npu: 0}}}]}
+)",
+                               {"spec.containers[0].resources.limits[huawei.com/ub_rdma]: "
+                                "huawei.com/ub_rdma beside huawei.com/Ascend910 in one pod: the "
+                                "scheduler takes one of the two at random for the NPUs of the job, "
+                                "and with huawei.com/ub_rdma it stays Pending"}},
+                              {"a network device of another prefix",
+                               R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1, rdma/hca: 1}}}]}
+)",
+                               {}},
+                              {"no NPU at all", Deployment({.resource = "huawei.com/ub_rdma"}), {}},
+                              {"one product", StormService({}, {}), {}},
+                          });
+}
+
+TEST(RequestLimitMismatch, Table) {
+  const auto pod = [](std::string_view resources) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a, "
+           "resources: " +
+           std::string(resources) + "}]}";
+  };
+  const std::string field = "spec.containers[0].resources.requests[huawei.com/Ascend910]: ";
+  ExpectFindings(
+      "MG084",
+      {
+          {"equal",
+           pod("{requests: {huawei.com/Ascend910: 8}, limits: {huawei.com/Ascend910: \"8\"}}"),
+           {}},
+          {"written differently",
+           pod("{requests: {huawei.com/Ascend910: 8000m}, limits: {huawei.com/Ascend910: 8.0}}"),
+           {}},
+          {"limits alone", pod("{limits: {huawei.com/Ascend910: 8}}"), {}},
+          {"different",
+           pod("{requests: {huawei.com/Ascend910: 4}, limits: {huawei.com/Ascend910: 8}}"),
+           {field + "huawei.com/Ascend910 has different request and limit, so Kubernetes refuses "
+                    "the pods"}},
+          {"requests alone",
+           pod("{requests: {huawei.com/Ascend910: 4}}"),
+           {field +
+            "huawei.com/Ascend910 is requested without a limit, so Kubernetes refuses the pods"}},
+          {"a fraction",
+           pod("{limits: {huawei.com/Ascend910: 0.5}}"),
+           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is "
+            "not a whole number of chips, so Kubernetes refuses the pods"}},
+          {"negative",
+           pod("{limits: {huawei.com/Ascend910: -1}}"),
+           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is "
+            "not a whole number of chips, so Kubernetes refuses the pods"}},
+          {"no number at all",
+           pod("{requests: {huawei.com/Ascend910: [8]}, limits: {huawei.com/Ascend910: [8]}}"),
+           {field +
+            "huawei.com/Ascend910 is not a whole number of chips, so Kubernetes refuses the pods"}},
+          {"other huawei.com resources follow the same rule",
+           pod("{requests: {huawei.com/rdma: 1}}"),
+           {"spec.containers[0].resources.requests[huawei.com/rdma]: huawei.com/rdma is requested "
+            "without a limit, so Kubernetes refuses the pods"}},
+          {"CPU may be overcommitted", pod("{requests: {cpu: 500m}, limits: {cpu: 1}}"), {}},
+          {"OME merges the runtime's limits below the service's requests",
+           R"(
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: i}
+spec: {engine: {runner: {name: e, resources: {requests: {huawei.com/Ascend910: 8}}}}}
+)",
+           {}},
+      });
+}
+
+TEST(NpuSchedulePolicy, Table) {
+  const NpuPod npu{.resource = "huawei.com/npu"};
+  const std::string message =
+      "huawei.com/npu needs the annotation huawei.com/schedule_policy: without it the plugin has "
+      "no "
+      "handler and the job stays Pending";
+  const std::string service = R"(
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: i}
+spec: {runtime: {name: r}, engine: {runner: {name: e, resources: {limits: {huawei.com/npu: 8}}}}}
+)";
+  ExpectFindings(
+      "MG085",
+      {
+          {"a Deployment",
+           Deployment(npu),
+           {"spec.template.metadata.annotations[huawei.com/schedule_policy]: " + message}},
+          {"an AscendJob says it on its metadata",
+           AscendJob("", "", "Master", npu, npu),
+           {"metadata.annotations[huawei.com/schedule_policy]: " + message}},
+          {"named",
+           Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "chip8-node8"}),
+           {}},
+          {"E.2 row 3: an unknown value falls through and is another rule's",
+           Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "nope"}),
+           {}},
+          {"Ascend910 needs none", Deployment({}), {}},
+          {"a runtime leaves it to its services", ServingRuntime(npu), {}},
+          {.name = "a service whose runtime is not known", .object = service, .want_skipped = true},
+      });
+}
+
+TEST(UnknownSchedulePolicy, Table) {
+  const std::string field = "spec.template.metadata.annotations[huawei.com/schedule_policy]: ";
+  ExpectFindings(
+      "MG086",
+      {
+          {"falls back to the default",
+           WithPolicy("chip8node8", "8"),
+           {field + "\"chip8node8\" is not a schedule policy: the plugin falls back to Atlas 800 "
+                    "rules (1, 2, 4 or 8 chips)"}},
+          {"falls back to sp-block",
+           Deployment({.annotations = kPolicy + "superpod, sp-block: \"16\""}),
+           {field + "\"superpod\" is not a schedule policy: the plugin falls back to sp-block for "
+                    "A3 super pods"}},
+          {"falls back to the type",
+           Deployment({.annotations = kPolicy + "A2", .selector = kType + "module-910b-8"}),
+           {field + "\"A2\" is not a schedule policy: the plugin falls back to accelerator-type "
+                    "module-910b-8"}},
+          {"nothing to fall back to",
+           Deployment({.annotations = kPolicy + "A2", .selector = kType + "A2"}),
+           {field + "\"A2\" is not a schedule policy: the plugin finds no handler at all"}},
+          {"where chips are not named",
+           R"(
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: i}
+spec: {engine: {annotations: {huawei.com/schedule_policy: chip2-nod16}}}
+)",
+           {"spec.engine.annotations[huawei.com/schedule_policy]: \"chip2-nod16\" is not a "
+            "schedule policy: the plugin uses sp-block and accelerator-type instead"}},
+          {"Ascend310 goes by labels",
+           Deployment({.resource = "huawei.com/Ascend310", .annotations = kPolicy + "any"}),
+           {}},
+          {"known", WithPolicy("multilevel", "8"), {}},
+          {"no string is somebody else's", Deployment({.annotations = kPolicy + "8"}), {}},
+      });
+}
+
+TEST(Chip4Node8OnAscend910, Table) {
+  ExpectFindings(
+      "MG087",
+      {
+          {"the policy of another server on Ascend910",
+           WithPolicy("chip4-node8", "8"),
+           {"spec.template.metadata.annotations[huawei.com/schedule_policy]: chip4-node8 is the "
+            "policy of "
+            "Atlas 350 cards: on Ascend910 it does not pick chips by the rings of Atlas 800 "
+            "servers"}},
+          {"on npu it is right",
+           Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "chip4-node8"}),
+           {}},
+          {"another policy", WithPolicy("chip8-node8", "8"), {}},
+      });
+}
+
+TEST(AcceleratorType, Table) {
+  const std::string field = "spec.template.spec.nodeSelector[accelerator-type]: ";
+  const std::string none =
+      " has no handler and there is no schedule_policy instead: the job stays Pending";
+  const auto tasks = [](std::string_view annotations, std::string_view a, std::string_view b) {
+    return VolcanoJob(annotations, {.selector = kType + std::string(a)},
+                      {.selector = kType + std::string(b)});
+  };
+  ExpectFindings(
+      "MG088",
+      {
+          {"unknown",
+           Deployment({.selector = kType + "module-910b"}),
+           {field + "accelerator-type \"module-910b\"" + none}},
+          {"absent is fine", Deployment({}), {}},
+          {"a policy stands in",
+           Deployment({.annotations = kPolicy + "chip8-node8", .selector = kType + "ours"}),
+           {}},
+          {"so does sp-block",
+           Deployment({.annotations = "sp-block: \"8\"", .selector = kType + "ours"}),
+           {}},
+          {"different types in one PodGroup",
+           tasks("", "half", "module"),
+           {"spec.tasks[1].template.spec.nodeSelector[accelerator-type]: accelerator-type differs "
+            "within one "
+            "PodGroup: the plugin joins it to \"half|module\", has no handler for that, and the "
+            "job stays "
+            "Pending"}},
+          {"ignoring case", tasks("", "half", "Half"), {}},
+          {"types do not matter beside a policy",
+           tasks(kPolicy + "chip4-node4", "half", "module"),
+           {}},
+          {"a runtime's selector may be overridden",
+           ServingRuntime({.selector = kType + "ours"}),
+           {}},
+          {"Ascend310 has other labels",
+           Deployment({.resource = "huawei.com/Ascend310", .selector = kType + "ours"}),
+           {}},
+      });
+}
+
+TEST(PolicyDisagreement, Table) {
+  const NpuPod a{.annotations = kPolicy + "chip8-node8"};
+  const NpuPod b{.annotations = kPolicy + "chip2-node16"};
+  const auto differs = [](std::string_view key) {
+    return std::string(key) +
+           " differs within one PodGroup: the plugin reads it from one arbitrary pod, so the "
+           "result may change from one scheduling round to the next";
+  };
+  const std::string field = ".template.metadata.annotations[huawei.com/schedule_policy]: ";
+  ExpectFindings(
+      "MG089",
+      {
+          {"two roles, two policies",
+           StormService(a, b),
+           {"spec.template.spec.roles[0]" + field + differs("huawei.com/schedule_policy")}},
+          {"only one role has it",
+           StormService({}, b),
+           {"spec.template.spec.roles[1]" + field + differs("huawei.com/schedule_policy")}},
+          {"sp-block",
+           StormService({.annotations = "sp-block: \"8\""}, {.annotations = "sp-block: \"16\""}),
+           {"spec.template.spec.roles[0].template.metadata.annotations[sp-block]: " +
+            differs("sp-block")}},
+          {"the same on both", StormService(b, b), {}},
+          {"the metadata of a vcjob decides", VolcanoJob(kPolicy + "chip8-node8", a, b), {}},
+          {"tasks of a vcjob without it",
+           VolcanoJob("", a, {}),
+           {"spec.tasks[0]" + field + differs("huawei.com/schedule_policy")}},
+      });
+}
+
+TEST(Npu310Strategy, Table) {
+  const auto with = [](std::string_view labels,
+                       std::string_view resource = "huawei.com/Ascend310") {
+    return Deployment(
+        {.chips = "1", .resource = std::string(resource), .labels = std::string(labels)});
+  };
+  ExpectFindings(
+      "MG097", {
+                   {"unknown",
+                    with("npu-310-strategy: cards"),
+                    {"spec.template.metadata.labels[npu-310-strategy]: npu-310-strategy \"cards\" "
+                     "is neither chip nor "
+                     "card: no handler takes the job and it stays Pending"}},
+                   {"chip", with("npu-310-strategy: chip"), {}},
+                   {"absent", with(""), {}},
+                   {"Ascend310P has a plain handler",
+                    with("npu-310-strategy: cards", "huawei.com/Ascend310P"),
+                    {}},
+                   {"different words in one PodGroup",
+                    VolcanoJob("",
+                               {.chips = "1",
+                                .resource = "huawei.com/Ascend310",
+                                .labels = "npu-310-strategy: chip"},
+                               {.chips = "1",
+                                .resource = "huawei.com/Ascend310",
+                                .labels = "npu-310-strategy: card"}),
+                    {"spec.tasks[1].template.metadata.labels[npu-310-strategy]: npu-310-strategy "
+                     "\"chip|card\" is "
+                     "neither chip nor card: no handler takes the job and it stays Pending"}},
+               });
+}
+
+TEST(Npu310PLabels, Table) {
+  const auto with = [](std::string_view labels,
+                       std::string_view resource = "huawei.com/Ascend310P") {
+    return Deployment(
+        {.chips = "1", .resource = std::string(resource), .labels = std::string(labels)});
+  };
+  const std::string field = "spec.template.metadata.labels.";
+  ExpectFindings("MG098",
+                 {
+                     {"all three",
+                      with("npu-310-strategy: Card, duo: \"True\", distributed: \"yes\""),
+                      {"spec.template.metadata.labels[npu-310-strategy]: npu-310-strategy \"Card\" "
+                       "is not \"chip\" or "
+                       "\"card\": chips are picked "
+                       "without regard to cards",
+                       field + "duo: duo \"True\" is not \"true\" or \"false\": the job is not "
+                               "placed as one for Atlas "
+                               "300I Duo",
+                       field + "distributed: distributed \"yes\" is not \"true\" or \"false\": it "
+                               "counts as false"}},
+                     {"known words",
+                      with("npu-310-strategy: card, duo: \"true\", distributed: \"false\""),
+                      {}},
+                     {"other products", with("duo: maybe", "huawei.com/Ascend910"), {}},
+                 });
+}
+
+TEST(DuoDistributed, Table) {
+  const auto with = [](std::string_view labels, int replicas) {
+    return Deployment(
+        {.chips = "1", .resource = "huawei.com/Ascend310P", .labels = std::string(labels)},
+        replicas);
+  };
+  ExpectFindings("MG099",
+                 {
+                     {"two pods",
+                      with("duo: \"true\", distributed: \"true\"", 2),
+                      {"spec.template.metadata.labels.distributed: distributed: true with duo: "
+                       "true allows one NPU pod "
+                       "per job, and this one has 2; it stays Pending"}},
+                     {"one pod", with("duo: \"true\", distributed: \"true\"", 1), {}},
+                     {"independent replicas", with("duo: \"true\", distributed: \"false\"", 2), {}},
+                     {"not Duo", with("distributed: \"true\"", 2), {}},
+                 });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

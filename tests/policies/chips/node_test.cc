@@ -1,0 +1,358 @@
+#include "policies/chips/chips.h"
+#include "support/npu_manifests.h"
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+const std::string kSelector = "spec.template.spec.nodeSelector";
+const std::string kEnv = "spec.template.spec.containers[0].env[0]";
+
+TEST(NodeSelectorMisplacedField, Table) {
+  const auto misplaced = [](std::string_view field) {
+    return std::string(field) +
+           " under nodeSelector asks for a node label of that name: no node has it, and the field "
+           "itself "
+           "stays unset";
+  };
+  ExpectFindings(
+      "MG100",
+      {
+          {"frameworks 7.5: the documents' runtime sample",
+           R"(
+apiVersion: ome.io/v1beta1
+kind: ClusterServingRuntime
+metadata: {name: srt-llama-3-2-1b-instruct-distributed}
+spec:
+  decoderConfig:
+    annotations: {sp-block: "16", huawei.com/schedule_minAvailable: "2"}
+    leader:
+      nodeSelector: {accelerator-type: module-a3-16-super-pod, schedulerName: volcano}
+      runner:
+        name: sglang-decoder
+        resources: {limits: {huawei.com/Ascend910: 16}, requests: {huawei.com/Ascend910: 16}}
+)",
+           {"spec.decoderConfig.leader.nodeSelector.schedulerName: " + misplaced("schedulerName")}},
+          {"a service that names no chips",
+           R"(
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: i}
+spec: {engine: {nodeSelector: {schedulerName: volcano}}}
+)",
+           {"spec.engine.nodeSelector.schedulerName: " + misplaced("schedulerName")}},
+          {"several",
+           Deployment({.selector = "hostNetwork: true, restartPolicy: Never"}),
+           {kSelector + ".hostNetwork: " + misplaced("hostNetwork"),
+            kSelector + ".restartPolicy: " + misplaced("restartPolicy")}},
+          {"labels", Deployment({.selector = "host-arch: huawei-arm, accelerator-type: half"}), {}},
+          {"without NPUs a label may have any name",
+           Deployment({.chips = "", .selector = "nodeName: a"}),
+           {}},
+      });
+}
+
+TEST(HostArch, Table) {
+  const auto none = [](std::string_view value) {
+    return std::vector<std::string>{
+        kSelector + "[host-arch]: no node has host-arch \"" + std::string(value) +
+        "\": MindCluster labels them huawei-arm or huawei-x86, and the pods stay Pending"};
+  };
+  ExpectFindings(
+      "MG101",
+      {
+          {"arm", Deployment({.selector = "host-arch: huawei-arm"}), {}},
+          {"x86", Deployment({.selector = "host-arch: huawei-x86"}), {}},
+          {"not demanded", Deployment({}), {}},
+          {"another name", Deployment({.selector = "host-arch: arm64"}), none("arm64")},
+          {"near miss", Deployment({.selector = "host-arch: huawei_arm"}), none("huawei_arm")},
+          {"as a pod label it selects nothing", Deployment({.labels = "host-arch: arm"}), {}},
+          {"without NPUs", Deployment({.chips = "", .selector = "host-arch: arm"}), {}},
+      });
+}
+
+TEST(AcceleratorSelector, Table) {
+  ExpectFindings(
+      "MG102",
+      {
+          {"the product", Deployment({.selector = "accelerator: huawei-Ascend910"}), {}},
+          {"near miss",
+           Deployment({.selector = "accelerator: huawei-ascend910"}),
+           {kSelector + ".accelerator: Ascend Device Plugin labels no node with accelerator "
+                        "\"huawei-ascend910\": the pods stay Pending"}},
+          {"another product",
+           Deployment({.selector = "accelerator: huawei-Ascend310P"}),
+           {kSelector +
+            ".accelerator: accelerator \"huawei-Ascend310P\" nodes have no huawei.com/Ascend910, "
+            "which the pod asks for: it stays Pending"}},
+          {"a site's own label", Deployment({.selector = "accelerator: pool-7"}), {}},
+          {"nothing is demanded", Deployment({}), {}},
+          {"a type that only names hardware",
+           Deployment({.annotations = "huawei.com/schedule_policy: chip1-node8",
+                       .selector = "accelerator-type: 350-Atlas-8"}),
+           {}},
+          {"a type nobody writes",
+           Deployment({.annotations = "huawei.com/schedule_policy: chip8-node8",
+                       .selector = "accelerator-type: module_910b_8"}),
+           {kSelector + "[accelerator-type]: accelerator-type \"module_910b_8\" is not a name that "
+                        "MindCluster documents: possibly no node carries it"}},
+      });
+}
+
+std::string Reads(std::string_view field_path) {
+  return "{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: {fieldPath: \"" +
+         std::string(field_path) + "\"}}}";
+}
+
+TEST(VisibleDevices, Table) {
+  const std::string variable = "ASCEND_VISIBLE_DEVICES";
+  const std::string literal = "{name: ASCEND_VISIBLE_DEVICES, value: \"0,1\"}";
+  const std::string of_910 = Reads("metadata.annotations['huawei.com/Ascend910']");
+  ExpectFindings(
+      "MG103",
+      {
+          {"right", Deployment({.env = of_910}), {}},
+          {"the other quotes",
+           Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: {fieldPath: "
+                              "'metadata.annotations[\"huawei.com/Ascend910\"]'}}}"}),
+           {}},
+          {"another resource",
+           Deployment({.resource = "huawei.com/npu", .env = of_910}),
+           {kEnv + ".valueFrom.fieldRef.fieldPath: ASCEND_VISIBLE_DEVICES reads "
+                   "\"metadata.annotations['huawei.com/Ascend910']\", but the pod asks for "
+                   "huawei.com/npu: the "
+                   "container sees no chips"}},
+          {"a fixed value",
+           Deployment({.env = literal}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those chips, not "
+                   "the ones "
+                   "that the scheduler chose"}},
+          {"from a ConfigMap",
+           Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES, valueFrom: {configMapKeyRef: {name: "
+                              "c, key: k}}}"}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES does not read the pod's annotation: the container "
+                   "does not get "
+                   "the chips that the scheduler chose"}},
+          {"another field",
+           Deployment({.env = Reads("metadata.name")}),
+           {kEnv + ".valueFrom.fieldRef.fieldPath: ASCEND_VISIBLE_DEVICES reads \"metadata.name\", "
+                   "but the pod "
+                   "asks for huawei.com/Ascend910: the container sees no chips"}},
+          {"a virtual NPU",
+           Deployment({.chips = "1", .resource = "huawei.com/Ascend910-4c", .env = of_910}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES must be absent for a virtual NPU: it hides the chips "
+                   "that the "
+                   "device plugin mounts"}},
+          {"soft share",
+           Deployment({.chips = "1",
+                       .annotations = "huawei.com/schedule_policy: chip1-softShareDev",
+                       .env = of_910}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES must be absent for softly shared chips: it hides the "
+                   "chips that "
+                   "the device plugin mounts"}},
+          {"a sidecar without chips may do as it likes",
+           R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - {name: sidecar, env: [{name: ASCEND_VISIBLE_DEVICES, value: void}]}
+  - {name: a, resources: {limits: {huawei.com/Ascend910: 1}}}
+)",
+           {}},
+          {.name = "the runtime names the chips",
+           .object = R"(
+apiVersion: ome.io/v1beta1
+kind: InferenceService
+metadata: {name: i}
+spec: {runtime: {name: r}, engine: {runner: {env: [{name: ASCEND_VISIBLE_DEVICES, value: "0"}]}}}
+)",
+           .want = {"spec.engine.runner.env[0]: ASCEND_VISIBLE_DEVICES is a fixed value: the "
+                    "container gets "
+                    "those chips, not the ones that the scheduler chose"},
+           .others = {ServingRuntime({})}},
+          {"absent", Deployment({}), {}},
+      });
+}
+
+TEST(EnvValueAndSource, Table) {
+  const std::string source = "valueFrom: {fieldRef: {fieldPath: status.podIP}}";
+  const auto service = [](std::string_view env) {
+    return "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: i}\n"
+           "spec: {runtime: {name: r}, engine: {runner: {env: [" +
+           std::string(env) + "]}}}";
+  };
+  const std::string merged =
+      "spec.engine.runner.env[0]: variable \"A\" gets value and valueFrom when OME merges it with "
+      "the "
+      "runtime's: Kubernetes refuses the pods";
+  ExpectFindings(
+      "MG104",
+      {
+          {"both",
+           Deployment({.env = "{name: A, value: x, " + source + "}"}),
+           {kEnv + ": variable \"A\" has value and valueFrom: Kubernetes refuses the pods"}},
+          {"an empty value is none",
+           Deployment({.env = "{name: A, value: \"\", " + source + "}"}),
+           {}},
+          {"one", Deployment({.env = "{name: A, value: x}, {name: B, " + source + "}"}), {}},
+          {.name = "a value in the runtime",
+           .object = service("{name: A, " + source + "}"),
+           .want = {merged},
+           .others = {ServingRuntime({.env = "{name: A, value: x}"})}},
+          {.name = "a source in the runtime",
+           .object = service("{name: A, value: x}"),
+           .want = {merged},
+           .others = {ServingRuntime({.env = "{name: A, " + source + "}"})}},
+          {.name = "a runtime that is not known",
+           .object = service("{name: A, value: x}"),
+           .want_skipped = true},
+          {.name = "ASCEND_VISIBLE_DEVICES has a rule of its own",
+           .object = service("{name: ASCEND_VISIBLE_DEVICES, value: \"0\"}"),
+           .want = {},
+           .others = {ServingRuntime({.env = "{name: ASCEND_VISIBLE_DEVICES, " + source + "}"})}},
+          {.name = "the same way in both",
+           .object = service("{name: A, value: x}"),
+           .want = {},
+           .others = {ServingRuntime({.env = "{name: A, value: y}"})}},
+          {"without NPUs",
+           Deployment({.chips = "", .env = "{name: A, value: x, " + source + "}"}),
+           {}},
+      });
+}
+
+TEST(StaticVnpu, Table) {
+  const NpuPod one{.chips = "1", .resource = "huawei.com/Ascend910-4c"};
+  const NpuPod two{.chips = "2", .resource = "huawei.com/Ascend310P-2c.1cpu"};
+  ExpectFindings(
+      "MG106",
+      {
+          {"one", Deployment(one, 3), {}},
+          {"two",
+           Deployment(two),
+           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P-2c.1cpu]: 2 "
+            "virtual NPUs in one pod: the plugin allows one, and the job stays Pending"}},
+          {"one in each of two containers",
+           R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910-4c: 1}}}, {name: b, resources: {limits: {huawei.com/Ascend910-4c: 1}}}]}
+)",
+           {"spec.containers[1].resources.limits[huawei.com/Ascend910-4c]: 2 virtual NPUs in one "
+            "pod: "
+            "the plugin allows one, and the job stays Pending"}},
+          {"whole cards", Deployment({}), {}},
+      });
+}
+
+TEST(NpuCore, Table) {
+  const auto with = [](std::string_view cores, std::string_view labels) {
+    return Deployment({.chips = std::string(cores),
+                       .resource = "huawei.com/npu-core",
+                       .labels = std::string(labels)});
+  };
+  const std::string field =
+      "spec.template.spec.containers[0].resources.requests[huawei.com/npu-core]: ";
+  ExpectFindings(
+      "MG107",
+      {
+          {"310P", with("4", "ring-controller.atlas: ascend-310P"), {}},
+          {"whole chips of 310P", with("16", "ring-controller.atlas: ascend-310P"), {}},
+          {"no slice of 310P",
+           with("3", "ring-controller.atlas: ascend-310P"),
+           {field +
+            "3 cores are not a slice of ascend-310P: the job is refused and stays Pending"}},
+          {"910", with("16", "ring-controller.atlas: ascend-910"), {}},
+          {"no slice of 910",
+           with("1", "ring-controller.atlas: ascend-910"),
+           {field + "1 cores are not a slice of ascend-910: the job is refused and stays Pending"}},
+          {"slices of A2 depend on the chip", with("6", "ring-controller.atlas: ascend-910b"), {}},
+          {"no label",
+           with("4", ""),
+           {"spec.template.metadata.labels[ring-controller.atlas]: huawei.com/npu-core needs the "
+            "label "
+            "ring-controller.atlas: without it no slice is cut and the job stays Pending"}},
+          {"the label of an AscendJob reaches its PodGroup",
+           AscendJob("", "ring-controller.atlas: ascend-310P", "Master",
+                     {.chips = "4", .resource = "huawei.com/npu-core"}, {.chips = ""}),
+           {}},
+      });
+}
+
+TEST(SoftShare, Table) {
+  const std::string prefix = "huawei.com/scheduler.softShareDev.";
+  const auto with = [](std::string_view labels) {
+    return Deployment({.chips = "1",
+                       .annotations = "huawei.com/schedule_policy: chip1-softShareDev",
+                       .labels = std::string(labels)});
+  };
+  const auto labels = [&](std::string_view cores, std::string_view memory,
+                          std::string_view policy) {
+    return with(prefix + "aicoreQuota: \"" + std::string(cores) + "\", " + prefix + "hbmQuota: \"" +
+                std::string(memory) + "\", " + prefix + "policy: " + std::string(policy));
+  };
+  const auto refused = [&](std::string_view key, std::string_view value) {
+    return "spec.template.metadata.labels[" + prefix + std::string(key) + "]: \"" +
+           std::string(value) + "\" is refused for " + prefix + std::string(key) +
+           ": the job stays Pending";
+  };
+  const auto missing = [&](std::string_view key) {
+    return "spec.template.metadata.labels[" + prefix + std::string(key) +
+           "]: chip1-softShareDev needs the label " + prefix + std::string(key) +
+           ": without it the job stays Pending";
+  };
+  ExpectFindings(
+      "MG108",
+      {
+          {"least", labels("1", "1", "fixed-share"), {}},
+          {"most", labels("100", "65536", "best-effort"), {}},
+          {"too much of everything",
+           labels("101", "0", "Elastic"),
+           {refused("aicoreQuota", "101"), refused("hbmQuota", "0"), refused("policy", "Elastic")}},
+          {"no numbers",
+           labels("10%", "1Gi", "elastic"),
+           {refused("aicoreQuota", "10%"), refused("hbmQuota", "1Gi")}},
+          {"nothing", with(""), {missing("aicoreQuota"), missing("hbmQuota"), missing("policy")}},
+          {"another policy reads none", Deployment({}), {}},
+      });
+}
+
+TEST(UnknownNpuResource, Table) {
+  const auto with = [](std::string_view resource) {
+    return Deployment({.chips = "1", .resource = std::string(resource)});
+  };
+  const auto at = [](std::string_view resource) {
+    return "spec.template.spec.containers[0].resources.requests[" + std::string(resource) + "]: ";
+  };
+  const auto field = [&](std::string_view resource) {
+    return at(resource) + std::string(resource);
+  };
+  const auto nowhere = [&](std::string_view resource) {
+    return at(resource) + "no Ascend node offers " + std::string(resource) +
+           ": the pods stay Pending";
+  };
+  ExpectFindings(
+      "MG109", {
+                   {"lower case", with("huawei.com/ascend910"), {nowhere("huawei.com/ascend910")}},
+                   {"the name of the chip",
+                    with("huawei.com/Ascend910B"),
+                    {nowhere("huawei.com/Ascend910B")}},
+                   {"variants of a card", with("huawei.com/Ascend310P-VPro"), {}},
+                   {"other devices", with("huawei.com/rdma"), {}},
+                   {"a slice that exists", with("huawei.com/Ascend910-12c.3cpu.32g"), {}},
+                   {"a slice that does not",
+                    with("huawei.com/Ascend910-7c"),
+                    {field("huawei.com/Ascend910-7c") +
+                     " is not an available slice: no node offers it and the pods stay Pending"}},
+                   {"an Ascend310P slice that does not",
+                    with("huawei.com/Ascend310P-3c"),
+                    {field("huawei.com/Ascend310P-3c") +
+                     " is not an available slice: no node offers it and the pods stay Pending"}},
+                   {"known", with("huawei.com/npu"), {}},
+               });
+}
+
+}  // namespace
+}  // namespace mindgate::testing

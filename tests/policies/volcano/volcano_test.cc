@@ -1,0 +1,371 @@
+#include <gtest/gtest.h>
+
+#include "support/rules.h"
+
+namespace mindgate::testing {
+namespace {
+
+constexpr char kNpuSpec[] =
+    "spec: {containers: [{name: c, resources: {limits: {huawei.com/Ascend910: 8}}}]}";
+
+std::string VcJob(const std::string& spec, const std::string& metadata = "name: j") {
+  return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {" + metadata +
+         "}, spec: {" + spec + "}}";
+}
+
+// "{name: NAME, replicas: N, FIELDS, template of NPUs}"
+std::string Task(const std::string& name, const std::string& fields) {
+  return "{name: " + name + ", " + fields + ", template: {" + kNpuSpec + "}}";
+}
+
+TEST(VcjobGangSize, Table) {
+  const auto tasks = [](const std::string& first, const std::string& second) {
+    return "tasks: [" + Task("a", first) + ", {" + second + "}]";
+  };
+  ExpectFindings(
+      "MG130",
+      {
+          {"more than all tasks make",
+           VcJob("minAvailable: 5, " + tasks("replicas: 2", "replicas: 2")),
+           {"spec.minAvailable: minAvailable 5 is more than the 4 pods of all tasks: the job never "
+            "starts"}},
+          {"without NPUs it is nobody's business",
+           VcJob("minAvailable: 5, tasks: [{replicas: 2, template: {}}, {replicas: 2}]"),
+           {}},
+          {"equal", VcJob("minAvailable: 4, " + tasks("replicas: 2", "replicas: 2")), {}},
+          {"missing replicas are 0",
+           VcJob("minAvailable: 2, " + tasks("replicas: 1", "name: b")),
+           {"spec.minAvailable: minAvailable 2 is more than the 1 pods of all tasks: the job never "
+            "starts"}},
+          {"of one task",
+           VcJob("minAvailable: 2, " + tasks("replicas: 2, minAvailable: 3", "replicas: 1")),
+           {"spec.tasks[0].minAvailable: minAvailable 3 is more than the 2 replicas of task \"a\": "
+            "the job never starts"}},
+          {"a CronJob of Volcano",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: CronJob, spec: {jobTemplate: {spec: "
+           "{minAvailable: 2, tasks: [" +
+               Task("a", "replicas: 1") + "]}}}}",
+           {"spec.jobTemplate.spec.minAvailable: minAvailable 2 is more than the 1 pods of all "
+            "tasks: the job never starts"}},
+          {"missing", VcJob(tasks("replicas: 1", "replicas: 1")), {}},
+          {"text is MG001's",
+           VcJob("minAvailable: 5, " + tasks("replicas: '2'", "replicas: 1")),
+           {}},
+          {"counts beyond int64",
+           VcJob("minAvailable: 5, " +
+                 tasks("replicas: 9223372036854775807", "replicas: 9223372036854775807")),
+           {}},
+      });
+}
+
+TEST(VcjobQueue, Table) {
+  const std::string task = "tasks: [" + Task("a", "replicas: 1") + "]";
+  const std::string says =
+      ": the job names no queue: before Volcano 1.15, and without Volcano's admission, its "
+      "controller looks for a queue without a name, fails, and makes no pods";
+  ExpectFindings("MG131",
+                 {
+                     {"missing", VcJob(task), {"spec.queue" + says}},
+                     {"empty", VcJob("queue: '', " + task), {"spec.queue" + says}},
+                     {"named", VcJob("queue: default, " + task), {}},
+                     {"without NPUs", VcJob("tasks: [{name: a, replicas: 1}]"), {}},
+                     {"no spec at all",
+                      "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {labels: "
+                      "{mindgate.io/inject: enabled}}}",
+                      {}},
+                 });
+}
+
+schemas::Versions Volcano(int minor) {
+  schemas::Versions versions;
+  versions.Set(schemas::Component::kVolcano, {1, minor});
+  return versions;
+}
+
+TEST(VcjobQueue, DependsOnTheVersionOfVolcano) {
+  const std::string object = VcJob("tasks: [" + Task("a", "replicas: 1") + "]");
+  const std::string says =
+      "spec.queue: the job names no queue: without Volcano's admission, its controller looks for a "
+      "queue without a name, fails, and makes no pods";
+  ExpectFindings("MG131",
+                 {
+                     {.name = "1.12", .object = object, .want = {says}, .versions = Volcano(12)},
+                     {.name = "1.15", .object = object, .versions = Volcano(15)},
+                 });
+}
+
+TEST(VcjobPodFailure, DependsOnTheVersionOfVolcano) {
+  const std::string object =
+      VcJob("policies: [{event: PodEvicted, action: RestartTask}], tasks: [" +
+                Task("a", "replicas: 2") + "]",
+            "labels: {pod-rescheduling: 'on'}");
+  const std::string says =
+      "spec.policies: pod-rescheduling: on has no effect for task \"a\": the scheduler deletes the "
+      "faulty pod, which is PodEvicted, and ";
+  ExpectFindings(
+      "MG134",
+      {
+          {.name = "unknown",
+           .object = object,
+           .want = {says + "from Volcano 1.11 on RestartTask deletes all pods "
+                           "of the task with it"}},
+          {.name = "1.10 does what SyncJob does", .object = object, .versions = Volcano(10)},
+          {.name = "1.11",
+           .object = object,
+           .want = {says + "RestartTask deletes all pods of the task with it"},
+           .versions = Volcano(11)},
+      });
+}
+
+TEST(VcjobMinAvailable, Table) {
+  const std::string tasks =
+      "tasks: [" + Task("a", "replicas: 1") + ", " + Task("b", "replicas: 3") + "]";
+  const std::string says =
+      ": the job is not a gang, and its pods take NPUs one by one while the others wait";
+  ExpectFindings(
+      "MG132", {
+                   {"missing", VcJob(tasks), {"spec.minAvailable: minAvailable is missing" + says}},
+                   {"zero",
+                    VcJob("minAvailable: 0, " + tasks),
+                    {"spec.minAvailable: minAvailable is 0" + says}},
+                   {"one, on purpose", VcJob("minAvailable: 1, " + tasks), {}},
+                   {"text is MG001's", VcJob("minAvailable: '0', " + tasks), {}},
+                   {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
+               });
+}
+
+TEST(VcjobTaskName, Table) {
+  ExpectFindings(
+      "MG133",
+      {
+          {"two tasks without names",
+           VcJob("tasks: [{replicas: 1, template: {" + std::string(kNpuSpec) +
+                 "}}, {replicas: 1}]"),
+           {"spec.tasks[0].name: task 0 has no name: without Volcano's admission its pods have no "
+            "name that tells them apart",
+            "spec.tasks[1].name: task 1 has no name: without Volcano's admission its pods have no "
+            "name that tells them apart, and two such tasks share their pods' names"}},
+          {"the same name twice",
+           VcJob("tasks: [" + Task("a", "replicas: 1") + ", " + Task("a", "replicas: 1") + "]"),
+           {"spec.tasks[1].name: another task is named \"a\" too: both create pods with the same "
+            "names, and the second task gets none"}},
+          {"named", VcJob("tasks: [" + Task("a", "replicas: 1") + "]"), {}},
+          {"a number is MG001's", VcJob("tasks: [" + Task("1", "replicas: 1") + "]"), {}},
+          {"without NPUs", VcJob("tasks: [{replicas: 1}]"), {}},
+      });
+}
+
+TEST(VcjobFailurePolicy, Table) {
+  const std::string on = "name: j, labels: {fault-scheduling: force, pod-rescheduling: 'on'}";
+  const std::string path = "name: j, annotations: {huawei.com/recover_policy_path: pod}";
+  const std::string task = "tasks: [" + Task("a", "replicas: 2") + "]";
+  const auto policy = [](const std::string& event, const std::string& action) {
+    return "policies: [{event: " + event + ", action: " + action + "}]";
+  };
+  const std::string label = "pod-rescheduling: on has no effect for task \"a\"";
+  const std::string evicted = ": the scheduler deletes the faulty pod, which is PodEvicted, and ";
+  const std::string failed = ": a pod that fails is PodFailed, and ";
+  const std::string of_task = " deletes all pods of the task with it";
+  ExpectFindings(
+      "MG134",
+      {
+          {"without a policy Volcano only makes the pod again", VcJob(task, on), {}},
+          {"PodEvicted is what the scheduler causes",
+           VcJob(policy("PodEvicted", "RestartJob") + ", " + task, on),
+           {"spec.policies: " + label + evicted + "RestartJob takes the whole job down"}},
+          {"recover_policy_path",
+           VcJob(policy("PodEvicted", "AbortJob") + ", " + task, path),
+           {"spec.policies: huawei.com/recover_policy_path: pod has no effect for task \"a\"" +
+            evicted + "AbortJob takes the whole job down"}},
+          {"a pod that fails by itself",
+           VcJob(policy("PodFailed", "RestartJob") + ", " + task, on),
+           {"spec.policies: " + label + failed + "RestartJob takes the whole job down"}},
+          {"any event",
+           VcJob(policy("'*'", "TerminateJob") + ", " + task, on),
+           {"spec.policies: " + label + evicted + "TerminateJob takes the whole job down"}},
+          {"on the template",
+           VcJob(policy("PodEvicted", "RestartJob") +
+                 ", tasks: [{name: a, replicas: 1, template: {metadata: {labels: "
+                 "{pod-rescheduling: 'on'}}, " +
+                 std::string(kNpuSpec) + "}}]"),
+           {"spec.policies: " + label + evicted + "RestartJob takes the whole job down"}},
+          {"a task's own policy wins",
+           VcJob(policy("PodEvicted", "RestartPod") + ", tasks: [" +
+                     Task("a", "replicas: 1, " + policy("PodEvicted", "AbortJob")) + "]",
+                 on),
+           {"spec.tasks[0].policies: " + label + evicted + "AbortJob takes the whole job down"}},
+          {"and saves the task",
+           VcJob(policy("PodEvicted", "RestartJob") + ", tasks: [" +
+                     Task("a", "replicas: 1, " + policy("PodEvicted", "RestartPod")) + "]",
+                 on),
+           {}},
+          {"RestartTask, as the documents have it",
+           VcJob(policy("PodFailed", "RestartTask") + ", " + task, on),
+           {"spec.policies: " + label + failed + "from Volcano 1.11 on RestartTask" + of_task}},
+          {"of a task of one pod",
+           VcJob(policy("PodFailed", "RestartTask") + ", tasks: [" + Task("a", "replicas: 1") + "]",
+                 on),
+           {}},
+          {"RestartPod", VcJob(policy("PodEvicted", "RestartPod") + ", " + task, on), {}},
+          {"Ignore is MindCluster's own action",
+           VcJob(policy("PodFailed", "Ignore") + ", " + task, on),
+           {}},
+          {"among several events",
+           VcJob("policies: [{events: [PodEvicted, PodFailed], action: RestartJob}], " + task, on),
+           {"spec.policies: " + label + evicted + "RestartJob takes the whole job down"}},
+          {"fault-scheduling alone wants the whole job",
+           VcJob(policy("PodEvicted", "RestartJob") + ", " + task,
+                 "name: j, labels: {fault-scheduling: force}"),
+           {}},
+          {"policies of the wrong type", VcJob("policies: 3, " + task, on), {}},
+      });
+}
+
+TEST(PartialGang, Table) {
+  const auto waits = [](std::string_view field, int least, int pods) {
+    return std::string(field) + ": minAvailable is " + std::to_string(least) + " of " +
+           std::to_string(pods) +
+           " pods: the job starts when these fit, and its processes hold their NPUs while they "
+           "wait for the others";
+  };
+  const auto job = [](const std::string& least, const std::string& metadata = "name: j") {
+    return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {" + metadata +
+           "}, spec: {runPolicy: {schedulingPolicy: {queue: default" + least +
+           "}}, replicaSpecs: {Master: {template: {" + kNpuSpec +
+           "}}, Worker: {replicas: 3, template: {" + kNpuSpec + "}}}}}";
+  };
+  const std::string tasks = ", tasks: [" + Task("a", "replicas: 4") + "]";
+  ExpectFindings(
+      "MG138",
+      {
+          {"of an AscendJob",
+           job(", minAvailable: 2"),
+           {waits("spec.runPolicy.schedulingPolicy.minAvailable", 2, 4)}},
+          {"one of an AscendJob",
+           job(", minAvailable: 1"),
+           {waits("spec.runPolicy.schedulingPolicy.minAvailable", 1, 4)}},
+          {"all", job(", minAvailable: 4"), {}},
+          {"left out", job(""), {}},
+          {"zero has a rule of its own", job(", minAvailable: 0"), {}},
+          {"elastic training goes on with fewer",
+           job(", minAvailable: 2", "name: j, annotations: {recover-strategy: elastic-training}"),
+           {}},
+          {"of a vcjob", VcJob("minAvailable: 3" + tasks), {waits("spec.minAvailable", 3, 4)}},
+          {"independent pods of a vcjob", VcJob("minAvailable: 1" + tasks), {}},
+          {"without NPUs", VcJob("minAvailable: 3, tasks: [{name: a, replicas: 4}]"), {}},
+      });
+}
+
+TEST(BatchJobNpus, Table) {
+  const std::string pod_template = "template: {" + std::string(kNpuSpec) + "}";
+  ExpectFindings(
+      "MG135",
+      {
+          {"a Job of batch/v1",
+           "{apiVersion: batch/v1, kind: Job, spec: {" + pod_template + "}}",
+           {"kind: no MindCluster component handles a batch Job: its NPUs get no rank table and no "
+            "job summary, only scheduling"}},
+          {"CronJob",
+           "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {" + pod_template +
+               "}}}}",
+           {"kind: no MindCluster component handles a batch CronJob: its NPUs get no rank table "
+            "and no job summary, only scheduling"}},
+          {"the Job of a CronJob was judged with it",
+           "{apiVersion: batch/v1, kind: Job, metadata: {ownerReferences: [{apiVersion: batch/v1, "
+           "kind: CronJob, name: c, controller: true}]}, spec: {" +
+               pod_template + "}}",
+           {}},
+          {"without NPUs", "{apiVersion: batch/v1, kind: Job, spec: {template: {spec: {}}}}", {}},
+      });
+}
+
+TEST(GroupScheduler, Table) {
+  const auto lws = [](const std::string& leader, const std::string& worker) {
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {" +
+           leader + "containers: [{name: l}]}}, workerTemplate: {spec: {" + worker +
+           "containers: [{name: w, resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}";
+  };
+  const std::string volcano = "schedulerName: volcano, ";
+  const std::string npus = "runner: {name: e, resources: {limits: {huawei.com/Ascend910: 8}}}";
+  ExpectFindings(
+      "MG136",
+      {
+          {"the worker only",
+           lws("", volcano),
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler "
+            "\"default-scheduler\" places the leader, but Volcano places the rest of its gang, "
+            "which waits for pods that Volcano does not see"}},
+          {"a leader of its own scheduler",
+           lws("schedulerName: other, ", volcano),
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.schedulerName: scheduler \"other\" "
+            "places the leader, but Volcano places the rest of its gang, which waits for pods that "
+            "Volcano does not see"}},
+          {"both", lws(volcano, volcano), {}},
+          {"neither", lws("", "schedulerName: default-scheduler, "), {}},
+          {"without leader template",
+           "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {workerTemplate: {" +
+               std::string(kNpuSpec) + "}}}}",
+           {}},
+          {"an OME leader without scheduler",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
+               npus + "}, worker: {" + volcano + npus + "}}}}",
+           {"spec.engineConfig.leader.schedulerName: scheduler \"default-scheduler\" places the "
+            "engine.leader, but Volcano places the rest of its gang, which waits for pods that "
+            "Volcano does not see"}},
+          {"MG105 reports NPU pods of another scheduler",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {leader: {" +
+               volcano + npus + "}, worker: {schedulerName: other, " + npus + "}}}}",
+           {}},
+          {"the leader is the unknown runtime's",
+           "{apiVersion: ome.io/v1beta1, kind: InferenceService, spec: {runtime: {name: x}, "
+           "engine: "
+           "{worker: {" +
+               volcano + npus + "}}}}",
+           {},
+           "",
+           {},
+           false,
+           true},
+          {"Deployments have no leader",
+           "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, spec: {engineConfig: {" + npus +
+               "}}}",
+           {}},
+      });
+}
+
+TEST(LwsRestartPolicy, Table) {
+  const auto lws = [](const std::string& group, const std::string& label) {
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, spec: "
+           "{leaderWorkerTemplate: {" +
+           group + ", workerTemplate: {metadata: {labels: {" + label + "}}, " + kNpuSpec + "}}}}";
+  };
+  const std::string force = "fault-scheduling: force";
+  ExpectFindings(
+      "MG137",
+      {
+          {"None with fault rescheduling",
+           lws("size: 4, restartPolicy: None", force),
+           {"spec.leaderWorkerTemplate.restartPolicy: restartPolicy None keeps the rest of a group "
+            "running when one of its pods is replaced after a fault, and the new pod cannot join "
+            "it"}},
+          {"Default is the old name of None",
+           lws("size: 4, restartPolicy: Default", force),
+           {"spec.leaderWorkerTemplate.restartPolicy: restartPolicy Default keeps the rest of a "
+            "group running when one of its pods is replaced after a fault, and the new pod cannot "
+            "join it"}},
+          {"recreated as a whole",
+           lws("size: 4, restartPolicy: RecreateGroupOnPodRestart", force),
+           {}},
+          {"left out", lws("size: 4", force), {}},
+          {"groups of one pod", lws("size: 1, restartPolicy: None", force), {}},
+          {"rescheduling is off",
+           lws("size: 4, restartPolicy: None", "fault-scheduling: 'off'"),
+           {}},
+          {"no fault label", lws("size: 4, restartPolicy: None", ""), {}},
+      });
+}
+
+}  // namespace
+}  // namespace mindgate::testing
