@@ -76,7 +76,7 @@ void AppendValue(std::string& line, const Field& field) {
 }
 
 std::string JsonLine(const std::string& time, Level level, std::string_view message,
-                     std::initializer_list<Field> fields) {
+                     std::span<const Field> fields) {
   std::string line = R"({"time":")" + time + R"(","level":")";
   line += LevelName(level);
   line += R"(","message":)";
@@ -91,7 +91,7 @@ std::string JsonLine(const std::string& time, Level level, std::string_view mess
 }
 
 std::string TextLine(const std::string& time, Level level, std::string_view message,
-                     std::initializer_list<Field> fields) {
+                     std::span<const Field> fields) {
   std::string line = time + " ";
   line += LevelName(level);
   line += " ";
@@ -159,7 +159,7 @@ Logger::Logger(Format format, Level level, const Clock& clock,
 
 Logger::~Logger() = default;
 
-void Logger::Log(Level level, std::string_view message, std::initializer_list<Field> fields) {
+void Logger::Log(Level level, std::string_view message, std::span<const Field> fields) {
   if (!Wants(level)) return;
   const std::string time = FormatTime(clock_.WallNow());
   const std::string line = format_ == Format::kJson ? JsonLine(time, level, message, fields)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,7 +34,10 @@ class Logger {
   ~Logger();
 
   bool Wants(Level level) const { return level >= level_; }
-  void Log(Level level, std::string_view message, std::initializer_list<Field> fields = {});
+  void Log(Level level, std::string_view message, std::span<const Field> fields);
+  void Log(Level level, std::string_view message, std::initializer_list<Field> fields = {}) {
+    Log(level, message, std::span(fields.begin(), fields.size()));
+  }
 
   void Debug(std::string_view message, std::initializer_list<Field> fields = {}) {
     Log(Level::kDebug, message, fields);

@@ -9,7 +9,7 @@
 #include "cli/service.h"
 #include "cli/streams.h"
 #include "kube/access.h"
-#include "watcher/certificate_manager.h"
+#include "watcher/certificates/manager.h"
 
 namespace CLI {
 class App;

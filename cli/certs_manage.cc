@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <random>
 
 #include "base/text.h"
 #include "base/thread.h"
@@ -11,7 +12,7 @@
 #include "cli/kube_flags.h"
 #include "cli/leadership.h"
 #include "http/probe_port.h"
-#include "watcher/certificate_loop.h"
+#include "watcher/certificates/controller.h"
 #include "watcher/probes.h"
 
 namespace mindgate::cli {
@@ -20,6 +21,10 @@ namespace {
 int Unusable(const kube::Fault& fault, Streams& io) {
   PrintError(io.err, fault.message);
   return kExitUnusable;
+}
+
+watcher::Term AlwaysLeading(const Clock& clock) {
+  return {clock.WallNow(), [] { return true; }, {}};
 }
 
 }  // namespace
@@ -41,15 +46,13 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
   log::Logger logger(FormatOf(options.log), LevelOf(options.log), clock);
   auto access = kube::FindAccess(options.cluster, clock);
   if (!access) return Unusable(access.error(), io);
-  Leadership leadership(*access, options.leadership, clock, logger);
-  Connection connection(*std::move(access), {},
+  Connection connection(*access, watcher::LeaderClient::kOptions,
                         options.once ? PrintWarnings(io.err) : LogWarnings(logger));
   const std::string& ns = connection.ns();
-  kube::Client& client = connection.client();
-  kube::Sleeper& sleeper = connection.sleeper();
-  watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options, ns));
+  const watcher::CertificateManagerOptions of_manager = ManagerOptionsOf(options, ns);
   if (options.once) {
-    const auto next = manager.Reconcile({});
+    watcher::LeaderClient client(connection.client(), AlwaysLeading(clock));
+    const auto next = watcher::CertificateManager(clock, logger, of_manager).Reconcile(client);
     if (!next) {
       PrintError(io.err, next.error().message);
       return kExitDenied;
@@ -58,7 +61,11 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
     return kExitDone;
   }
 
-  watcher::CertificateLoop loop(manager, sleeper, logger);
+  ConnectedLeadership leadership(*access, options.leadership, clock, logger);
+  watcher::CertificateController controller(connection.client(), clock, logger,
+                                            {.manager = of_manager,
+                                             .term = [&leadership] { return leadership->term(); },
+                                             .seed = std::random_device()()});
   http::ProbePort::Options probes;
   probes.listen = options.probe_listen;
   probes.clock = &clock;
@@ -66,21 +73,21 @@ int RunCertsManage(const CertsManageOptions& options, Streams& io) {
     logger.Error("internal error in a probe", {{"what", what}});
   };
   const auto port = http::ProbePort::Open(
-      probes, watcher::ProbeRoutes(
-                  {.leading = [&] { return leadership.leading(); }, .certificates = &loop}));
+      probes, watcher::ProbeRoutes({.leading = [&leadership] { return leadership->leading(); },
+                                    .controllers = {&controller}}));
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;
   }
   (*port)->Serve();
 
-  leadership.Start();
+  leadership->Start([&controller] { controller.EnqueueAll(); });
   std::stop_source stop;
-  std::jthread work = StartThread(
-      "certificates", [&] { loop.Run([&] { return leadership.leading(); }, stop.get_token()); });
+  std::jthread work = StartThread("certificates", [&] { controller.Run(stop.get_token()); });
   logger.Info("managing certificates", {{"namespace", ns}, {"secret", options.manager.secret}});
   AwaitStopSignal(signals.get());
   // Finish the work before the Lease is released.
+  leadership->Resign();
   stop.request_stop();
   work.join();
   logger.Info("stopped");

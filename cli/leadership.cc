@@ -4,12 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
-#include <chrono>
 #include <random>
-#include <utility>
 
-#include "base/thread.h"
 #include "cli/flags.h"
+#include "watcher/frame/leader_client.h"
 
 namespace mindgate::cli {
 namespace {
@@ -19,11 +17,6 @@ std::string Identity() {
   if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
   std::random_device random;
   return std::string(host.data()) + "_" + std::to_string(random());
-}
-
-LeadershipOptions WithIdentity(LeadershipOptions options) {
-  if (options.identity.empty()) options.identity = Identity();
-  return options;
 }
 
 }  // namespace
@@ -38,47 +31,15 @@ void AddLeadershipFlags(CLI::App& command, LeadershipOptions& options) {
           "IDENTITY", "NAME");
 }
 
-Leadership::Leadership(const kube::Access& access, LeadershipOptions options, const Clock& clock,
-                       log::Logger& logger)
-    : options_(WithIdentity(std::move(options))), clock_(clock), logger_(logger) {
-  if (!options_.elect) return;
-  // A request without an answer must leave time for the next.
-  connection_ = std::make_unique<Connection>(
-      access, kube::ClientOptions{.retries = 0, .timeout = std::chrono::seconds(10)},
-      LogWarnings(logger));
-  kube::Elector::Options election;
-  election.ns = access.default_namespace;
-  election.name = options_.lease;
-  election.identity = options_.identity;
-  election.failed = [&logger](const kube::Fault& fault) {
-    logger.Warning("cannot renew the Lease",
-                   {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
-  };
-  elector_ = std::make_unique<kube::Elector>(connection_->client(), connection_->sleeper(), clock,
-                                             election, std::random_device()());
-}
-
-Leadership::~Leadership() { stop_.request_stop(); }
-
-void Leadership::Start(std::function<void(bool)> on_change) {
-  const auto changed = [this, on_change = std::move(on_change)](bool leads) {
-    since_ = clock_.WallNow().time_since_epoch().count();
-    logger_.Info(leads ? "leading" : "standing by",
-                 {{"lease", options_.lease}, {"identity", options_.identity}});
-    if (on_change) on_change(leads);
-  };
-  if (!options_.elect) {
-    since_ = clock_.WallNow().time_since_epoch().count();
-    return;
-  }
-  thread_ = StartThread("election", [this, changed] { elector_->Run(stop_.get_token(), changed); });
-}
-
-bool Leadership::leading() const { return elector_ == nullptr || elector_->leading(); }
-
-std::optional<Time> Leadership::since() const {
-  if (!leading() || since_ == 0) return std::nullopt;
-  return Time(Time::duration(since_.load()));
-}
+ConnectedLeadership::ConnectedLeadership(const kube::Access& access,
+                                         const LeadershipOptions& options, const Clock& clock,
+                                         log::Logger& logger)
+    : connection_(access, watcher::LeaderClient::kOptions, LogWarnings(logger)),
+      leadership_(connection_.client(), connection_.sleeper(), clock, logger,
+                  {.elect = options.elect,
+                   .ns = access.default_namespace,
+                   .lease = options.lease,
+                   .identity = options.identity.empty() ? Identity() : options.identity},
+                  std::random_device()()) {}
 
 }  // namespace mindgate::cli

@@ -1,18 +1,12 @@
 #pragma once
 
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stop_token>
 #include <string>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/connection.h"
 #include "kube/access.h"
-#include "kube/election.h"
+#include "watcher/frame/leadership.h"
 
 namespace CLI {
 class App;
@@ -28,37 +22,19 @@ struct LeadershipOptions {
 
 void AddLeadershipFlags(CLI::App& command, LeadershipOptions& options);
 
-// Leader election. The Lease has its own connection, so that slow requests do not delay its
-// renewal. Thread-safe.
-class Leadership {
+// Leadership with a connection of its own, so that slow requests do not delay the renewal.
+class ConnectedLeadership {
  public:
-  // In the default namespace of `access`. `clock` and `logger` must outlive it.
-  Leadership(const kube::Access& access, LeadershipOptions options, const Clock& clock,
-             log::Logger& logger);
-  // Releases the Lease. All work that requires leadership must have finished.
-  ~Leadership();
-  Leadership(const Leadership&) = delete;
-  Leadership& operator=(const Leadership&) = delete;
+  // The Lease is in the default namespace of `access`. `clock` and `logger` must outlive it.
+  ConnectedLeadership(const kube::Access& access, const LeadershipOptions& options,
+                      const Clock& clock, log::Logger& logger);
 
-  // Starts leader election. `on_change` is called from another thread; never if
-  // LeadershipOptions::elect is false.
-  void Start(std::function<void(bool leading)> on_change = {});
-
-  // False as soon as the renewal is overdue.
-  bool leading() const;
-  const std::string& identity() const { return options_.identity; }
-  // The wall-clock time at which leadership began; nothing while not leading.
-  std::optional<Time> since() const;
+  watcher::Leadership& operator*() { return leadership_; }
+  watcher::Leadership* operator->() { return &leadership_; }
 
  private:
-  const LeadershipOptions options_;
-  const Clock& clock_;
-  log::Logger& logger_;
-  std::unique_ptr<Connection> connection_;
-  std::unique_ptr<kube::Elector> elector_;
-  std::atomic<Time::rep> since_ = 0;
-  std::stop_source stop_;
-  std::jthread thread_;
+  Connection connection_;
+  watcher::Leadership leadership_;
 };
 
 }  // namespace mindgate::cli

@@ -112,7 +112,9 @@ bool Confirmed(const std::vector<Gate>& gates, Streams& io) {
 
 Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
   if (dry_run == DryRun::kClient) return {gate, "would be released"};
-  const auto opened = watcher::scaling::OpenGate(client, gate, dry_run == DryRun::kServer, {});
+  const auto opened =
+      client.Patch(kube::resources::kPods, gate.ns, gate.pod, watcher::scaling::GateRemoval(gate),
+                   {.dry_run = dry_run == DryRun::kServer});
   if (opened) return {gate, dry_run == DryRun::kServer ? "would be released" : "released"};
   // Nothing to do for a pod that is deleted or already released.
   if (opened.error().reason == kube::Reason::kNotFound ||

@@ -77,6 +77,7 @@ int RunSimulate(const SimulateOptions& options, Streams& io) {
       io.err << json::Render(reading.issues, input.name, input.text);
       bad = true;
     }
+    io.err << json::Render(reading.warnings, input.name, input.text);
     for (const simulation::Scenario& scenario : reading.scenarios) {
       printer.Add(scenario, input.name);
     }

@@ -24,6 +24,8 @@
 #include "cli/service.h"
 #include "cli/status_print.h"
 #include "kube/reflector.h"
+#include "watcher/frame/pods.h"
+#include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_feed.h"
 
 namespace mindgate::cli {
@@ -51,17 +53,24 @@ struct Selection {
 
 // Uses the watcher's code; the watcher may know of grants that no pod shows yet.
 std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
-                                  const Selection& selection, Time now) {
+                                  const Selection& selection,
+                                  const schemas::ElasticScaling& settings, Time now) {
+  // Nothing is taken back here: what the watcher would take back is shown as such.
+  watcher::scaling::Options options = watcher::scaling::OptionsOf(settings);
+  if (options.rebalance == schemas::EnforcementMode::kEnforce) {
+    options.rebalance = schemas::EnforcementMode::kObserve;
+  }
   std::vector<Standing> standings;
   for (const ServiceKey& key : index.services()) {
     if (!selection.Has(key)) continue;
     const auto view = index.Look(key);
     watcher::scaling::Service service{view.rule.rule, view.rule.why_not, {}};
-    for (const auto& observed : watcher::scaling::Observe(view.pods)) {
+    const auto* rule = service.rule ? &*service.rule : nullptr;
+    for (const auto& observed : watcher::scaling::Observe(view.pods, rule, nullptr)) {
       service.instances.push_back(observed.instance);
     }
     standings.push_back({key, service.rule ? service.rule->tiers.size() : 0,
-                         watcher::scaling::Decide(service, {}, now)});
+                         watcher::scaling::Decide(service, options, now)});
   }
   return standings;
 }
@@ -111,22 +120,36 @@ class Status {
     connection_ = connection.get();
     ns_ = options_.all_namespaces ? "" : connection->ns();
     std::stop_source stop;
-    ServiceFeed feed(connection->client(), connection->sleeper(), clock_, FeedOptions());
+    watcher::PodInformer pods(connection->client(), connection->sleeper(), clock_, PodOptions());
+    ServiceFeed feed(connection->client(), connection->sleeper(), clock_, pods, FeedOptions());
+    std::jthread follow = StartThread("pods", [&] { pods.Run(stop.get_token()); });
     std::jthread thread = StartThread("feed", [&] { feed.Run(stop.get_token()); });
     const int code = Follow(feed, signals, stop.get_token());
     stop.request_stop();
     thread.join();
+    follow.join();
     return code;
   }
 
  private:
+  watcher::PodInformer::Options PodOptions() {
+    return {.ns = ns_,
+            .failed = [this](const kube::Fault& fault,
+                             std::chrono::milliseconds) { Failed("pods", fault); },
+            .seed = std::random_device()()};
+  }
+
+  void Failed(const char* what, const kube::Fault& fault) {
+    const MutexLock lock(mutex_);
+    fault_ = std::string(what) + " cannot be read: " + fault.message;
+  }
+
   ServiceFeed::Options FeedOptions() {
     ServiceFeed::Options feed;
     feed.ns = ns_;
     feed.changed = [this](const ServiceKey&) { ++changes_; };
     feed.failed = [this](const char* what, const kube::Fault& fault, std::chrono::milliseconds) {
-      const MutexLock lock(mutex_);
-      fault_ = std::string(what) + " cannot be read: " + fault.message;
+      Failed(what, fault);
     };
     feed.seed = std::random_device()();
     return feed;
@@ -190,7 +213,8 @@ class Status {
       selection.keys = *std::move(keys);
     }
     const Time now = clock_.WallNow();
-    const StatusReport report{watcher, StandingsOf(feed.index(), selection, now), now};
+    const StatusReport report{watcher, StandingsOf(feed.index(), selection, watcher.settings, now),
+                              now};
     const Paint paint(options_.color, io_.out_is_terminal);
     const int code = PrintOutput(
         options_.output,

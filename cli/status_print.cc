@@ -20,6 +20,22 @@ const char* NameOf(EnforcementMode mode) {
                                              : "enforce";
 }
 
+const char* NameOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kGrant:
+      return "grant";
+    case Verdict::kHold:
+      return "hold";
+    case Verdict::kWithdraw:
+      return "withdraw";
+    case Verdict::kGiveUp:
+      return "give up";
+    case Verdict::kKeep:
+      break;
+  }
+  return "keep";
+}
+
 std::string ShapeOf(const Standing& standing, const std::optional<size_t>& shape,
                     const char* none) {
   if (standing.shapes == 0) return "no rule";
@@ -47,9 +63,12 @@ std::string WhyOf(const Standing& standing, const std::string& group,
     const bool waits = outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kGrant;
     if (outcome.group == group && waits) return Prefix(outcome.verdict, acts) + outcome.reason;
   }
-  const auto& surplus = standing.decision.would_give_up;
-  if (surplus && surplus->group == group) {
-    return surplus->instance + " could be given up: " + surplus->reason;
+  for (const watcher::scaling::Outcome& would : standing.decision.would) {
+    if (would.group != group) continue;
+    return would.instance +
+           (would.verdict == Verdict::kWithdraw ? " could be withdrawn: "
+                                                : " could be given up: ") +
+           would.reason;
   }
   return "";
 }
@@ -163,9 +182,7 @@ OrderedJson StatusJson(const StatusReport& report) {
     }
     OrderedJson instances = OrderedJson::array();
     for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
-      instances.push_back(told(outcome, outcome.verdict == Verdict::kHold    ? "hold"
-                                        : outcome.verdict == Verdict::kGrant ? "grant"
-                                                                             : "keep"));
+      instances.push_back(told(outcome, NameOf(outcome.verdict)));
     }
     OrderedJson service = {{"namespace", standing.service.ns},
                            {"jobID", standing.service.job_id},
@@ -175,9 +192,11 @@ OrderedJson StatusJson(const StatusReport& report) {
                            {"aim", place(standing.decision.aim)},
                            {"groups", std::move(groups)},
                            {"instances", std::move(instances)}};
-    if (const auto& surplus = standing.decision.would_give_up) {
-      service["surplus"] = told(*surplus, "give up");
+    OrderedJson surplus = OrderedJson::array();
+    for (const watcher::scaling::Outcome& would : standing.decision.would) {
+      surplus.push_back(told(would, NameOf(would.verdict)));
     }
+    if (!surplus.empty()) service["surplus"] = std::move(surplus);
     services.push_back(std::move(service));
   }
   return {{"watcher", WatcherJson(report.watcher)},

@@ -17,25 +17,14 @@
 #include "cli/kube_flags.h"
 #include "cli/version.h"
 #include "http/probe_port.h"
-#include "kube/events.h"
 #include "schemas/config_reload.h"
-#include "watcher/certificate_loop.h"
-#include "watcher/gang_repair/controller.h"
-#include "watcher/metrics.h"
-#include "watcher/probes.h"
-#include "watcher/scaling/controller.h"
+#include "watcher/frame/leader_client.h"
+#include "watcher/watcher.h"
 
 namespace mindgate::cli {
 namespace {
 
 using schemas::Config;
-using watcher::scaling::ScalingController;
-
-constexpr const char* kController = "mindgate.io/watcher";
-
-// What a write may take at most ends well before another replica can lead: that waits for the 20 s
-// between renew_deadline and lease of kube::Elector. A refused write is decided anew.
-constexpr kube::ClientOptions kWriting{.retries = 0, .timeout = std::chrono::seconds(10)};
 
 // Keeps `target` in sync with mindgate.yaml; without a file, the defaults. Null until the first
 // successful load.
@@ -62,6 +51,9 @@ class ConfigFollower {
                          {{"error", status.error}});
           }
           changed();
+        },
+        [&logger](const std::string& warnings) {
+          logger.Warning("configuration uses old spellings", {{"warnings", warnings}});
         });
     DirectoryWatch::Options watch;
     watch.folders = {FolderOf(file)};
@@ -76,23 +68,6 @@ class ConfigFollower {
       thread_;  // last member: stops before the reloader is destroyed
 };
 
-// Off until the first successful load.
-schemas::ElasticScaling ScalingOf(const Snapshot<Config>& config) {
-  if (const auto now = config.Get()) return now->elastic_scaling;
-  schemas::ElasticScaling none;
-  none.mode = schemas::EnforcementMode::kOff;
-  return none;
-}
-
-bool Scales(const Snapshot<Config>& config) {
-  return ScalingOf(config).mode != schemas::EnforcementMode::kOff;
-}
-
-bool RepairsGangs(const Snapshot<Config>& config) {
-  const auto now = config.Get();
-  return now != nullptr && now->gang_repair;
-}
-
 }  // namespace
 
 int RunWatch(const WatchOptions& options, Streams& io) {
@@ -104,45 +79,20 @@ int RunWatch(const WatchOptions& options, Streams& io) {
     PrintError(io.err, access.error().message);
     return kExitUnusable;
   }
-  std::random_device random;
-  Leadership leadership(*access, options.leadership, clock, logger);
-  Connection connection(*access, {}, LogWarnings(logger));
-  const std::string& ns = connection.ns();
-  kube::Client& client = connection.client();
-  kube::Sleeper& sleeper = connection.sleeper();
-  kube::Recorder::Options events;
-  events.controller = kController;
-  events.instance = leadership.identity();
-  events.failed = [&logger](const kube::Fault& fault) {
-    logger.Warning("cannot write an Event", {{"fault", fault.message}});
-  };
-  kube::Recorder recorder(client, sleeper, clock, events, random());
-
-  watcher::Metrics metrics;
+  ConnectedLeadership leadership(*access, options.leadership, clock, logger);
+  Connection reading(*access, {}, LogWarnings(logger));
+  Connection writing(*access, watcher::LeaderClient::kOptions, LogWarnings(logger));
   Snapshot<Config> config;
-  ScalingController::Options of_scaling;
-  of_scaling.ns = options.watched_namespace;
-  of_scaling.without_rules = options.without_rules;
-  of_scaling.settings = [&config] { return ScalingOf(config); };
-  of_scaling.leading_since = [&leadership] { return leadership.since(); };
-  of_scaling.observe_latency = [&metrics](std::chrono::nanoseconds latency) {
-    metrics.ObserveScalingLatency(latency);
-  };
-  of_scaling.seed = random();
-  Connection writing(*access, kWriting, LogWarnings(logger));
-  ScalingController scaling(client, writing.client(), sleeper, clock, logger, recorder, of_scaling);
+  watcher::Watcher watcher(reading.client(), writing.client(), reading.sleeper(), clock, logger,
+                           *leadership, config,
+                           {.ns = options.watched_namespace,
+                            .without_rules = options.without_rules,
+                            .manage_certs = options.manage_certs,
+                            .certs = ManagerOptionsOf(options.certs, reading.ns()),
+                            .version = std::string(Version()),
+                            .seed = std::random_device()()});
   const ConfigFollower follower(options.config_file, clock, logger, config,
-                                [&scaling] { scaling.EnqueueAll(); });
-
-  watcher::gang_repair::ControllerOptions of_gangs;
-  of_gangs.leading = [&] { return RepairsGangs(config) && leadership.leading(); };
-  of_gangs.seed = random();
-  watcher::gang_repair::Controller gangs(client, sleeper, clock, logger, recorder, of_gangs);
-
-  metrics.SetSources({&scaling, &gangs, [&leadership] { return leadership.leading(); }, Version()});
-
-  watcher::CertificateManager manager(client, clock, logger, ManagerOptionsOf(options.certs, ns));
-  watcher::CertificateLoop certificates(manager, sleeper, logger);
+                                [&watcher] { watcher.Refresh(); });
 
   http::ProbePort::Options probes;
   probes.listen = options.probe_listen;
@@ -150,12 +100,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
   probes.on_bug = [&logger](std::string_view what) {
     logger.Error("internal error in a probe", {{"what", what}});
   };
-  const auto port = http::ProbePort::Open(
-      probes, watcher::ProbeRoutes({.leading = [&] { return leadership.leading(); },
-                                    .config = &config,
-                                    .scaling = &scaling,
-                                    .certificates = options.manage_certs ? &certificates : nullptr,
-                                    .metrics = &metrics}));
+  const auto port = http::ProbePort::Open(probes, watcher.Routes());
   if (!port) {
     PrintError(io.err, port.error().message());
     return kExitUnusable;
@@ -164,30 +109,14 @@ int RunWatch(const WatchOptions& options, Streams& io) {
 
   std::stop_source stop;
   {
-    std::vector<std::jthread> work;
-    if (options.manage_certs) {
-      work.push_back(StartThread("certificates", [&] {
-        certificates.Run([&] { return leadership.leading(); }, stop.get_token());
-      }));
-    }
-    // Features that are off need no permissions.
-    const auto start_when = [&](const char* name, auto wanted, auto run) {
-      work.push_back(StartThread(name, [&, wanted, run] {
-        while (!wanted(config)) {
-          if (!sleeper.Sleep(std::chrono::seconds(1), stop.get_token())) return;
-        }
-        run(stop.get_token());
-      }));
-    };
-    start_when("scaling", Scales, [&](const std::stop_token& token) { scaling.Run(token); });
-    start_when("gang-repair", RepairsGangs,
-               [&](const std::stop_token& token) { gangs.Run(token); });
-    leadership.Start([&](bool) { scaling.EnqueueAll(); });
+    const std::jthread work = StartThread("watcher", [&] { watcher.Run(stop.get_token()); });
+    leadership->Start([&watcher] { watcher.Refresh(); });
     logger.Info("watching", {{"namespace", options.watched_namespace.empty()
                                                ? std::string_view("all")
                                                : std::string_view(options.watched_namespace)},
                              {"probe_port", static_cast<int64_t>((*port)->port())}});
     AwaitStopSignal(signals.get());
+    leadership->Resign();
     stop.request_stop();
   }  // Finish the work before the Lease is released.
   logger.Info("stopped");

@@ -300,12 +300,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
     return !fault;
   };
   const auto answer = transport_.Stream(
-      call,
-      [&](std::string_view piece) {
-        if (piece.empty() && options.opened) options.opened();
-        return lines.Feed(piece, line);
-      },
-      stop);
+      call, [&](std::string_view piece) { return lines.Feed(piece, line); }, stop);
   if (fault) return tl::unexpected(*fault);
   if (lines.too_long()) {
     return Failed(Reason::kTooLarge, Describe(call) + ": an event of the watch is larger than " +
@@ -408,6 +403,8 @@ Answer<void> Client::Evict(std::string_view ns, std::string_view pod, const Dele
                      {"metadata", {{"name", pod}, {"namespace", ns}}},
                      {"deleteOptions", DeleteBody(options)}};
   HttpCall call = Write("POST", PathOf(resources::kPods, ns, pod, "eviction"), kJsonType, body);
+  // Also in the query, where admission looks for it.
+  if (options.dry_run) AddQuery(call.path, "dryRun", "All");
   call.timeout = options_.timeout;
   const auto answer = Call(call, 0, stop);
   if (!answer) return tl::unexpected(answer.error());

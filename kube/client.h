@@ -81,7 +81,6 @@ struct WatchOptions {
   std::string field_selector;
   std::string resource_version;       // events after this one
   std::chrono::seconds timeout{300};  // the server ends the watch then, in good order
-  std::function<void()> opened{};     // the server has begun to answer: what happens will be told
   bool metadata_only = false;         // as in ListOptions
 };
 

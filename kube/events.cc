@@ -20,15 +20,6 @@ constexpr size_t kMaxWord = 128;    // a reason or an action
 constexpr size_t kMaxName = 253;    // of an object
 constexpr size_t kSuffix = 1 + 16;  // "." and 64 bits in hex
 
-// The longest beginning of at most `most` bytes that ends with a whole character.
-std::string Cut(std::string text, size_t most) {
-  if (text.size() <= most) return text;
-  size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
-  text.resize(end);
-  return text;
-}
-
 bool IsSubdomain(std::string_view name) {
   return std::ranges::all_of(Split(name, '.'), IsDns1123Label);
 }

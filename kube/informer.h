@@ -33,19 +33,24 @@ class Informer {
     // After each change, in the thread of Run; null: it did not exist before, or no longer exists.
     std::function<void(const std::string& key, const T* before, const T* after)> changed{};
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed{};
+    // current() has become true; in the thread of Run.
+    std::function<void()> became_current{};
+    // What another informer knew before: the first list tells what has changed since. Null:
+    // nothing.
+    std::shared_ptr<const Collection<T>> known{};
     uint64_t seed = 1;
   };
 
   // The rest must outlive it.
   Informer(Client& client, Sleeper& sleeper, const Clock& clock, Options options)
       : options_(std::move(options)),
-        objects_(std::make_shared<const Collection<T>>()),
+        objects_(options_.known ? options_.known : std::make_shared<const Collection<T>>()),
         reflector_(client, sleeper, clock, options_.selection, MakeHandler(), options_.seed) {}
 
   // Until `stop`, in the caller's thread.
   void Run(const std::stop_token& stop) { reflector_.Run(stop); }
 
-  // Empty before the first list.
+  // Before the first list, Options::known.
   std::shared_ptr<const Collection<T>> objects() const { return objects_.Get(); }
 
   // Whether the first list has come, and every `changed` about it. What is there then may grow old
@@ -103,6 +108,7 @@ class Informer {
                   }
                 },
             .list_done = [this] { Replace(); },
+            .follows = [this] { Tell(); },
             .happened =
                 [this](const WatchEvent& event) {
                   auto value = event.type == WatchEvent::Type::kDeleted
@@ -110,12 +116,18 @@ class Informer {
                                    : options_.project(event.object);
                   const std::string key = KeyOf(event.object);
                   Change(key, value ? Entry(key, *std::move(value)) : nullptr);
-                  if (left_out_.erase(key) > 0) left_out_count_ = left_out_.size();
+                  if (left_out_.erase(key) == 0) return;
+                  left_out_count_ = left_out_.size();
+                  Tell();
                 },
             .failed =
                 [this](const Fault& fault, std::chrono::milliseconds pause) {
                   if (options_.failed) options_.failed(fault, pause);
                 }};
+  }
+
+  void Tell() {
+    if (options_.became_current && current()) options_.became_current();
   }
 
   static EntryPtr Entry(std::string key, T value) {

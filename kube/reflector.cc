@@ -9,6 +9,9 @@ namespace {
 // client-go asks for 5 to 10 minutes (tools/cache/reflector.go, minWatchTimeout).
 constexpr int64_t kShortestWatch = 300;
 constexpr int64_t kMaxWatch = 600;
+// After a fault. The server sends a bookmark two seconds before a watch ends (k8s.io/apiserver
+// pkg/storage/cacher/cache_watcher.go, nextBookmarkTime), else about once a minute.
+constexpr std::chrono::seconds kWatchAfterFault(5);
 // A watch that held so long was a good one: the next failure is a new story.
 constexpr std::chrono::seconds kGoodWatch(30);
 
@@ -48,7 +51,7 @@ void Reflector::Run(const std::stop_token& stop) {
       backoff_.Reset();
       expired_before_ = false;
     }
-    following_ = answer.has_value();
+    SetFollowing(answer.has_value());
     if (!lists && handler_.wants_list && handler_.wants_list()) must_list_ = true;
     if (answer) {
       // An orderly end at once, again and again, would be a busy loop too.
@@ -70,6 +73,11 @@ void Reflector::Run(const std::stop_token& stop) {
     handler_.failed(fault, pause);
     if (!sleeper_.Sleep(pause, stop)) return;
   }
+}
+
+void Reflector::SetFollowing(bool following) {
+  if (following_.exchange(following) == following) return;
+  if (following && handler_.follows) handler_.follows();
 }
 
 Answer<void> Reflector::List(const std::stop_token& stop) {
@@ -94,12 +102,12 @@ Answer<void> Reflector::List(const std::stop_token& stop) {
 
 Answer<void> Reflector::Watch(const std::stop_token& stop) {
   std::uniform_int_distribution<int64_t> length(kShortestWatch, kMaxWatch);
-  const WatchOptions options{.label_selector = selection_.label_selector,
-                             .field_selector = selection_.field_selector,
-                             .resource_version = seen_,
-                             .timeout = std::chrono::seconds(length(random_)),
-                             .opened = [this] { following_ = true; },
-                             .metadata_only = selection_.metadata_only};
+  const WatchOptions options{
+      .label_selector = selection_.label_selector,
+      .field_selector = selection_.field_selector,
+      .resource_version = seen_,
+      .timeout = following_ ? std::chrono::seconds(length(random_)) : kWatchAfterFault,
+      .metadata_only = selection_.metadata_only};
   ++watches_;
   return client_.Watch(
       selection_.resource, selection_.ns, options, &fields_,
@@ -107,6 +115,7 @@ Answer<void> Reflector::Watch(const std::stop_token& stop) {
         std::string version = VersionOf(event.object);
         if (event.type != WatchEvent::Type::kBookmark) handler_.happened(event);
         if (!version.empty()) seen_ = std::move(version);
+        SetFollowing(true);
       },
       stop);
 }

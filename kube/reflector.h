@@ -44,6 +44,7 @@ class Reflector {
     // Null: lists fail while there is such an object.
     std::function<void(const Value& metadata_only, const Fault& fault)> left_out{};
     std::function<void()> list_done;                  // that was all
+    std::function<void()> follows{};                  // following() has become true
     std::function<void(const WatchEvent&)> happened;  // a change; no bookmarks
     // Something failed; it goes on after `pause`.
     std::function<void(const Fault& fault, std::chrono::milliseconds pause)> failed;
@@ -58,7 +59,9 @@ class Reflector {
   // Until `stop`; in the caller's thread, where the handler is called too.
   void Run(const std::stop_token& stop);
 
-  // Whether the server was heard of since the newest fault; from any thread.
+  // Whether what was told is new, as far as one can know: since the newest fault there was a list,
+  // a bookmark, an event or a watch that ended in good order. That a watch was opened again says
+  // nothing: what happened meanwhile is still to come. From any thread.
   bool following() const { return following_; }
 
   // How often so far; from any thread.
@@ -70,6 +73,7 @@ class Reflector {
   Counts counts() const { return {lists_, watches_, faults_}; }
 
  private:
+  void SetFollowing(bool following);
   Answer<void> List(const std::stop_token& stop);
   Answer<void> Watch(const std::stop_token& stop);
 

@@ -57,8 +57,9 @@ struct TransportLimits {
   // Kept open between calls; more are opened when more calls run at once.
   size_t idle_connections = 4;
   // A stream on which nothing at all arrives for so long is cut: an API server sends a bookmark
-  // about once a minute (k8s.io/apiserver, cacher: bookmarkFrequency).
-  std::chrono::seconds stream_silence{150};
+  // about once a minute (k8s.io/apiserver, cacher: bookmarkFrequency). What is told of a silent one
+  // must not pass for new for longer than a Lease is worth.
+  std::chrono::seconds stream_silence{75};
 };
 
 // Over libcurl, HTTP/1.1. `user_agent` as in "mindgate/0.1.0". After a 401 it fetches the

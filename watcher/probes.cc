@@ -13,34 +13,28 @@ using OrderedJson = nlohmann::ordered_json;
 using http::Request;
 using http::Response;
 
-std::string Decisions(const scaling::Journal& journal) {
+std::string Decisions(const DecisionLog& decisions) {
   OrderedJson entries = OrderedJson::array();
-  for (const auto& entry : journal.entries()) {
-    entries.push_back({{"time", FormatTime(entry.time)},
-                       {"namespace", entry.service.ns},
-                       {"rule", entry.service.rule},
-                       {"jobID", entry.service.job_id},
-                       {"instance", entry.instance},
-                       {"group", entry.group},
-                       {"decision", entry.what},
-                       {"enforced", entry.enforced},
-                       {"reason", entry.reason}});
+  for (const auto& [time, record] : decisions.entries()) {
+    OrderedJson entry = {
+        {"time", FormatTime(time)}, {"controller", record.controller}, {"namespace", record.ns}};
+    for (const auto& [name, value] : record.about) entry[name] = value;
+    entry["decision"] = record.what;
+    entry["enforced"] = record.enforced;
+    entry["reason"] = record.reason;
+    entries.push_back(std::move(entry));
   }
   return OrderedJson{{"decisions", std::move(entries)}}.dump(2) + "\n";
 }
 
 // Why a replica is not ready; empty if it is.
 std::string Unready(const ProbeSources& sources) {
-  if (sources.config != nullptr) {
-    const auto config = sources.config->Get();
-    if (config == nullptr) return "no valid configuration yet";
-    if (config->elastic_scaling.mode != schemas::EnforcementMode::kOff &&
-        !sources.scaling->synced()) {
-      return "the initial list of pods and rules is not complete";
-    }
+  if (sources.config != nullptr && sources.config->Get() == nullptr) {
+    return "no valid configuration yet";
   }
-  if (sources.certificates != nullptr && sources.certificates->failing()) {
-    return "certificates cannot be managed";
+  for (const Controller* controller : sources.controllers) {
+    if (!controller->wanted()) continue;
+    if (std::string why = controller->unready(); !why.empty()) return why;
   }
   return "";
 }
@@ -58,14 +52,14 @@ std::vector<http::Router::Route> ProbeRoutes(const ProbeSources& sources) {
   std::vector<http::Router::Route> routes = {
       {"/livez", [](const Request&) { return http::PlainText(200, "ok\n"); }},
       {"/readyz", [sources](const Request&) { return Readiness(sources); }}};
-  if (sources.metrics != nullptr) {
+  if (sources.metrics) {
     routes.push_back({"/metrics", [metrics = sources.metrics](const Request&) {
-                        return http::MetricsText(metrics->Render());
+                        return http::MetricsText(metrics());
                       }});
   }
-  if (sources.scaling != nullptr) {
-    routes.push_back({"/decisions", [scaling = sources.scaling](const Request&) {
-                        return http::PlainText(200, Decisions(scaling->journal()));
+  if (sources.decisions != nullptr) {
+    routes.push_back({"/decisions", [decisions = sources.decisions](const Request&) {
+                        return http::PlainText(200, Decisions(*decisions));
                       }});
   }
   return routes;

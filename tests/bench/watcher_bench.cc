@@ -71,9 +71,13 @@ class NoCredentials final : public kube::CredentialSource {
     settings.mode = schemas::EnforcementMode::kEnforce;
     return settings;
   };
-  options.leading_since = [] { return Time{}; };
-  watcher::scaling::ScalingController controller(client, writer, sleeper, clock, logger, recorder,
-                                                 options);
+  options.term = [] { return watcher::Term(Time{}, [] { return true; }, {}); };
+  watcher::DecisionLog decisions(clock, logger, recorder);
+  watcher::DisruptionBudget budget;
+  watcher::PodInformer pods(client, sleeper, clock, {});
+  watcher::scaling::ScalingController controller(client, writer, sleeper, clock, logger, pods,
+                                                 decisions, budget, options);
+  std::jthread follow([&](const std::stop_token& stop) { pods.Run(stop); });
   std::jthread thread([&](const std::stop_token& stop) { controller.Run(stop); });
   while (::read(in, line.data(), line.size()) > 0) {
     const std::string text = std::to_string(static_cast<long long>(ResidentBytes() / 1024)) + "\n";

@@ -235,7 +235,7 @@ TEST_F(Apply, JsonHasTheDocumentedShape) {
   EXPECT_EQ(denied["object"]["spec"]["template"]["spec"]["schedulerName"], "volcano");
 
   EXPECT_EQ(got["results"][1], Json::parse(R"({"file": "a.yaml", "document": 2, "line": 22,
-      "apiVersion": "v1", "kind": "Service", "namespace": "", "name": "llm", "operation": "CREATE",
+      "apiVersion": "v1", "kind": "Service", "namespace": "default", "name": "llm", "operation": "CREATE",
       "outcome": "ignored", "patch": [], "changes": [], "findings": [], "warnings": [],
       "object": {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "llm"},
                  "spec": {"ports": [{"port": 80}]}}})"));
@@ -266,7 +266,7 @@ TEST_F(Apply, TableNamesEverything) {
             "denied      Deployment default/bad  1        a.yaml:1\n"
             "  denied    MG050 fault-scheduling-value  a.yaml:13:27\n"
             "            spec.template.metadata.labels[fault-scheduling]\n"
-            "ignored     Service llm             0        a.yaml:22\n"
+            "ignored     Service default/llm     0        a.yaml:22\n"
             "error       - -                     0        b.yaml:2\n"
             "  error     b.yaml:2:1\n"
             "            " +
@@ -283,7 +283,7 @@ TEST_F(Apply, PatchOfOneAndOfSeveral) {
   EXPECT_EQ(Run({"-f", "-", "-o", "patch"}, kServiceYaml).out, "[]\n");
   Json want = Json::parse(R"([
     {"file": "a.yaml", "document": 1, "line": 1, "kind": "Deployment", "namespace": "default", "name": "llm"},
-    {"file": "b.yaml", "document": 1, "line": 1, "kind": "Service", "namespace": "", "name": "llm", "patch": []},
+    {"file": "b.yaml", "document": 1, "line": 1, "kind": "Service", "namespace": "default", "name": "llm", "patch": []},
     {"file": "b.yaml", "document": 2, "line": 6, "kind": "Deployment", "namespace": "default", "name": "other"}])");
   want[0]["patch"] = want[2]["patch"] = patch;
   EXPECT_EQ(Json::parse(Run({"-f", "a.yaml", "-f", "b.yaml", "-o", "patch"}).out), want);

@@ -45,7 +45,7 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
        "completion help :4"},
       {{"co"}, "config completion :4"},
       {{"config", ""}, "validate schema defaults :4"},
-      {{"config", "schema", ""}, ":4"},
+      {{"config", "schema", ""}, "config suite scenario :4"},
       {{"certs", ""}, "create inspect rotate manage :4"},
       {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},

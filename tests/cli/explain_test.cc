@@ -159,7 +159,7 @@ TEST(Explain, IgnoredObjectsSayWhy) {
   const CliResult result = Cli({"explain", "-f", "-"}, "apiVersion: v1\nkind: Service\n");
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out,
-            "Service - (<stdin>:1, CREATE): ignored, not a kind that mindgate handles\n");
+            "Service default/- (<stdin>:1, CREATE): ignored, not a kind that mindgate handles\n");
 }
 
 TEST(Explain, ARuleByIdOrName) {

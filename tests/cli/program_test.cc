@@ -8,7 +8,6 @@
 #include "cli/paint.h"
 #include "cli/terminal.h"
 #include "schemas/config_load.h"
-#include "schemas/json_schema.h"
 #include "support/cli.h"
 #include "support/environment.h"
 #include "support/places.h"
@@ -220,7 +219,6 @@ TEST(Config, DefaultsValidateAndSchema) {
             "<stdin>: valid, generation " + schemas::HashText(defaults) + "\n");
 
   const auto schema = json::Json::parse(Cli({"config", "schema"}).out);
-  EXPECT_TRUE(schemas::JsonSchema::Compile(schema));
   EXPECT_EQ(schema["properties"]["mutators"]["properties"].size(),
             admission::KnownNames().mutators.size());
 
@@ -229,12 +227,44 @@ TEST(Config, DefaultsValidateAndSchema) {
   EXPECT_EQ(bad.code, 2);
   EXPECT_EQ(bad.out, "");
   EXPECT_EQ(bad.err,
-            "mindgate.yaml:1:13: \"maybe\" is not allowed here: must be \"on\" or \"off\"\n"
+            "mindgate.yaml:1:13: \"maybe\" is not allowed here: must be true or false\n"
             "gangRepair: maybe\n            ^\n"
             "mindgate.yaml:2:29: unknown key \"MG05O\"\n"
             "rules: {MG050: warn, MG05O: off}\n                            ^\n"
             "hint: did you mean \"MG050\"?\n");
   EXPECT_EQ(Cli({"config", "validate", "gone.yaml"}).err, "error: gone.yaml: no such file\n");
+}
+
+TEST(Config, OldSpellingsAreWarnings) {
+  const CliResult result = Cli({"config", "validate", "-"}, "graceOverTime: 900\n");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, ::testing::StartsWith("<stdin>: valid, generation "));
+  EXPECT_EQ(result.err,
+            "<stdin>:1:16: warning: 900 has no unit and is read as seconds\n"
+            "graceOverTime: 900\n"
+            "               ^\n"
+            "hint: write 15m\n");
+}
+
+TEST(Config, SchemaOfEachFormat) {
+  for (const auto& [format, title] :
+       {std::pair("config", "mindgate.yaml"), std::pair("suite", "mindgate test suite"),
+        std::pair("scenario", "mindgate scenario")}) {
+    const auto schema = json::Json::parse(Cli({"config", "schema", format}).out);
+    EXPECT_EQ(schema["title"], title);
+    std::vector<const json::Json*> left = {&schema};
+    while (!left.empty()) {
+      const json::Json& each = *left.back();
+      left.pop_back();
+      if (const json::Json* items = json::Find(each, "items")) left.push_back(items);
+      const json::Json* properties = json::Find(each, "properties");
+      if (properties == nullptr) continue;
+      for (const auto& [name, member] : properties->items()) {
+        EXPECT_TRUE(json::FindString(member, "description").value_or("").ends_with('.')) << name;
+        left.push_back(&member);
+      }
+    }
+  }
 }
 
 // YAML 1.1 reads on as true: the message says what was read, and what to write.

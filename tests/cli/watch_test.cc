@@ -78,7 +78,10 @@ TEST(Watch, DecisionsSayWhetherTheyWereCarriedOut) {
     return decisions.size() == 1;
   })) << said;
   decisions[0].erase("time");
-  EXPECT_EQ(decisions, Json::parse(R"([{"namespace": "serving", "rule": "rule", "jobID": "chat",
+  EXPECT_EQ(
+      decisions,
+      Json::parse(
+          R"([{"controller": "scaling", "namespace": "serving", "rule": "rule", "jobID": "chat",
     "instance": "Pod/p0", "group": "g0", "decision": "would be granted", "enforced": false,
     "reason": "shape 1 of 1 wants 1 of g0, and none runs or starts"}])"));
   watch.Signal(SIGTERM);

@@ -1,5 +1,3 @@
-#include "watcher/certificate_manager.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/fake_clock.h"
+#include "watcher/certificates/manager.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -35,7 +34,8 @@ struct CertificateManagerFixture : ::testing::Test {
   std::unique_ptr<kube::Transport> transport =
       kube::MakeTransport(AccessTo(server.url()), "mindgate/test");
   kube::Client client{*transport, sleeper, {.retries = 0}};
-  CertificateManager manager{client, clock, logger, OptionsOf()};
+  CertificateManager manager{clock, logger, OptionsOf()};
+  LeaderClient leader{client, Term(clock.WallNow(), [] { return true; }, {})};
 
   static CertificateManagerOptions OptionsOf() {
     CertificateManagerOptions options;
@@ -87,7 +87,7 @@ struct CertificateManagerFixture : ::testing::Test {
            server.Count({.method = "PATCH"});
   }
   Time Reconciled() {
-    const auto next = manager.Reconcile({});
+    const auto next = manager.Reconcile(leader);
     EXPECT_TRUE(next) << next.error().message;
     return next.value_or(Time());
   }
@@ -255,7 +255,7 @@ TEST_F(CertificateManagerFixture, NothingIsRenewedWhileTheCaCannotBePublished) {
   server.Forbid("patch", "validatingwebhookconfigurations");
   clock.Advance(days(2));
   const std::string leaf = Content("tls.crt");
-  const auto next = manager.Reconcile({});
+  const auto next = manager.Reconcile(leader);
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().reason, Reason::kForbidden);
   EXPECT_NE(next.error().message.find("grant it with a Role"), std::string::npos);
@@ -293,14 +293,14 @@ TEST_F(CertificateManagerFixture, ANewLeaderKeepsTheTrustInTheCaOfALostSecret) {
   const std::string new_ca = Content("ca.crt");
   EXPECT_EQ(Secret().at("metadata").at("annotations").at(kTrustOthersAnnotation),
             "2026-01-01T01:00:00Z");
-  CertificateManager other(client, clock, logger, OptionsOf());
+  CertificateManager other(clock, logger, OptionsOf());
   clock.Advance(std::chrono::minutes(59));
-  const auto next = other.Reconcile({});
+  const auto next = other.Reconcile(leader);
   ASSERT_TRUE(next);
   EXPECT_EQ(FormatTime(*next), "2026-01-01T01:00:00Z");
   EXPECT_EQ(Bundles(), std::vector<std::string>(4, new_ca + old_ca));
   clock.Advance(std::chrono::minutes(1));
-  ASSERT_TRUE(other.Reconcile({}));
+  ASSERT_TRUE(other.Reconcile(leader));
   EXPECT_EQ(Bundles(), std::vector<std::string>(4, new_ca));
 }
 
@@ -337,7 +337,7 @@ TEST_F(CertificateManagerFixture, ASecondWriterLosesAndLeavesWhatIsThere) {
   Annotate("serving");
   const std::string leaf = Content("tls.crt");
   server.AnswerNext(1, {.method = "PUT"}, StatusAnswer(409, "Conflict", "modified"));
-  const auto next = manager.Reconcile({});
+  const auto next = manager.Reconcile(leader);
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().reason, Reason::kConflict);
   EXPECT_EQ(Content("tls.crt"), leaf);
@@ -351,7 +351,7 @@ TEST_F(CertificateManagerFixture, AForeignCaIsLeftForAPersonToDecide) {
   secret["data"].erase("ca.key");
   server.Put(resources::kSecrets, secret);
   server.ForgetRequests();
-  const auto next = manager.Reconcile({});
+  const auto next = manager.Reconcile(leader);
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().reason, Reason::kInvalid);
   EXPECT_NE(next.error().message.find("delete it to create a new CA"), std::string::npos);
@@ -370,7 +370,7 @@ TEST_F(CertificateManagerFixture, OtherDataOfTheSecretStays) {
 
 TEST_F(CertificateManagerFixture, AnApiServerThatIsAwayIsAFaultAndNothingElse) {
   server.Stop();
-  const auto next = manager.Reconcile({});
+  const auto next = manager.Reconcile(leader);
   ASSERT_FALSE(next);
   EXPECT_EQ(next.error().reason, Reason::kUnreachable);
 }

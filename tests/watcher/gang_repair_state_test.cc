@@ -51,7 +51,8 @@ Json Owned(const char* kind, const char* uid) {
 TEST(GangRepairState, ReadsReplicaSetsThatAreGangs) {
   const auto with = [](const Json& k, const char* owner) {
     Json set = {{"metadata",
-                 {{"name", "chat-2"},
+                 {{"namespace", "serving"},
+                  {"name", "chat-2"},
                   {"uid", "s"},
                   {"annotations", {{"deployment.kubernetes.io/revision", "2"}}},
                   {"ownerReferences", Owned(owner, "d")}}},
@@ -59,8 +60,13 @@ TEST(GangRepairState, ReadsReplicaSetsThatAreGangs) {
     set["spec"]["template"]["metadata"]["annotations"]["huawei.com/schedule_minAvailable"] = k;
     return ReplicaSetOf(Document(set).root());
   };
-  const ReplicaSet want{
-      .name = "chat-2", .uid = "s", .owner = "d", .revision = 2, .replicas = 3, .k = 4};
+  const ReplicaSet want{.ns = "serving",
+                        .name = "chat-2",
+                        .uid = "s",
+                        .owner = "d",
+                        .revision = 2,
+                        .replicas = 3,
+                        .k = 4};
   EXPECT_EQ(with("4", "Deployment"), want);
   for (const Json& k : {Json("1"), Json("0"), Json("-4"), Json("x"), Json(4), Json()}) {
     EXPECT_EQ(with(k, "Deployment"), std::nullopt) << k;
@@ -124,23 +130,24 @@ TEST(GangRepairState, ARoleSetIsAskedAboutWithItsPodGroup) {
   const RoleSet set = {.ns = "serving", .name = "pd-0", .uid = "r", .pods = 2, .k = 5};
   const PodGroup group = {.ns = "serving", .name = "podgroup-r", .uid = "g", .owner = "r"};
   EXPECT_EQ(state.Change(nullptr, &group), State::Affected{}) << "whose it is, nobody knows yet";
-  EXPECT_EQ(state.Change(nullptr, &set), State::Affected{"r"});
-  EXPECT_EQ(state.Owners(), std::vector<std::string>{"r"});
-  EXPECT_EQ(state.RolesOf("r")->set, set);
-  EXPECT_EQ(state.RolesOf("r")->group, group);
-  EXPECT_EQ(state.Change(&group, nullptr), State::Affected{"r"});
-  EXPECT_EQ(state.RolesOf("r")->group, std::nullopt);
-  EXPECT_EQ(state.Change(&set, nullptr), State::Affected{"r"});
-  EXPECT_FALSE(state.RolesOf("r"));
+  EXPECT_EQ(state.Change(nullptr, &set), (State::Affected{{"serving", "r"}}));
+  EXPECT_EQ(state.Owners(), (std::vector<OwnerKey>{{"serving", "r"}}));
+  EXPECT_EQ(state.RolesOf({"serving", "r"})->set, set);
+  EXPECT_EQ(state.RolesOf({"serving", "r"})->group, group);
+  EXPECT_EQ(state.Change(&group, nullptr), (State::Affected{{"serving", "r"}}));
+  EXPECT_EQ(state.RolesOf({"serving", "r"})->group, std::nullopt);
+  EXPECT_EQ(state.Change(&set, nullptr), (State::Affected{{"serving", "r"}}));
+  EXPECT_FALSE(state.RolesOf({"serving", "r"}));
   EXPECT_TRUE(state.Owners().empty());
 }
 
 TEST(GangRepairState, ReadsPodsThatHoldAPlaceInAGang) {
   const Json pod = {{"metadata",
-                     {{"ownerReferences", Owned("ReplicaSet", "s")},
+                     {{"namespace", "serving"},
+                      {"ownerReferences", Owned("ReplicaSet", "s")},
                       {"annotations", {{"scheduling.k8s.io/group-name", "podgroup-s"}}}}},
                     {"status", {{"phase", "Pending"}}}};
-  EXPECT_EQ(PodOf(Document(pod).root()), Pod{"s"});
+  EXPECT_EQ(PodOf(Document(pod).root()), (Pod{"serving", "s"}));
   const char* others[] = {
       R"({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})",
       R"({"metadata": {"annotations": null}})",
@@ -148,6 +155,7 @@ TEST(GangRepairState, ReadsPodsThatHoldAPlaceInAGang) {
       R"({"metadata": {"ownerReferences": [{"kind": "StatefulSet", "uid": "s", "controller": true}]}})",
       R"({"status": {"phase": "Failed"}})",
       R"({"status": {"phase": "Succeeded"}})",
+      R"({"spec": {"schedulingGates": [{"name": "mindgate.io/elastic-scaling"}]}})",
   };
   for (const char* other : others) {
     Json changed = pod;
@@ -189,42 +197,61 @@ TEST(GangRepairState, FieldsHoldAllThatIsRead) {
 }
 
 const Deployment kDeployment{.ns = "serving", .name = "chat", .uid = "d"};
-const ReplicaSet kSet{.name = "chat-2", .uid = "s2", .owner = "d", .revision = 2, .k = 4};
-const PodGroup kGroup{.name = "podgroup-s2", .uid = "g2", .owner = "s2", .version = "5"};
-const Pod kPod{"s2"};
+const ReplicaSet kSet{
+    .ns = "serving", .name = "chat-2", .uid = "s2", .owner = "d", .revision = 2, .k = 4};
+const PodGroup kGroup{
+    .ns = "serving", .name = "podgroup-s2", .uid = "g2", .owner = "s2", .version = "5"};
+const Pod kPod{"serving", "s2"};
 using Affected = State::Affected;
 
 TEST(GangRepairState, PutsTogetherWhatBelongsTogetherInAnyOrder) {
   State state;
   EXPECT_EQ(state.Change(nullptr, &kPod), Affected{}) << "whose it is, is not known yet";
   EXPECT_EQ(state.Change(nullptr, &kGroup), Affected{});
-  EXPECT_EQ(state.Change(nullptr, &kSet), Affected{"d"});
-  EXPECT_FALSE(state.Of("d"));
-  EXPECT_EQ(state.Change(nullptr, &kDeployment), Affected{"d"});
+  EXPECT_EQ(state.Change(nullptr, &kSet), (Affected{{"serving", "d"}}));
+  EXPECT_FALSE(state.Of({"serving", "d"}));
+  EXPECT_EQ(state.Change(nullptr, &kDeployment), (Affected{{"serving", "d"}}));
   ReplicaSet older = kSet;
   older.uid = "s1";
   older.revision = 1;
-  EXPECT_EQ(state.Change(nullptr, &older), Affected{"d"});
-  EXPECT_EQ(state.Change(nullptr, &kPod), Affected{"d"});
+  EXPECT_EQ(state.Change(nullptr, &older), (Affected{{"serving", "d"}}));
+  EXPECT_EQ(state.Change(nullptr, &kPod), (Affected{{"serving", "d"}}));
   EXPECT_EQ(state.Change(&kPod, &kPod), Affected{}) << "its status is nothing to us";
-  const auto rollout = state.Of("d");
+  const auto rollout = state.Of({"serving", "d"});
   ASSERT_TRUE(rollout);
   EXPECT_EQ(rollout->deployment, kDeployment);
   const std::vector<Gang> want = {{older, std::nullopt, 0}, {kSet, kGroup, 2}};
   EXPECT_EQ(rollout->gangs, want);
-  EXPECT_EQ(state.Owners(), std::vector<std::string>{"d"});
+  EXPECT_EQ(state.Owners(), (std::vector<OwnerKey>{{"serving", "d"}}));
 
-  EXPECT_EQ(state.Change(&kPod, nullptr), Affected{"d"});
-  EXPECT_EQ(state.Of("d")->gangs.back().pods, 1);
-  EXPECT_EQ(state.Change(&kGroup, nullptr), Affected{"d"});
-  EXPECT_FALSE(state.Of("d")->gangs.back().group);
-  EXPECT_EQ(state.Change(&kSet, nullptr), Affected{"d"});
-  EXPECT_EQ(state.Change(&older, nullptr), Affected{"d"});
-  EXPECT_TRUE(state.Of("d")->gangs.empty());
+  EXPECT_EQ(state.Change(&kPod, nullptr), (Affected{{"serving", "d"}}));
+  EXPECT_EQ(state.Of({"serving", "d"})->gangs.back().pods, 1);
+  EXPECT_EQ(state.Change(&kGroup, nullptr), (Affected{{"serving", "d"}}));
+  EXPECT_FALSE(state.Of({"serving", "d"})->gangs.back().group);
+  EXPECT_EQ(state.Change(&kSet, nullptr), (Affected{{"serving", "d"}}));
+  EXPECT_EQ(state.Change(&older, nullptr), (Affected{{"serving", "d"}}));
+  EXPECT_TRUE(state.Of({"serving", "d"})->gangs.empty());
   EXPECT_TRUE(state.Owners().empty());
   EXPECT_EQ(state.Change(&kDeployment, &kDeployment), Affected{}) << "it has no gang any more";
-  EXPECT_EQ(state.Change(&kDeployment, nullptr), Affected{"d"});
-  EXPECT_FALSE(state.Of("d"));
+  EXPECT_EQ(state.Change(&kDeployment, nullptr), (Affected{{"serving", "d"}}));
+  EXPECT_FALSE(state.Of({"serving", "d"}));
+}
+
+// An ownerReference names no namespace, and anybody may write a uid of another tenant's into one.
+TEST(GangRepairState, ObjectsOfAnotherNamespaceDoNotBelongToIt) {
+  State state;
+  state.Change(nullptr, &kDeployment);
+  state.Change(nullptr, &kSet);
+  state.Change(nullptr, &kGroup);
+  PodGroup foreign = kGroup;
+  foreign.ns = "other";
+  foreign.uid = "g9";
+  foreign.version = "9";
+  EXPECT_EQ(state.Change(nullptr, &foreign), Affected{});
+  const Pod pod{"other", "s2"};
+  EXPECT_EQ(state.Change(nullptr, &pod), Affected{});
+  const std::vector<Gang> want = {{kSet, kGroup, 0}};
+  EXPECT_EQ(state.Of({"serving", "d"})->gangs, want);
 }
 
 TEST(GangRepairState, AReplacedObjectIsAnother) {
@@ -235,18 +262,18 @@ TEST(GangRepairState, AReplacedObjectIsAnother) {
   PodGroup other = kGroup;
   other.uid = "g3";
   other.marker = "1";
-  EXPECT_EQ(state.Change(&kGroup, &other), Affected{"d"});
-  EXPECT_EQ(state.Of("d")->gangs.front().group, other);
+  EXPECT_EQ(state.Change(&kGroup, &other), (Affected{{"serving", "d"}}));
+  EXPECT_EQ(state.Of({"serving", "d"})->gangs.front().group, other);
   EXPECT_EQ(state.marked(), 1u);
   state.Wrote(kGroup);  // an answer about the first, late
-  EXPECT_EQ(state.Of("d")->gangs.front().group, other);
+  EXPECT_EQ(state.Of({"serving", "d"})->gangs.front().group, other);
   ReplicaSet moved = kSet;
   moved.owner = "e";
-  EXPECT_EQ(state.Change(&kSet, &moved), (Affected{"d", "e"}));
+  EXPECT_EQ(state.Change(&kSet, &moved), (Affected{{"serving", "d"}, {"serving", "e"}}));
   Deployment again = kDeployment;
   again.uid = "d2";
-  EXPECT_EQ(state.Change(&kDeployment, &again), Affected{"d"});
-  EXPECT_FALSE(state.Of("d"));
+  EXPECT_EQ(state.Change(&kDeployment, &again), (Affected{{"serving", "d"}}));
+  EXPECT_FALSE(state.Of({"serving", "d"}));
 }
 
 TEST(GangRepairState, AnAnswerCountsUntilAWatchHasCaughtUp) {
@@ -260,7 +287,7 @@ TEST(GangRepairState, AnAnswerCountsUntilAWatchHasCaughtUp) {
     if (marker != nullptr) group.marker = marker;
     return group;
   };
-  const auto held = [&] { return *state.Of("d")->gangs.front().group; };
+  const auto held = [&] { return *state.Of({"serving", "d"})->gangs.front().group; };
   const PodGroup between = version("9", nullptr);
   const PodGroup written = version("10", "1");
   state.Wrote(written);

@@ -13,7 +13,7 @@
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
-#include "support/fake_clock.h"
+#include "support/running_clock.h"
 #include "watcher/scaling/controller.h"
 
 // A cluster and replicas of the watcher, for tests of the scaling controller.
@@ -32,7 +32,7 @@ inline constexpr const char* kOneShape = R"({"version": "1.0", "elastic_scaling_
 
 // The pods and rules of a cluster without controllers: the test is scheduler and kubelet.
 struct Cluster {
-  mindgate::testing::FakeClock clock;  // begins at 2026-01-01T00:00:00Z
+  mindgate::testing::RunningClock clock;  // begins at 2026-01-01T00:00:00Z
   kube::testing::FakeApiServer server{{.clock = &clock}};
 
   void PutRule(const std::string& text) {
@@ -83,18 +83,21 @@ struct Replica {
       : cluster(of),
         transport(std::move(by)),
         client(*transport, sleeper, of_client),
-        writer(*transport, sleeper, {.retries = 0, .timeout = std::chrono::seconds(10)}) {}
+        writer(*transport, sleeper, LeaderClient::kOptions) {}
   ~Replica() { Stop(); }
   static std::unique_ptr<kube::Transport> OverHttp(const Cluster& of) {
     return kube::MakeTransport(kube::testing::AccessTo(of.server.url()), "mindgate/test");
   }
   void Start() {
+    following = std::jthread([this] { pods.Run(stop.get_token()); });
     thread = std::jthread([this] { controller.Run(stop.get_token()); });
   }
   void Stop() {
     stop.request_stop();
     if (thread.joinable()) thread.join();
+    if (following.joinable()) following.join();
   }
+  std::vector<DecisionLog::Entry> entries() const { return decisions.entries(); }
 
   Cluster& cluster;
   std::atomic<bool> leads = true;
@@ -112,18 +115,25 @@ struct Replica {
                      [](std::string_view) {}};
   kube::Recorder recorder{
       client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
+  DecisionLog decisions{cluster.clock, logger, recorder};
+  DisruptionBudget budget;
+  PodInformer pods{client, sleeper, cluster.clock, {}};
   ScalingController controller{client,
                                writer,
                                sleeper,
                                cluster.clock,
                                logger,
-                               recorder,
+                               pods,
+                               decisions,
+                               budget,
                                {.settings = [this] { return settings; },
-                                .leading_since = [this]() -> std::optional<Time> {
+                                .term = [this]() -> std::optional<Term> {
                                   if (!leads) return std::nullopt;
-                                  return Time{};
+                                  return Term(cluster.clock.WallNow(),
+                                              [this] { return leads.load(); }, {});
                                 }}};
   std::stop_source stop;
+  std::jthread following;
   std::jthread thread;
 };
 

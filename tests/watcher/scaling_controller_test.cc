@@ -80,14 +80,13 @@ TEST_F(ScalingControllerTest, OthersGatesStay) {
 TEST_F(ScalingControllerTest, WithoutARuleAllWaitAndAnEventSaysWhy) {
   cluster.Submit("p0", "g0");
   watcher.Start();
-  ASSERT_TRUE(Eventually([&] { return !watcher.controller.journal().entries().empty(); }));
+  ASSERT_TRUE(Eventually([&] { return !watcher.entries().empty(); }));
   ExpectTold(
       ::testing::ElementsAre("p0 ScalingRuleUnusable: there is no ConfigMap \"rule\" with the key "
                              "elastic_scaling.json in namespace ns"));
   cluster.PutRule("{");
-  ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 2; }));
-  EXPECT_THAT(watcher.controller.journal().entries().back().reason,
-              ::testing::HasSubstr("line 1, column 2"));
+  ASSERT_TRUE(Eventually([&] { return watcher.entries().size() == 2; }));
+  EXPECT_THAT(watcher.entries().back().record.reason, ::testing::HasSubstr("line 1, column 2"));
   EXPECT_FALSE(cluster.IsOpen("p0"));
   cluster.PutRule(kOneShape);
   EXPECT_TRUE(cluster.WaitOpen({"p0"}, {"p0"}));
@@ -101,7 +100,7 @@ TEST_F(ScalingControllerTest, AnEditOfTheRuleWakesThoseThatWait) {
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");
   ASSERT_TRUE(Eventually([&] {
-    const auto standings = watcher.controller.journal().standings();
+    const auto standings = watcher.controller.standings().all();
     return standings.size() == 1 && standings[0].reached == 0;
   }));
   EXPECT_FALSE(cluster.IsOpen("p1"));
@@ -113,7 +112,7 @@ TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
   SubmitAll();
   watcher.settings.mode = schemas::EnforcementMode::kObserve;
   watcher.Start();
-  ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 3; }));
+  ASSERT_TRUE(Eventually([&] { return watcher.entries().size() == 3; }));
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 0U);
   EXPECT_EQ(cluster.Open(kAll), Names{});
   // Neither Events nor the journal nor what metrics are made of say that anything was done.
@@ -123,8 +122,8 @@ TEST_F(ScalingControllerTest, ObserveTouchesNothing) {
       "p1 InstanceWouldBeHeld: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 "
       "of "
       "1 run) and g1 (0 of 1 run)"));
-  for (const auto& entry : watcher.controller.journal().entries()) EXPECT_FALSE(entry.enforced);
-  const auto standings = watcher.controller.journal().standings();
+  for (const auto& entry : watcher.entries()) EXPECT_FALSE(entry.record.enforced);
+  const auto standings = watcher.controller.standings().all();
   ASSERT_EQ(standings.size(), 1U);
   EXPECT_EQ(standings[0].groups, (std::vector<GroupCount>{{"g0", 1, 0, 0, 2}, {"g1", 1, 0, 0, 1}}));
 }
@@ -147,7 +146,7 @@ TEST_F(ScalingControllerTest, ALeaderThatTakesOverGrantsNothingTwice) {
   watcher.Stop();
   Replica other(cluster);
   other.Start();
-  ASSERT_TRUE(Eventually([&] { return !other.controller.journal().standings().empty(); }));
+  ASSERT_TRUE(Eventually([&] { return !other.controller.standings().all().empty(); }));
   EXPECT_EQ(cluster.Open(kAll), (Names{"p0", "d0"}));
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");
@@ -295,18 +294,18 @@ TEST_F(ScalingControllerTest, TheWholeClusterLosesNoMoreThanItMay) {
     return count;
   };
   watcher.Start();
-  // Time without room counts from the moment when the watcher saw the pods.
+  // Time without room and the cool-down count from the moment when the watcher saw the pods.
   ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().decisions >= 2; }));
-  cluster.clock.Advance(std::chrono::seconds(61));
+  cluster.clock.Advance(std::chrono::seconds(301));
   watcher.controller.EnqueueAll();
-  ASSERT_TRUE(Eventually([&] { return watcher.controller.journal().entries().size() == 2; }));
+  ASSERT_TRUE(Eventually([&] { return watcher.entries().size() == 2; }));
   ASSERT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
   EXPECT_EQ(gone(), 1);
   std::set<std::string> told;
-  for (const auto& entry : watcher.controller.journal().entries()) told.insert(entry.what);
+  for (const auto& entry : watcher.entries()) told.insert(entry.record.what);
   EXPECT_EQ(told, (std::set<std::string>{"given up", "would be given up"}));
-  ExpectTold(::testing::Contains(
-      ::testing::HasSubstr("; it waits, because giveUpsPerMinute (1) is reached")));
+  ExpectTold(::testing::Contains(::testing::HasSubstr(
+      "; it waits, because the share of namespace ns in giveUpsPerMinute (1) is used up")));
   cluster.clock.Advance(std::chrono::seconds(61));
   watcher.controller.EnqueueAll();
   EXPECT_TRUE(Eventually([&] { return gone() == 2; }));

@@ -74,7 +74,7 @@ TEST_P(ScalingFailover, NothingIsGrantedTwiceAndTheShapeIsReached) {
   cluster.SetPhase("p0", "Running");
   cluster.SetPhase("d0", "Running");
   EXPECT_TRUE(Eventually([&] {
-    const auto standings = second.controller.journal().standings();
+    const auto standings = second.controller.standings().all();
     return standings.size() == 1 && standings[0].reached == 0;
   }));
   EXPECT_EQ(cluster.Open(all), (Names{"p0", "d0"}));

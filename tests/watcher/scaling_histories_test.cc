@@ -127,13 +127,16 @@ class Cluster {
     reached_ = decision.reached;
     bool acted = false;
     for (const Outcome& outcome : decision.outcomes) {
-      if (outcome.verdict != Verdict::kGrant && outcome.verdict != Verdict::kGiveUp) continue;
+      if (outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kKeep) continue;
       acted = true;
       size_t i = 0;
       while (service_.instances[i].name != outcome.instance) ++i;
       if (outcome.verdict == Verdict::kGrant) {
         service_.instances[i].granted = now_;
         jobs_[i].lost = faults_ && random_.OneIn(8);
+      } else if (outcome.verdict == Verdict::kWithdraw) {
+        if (service_.instances[i].placed > 0) broken_ = "one that had room was withdrawn";
+        Fail(i);
       } else {
         if (last_given_up_ && now_ < *last_given_up_ + options_.cool_down) {
           broken_ = "one given up too soon after another";

@@ -200,7 +200,7 @@ class Model {
       if (outcome.verdict == Verdict::kGrant) {
         job.at = At::kGranted;
         ++after[outcome.group];
-      } else if (outcome.verdict == Verdict::kGiveUp) {
+      } else if (outcome.verdict == Verdict::kGiveUp || outcome.verdict == Verdict::kWithdraw) {
         job = Job{};
       }
     }

@@ -69,9 +69,10 @@ struct Upstream {
   }
 };
 
+// One that runs without a group blocks nobody.
 bool HasNameless(const Service& service) {
   return std::any_of(service.instances.begin(), service.instances.end(),
-                     [](const Instance& i) { return i.phase != Phase::kEnded && i.group.empty(); });
+                     [](const Instance& i) { return i.phase == Phase::kHeld && i.group.empty(); });
 }
 
 TEST(ScalingProperties, UpstreamCountsAreUpstreams) {
@@ -210,14 +211,14 @@ TEST(ScalingProperties, MoreThatRunsIsNeverASmallerShape) {
   }));
 }
 
-TEST(ScalingProperties, OneOutcomeForEachThatHasNotEnded) {
+TEST(ScalingProperties, OneOutcomeForEach) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);
     const Decision decision = Decide(service, AnyOptions(), kStart);
     std::map<std::string, const Instance*> there;
     for (const Instance& instance : service.instances) {
-      if (instance.phase != Phase::kEnded) there[instance.name] = &instance;
+      there[instance.name] = &instance;
     }
     RC_ASSERT(decision.outcomes.size() == there.size());
     size_t i = 0;
@@ -259,7 +260,8 @@ TEST(ScalingProperties, WithoutARuleNothingIsGrantedOrGivenUp) {
     const Decision decision = Decide(service, AnyOptions(), kStart);
     RC_ASSERT(NamesWith(decision, Verdict::kGrant).empty());
     RC_ASSERT(NamesWith(decision, Verdict::kGiveUp).empty());
-    RC_ASSERT(!decision.would_give_up);
+    RC_ASSERT(NamesWith(decision, Verdict::kWithdraw).empty());
+    RC_ASSERT(decision.would.empty());
   }));
 }
 
@@ -318,12 +320,12 @@ TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
     const Decision enforced = Decide(service, Exact(), kStart);
     const Decision observed = Decide(service, Exact(EnforcementMode::kObserve), kStart);
     const Decision off = Decide(service, Exact(EnforcementMode::kOff), kStart);
-    RC_ASSERT(!enforced.would_give_up && !off.would_give_up);
+    RC_ASSERT(enforced.would.empty() && off.would.empty());
     RC_ASSERT(observed.outcomes == off.outcomes);
     Decision replaced = observed;
     for (Outcome& outcome : replaced.outcomes) {
-      if (observed.would_give_up && outcome.instance == observed.would_give_up->instance) {
-        outcome = *observed.would_give_up;
+      for (const Outcome& would : observed.would) {
+        if (outcome.instance == would.instance) outcome = would;
       }
     }
     RC_ASSERT(replaced.outcomes == enforced.outcomes);

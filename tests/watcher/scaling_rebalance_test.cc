@@ -25,6 +25,7 @@ struct Case {
   std::vector<Instance> instances;
   std::string given_up;
   std::string shapes = kShapes;
+  std::string withdrawn = "";
 };
 
 // The rest is left alone or held.
@@ -34,12 +35,13 @@ void ExpectGivenUp(const std::vector<Case>& cases) {
     const Service service{RuleOf(c.shapes), "", c.instances};
     const Decision decision = Decide(service, Enforced(), kStart);
     EXPECT_EQ(With(decision, Verdict::kGiveUp), c.given_up);
-    EXPECT_FALSE(decision.would_give_up);
+    EXPECT_EQ(With(decision, Verdict::kWithdraw), c.withdrawn);
+    EXPECT_EQ(ShowWould(decision), "");
     Options observe;
     observe.rebalance = EnforcementMode::kObserve;
     const Decision observed = Decide(service, observe, kStart);
     EXPECT_EQ(With(observed, Verdict::kGiveUp), "");
-    EXPECT_EQ(observed.would_give_up ? observed.would_give_up->instance : "", c.given_up);
+    EXPECT_EQ(ShowWould(observed), c.given_up + c.withdrawn);
   }
 }
 
@@ -55,11 +57,11 @@ TEST(ScalingRebalance, Modes) {
     options.rebalance = mode;
     const Decision decision = Decide(service, options, kStart);
     EXPECT_EQ(ShowOutcomes(decision), outcomes);
-    EXPECT_EQ(decision.would_give_up ? decision.would_give_up->instance : "", would);
+    EXPECT_EQ(ShowWould(decision), would);
     EXPECT_EQ(decision.requeue_at, std::nullopt);
-    if (decision.would_give_up) {
-      EXPECT_EQ(decision.would_give_up->verdict, Verdict::kGiveUp);
-      EXPECT_EQ(decision.would_give_up->group, "p");
+    for (const Outcome& outcome : decision.would) {
+      EXPECT_EQ(outcome.verdict, Verdict::kGiveUp);
+      EXPECT_EQ(outcome.group, "p");
     }
   }
 }
@@ -84,7 +86,9 @@ TEST(ScalingRebalance, Victims) {
        "p-1"},
       {"one that has no room has none to give",
        {Running("p-0"), Stuck("p-1", kLongAgo), Stuck("d-0", kLongAgo)},
-       ""},
+       "",
+       kShapes,
+       "p-1"},
       {"one that has a part of its room",
        {Running("p-0"), Placed(Stuck("p-1", kLongAgo), 1), Stuck("d-0", kLongAgo)},
        "p-1"},
@@ -109,7 +113,9 @@ TEST(ScalingRebalance, NeverBelowTheShape) {
       {"one that starts is wanted", {Placed(Starting("p-0"), 1), Stuck("d-0", kLongAgo)}, ""},
       {"of two that start one has no room, so the other is wanted",
        {Placed(Starting("p-0"), 1), Stuck("p-1"), Stuck("d-0", kLongAgo)},
-       ""},
+       "",
+       kShapes,
+       "p-1"},
       {"of two that start the one that has a part only is not wanted",
        {Placed(Starting("p-0"), 1), Placed(Stuck("p-1"), 1), Stuck("d-0", kLongAgo)},
        "p-1"},
@@ -131,10 +137,13 @@ TEST(ScalingRebalance, OnlyForOneThatTheShapeLacks) {
       {"enough of its group run",
        {Running("p-0"), Running("p-1"), Running("p-2"), Running("d-0"), Stuck("d-1", kLongAgo)},
        "",
-       "p=4 d=1 | p=1 d=1"},
+       "p=4 d=1 | p=1 d=1",
+       "d-1"},
       {"another one of its group has room and starts",
        {Running("p-0"), Running("p-1"), Placed(Starting("d-0"), 1), Stuck("d-1", kLongAgo)},
-       ""},
+       "",
+       kShapes,
+       "d-1"},
   });
 }
 
@@ -150,6 +159,12 @@ TEST(ScalingRebalance, TwoThatWaitForEachOther) {
       {"the one that waits longest is not the one that goes",
        {Stuck("d-0", kLongAgo - seconds(2)), Placed(Stuck("d-1", kLongAgo), 1),
         Placed(Stuck("d-2", kLongAgo), 1), Running("p-0")},
+       "",
+       kShapes,
+       "d-0"},
+      {"and when that one no longer waits",
+       {Held("d-0"), Placed(Stuck("d-1", kLongAgo), 1), Placed(Stuck("d-2", kLongAgo), 1),
+        Running("p-0")},
        "d-2"},
       {"of two groups",
        {Placed(Stuck("p-0", kLongAgo), 1), Placed(Stuck("d-0", kLongAgo), 1)},
@@ -168,8 +183,8 @@ TEST(ScalingRebalance, TheStrandedOneThatWaitsLongestIsNamed) {
                         {Running("p-0"), Running("p-1"), Stuck("d-0", kLongAgo),
                          Stuck("d-1", kLongAgo - seconds(1))}};
   const Decision decision = Decide(service, Options{}, kStart);
-  ASSERT_TRUE(decision.would_give_up);
-  EXPECT_NE(decision.would_give_up->reason.find("needs d-1 of d"), std::string::npos);
+  ASSERT_EQ(decision.would.size(), 1U);
+  EXPECT_NE(decision.would[0].reason.find("needs d-1 of d"), std::string::npos);
 }
 
 TEST(ScalingRebalance, TimeAloneMakesItSo) {
@@ -196,11 +211,11 @@ TEST(ScalingRebalance, CoolDown) {
     options.cool_down = seconds(300);
     const Decision before = Decide(service, options, kStart + seconds(299), kStart);
     EXPECT_EQ(With(before, Verdict::kGiveUp), "");
-    EXPECT_FALSE(before.would_give_up);
+    EXPECT_EQ(ShowWould(before), "");
     EXPECT_EQ(before.requeue_at, kStart + seconds(300));
     const Decision then = Decide(service, options, kStart + seconds(300), kStart);
     EXPECT_EQ(With(then, Verdict::kGiveUp) == "p-1", mode == EnforcementMode::kEnforce);
-    EXPECT_EQ(then.would_give_up.has_value(), mode == EnforcementMode::kObserve);
+    EXPECT_EQ(!then.would.empty(), mode == EnforcementMode::kObserve);
     EXPECT_EQ(then.requeue_at, std::nullopt);
   }
 }

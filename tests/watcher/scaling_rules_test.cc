@@ -80,7 +80,7 @@ class Running {
                                    ? std::to_string(state->rule->tiers.size()) +
                                          (state->rule->tiers.size() == 1 ? " shape" : " shapes")
                                    : state->why_not;
-      told_.push_back(rule.first + "/" + rule.second + ": " + what);
+      told_.push_back(rule.ns + "/" + rule.name + ": " + what);
       changed_.notify_all();
     };
     return options;
@@ -246,7 +246,7 @@ TEST(ScalingRules, SeventyConfigMapsOfAMegabyteBesideTheRule) {
   Replica watcher(cluster);
   watcher.Start();
   EXPECT_TRUE(cluster.WaitOpen({"p0", "d0"}, {"p0", "d0"}));
-  ASSERT_TRUE(cluster.server.WaitForWatches(2));
+  ASSERT_TRUE(cluster.server.WaitForWatches(3));  // pods, rules and nodes
   cluster.server.Put(resources::kConfigMaps,
                      ConfigMap("ns", "large-0", {{"x", std::string(1'000'000, 'y')}}));
   cluster.PutRule(kTwoShapes);
@@ -276,14 +276,14 @@ TEST(ScalingRules, APodThatIsTooLargeHoldsItsServiceOnly) {
   ASSERT_TRUE(cluster.WaitOpen({"p0", "d0"}, {"p0", "d0", "p1"}));
   const auto why = [&] {
     std::set<std::string> reasons;
-    for (const auto& entry : watcher.controller.journal().entries()) {
-      if (entry.service.job_id == "other") reasons.insert(entry.reason);
+    for (const auto& entry : watcher.entries()) {
+      if (entry.record.about[1].second == "other") reasons.insert(entry.record.reason);
     }
     return reasons;
   };
   ASSERT_TRUE(Eventually([&] { return !why().empty(); }));
   EXPECT_THAT(why(), ElementsAre("pod d1 is too large to be read, so its state is unknown"));
-  EXPECT_EQ(watcher.controller.counts().left_out, 1u);
+  EXPECT_EQ(watcher.pods.left_out(), 1u);
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ struct ScalingWritesTest : ::testing::Test {
   }
   std::vector<std::string> Told() {
     std::vector<std::string> told;
-    for (const auto& entry : watcher.controller.journal().entries()) {
-      told.push_back(entry.instance + " " + entry.what);
+    for (const auto& entry : watcher.entries()) {
+      told.push_back(entry.record.about[2].second + " " + entry.record.what);
     }
     return told;
   }
@@ -94,11 +94,11 @@ TEST_F(ScalingWritesTest, TimeBehindTheGateIsNotTimeWithoutRoom) {
   watcher.Start();
   ASSERT_TRUE(cluster.WaitOpen({"d0"}, {"d0"}));
   ASSERT_TRUE(Eventually([&] {
-    const auto standings = watcher.controller.journal().standings();
+    const auto standings = watcher.controller.standings().all();
     return standings.size() == 1 && standings[0].groups[1].starting == 1;
   }));
   DecideAgain();
-  cluster.clock.Advance(std::chrono::seconds(59));
+  cluster.clock.Advance(std::chrono::seconds(40));
   DecideAgain();
   EXPECT_EQ(Deletes(), 0U) << "it had no room for less than rebalanceAfter";
   EXPECT_TRUE(GivenUpInTime());

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/duration.h"
 #include "watcher/simulation/cluster.h"
-#include "watcher/simulation/duration.h"
 #include "watcher/simulation/player.h"
 
 namespace mindgate::watcher::simulation {
@@ -13,38 +13,6 @@ using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
 using Texts = std::vector<std::string>;
-
-TEST(Duration, ReadsWholeNumbersWithUnits) {
-  const struct {
-    const char* text;
-    std::optional<seconds> want;
-    const char* again;
-  } cases[] = {
-      {"90s", seconds(90), "1m30s"},
-      {"5m", minutes(5), "5m"},
-      {"1h", hours(1), "1h"},
-      {"1m30s", seconds(90), "1m30s"},
-      {"1h0m1s", seconds(3601), "1h1s"},
-      {"0s", seconds(0), "0s"},
-      {"8760h", kMax, "8760h"},
-      {"8760h1s", {}, ""},
-      {"99999999999999999999s", {}, ""},
-      {"", {}, ""},
-      {"90", {}, ""},
-      {"s", {}, ""},
-      {"-1s", {}, ""},
-      {"1.5h", {}, ""},
-      {"1d", {}, ""},
-      {"5m ", {}, ""},
-  };
-  for (const auto& c : cases) {
-    const auto duration = ParseDuration(c.text);
-    EXPECT_EQ(duration, c.want) << c.text;
-    if (duration) {
-      EXPECT_EQ(FormatDuration(*duration), c.again);
-    }
-  }
-}
 
 TEST(Cluster, PlacesWholeInstancesOnTheFirstNodesWithRoom) {
   Cluster cluster({{"a", 8}, {"b", 16}, {"c", 8}});
@@ -132,17 +100,16 @@ timeline:
   - {at: 1m, setRule: {name: rule, text: 3}}
 )",
        {"1:25: 65 is too large | write 64 or less",
-        "1:49: 10001 is too large | write 10000 or less", "3:42: -5 is too small | write 0 or more",
+        "1:49: 10001 is too large | write 10000 or less", "2:9: \"text\" is missing | add text:",
         "3:22: \"enforced\" is not allowed here: must be \"off\", \"observe\" or \"enforce\" | did "
         "you mean \"enforce\"?",
+        "3:42: -5 is too short | write 1s or more",
         "3:61: unknown key \"upstreamCount\" | did you mean \"upstreamCounts\"?",
-        "2:9: \"text\" is missing | add text:", "4:12: \"jobID\" is missing | add jobID:",
-        "4:37: \"name\" is missing | add name:", "4:55: 0 is too small | write 1 or more",
-        "6:5: \"at\" is missing | add at:",
+        "4:12: \"jobID\" is missing | add jobID:", "4:37: \"name\" is missing | add name:",
+        "4:55: 0 is too small | write 1 or more", "6:5: \"at\" is missing | add at:",
         "7:24: unknown key \"breakNod\" | did you mean \"breakNode\"?",
-        "8:68: 10001 is too large | write 10000 or less",
         "8:32: must be an object or a list, not an integer",
-        "8:42: 0 is too small | write 1 or more",
+        "8:42: 0 is too small | write 1 or more", "8:68: 10001 is too large | write 10000 or less",
         "9:14: \"node\" is missing | add node:", "9:33: 0 is too small | write 1 or more",
         "10:42: must be a string or an object, not an integer | quote it: \"3\""}},
       {"nodes",
@@ -194,9 +161,8 @@ timeline:
       {"durations",
        nodes + rules + "options: {coolDown: 90, startTime: 2 minutes, reservation: 9000h}\n" +
            services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
-       {"3:21: 90 has no unit | write 90s",
-        "3:60: \"9000h\" is not a duration of at most a year | write 90s, 5m, 1h or 1m30s",
-        "3:36: \"2 minutes\" is not a duration of at most a year | write 90s, 5m, 1h or 1m30s"}},
+       {"3:36: \"2 minutes\" is not a duration of at most a year | write 90s, 5m, 1h or 1m30s",
+        "3:60: \"9000h\" is not a duration of at most a year | write 90s, 5m, 1h or 1m30s"}},
       {"the order and kind of entries",
        nodes + rules + services + R"(timeline:
   - {at: 2m, breakNode: npu-0}
@@ -221,12 +187,12 @@ timeline:
 )",
        {"5:25: there is no node \"npu0\" | did you mean \"npu-0\"?",
         "6:33: there is no node \"npu-00\" | did you mean \"npu-0\"?",
+        "7:22: there is no instance \"po\" at that time | did you mean \"p0\"?",
+        "8:28: there is no instance \"decode\" at that time | submit it before",
         "9:42: no service has the jobID \"chatt\" | did you mean \"chat\"?",
         "10:33: there is no instance \"p2\" at any time | did you mean \"p0\"?",
         "10:52: no instance is of group \"g\" | did you mean \"g0\"?",
-        "10:83: no instance is of group \"decode\" | write the group of an instance",
-        "7:22: there is no instance \"po\" at that time | did you mean \"p0\"?",
-        "8:28: there is no instance \"decode\" at that time | submit it before"}},
+        "10:83: no instance is of group \"decode\" | write the group of an instance"}},
       {"instances that come twice and go twice",
        nodes + rules + services + R"(timeline:
   - {at: 1m, submit: {name: p0}}
@@ -264,6 +230,25 @@ timeline:
     SCOPED_TRACE(c.name);
     EXPECT_EQ(Faults(c.text), c.want);
   }
+}
+
+TEST(Scenario, OldSpellingsAreReadAndWarnedAbout) {
+  const ScenarioReading reading =
+      ReadScenarios(std::string("nodes: [{name: a, npus: 8}]\n") + kRules + kService +
+                    "options: {coolDown: 90, upstreamCounts: \"on\"}\n"
+                    "timeline: [{at: 60, breakNode: a}]\n");
+  ASSERT_EQ(reading.scenarios.size(), 1u);
+  EXPECT_EQ(reading.scenarios[0].options.cool_down, seconds(90));
+  EXPECT_TRUE(reading.scenarios[0].options.upstream_counts);
+  EXPECT_EQ(reading.scenarios[0].timeline.back().at, seconds(60));
+  Texts warnings;
+  for (const json::Issue& issue : reading.warnings.items()) {
+    warnings.push_back(issue.field + ": " + issue.message + " | " + issue.hint);
+  }
+  EXPECT_EQ(warnings,
+            (Texts{"options.coolDown: warning: 90 has no unit and is read as seconds | write 1m30s",
+                   "options.upstreamCounts: warning: \"on\" is an old spelling | write true",
+                   "timeline[0].at: warning: 60 has no unit and is read as seconds | write 1m"}));
 }
 
 // The text that many repeats of a line make.

@@ -1,30 +1,29 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <map>
+#include <optional>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "kube/client.h"
-#include "kube/events.h"
-#include "kube/wait.h"
+#include "kube/informer.h"
 #include "schemas/config.h"
+#include "watcher/frame/controller.h"
+#include "watcher/frame/decision_log.h"
+#include "watcher/frame/pods.h"
+#include "watcher/frame/reconcile_loop.h"
+#include "watcher/gang_repair/decision.h"
+#include "watcher/gang_repair/state.h"
 
 namespace mindgate::watcher::gang_repair {
-
-struct ControllerOptions {
-  // Whether this replica may act now; asked in the thread of Run, often, so that it must be quick.
-  // Null: always.
-  std::function<bool()> leading{};
-  schemas::EnforcementMode mode =
-      schemas::EnforcementMode::kEnforce;  // off follows nothing, observe writes nothing
-  // How often the controller checks whether it may act again, and what must be retried.
-  std::chrono::milliseconds look{1000};
-  uint64_t seed = 1;  // spreads pauses; another one for each replica
-};
 
 // Follows Deployments, ReplicaSets, RoleSets, PodGroups and Pods of all namespaces, and while a
 // rolling update cannot bring up as many pods as the gang of its new ReplicaSet needs, keeps K on
@@ -35,26 +34,36 @@ struct ControllerOptions {
 // It acts only while it leads and every collection is current. What it writes names the PodGroup's
 // uid, so that no other object is met, and no resourceVersion: the scheduler writes PodGroups all
 // the time. Without Volcano's CRD there is nothing to do, and it waits for it; without AIBrix's, or
-// without permission to read RoleSets, it repairs Deployments.
+// without permission to read RoleSets, it repairs Deployments. What was lowered stays so when it
+// stops: the next leader goes on with it.
 //
-// It needs list and watch of the five, patch of PodGroups, and what the recorder needs.
-class Controller {
+// It needs list and watch of the five, patch of PodGroups, and what the decision log needs.
+class Controller final : public watcher::Controller {
  public:
-  // The arguments must outlive it.
-  Controller(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
-             kube::Recorder& recorder, ControllerOptions options);
-  ~Controller();
+  struct Options {
+    std::function<bool()> wanted;
+    std::function<std::optional<Term>()> term;
+    // observe writes nothing.
+    schemas::EnforcementMode mode = schemas::EnforcementMode::kEnforce;
+    uint64_t seed = 1;  // spreads pauses; another one for each replica
+  };
 
-  // Until `stop`, once, in the caller's thread and five of its own, which end before it returns.
-  // With the mode off it returns at once. What was lowered stays so: the next leader goes on with
-  // it.
-  void Run(const std::stop_token& stop);
+  // `client` reads and watches; `writer` as for LeaderClient. `pods` must not run yet. All must
+  // outlive it.
+  Controller(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper, const Clock& clock,
+             log::Logger& logger, PodInformer& pods, DecisionLog& decisions, Options options);
 
-  // Whether all that there is has been seen once; PodGroups need not exist in this cluster. From
-  // any thread.
+  std::string_view name() const override { return "gang-repair"; }
+  bool wanted() const override { return options_.wanted(); }
+  void Run(const std::stop_token& stop) override;
+  void EnqueueAll() override;
+  std::string unready() const override { return ""; }
+  void AddMetrics(std::vector<prometheus::MetricFamily>& families) const override;
+  size_t left_out() const override;
+
+  // Whether all that there is has been seen once; PodGroups need not exist in this cluster.
   bool synced() const;
 
-  // From any thread.
   struct Counts {
     uint64_t lowered = 0;    // values written to PodGroups
     uint64_t restored = 0;   // PodGroups given back
@@ -62,13 +71,53 @@ class Controller {
     uint64_t failed = 0;     // writes that failed otherwise; each is tried again
     uint64_t looks = 0;      // decisions about a Deployment or RoleSet
     uint64_t marked = 0;     // PodGroups that hold a value of ours at the moment
-    uint64_t left_out = 0;   // objects that are too large to be read; while there are any, it waits
   };
   Counts counts() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Repair;
+
+  template <typename T>
+  typename kube::Informer<T>::Options Following(
+      const kube::Resource& resource, Fields fields,
+      std::function<std::optional<T>(const json::Value&)> project);
+  void SubscribeTo(PodInformer& pods);
+  ReconcileLoop<OwnerKey>::Options LoopOptions();
+  template <typename T>
+  void Change(const T* before, const T* after);
+  bool IsCurrent() const;
+  void EnqueueIfCurrent();
+  ReconcileResult Reconcile(const OwnerKey& owner, const Term& term);
+  std::optional<std::vector<Repair>> RepairsOf(const OwnerKey& owner);
+  bool Write(const Repair& repair, const Term& term);
+  void Tell(const Repair& repair, bool enforced);
+  void OnFault(const kube::Resource& resource, const kube::Fault& fault,
+               std::chrono::milliseconds pause);
+
+  kube::Client& writer_;
+  log::Logger& logger_;
+  DecisionLog& decisions_;
+  const Options options_;
+
+  mutable Mutex mutex_;
+  State state_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> faults_ GUARDED_BY(mutex_);  // newest by kind
+  std::atomic<bool> groups_absent_ = false;
+  std::atomic<bool> role_sets_absent_ = false;
+  std::atomic<uint64_t> lowered_ = 0;
+  std::atomic<uint64_t> restored_ = 0;
+  std::atomic<uint64_t> conflicts_ = 0;
+  std::atomic<uint64_t> failed_ = 0;
+  std::atomic<uint64_t> looks_ = 0;
+  // What it would do, as of the last decision; in the thread of the loop.
+  std::map<OwnerKey, std::string> said_;
+
+  ReconcileLoop<OwnerKey> loop_;
+  PodInformer& pods_;
+  kube::Informer<Deployment> deployments_;
+  kube::Informer<ReplicaSet> sets_;
+  kube::Informer<RoleSet> role_sets_;
+  kube::Informer<PodGroup> groups_;
 };
 
 }  // namespace mindgate::watcher::gang_repair

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,15 @@
 // is placed, and so none becomes available, for which the controller waits.
 namespace mindgate::watcher::gang_repair {
 
+// Who owns a gang. The namespace is a part of it: an ownerReference names none, and anybody may
+// write the uid of another tenant's object into one.
+struct OwnerKey {
+  std::string ns{};
+  std::string uid{};
+  friend auto operator<=>(const OwnerKey&, const OwnerKey&) = default;
+  friend const std::string& NamespaceOf(const OwnerKey& owner) { return owner.ns; }
+};
+
 // Counts are pods.
 struct Deployment {
   std::string ns{};
@@ -31,10 +41,12 @@ struct Deployment {
   int64_t all = 0;                    // of every template
   int64_t updated = 0;                // of the present one
   int64_t available = 0;              // of every template
+  OwnerKey key() const { return {ns, uid}; }
   bool operator==(const Deployment&) const = default;
 };
 
 struct ReplicaSet {
+  std::string ns{};
   std::string name{};
   std::string uid{};
   std::string owner{};  // the Deployment's uid
@@ -44,6 +56,8 @@ struct ReplicaSet {
   // sp-block of its template, where that is more chips than one pod has; else 0. The scheduler
   // refuses a pod that is alone in such a block, whatever K is.
   int64_t block = 0;
+  OwnerKey key() const { return {ns, uid}; }
+  OwnerKey owner_key() const { return {ns, owner}; }
   bool operator==(const ReplicaSet&) const = default;
 };
 
@@ -54,6 +68,7 @@ struct RoleSet {
   std::string uid{};
   int64_t pods = 0;  // that these roles ask for
   int64_t k = 0;     // of their templates, always more than 1
+  OwnerKey key() const { return {ns, uid}; }
   bool operator==(const RoleSet&) const = default;
 };
 
@@ -66,6 +81,7 @@ struct PodGroup {
   int64_t min_member = 0;
   std::optional<std::string> k{};
   std::optional<std::string> marker{};  // schemas::kGangRepair
+  OwnerKey owner_key() const { return {ns, owner}; }
   bool operator==(const PodGroup&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include "schemas/names.h"
 #include "schemas/npu.h"
 #include "schemas/rollout.h"
+#include "schemas/scheduling_gates.h"
 
 namespace mindgate::watcher::gang_repair {
 namespace {
@@ -121,6 +122,7 @@ Fields PodFields() {
   return {{"metadata", "ownerReferences"},
           {"metadata", "annotations", std::string(schemas::kPodGroupAnnotation)},
           {"metadata", "deletionTimestamp"},
+          {"spec", "schedulingGates"},
           {"status", "phase"}};
 }
 
@@ -145,7 +147,8 @@ std::optional<ReplicaSet> ReplicaSetOf(const Value& object) {
   const auto k = ParseGoInt(
       TextAt(object, {"spec", "template", "metadata", "annotations", schemas::kMinAvailable}));
   if (!owner || !k || *k <= 1) return std::nullopt;
-  return ReplicaSet{.name = TextAt(object, {"metadata", "name"}),
+  return ReplicaSet{.ns = TextAt(object, {"metadata", "namespace"}),
+                    .name = TextAt(object, {"metadata", "name"}),
                     .uid = TextAt(object, {"metadata", "uid"}),
                     .owner = *std::move(owner),
                     .revision = RevisionOf(object).value_or(0),
@@ -192,26 +195,29 @@ std::optional<Pod> PodOf(const Value& object) {
   if (json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr) return std::nullopt;
   const std::string phase = TextAt(object, {"status", "phase"});
   if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
-  return Pod{*std::move(owner)};
+  if (schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
+    return std::nullopt;
+  }
+  return Pod{TextAt(object, {"metadata", "namespace"}), *std::move(owner)};
 }
 
-State::Affected State::OwnerOf(const std::string& set_uid) const {
-  if (role_sets_.contains(set_uid)) return {set_uid};
-  const auto set = sets_.find(set_uid);
+State::Affected State::OwnerOf(const OwnerKey& key) const {
+  if (role_sets_.contains(key)) return {key};
+  const auto set = sets_.find(key);
   if (set == sets_.end()) return {};
-  return {set->second.owner};
+  return {set->second.owner_key()};
 }
 
 State::Affected State::Change(const Deployment* before, const Deployment* after) {
   if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
-    deployments_.erase(before->uid);
+    deployments_.erase(before->key());
   }
   Affected affected;
-  if (before != nullptr && !deployments_.contains(before->uid)) affected.insert(before->uid);
+  if (before != nullptr && !deployments_.contains(before->key())) affected.insert(before->key());
   if (after != nullptr) {
-    deployments_[after->uid] = *after;
+    deployments_[after->key()] = *after;
     // Without a gang there is nothing to reconcile, now or before.
-    if (sets_of_.contains(after->uid)) affected.insert(after->uid);
+    if (sets_of_.contains(after->key())) affected.insert(after->key());
   }
   return affected;
 }
@@ -219,18 +225,18 @@ State::Affected State::Change(const Deployment* before, const Deployment* after)
 State::Affected State::Change(const ReplicaSet* before, const ReplicaSet* after) {
   Affected affected;
   if (before != nullptr && (after == nullptr || *after != *before)) {
-    affected.insert(before->owner);
-    sets_.erase(before->uid);
-    const auto siblings = sets_of_.find(before->owner);
+    affected.insert(before->owner_key());
+    sets_.erase(before->key());
+    const auto siblings = sets_of_.find(before->owner_key());
     if (siblings != sets_of_.end()) {
-      siblings->second.erase(before->uid);
+      siblings->second.erase(before->key());
       if (siblings->second.empty()) sets_of_.erase(siblings);
     }
   }
   if (after != nullptr) {
-    affected.insert(after->owner);
-    sets_[after->uid] = *after;
-    sets_of_[after->owner].insert(after->uid);
+    affected.insert(after->owner_key());
+    sets_[after->key()] = *after;
+    sets_of_[after->owner_key()].insert(after->key());
   }
   return affected;
 }
@@ -238,22 +244,22 @@ State::Affected State::Change(const ReplicaSet* before, const ReplicaSet* after)
 State::Affected State::Change(const RoleSet* before, const RoleSet* after) {
   Affected affected;
   if (before != nullptr) {
-    affected.insert(before->uid);
-    role_sets_.erase(before->uid);
+    affected.insert(before->key());
+    role_sets_.erase(before->key());
   }
   if (after != nullptr) {
-    affected.insert(after->uid);
-    role_sets_[after->uid] = *after;
+    affected.insert(after->key());
+    role_sets_[after->key()] = *after;
   }
   return affected;
 }
 
 State::Affected State::Change(const PodGroup* before, const PodGroup* after) {
   Affected affected;
-  if (before != nullptr) affected.merge(OwnerOf(before->owner));
-  if (after != nullptr) affected.merge(OwnerOf(after->owner));
-  if (before != nullptr &&
-      (after == nullptr || after->uid != before->uid || after->owner != before->owner)) {
+  if (before != nullptr) affected.merge(OwnerOf(before->owner_key()));
+  if (after != nullptr) affected.merge(OwnerOf(after->owner_key()));
+  if (before != nullptr && (after == nullptr || after->uid != before->uid ||
+                            after->owner_key() != before->owner_key())) {
     Remove(*before);
   }
   if (after != nullptr) Put(*after, false);
@@ -265,26 +271,26 @@ State::Affected State::Change(const Pod* before, const Pod* after) {
   if (before != nullptr && after != nullptr && *before == *after) return {};
   Affected affected;
   if (before != nullptr) {
-    affected.merge(OwnerOf(before->owner));
-    const auto count = pods_.find(before->owner);
+    affected.merge(OwnerOf(before->owner_key()));
+    const auto count = pods_.find(before->owner_key());
     if (count != pods_.end() && --count->second == 0) pods_.erase(count);
   }
   if (after != nullptr) {
-    affected.merge(OwnerOf(after->owner));
-    ++pods_[after->owner];
+    affected.merge(OwnerOf(after->owner_key()));
+    ++pods_[after->owner_key()];
   }
   return affected;
 }
 
 void State::Wrote(const PodGroup& group) {
-  const auto held = groups_.find(group.owner);
+  const auto held = groups_.find(group.owner_key());
   // Deleted or replaced in the meantime, or told by the watch already.
   if (held == groups_.end() || held->second.group.uid != group.uid) return;
   if (IsOlder(held->second.group.version, group.version)) Put(group, true);
 }
 
 void State::Put(const PodGroup& group, bool answered) {
-  HeldGroup& held = groups_[group.owner];
+  HeldGroup& held = groups_[group.owner_key()];
   const bool same = held.group.uid == group.uid;
   if (same && held.answered && !answered && IsOlder(group.version, held.group.version)) return;
   if (held.group.marker) --marked_;
@@ -293,24 +299,24 @@ void State::Put(const PodGroup& group, bool answered) {
 }
 
 void State::Remove(const PodGroup& group) {
-  const auto held = groups_.find(group.owner);
+  const auto held = groups_.find(group.owner_key());
   if (held == groups_.end() || held->second.group.uid != group.uid) return;
   if (held->second.group.marker) --marked_;
   groups_.erase(held);
 }
 
-std::optional<State::Rollout> State::Of(const std::string& deployment_uid) const {
-  const auto deployment = deployments_.find(deployment_uid);
+std::optional<State::Rollout> State::Of(const OwnerKey& key) const {
+  const auto deployment = deployments_.find(key);
   if (deployment == deployments_.end()) return std::nullopt;
   Rollout rollout{deployment->second, {}};
-  const auto sets = sets_of_.find(deployment_uid);
+  const auto sets = sets_of_.find(key);
   if (sets == sets_of_.end()) return rollout;
-  for (const std::string& uid : sets->second) {
-    Gang gang{sets_.at(uid), std::nullopt, 0};
-    if (const auto group = groups_.find(uid); group != groups_.end()) {
+  for (const OwnerKey& set : sets->second) {
+    Gang gang{sets_.at(set), std::nullopt, 0};
+    if (const auto group = groups_.find(set); group != groups_.end()) {
       gang.group = group->second.group;
     }
-    if (const auto pods = pods_.find(uid); pods != pods_.end()) gang.pods = pods->second;
+    if (const auto pods = pods_.find(set); pods != pods_.end()) gang.pods = pods->second;
     rollout.gangs.push_back(std::move(gang));
   }
   std::ranges::sort(rollout.gangs, [](const Gang& a, const Gang& b) {
@@ -319,22 +325,22 @@ std::optional<State::Rollout> State::Of(const std::string& deployment_uid) const
   return rollout;
 }
 
-std::optional<State::Roles> State::RolesOf(const std::string& role_set_uid) const {
-  const auto set = role_sets_.find(role_set_uid);
+std::optional<State::Roles> State::RolesOf(const OwnerKey& key) const {
+  const auto set = role_sets_.find(key);
   if (set == role_sets_.end()) return std::nullopt;
   Roles roles{set->second, std::nullopt};
-  if (const auto group = groups_.find(role_set_uid); group != groups_.end()) {
+  if (const auto group = groups_.find(key); group != groups_.end()) {
     roles.group = group->second.group;
   }
   return roles;
 }
 
-std::vector<std::string> State::Owners() const {
-  std::vector<std::string> uids;
-  uids.reserve(sets_of_.size() + role_sets_.size());
-  for (const auto& [uid, _] : sets_of_) uids.push_back(uid);
-  for (const auto& [uid, _] : role_sets_) uids.push_back(uid);
-  return uids;
+std::vector<OwnerKey> State::Owners() const {
+  std::vector<OwnerKey> owners;
+  owners.reserve(sets_of_.size() + role_sets_.size());
+  for (const auto& [owner, _] : sets_of_) owners.push_back(owner);
+  for (const auto& [owner, _] : role_sets_) owners.push_back(owner);
+  return owners;
 }
 
 }  // namespace mindgate::watcher::gang_repair

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "json/projection.h"
@@ -16,7 +16,9 @@ namespace mindgate::watcher::gang_repair {
 
 // A pod that counts; there may be 100,000.
 struct Pod {
+  std::string ns;
   std::string owner;  // the ReplicaSet's uid
+  OwnerKey owner_key() const { return {ns, owner}; }
   bool operator==(const Pod&) const = default;
 };
 
@@ -36,15 +38,15 @@ std::optional<ReplicaSet> ReplicaSetOf(const json::Value& object);
 std::optional<RoleSet> RoleSetOf(const json::Value& object);
 // Nothing for a PodGroup that neither a ReplicaSet nor a RoleSet owns.
 std::optional<PodGroup> PodGroupOf(const json::Value& object);
-// Nothing for a pod that no ReplicaSet owns, that is in no PodGroup yet, or that is being deleted
-// or has ended: its place in the gang is free.
+// Nothing for a pod that no ReplicaSet owns, that is in no PodGroup yet, that waits behind the gate
+// of elastic scaling, or that is being deleted or has ended: its place in the gang is free.
 std::optional<Pod> PodOf(const json::Value& object);
 
 // Everything that is known, by who owns what; objects may come in any order. Each change says which
-// Deployments and RoleSets it is about, by uid; none is about others. One thread at a time.
+// Deployments and RoleSets it is about, by their keys; none is about others. One thread at a time.
 class State {
  public:
-  using Affected = std::set<std::string>;
+  using Affected = std::set<OwnerKey>;
 
   // As kube::Informer tells a change: null is "not there".
   Affected Change(const Deployment* before, const Deployment* after);
@@ -62,16 +64,16 @@ class State {
     std::vector<Gang> gangs;  // by revision
   };
   // Nothing when there is no such Deployment.
-  std::optional<Rollout> Of(const std::string& deployment_uid) const;
+  std::optional<Rollout> Of(const OwnerKey& deployment) const;
 
   struct Roles {
     RoleSet set;
     std::optional<PodGroup> group;
   };
   // Nothing when there is no such RoleSet.
-  std::optional<Roles> RolesOf(const std::string& role_set_uid) const;
+  std::optional<Roles> RolesOf(const OwnerKey& role_set) const;
 
-  std::vector<std::string> Owners() const;   // uids of the Deployments and RoleSets with a gang
+  std::vector<OwnerKey> Owners() const;      // the Deployments and RoleSets with a gang
   size_t marked() const { return marked_; }  // PodGroups with a marker of ours
 
  private:
@@ -81,16 +83,16 @@ class State {
   };
 
   // Of a ReplicaSet its Deployment, of a RoleSet itself.
-  Affected OwnerOf(const std::string& set_uid) const;
+  Affected OwnerOf(const OwnerKey& set) const;
   void Put(const PodGroup& group, bool answered);
   void Remove(const PodGroup& group);
 
-  std::unordered_map<std::string, Deployment> deployments_;
-  std::unordered_map<std::string, ReplicaSet> sets_;
-  std::unordered_map<std::string, std::set<std::string>> sets_of_;  // by the Deployment's uid
-  std::unordered_map<std::string, RoleSet> role_sets_;
-  std::unordered_map<std::string, HeldGroup> groups_;  // by the uid of ReplicaSet or RoleSet
-  std::unordered_map<std::string, int64_t> pods_;      // by the ReplicaSet's uid
+  std::map<OwnerKey, Deployment> deployments_;
+  std::map<OwnerKey, ReplicaSet> sets_;
+  std::map<OwnerKey, std::set<OwnerKey>> sets_of_;  // by Deployment
+  std::map<OwnerKey, RoleSet> role_sets_;
+  std::map<OwnerKey, HeldGroup> groups_;  // by ReplicaSet or RoleSet
+  std::map<OwnerKey, int64_t> pods_;      // by ReplicaSet
   size_t marked_ = 0;
 };
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <tuple>
 
 #include "base/text.h"
+#include "watcher/scaling/room.h"
 
 namespace mindgate::watcher::scaling {
 namespace {
@@ -13,6 +13,9 @@ namespace {
 using schemas::EnforcementMode;
 using schemas::ScalingGroup;
 using schemas::ScalingTier;
+
+// A sentence names no more of them.
+constexpr size_t kMaxNamed = 5;
 
 // How much of the room that it needs an instance has, the most first.
 enum class Footing : uint8_t {
@@ -28,11 +31,18 @@ Footing FootingOf(const Instance& instance) {
   return instance.unschedulable ? Footing::kPart : Footing::kWhole;
 }
 
+// It waits in the scheduler's queue with all of its pods.
+bool IsRoomless(const Instance& instance) {
+  return instance.phase == Phase::kStarting && instance.unschedulable && instance.placed == 0;
+}
+
 struct Tally {
   int64_t running = 0;
-  int64_t starting = 0;
+  int64_t starting = 0;  // in time
+  int64_t late = 0;      // starting, and overdue
   int64_t held = 0;
   std::array<int64_t, 4> by_footing{};
+  std::string roomless{};  // one for which there is no room
 
   int64_t AtLeast(Footing footing) const {
     int64_t sum = 0;
@@ -45,9 +55,7 @@ class Round {
  public:
   Round(const Service& service, const Options& options, Time now, std::optional<Time> last_given_up)
       : service_(service), options_(options), now_(now), last_given_up_(last_given_up) {
-    for (const Instance& instance : service.instances) {
-      if (instance.phase != Phase::kEnded) instances_.push_back(&instance);
-    }
+    for (const Instance& instance : service.instances) instances_.push_back(&instance);
     std::sort(instances_.begin(), instances_.end(),
               [](const Instance* a, const Instance* b) { return a->name < b->name; });
   }
@@ -57,7 +65,7 @@ class Round {
     if (HoldAllIfUncountable()) {
       Aim();
       GrantAndHold();
-      MayRebalance();
+      TakeBack();
     }
     FillCounts();
     return std::move(decision_);
@@ -69,6 +77,8 @@ class Round {
     const ScalingGroup* found = tier.Find(group);
     return found == nullptr ? 0 : found->group_num;
   }
+  // The shape that is aimed at; the fullest one when that runs.
+  size_t target() const { return decision_.aim.value_or(0); }
   std::string ShapeName(size_t tier) const {
     return "shape " + std::to_string(tier + 1) + " of " + std::to_string(tiers().size());
   }
@@ -77,6 +87,11 @@ class Round {
   bool IsReserved(const Instance& instance) const {
     return instance.phase == Phase::kHeld && instance.granted &&
            now_ < *instance.granted + options_.reservation;
+  }
+  // It was granted long ago and does not run.
+  bool IsLate(const Instance& instance) const {
+    return instance.phase == Phase::kStarting && instance.started &&
+           now_ >= *instance.started + options_.start_deadline;
   }
 
   void Look(Time when) {
@@ -94,24 +109,34 @@ class Round {
       ++count.by_footing[static_cast<size_t>(FootingOf(*instance))];
       if (instance->phase == Phase::kRunning) {
         ++count.running;
+      } else if (IsLate(*instance)) {
+        ++count.late;
       } else if (instance->phase == Phase::kStarting || IsReserved(*instance)) {
         ++count.starting;
       } else {
         ++count.held;
       }
+      if (instance->phase == Phase::kStarting && instance->unschedulable) {
+        count.roomless = count.roomless.empty() ? instance->name : count.roomless;
+      }
       if (IsReserved(*instance)) Look(*instance->granted + options_.reservation);
+      if (instance->phase == Phase::kStarting && instance->started) {
+        Look(*instance->started + options_.start_deadline);
+      }
     }
   }
 
-  // Without a rule, or with an instance that cannot be counted, nothing is granted and what runs is
-  // left alone.
+  // Without a rule, or with an instance that waits and cannot be counted, nothing is granted and
+  // what runs is left alone.
   bool HoldAllIfUncountable() {
     std::string why;
     if (!service_.rule) {
       why = service_.no_rule.empty() ? "there is no scaling rule" : service_.no_rule;
-    } else if (const auto nameless =
-                   std::find_if(instances_.begin(), instances_.end(),
-                                [](const Instance* instance) { return instance->group.empty(); });
+    } else if (const auto nameless = std::find_if(instances_.begin(), instances_.end(),
+                                                  [](const Instance* instance) {
+                                                    return instance->group.empty() &&
+                                                           instance->phase == Phase::kHeld;
+                                                  });
                nameless != instances_.end()) {
       why = (*nameless)->name +
             " belongs to the service but has no label mind-cluster/group-name, so its instances "
@@ -123,8 +148,8 @@ class Round {
       return true;
     }
     for (const Instance* instance : instances_) {
-      const bool held = instance->phase == Phase::kHeld;
-      Say(*instance, held ? Verdict::kHold : Verdict::kKeep, why);
+      const bool waits = instance->phase == Phase::kHeld || instance->gated > 0;
+      Say(*instance, waits ? Verdict::kHold : Verdict::kKeep, why);
     }
     return false;
   }
@@ -148,6 +173,7 @@ class Round {
       }
       decision_.reached = i;
     }
+    if (decision_.aim) lacks_ = Lacks(tiers()[*decision_.aim]);
   }
 
   void GrantAndHold() {
@@ -155,8 +181,9 @@ class Round {
     std::vector<const Instance*> waiting;
     for (const Instance* instance : instances_) {
       if (instance->phase != Phase::kHeld) {
-        Say(*instance, Verdict::kKeep,
-            instance->phase == Phase::kRunning ? "it runs" : "it was granted and starts");
+        peers_[{instance->group, instance->workload}][instance->revision].push_back(
+            instance->since);
+        KeepOrComplete(*instance);
       } else if (IsReserved(*instance)) {
         Say(*instance, Verdict::kKeep, "it was granted, and its pods do not show it yet");
       } else {
@@ -170,28 +197,66 @@ class Round {
               [](const Outcome& a, const Outcome& b) { return a.instance < b.instance; });
   }
 
+  // Pods that take the place of others of an instance follow it, unless it is one too many.
+  void KeepOrComplete(const Instance& instance) {
+    const Tally& count = counts_[instance.group];
+    const bool is_surplus =
+        !service_.rule->HasGroup(instance.group) ||
+        count.running + count.starting + count.late > Wanted(tiers()[target()], instance.group);
+    if (instance.gated == 0) {
+      Say(instance, Verdict::kKeep,
+          instance.phase == Phase::kRunning ? "it runs" : "it was granted and starts");
+    } else if (is_surplus) {
+      Say(instance, Verdict::kHold,
+          "the rest of its pods wait: " + ShapeName(target()) + " wants " +
+              Several(Wanted(tiers()[target()], instance.group), instance.group) + ", and " +
+              There(count));
+    } else {
+      Say(instance, Verdict::kGrant, "it was granted, and the rest of its pods follow");
+    }
+  }
+
   void GrantOrHold(const Instance& instance) {
     const std::string& group = instance.group;
     if (!service_.rule->HasGroup(group)) {
       Say(instance, Verdict::kHold, "no shape of the rule has a group " + Quote(group));
       return;
     }
-    if (!decision_.aim) {
-      Say(instance, Verdict::kHold,
-          "the fullest shape runs, which wants " + Listed(tiers().front()));
-      return;
-    }
     Tally& count = counts_[group];
-    const int64_t wanted = Wanted(tiers()[*decision_.aim], group);
+    const int64_t wanted = Wanted(tiers()[target()], group);
     const int64_t there = count.running + StartingOf(count);
-    if (there >= wanted) {
+    if (decision_.aim && there < wanted) {
+      Say(instance, Verdict::kGrant,
+          ShapeName(*decision_.aim) + " wants " + Several(wanted, group) + ", and " + There(count));
+    } else if (TakesAPlace(instance, there - wanted, wanted)) {
+      Say(instance, Verdict::kGrant,
+          "it is of a newer revision of " + instance.workload + " and takes the place of an older");
+    } else {
       Say(instance, Verdict::kHold, WhyHeld(group, count));
       return;
     }
-    Say(instance, Verdict::kGrant,
-        ShapeName(*decision_.aim) + " wants " + Several(wanted, group) + ", and " + There(count));
+    peers_[{group, instance.workload}][instance.revision].push_back(instance.since);
     ++count.starting;
     --count.held;
+  }
+
+  // A rolling update makes a newer instance before an older one goes: `excess` have come so
+  // already.
+  bool TakesAPlace(const Instance& instance, int64_t excess, int64_t wanted) const {
+    if (instance.workload.empty() || instance.revision.empty()) return false;
+    const auto peers = peers_.find({instance.group, instance.workload});
+    if (peers == peers_.end()) return false;
+    int64_t older = 0;
+    int64_t own = 0;
+    for (const auto& [revision, since] : peers->second) {
+      if (revision == instance.revision) {
+        own = std::ssize(since);
+      } else {
+        older += std::count_if(since.begin(), since.end(),
+                               [&](Time time) { return time < instance.since; });
+      }
+    }
+    return own < wanted && excess < older;
   }
 
   // What counts as being there already.
@@ -215,6 +280,7 @@ class Round {
   }
 
   std::string WhyHeld(const std::string& group, const Tally& count) const {
+    if (!decision_.aim) return "the fullest shape runs, which wants " + Listed(tiers().front());
     const size_t aim = *decision_.aim;
     const int64_t most = Wanted(tiers().front(), group);
     if (most == 0) return "no shape wants any of " + group;
@@ -224,7 +290,14 @@ class Round {
     const int64_t wanted = Wanted(tiers()[aim], group);
     return ShapeName(aim) + " wants " + Several(wanted, group) +
            (wanted == 0 ? "" : ", and " + There(count)) + "; shape " + std::to_string(aim) +
-           " waits for " + Lacks(tiers()[aim]);
+           " waits for " + lacks_;
+  }
+
+  // "a and b"; of many the first few, and how many more.
+  static std::string Few(const std::vector<std::string>& texts) {
+    if (texts.size() <= kMaxNamed) return Join(texts, " and ");
+    const std::vector<std::string> first(texts.begin(), texts.begin() + kMaxNamed);
+    return Join(first, " and ") + " and " + std::to_string(texts.size() - kMaxNamed) + " more";
   }
 
   // "d (0 of 1 run) and p (1 of 2 run, there is no room for p-0)"
@@ -236,7 +309,7 @@ class Round {
     }
     std::vector<std::string> lacks;
     for (auto& [group, lack] : by_group) lacks.push_back(std::move(lack));
-    return Join(lacks, " and ");
+    return Few(lacks);
   }
 
   // Empty when enough run.
@@ -246,12 +319,10 @@ class Round {
     if (running >= wanted) return "";
     std::string lack =
         group + " (" + std::to_string(running) + " of " + std::to_string(wanted) + " run";
-    const auto stuck =
-        std::find_if(instances_.begin(), instances_.end(), [&](const Instance* instance) {
-          return instance->group == group && instance->phase == Phase::kStarting &&
-                 instance->unschedulable;
-        });
-    if (stuck != instances_.end()) lack += ", there is no room for " + (*stuck)->name;
+    const auto count = counts_.find(group);
+    if (count != counts_.end() && !count->second.roomless.empty()) {
+      lack += ", there is no room for " + count->second.roomless;
+    }
     return lack + ")";
   }
 
@@ -262,7 +333,73 @@ class Round {
     for (const auto& [name, number] : wanted) {
       texts.push_back(Several(number, name));
     }
-    return Join(texts, " and ");
+    return Few(texts);
+  }
+
+  // --- what is taken back -----------------------------------------------------------------------
+
+  // First what has no room, and only then what runs.
+  void TakeBack() {
+    if (options_.rebalance == EnforcementMode::kOff) return;
+    if (Withdraw()) return;
+    if (decision_.aim) MayGiveUp(tiers()[*decision_.aim]);
+  }
+
+  void Do(const Instance& instance, Verdict verdict, std::string reason) {
+    Outcome outcome{instance.name, instance.group, verdict, std::move(reason)};
+    if (options_.rebalance == EnforcementMode::kObserve) {
+      decision_.would.push_back(std::move(outcome));
+      return;
+    }
+    *std::lower_bound(decision_.outcomes.begin(), decision_.outcomes.end(), instance.name,
+                      [](const Outcome& one, const std::string& name) {
+                        return one.instance < name;
+                      }) = std::move(outcome);
+  }
+
+  // Granted under a fuller shape, or before the rule changed, or for too long: what waits in the
+  // scheduler's queue would take the room of those that are wanted. Overdue ones first, then the
+  // newest.
+  bool Withdraw() {
+    std::vector<const Instance*> roomless;
+    for (const Instance* instance : instances_) {
+      if (instance->group.empty() || IsNewerThanAPeer(*instance)) continue;
+      if (IsRoomless(*instance)) roomless.push_back(instance);
+    }
+    std::stable_sort(roomless.begin(), roomless.end(), [&](const Instance* a, const Instance* b) {
+      return std::tuple(!IsLate(*a), b->since) < std::tuple(!IsLate(*b), a->since);
+    });
+    bool any = false;
+    std::map<std::string, int64_t> gone;
+    for (const Instance* instance : roomless) {
+      const Tally& count = counts_.at(instance->group);
+      const int64_t wanted = Wanted(tiers()[target()], instance->group);
+      const int64_t there = count.running + count.starting + count.late - gone[instance->group];
+      if (there <= wanted) continue;
+      // As upstream counts, it would be granted again at once.
+      if (options_.upstream_counts && count.running < wanted) continue;
+      ++gone[instance->group];
+      any = true;
+      Do(*instance, Verdict::kWithdraw,
+         ShapeName(target()) + " wants " + Several(wanted, instance->group) +
+             ", and there is no room for this one: its pods return behind the gate");
+    }
+    return any;
+  }
+
+  bool IsNewerThanAPeer(const Instance& instance) const {
+    const auto peers = peers_.find({instance.group, instance.workload});
+    if (instance.workload.empty() || peers == peers_.end()) return false;
+    return std::any_of(peers->second.begin(), peers->second.end(), [&](const auto& peer) {
+      return peer.first != instance.revision &&
+             std::any_of(peer.second.begin(), peer.second.end(),
+                         [&](Time since) { return since < instance.since; });
+    });
+  }
+
+  bool IsInVain(const Instance& instance) const {
+    return service_.in_vain && service_.in_vain->name == instance.name &&
+           service_.in_vain->since == instance.since && service_.in_vain->placed == instance.placed;
   }
 
   // The wanted instance that has found no room for the longest time, if it is long enough.
@@ -276,6 +413,7 @@ class Round {
         Look(*instance->unschedulable + options_.rebalance_after);
         continue;
       }
+      if (IsInVain(*instance)) continue;
       if (longest == nullptr || *instance->unschedulable < *longest->unschedulable) {
         longest = instance;
       }
@@ -283,50 +421,66 @@ class Round {
     return longest;
   }
 
-  // One whose group keeps what the shape wants without it, counting only those that have as much of
-  // their room; the least ready, then the newest. Of the stranded one's own group that can only be
-  // another one that has a part: two of them may wait for each other forever.
-  const Instance* Surplus(const ScalingTier& tier, const Instance& stranded) const {
-    const Instance* victim = nullptr;
-    const auto less_lost = [](const Instance& a, const Instance& b) {
-      return std::tuple(a.ready, b.since, b.name) < std::tuple(b.ready, a.since, a.name);
-    };
+  // Those whose groups keep what the shape wants without them, counting only those that have as
+  // much of their room; the least ready first, then the newest. Of the stranded one's own group
+  // that can only be another one that has a part: two of them may wait for each other forever.
+  std::vector<const Instance*> Surplus(const ScalingTier& tier, const Instance& stranded) const {
+    std::vector<const Instance*> candidates;
     for (const Instance* instance : instances_) {
       const Footing footing = FootingOf(*instance);
       if (instance == &stranded || footing == Footing::kNone) continue;  // it has no room to give
+      if (instance->group.empty()) continue;  // nobody knows what it is for
       const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tier, instance->group);
       if (count.AtLeast(footing) <= wanted) continue;
       // As upstream counts, it would be granted again at once.
       if (options_.upstream_counts && count.running < wanted) continue;
-      if (victim == nullptr || less_lost(*instance, *victim)) victim = instance;
+      candidates.push_back(instance);
     }
-    return victim;
+    std::sort(candidates.begin(), candidates.end(), [](const Instance* a, const Instance* b) {
+      return std::tuple(a->ready, b->since, b->name) < std::tuple(b->ready, a->since, a->name);
+    });
+    // Not more of a group than it has too many.
+    std::vector<const Instance*> surplus;
+    std::map<std::pair<std::string, Footing>, int64_t> taken;
+    for (const Instance* instance : candidates) {
+      const Footing footing = FootingOf(*instance);
+      int64_t before = 0;
+      for (const auto& [key, number] : taken) {
+        if (key.first == instance->group && key.second <= footing) before += number;
+      }
+      const Tally& count = counts_.at(instance->group);
+      if (count.AtLeast(footing) - before <= Wanted(tier, instance->group)) continue;
+      ++taken[{instance->group, footing}];
+      surplus.push_back(instance);
+    }
+    return surplus;
   }
 
-  void MayRebalance() {
-    if (options_.rebalance == EnforcementMode::kOff || !decision_.aim) return;
-    const ScalingTier& tier = tiers()[*decision_.aim];
+  void MayGiveUp(const ScalingTier& tier) {
     const Instance* stranded = Stranded(tier);
     if (stranded == nullptr) return;
-    const Instance* victim = Surplus(tier, *stranded);
-    if (victim == nullptr) return;
+    const std::vector<const Instance*> victims =
+        FewestThatFit(Surplus(tier, *stranded), *stranded, service_.unusable_nodes);
+    if (victims.empty()) return;
+    // What is about to leave room may be enough.
+    if (service_.leaving_until && now_ < *service_.leaving_until) {
+      Look(*service_.leaving_until);
+      return;
+    }
     if (last_given_up_ && now_ < *last_given_up_ + options_.cool_down) {
       Look(*last_given_up_ + options_.cool_down);
       return;
     }
-    const Outcome given_up{victim->name, victim->group, Verdict::kGiveUp,
-                           ShapeName(*decision_.aim) + " needs " + stranded->name + " of " +
-                               stranded->group + " but there is no room for it; it wants " +
-                               Several(Wanted(tier, victim->group), victim->group) + ", and " +
-                               There(counts_.at(victim->group))};
-    if (options_.rebalance == EnforcementMode::kObserve) {
-      decision_.would_give_up = given_up;
-      return;
+    for (const Instance* victim : victims) {
+      Do(*victim, Verdict::kGiveUp,
+         ShapeName(*decision_.aim) + " needs " + stranded->name + " of " + stranded->group +
+             " but there is no room for it; it wants " +
+             Several(Wanted(tier, victim->group), victim->group) + ", and " +
+             There(counts_.at(victim->group)));
     }
-    *std::find_if(decision_.outcomes.begin(), decision_.outcomes.end(),
-                  [&](const Outcome& outcome) { return outcome.instance == victim->name; }) =
-        given_up;
+    std::sort(decision_.would.begin(), decision_.would.end(),
+              [](const Outcome& a, const Outcome& b) { return a.instance < b.instance; });
     decision_.stranded = stranded->name;
   }
 
@@ -336,10 +490,9 @@ class Round {
     }
     for (const auto& [group, count] : counts_) {
       int64_t wanted = 0;
-      if (service_.rule && !tiers().empty()) {
-        wanted = Wanted(tiers()[decision_.aim.value_or(0)], group);
-      }
-      decision_.groups.push_back({group, wanted, count.running, count.starting, count.held});
+      if (service_.rule && !tiers().empty()) wanted = Wanted(tiers()[target()], group);
+      decision_.groups.push_back(
+          {group, wanted, count.running, count.starting + count.late, count.held});
     }
   }
 
@@ -347,8 +500,11 @@ class Round {
   const Options& options_;
   const Time now_;
   const std::optional<Time> last_given_up_;
-  std::vector<const Instance*> instances_;  // by name, without what has ended
+  std::vector<const Instance*> instances_;  // by name
   std::map<std::string, Tally> counts_;
+  // By group and workload, and by revision: the age of those that run or start.
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<Time>>> peers_;
+  std::string lacks_;  // what the aim waits for
   Decision decision_;
 };
 

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,24 +20,31 @@ namespace mindgate::watcher::scaling {
 // How far an instance has come.
 enum class Phase : uint8_t {
   kHeld,      // its pods are behind the gate
-  kStarting,  // it was granted, and not all of its pods run
+  kStarting,  // it was granted, and not all of the pods that it needs run
   kRunning,
-  kEnded,  // its pods are over: it counts for nothing
 };
 
 // What the rule counts: an AscendJob, a vcjob, one group of a LeaderWorkerSet, one PodSet, one
-// replica of a Deployment.
+// replica of a Deployment. Times of the watcher's own clock, but `since`.
 struct Instance {
   std::string name;   // no other instance of the service has it
   std::string group;  // mind-cluster/group-name; empty: it has none
+  // Instances of one workload that differ in their revision: those of the newer take the place of
+  // the others. Empty: nothing is known of that.
+  std::string workload{};
+  std::string revision{};
   Phase phase = Phase::kHeld;
-  Time since{};  // when its oldest pod was created
+  Time since{};  // when its oldest pod was created, by the API server's clock
   std::optional<Time>
       granted{};  // of a held one: when we took its gate away, which is not seen yet
+  std::optional<Time> started{};  // since when one of its pods is without a gate
   // Since when the scheduler has no room for one of its pods that may be scheduled.
   std::optional<Time> unschedulable{};
-  int64_t ready = 0;   // how many of its pods are ready
-  int64_t placed = 0;  // how many of its pods have a node
+  int64_t ready = 0;                      // how many of its pods are ready
+  int64_t placed = 0;                     // how many of its pods have a node
+  int64_t gated = 0;                      // how many of its pods are behind the gate
+  std::vector<int64_t> needs{};           // NPUs of each pod that has no node, the most first
+  std::map<std::string, int64_t> npus{};  // of its pods, by their nodes
   bool operator==(const Instance&) const = default;
 };
 
@@ -44,6 +53,12 @@ struct Service {
   std::optional<schemas::ScalingRule> rule;
   std::string no_rule;  // why there is none, for people: "ConfigMap scaling-rule is not there"
   std::vector<Instance> instances;
+  // Until when pods that are being deleted may still leave room.
+  std::optional<Time> leaving_until{};
+  std::set<std::string, std::less<>> unusable_nodes{};  // NotReady, cordoned or going
+  // The instance for which others were given up the last time, as it was found then: while it is
+  // the same, giving up more would not help it either.
+  std::optional<Instance> in_vain{};
 };
 
 struct Options {
@@ -53,6 +68,8 @@ struct Options {
   // For so long a grant counts that is not seen in the pods; then it is given again.
   std::chrono::seconds reservation{30};
   schemas::EnforcementMode rebalance = schemas::EnforcementMode::kObserve;
+  // How long a granted instance may take to run before its siblings no longer wait for it.
+  std::chrono::seconds start_deadline{600};
   // How long a wanted instance must find no room before another one is given up for it.
   std::chrono::seconds rebalance_after{60};
   // From one that was given up to the next.
@@ -61,10 +78,11 @@ struct Options {
 };
 
 enum class Verdict : uint8_t {
-  kGrant,   // a held one may start; also: the rest of its gates goes
-  kHold,    // a held one waits
-  kKeep,    // it runs or starts, and is left alone
-  kGiveUp,  // its pods go, so that a wanted instance finds room
+  kGrant,     // a held one may start; also: the rest of its gates goes
+  kHold,      // it waits behind the gate, or the rest of its pods do
+  kKeep,      // it runs or starts, and is left alone
+  kWithdraw,  // it found no room and is not wanted: its pods go back behind the gate
+  kGiveUp,    // its pods go, so that a wanted instance finds room
 };
 
 struct Outcome {
@@ -85,20 +103,20 @@ struct GroupCount {
 };
 
 struct Decision {
-  std::optional<size_t> aim;             // the tier that is not reached, the smallest such
-  std::optional<size_t> reached;         // the fullest tier that runs whole
-  std::vector<GroupCount> groups;        // by name
-  std::vector<Outcome> outcomes;         // one for each instance that is not ended, by name
-  std::optional<Outcome> would_give_up;  // what rebalancing would do, were it enforced
-  std::string stranded;                  // the instance that another one is given up for
-  std::optional<Time> requeue_at;        // when time alone may make it another one
+  std::optional<size_t> aim;       // the tier that is not reached, the smallest such
+  std::optional<size_t> reached;   // the fullest tier that runs whole
+  std::vector<GroupCount> groups;  // by name
+  std::vector<Outcome> outcomes;   // one for each instance, by name
+  std::vector<Outcome> would;      // what rebalancing would do, were it enforced; by name
+  std::string stranded;            // the instance that others are given up for
+  std::optional<Time> requeue_at;  // when time alone may make it another one
   bool operator==(const Decision&) const = default;
 };
 
 // The groups of a decision of which nothing is done: what it would grant waits still.
 std::vector<GroupCount> CountsWithoutGrants(const Decision& decision);
 
-// `last_given_up`: when an instance of the service was given up the last time; after a start or a
+// `last_given_up`: when instances of the service were given up the last time; after a start or a
 // change of leader, that time.
 Decision Decide(const Service& service, const Options& options, Time now,
                 std::optional<Time> last_given_up = std::nullopt);

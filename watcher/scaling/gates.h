@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <stop_token>
 #include <string>
 
-#include "kube/client.h"
+#include "json/json.h"
 
 namespace mindgate::watcher::scaling {
 
@@ -16,8 +15,8 @@ struct Gate {
   size_t place = 0;  // in spec.schedulingGates
 };
 
-// Takes it away. kInvalid: the pod is another one by now, or has no such gate there any more.
-kube::Answer<void> OpenGate(kube::Client& client, const Gate& gate, bool dry_run,
-                            const std::stop_token& stop);
+// The JSON Patch that takes it away. kube::Reason::kInvalid is the answer when the pod is another
+// one by now, or has no such gate there any more.
+json::Json GateRemoval(const Gate& gate);
 
 }  // namespace mindgate::watcher::scaling

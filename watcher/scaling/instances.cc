@@ -9,42 +9,75 @@
 namespace mindgate::watcher::scaling {
 namespace {
 
-Phase PhaseOf(const std::vector<const PodState*>& pods) {
-  const auto live = [](const PodState* pod) { return !pod->ended; };
-  const auto gated = [&](const PodState* pod) { return pod->gate.has_value() || pod->ended; };
-  const auto runs = [&](const PodState* pod) { return pod->running || pod->ended; };
-  if (std::none_of(pods.begin(), pods.end(), live)) return Phase::kEnded;
-  if (std::all_of(pods.begin(), pods.end(), gated)) return Phase::kHeld;
-  return std::all_of(pods.begin(), pods.end(), runs) ? Phase::kRunning : Phase::kStarting;
+// How many pods must run for the instance to run.
+size_t NeededPods(const std::vector<const PodState*>& pods, const schemas::ScalingRule* rule) {
+  int64_t declared = 0;
+  for (const PodState* pod : pods) declared = std::max(declared, pod->size);
+  // A leader that runs alone is not an instance yet (LeaderReady makes its workers afterwards).
+  if (declared > 0) return static_cast<size_t>(declared);
+  if (rule != nullptr && !rule->tiers.empty()) {
+    const auto* group = rule->tiers.front().Find(pods.front()->group);
+    if (group != nullptr && group->server_num_per_group > 0) {
+      return std::min(pods.size(), static_cast<size_t>(group->server_num_per_group));
+    }
+  }
+  return pods.size();
 }
 
-// Since when there is no room for a pod that may be scheduled.
-std::optional<Time> UnschedulableSince(const PodState& pod,
-                                       const std::map<std::string, Time>& ungated) {
-  if (pod.gate || !pod.unschedulable) return std::nullopt;
-  const auto seen = ungated.find(pod.uid);
-  return seen == ungated.end() ? *pod.unschedulable : std::max(*pod.unschedulable, seen->second);
+Phase PhaseOf(const std::vector<const PodState*>& pods, const schemas::ScalingRule* rule) {
+  const auto gated = [](const PodState* pod) { return pod->gate.has_value(); };
+  if (std::all_of(pods.begin(), pods.end(), gated)) return Phase::kHeld;
+  const auto running =
+      std::count_if(pods.begin(), pods.end(), [](const PodState* pod) { return pod->running; });
+  return static_cast<size_t>(running) >= NeededPods(pods, rule) ? Phase::kRunning
+                                                                : Phase::kStarting;
+}
+
+void Earliest(std::optional<Time>& time, const std::optional<Time>& other) {
+  if (other) time = std::min(time.value_or(*other), *other);
+}
+
+// What the scheduler may place now and has not.
+void AddTimes(const PodState& pod, const SeenByUid* seen, Instance& instance) {
+  if (pod.gate) return;
+  if (seen == nullptr) {
+    Earliest(instance.started, pod.created);
+    Earliest(instance.unschedulable, pod.unschedulable);
+  } else if (const auto found = seen->find(pod.uid); found != seen->end()) {
+    Earliest(instance.started, found->second.ungated);
+    Earliest(instance.unschedulable, found->second.unschedulable);
+  }
 }
 
 ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods,
-                    const std::map<std::string, Time>& ungated) {
+                    const schemas::ScalingRule* rule, const SeenByUid* seen) {
   std::sort(pods.begin(), pods.end(),
             [](const PodState* a, const PodState* b) { return a->name < b->name; });
   ObservedInstance observed;
   Instance& instance = observed.instance;
   instance.name = name;
   instance.group = pods.front()->group;
-  instance.phase = PhaseOf(pods);
+  instance.workload = pods.front()->workload;
+  instance.revision = pods.front()->revision;
+  instance.phase = PhaseOf(pods, rule);
   instance.since = Time::max();
   for (const PodState* pod : pods) {
-    if (pod->ended) continue;
     instance.since = std::min(instance.since, pod->created);
     instance.ready += pod->ready ? 1 : 0;
-    instance.placed += pod->placed ? 1 : 0;
-    if (const auto since = UnschedulableSince(*pod, ungated)) {
-      instance.unschedulable = std::min(instance.unschedulable.value_or(*since), *since);
+    instance.gated += pod->gate ? 1 : 0;
+    if (pod->node.empty()) {
+      instance.needs.push_back(pod->npus);
+    } else {
+      ++instance.placed;
+      instance.npus[pod->node] += pod->npus;
     }
+    AddTimes(*pod, seen, instance);
   }
+  // Pods that its owner has not made yet need room, too.
+  for (size_t i = pods.size(); pods.back()->size > 0 && i < NeededPods(pods, rule); ++i) {
+    instance.needs.push_back(pods.back()->npus);
+  }
+  std::sort(instance.needs.rbegin(), instance.needs.rend());
   observed.regarding = pods.front()->regarding;
   observed.pods = std::move(pods);
   return observed;
@@ -53,14 +86,15 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods,
 }  // namespace
 
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
-                                      const std::map<std::string, Time>& ungated) {
+                                      const schemas::ScalingRule* rule, const SeenByUid* seen) {
   std::map<std::string, std::vector<const PodState*>> by_instance;
   for (const PodPtr& pod : pods) {
-    if (!pod->terminating) by_instance[pod->instance].push_back(pod.get());
+    if (!pod->deleted) by_instance[pod->instance].push_back(pod.get());
   }
   std::vector<ObservedInstance> observed;
-  for (auto& [name, members] : by_instance)
-    observed.push_back(Of(name, std::move(members), ungated));
+  for (auto& [name, members] : by_instance) {
+    observed.push_back(Of(name, std::move(members), rule, seen));
+  }
   return observed;
 }
 

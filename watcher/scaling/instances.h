@@ -18,13 +18,21 @@ struct ObservedInstance {
   std::vector<const PodState*> pods;  // by name; of the pods given to Observe
 };
 
-// The instances that the pods of one service make, by name. One counts as running when all of its
-// pods run, and as granted when one of them has no gate of ours any more: so what was granted is
-// known from the pods alone, whoever granted it. `ungated` says by UID when a pod was first seen
-// without our gate: the scheduler says of a gated pod, too, since when it is not placed, and its
-// time without room does not begin before.
+// When a watcher first saw something of a pod, by its own clock: what the pods say of time is by
+// the API server's, and of a gated pod that it is not scheduled since it was made.
+struct Seen {
+  Time ungated{};                       // without our gate
+  std::optional<Time> unschedulable{};  // and without room
+};
+using SeenByUid = std::map<std::string, Seen>;
+
+// The instances that the pods of one service make, by name. One is granted when one of its pods has
+// no gate of ours any more: so what was granted is known from the pods alone, whoever granted it.
+// One runs when as many of its pods run as its owner says that it has, else as the rule says
+// (server_num_per_group), else all; what waits beside them does not matter. `rule` and `seen` may
+// be null; times are the pods' own without `seen`.
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
-                                      const std::map<std::string, Time>& ungated = {});
+                                      const schemas::ScalingRule* rule, const SeenByUid* seen);
 
 // The rule in a ConfigMap, or why it cannot be used.
 struct RuleState {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "schemas/names.h"
+#include "schemas/npu.h"
 #include "schemas/scheduling_gates.h"
 
 namespace mindgate::watcher::scaling {
@@ -13,6 +15,8 @@ using json::Value;
 
 // LeaderWorkerSet (pkg/webhooks/pod_webhook.go) and infer-operator
 // (component/infer-operator/pkg/common) tell the pods of one instance by these labels.
+constexpr std::string_view kLwsRevision = "leaderworkerset.sigs.k8s.io/template-revision-hash";
+constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";  // an annotation
 constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
 constexpr std::string_view kLwsGroup = "leaderworkerset.sigs.k8s.io/group-index";
 constexpr std::string_view kInferService = "infer.huawei.com/inferservice-name";
@@ -21,6 +25,10 @@ constexpr std::string_view kInstanceIndex = "infer.huawei.com/instanceset-index"
 
 // Kinds whose pods start and end together.
 constexpr std::array<std::string_view, 3> kGangs = {"AscendJob", "Job", "PodSet"};
+
+constexpr std::string_view kVolcanoGroup = "batch.volcano.sh";
+// The deployment controller adds it to a ReplicaSet's name and to its pods.
+constexpr std::string_view kTemplateHash = "pod-template-hash";
 
 std::string Text(const Value* object, std::string_view key) {
   return std::string(json::FindString(object, key).value_or(""));
@@ -43,7 +51,10 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
     if (std::find(kGangs.begin(), kGangs.end(), kind) != kGangs.end()) {
       pod.regarding = {Text(owner, "apiVersion"), kind, pod.service.ns, Text(owner, "name"),
                        Text(owner, "uid")};
-      pod.instance = kind + "/" + pod.regarding.name;
+      // A batch Job and a vcjob of one name are two.
+      const std::string group =
+          pod.regarding.api_version.substr(0, pod.regarding.api_version.find('/'));
+      pod.instance = kind + (group == kVolcanoGroup ? "." + group : "") + "/" + pod.regarding.name;
       return;
     }
   }
@@ -60,6 +71,45 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
   if (!service.empty() && !set.empty()) set.insert(0, service + "-");
   if (indexed("InstanceSet", set, kInstanceIndex)) return;
   pod.instance = "Pod/" + pod.name;
+}
+
+// Deployments and LeaderWorkerSets can make pods of a new template before those of the old one go
+// (maxSurge); StatefulSets and the rest replace them one by one.
+void ReadRevision(const Value* labels, const Value* metadata, PodState& pod) {
+  if (const std::string set = Text(labels, kLwsName); !set.empty()) {
+    pod.workload = "LeaderWorkerSet/" + set;
+    pod.revision = Text(labels, kLwsRevision);
+    return;
+  }
+  const Value* owner = ControllerOf(metadata);
+  const std::string hash = Text(labels, kTemplateHash);
+  if (owner == nullptr || hash.empty() || Text(owner, "kind") != "ReplicaSet") return;
+  const std::string set = Text(owner, "name");
+  if (!set.ends_with("-" + hash)) return;
+  pod.workload = "Deployment/" + set.substr(0, set.size() - hash.size() - 1);
+  pod.revision = hash;
+}
+
+int64_t NpusOf(const Value& object) {
+  const Value* containers = json::FindPath(object, {"spec", "containers"});
+  if (!json::IsArray(containers)) return 0;
+  int64_t npus = 0;
+  for (const Value& container : *containers) {
+    const Value* resources = json::Find(container, "resources");
+    // A request that is missing is the limit (k8s.io/kubernetes pkg/apis/core/v1/defaults.go), and
+    // for devices both are equal.
+    const Value* limits = json::Find(resources, "limits");
+    if (!json::IsObject(limits)) continue;
+    for (const auto& [name, value] : limits->members()) {
+      const auto kind = schemas::ClassifyResource(name);
+      if (kind != schemas::NpuResource::kWholeCard && kind != schemas::NpuResource::kStaticVnpu &&
+          kind != schemas::NpuResource::kDynamicVnpu) {
+        continue;
+      }
+      npus += schemas::WholeQuantity(&value).value_or(0);
+    }
+  }
+  return npus;
 }
 
 void ReadConditions(const Value* status, PodState& pod) {
@@ -87,6 +137,8 @@ std::vector<json::Projection::Path> PodFields() {
           {"metadata", "ownerReferences"},
           {"spec", "schedulingGates"},
           {"spec", "nodeName"},
+          {"spec", "containers", "*", "resources", "limits"},
+          {"metadata", "annotations", std::string(kLwsSize)},
           {"status", "phase"},
           {"status", "conditions"}};
 }
@@ -100,19 +152,23 @@ std::optional<PodState> PodOf(const Value& object) {
   if (json::Find(labels, schemas::kScalingRule) == nullptr || pod.service.job_id.empty()) {
     return std::nullopt;
   }
+  const Value* status = json::Find(object, "status");
+  const std::string phase = Text(status, "phase");
+  if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
   pod.group = Text(labels, schemas::kGroupName);
   pod.name = Text(metadata, "name");
   pod.uid = Text(metadata, "uid");
   pod.created = ParseTimestamp(Text(metadata, "creationTimestamp")).value_or(Time{});
-  pod.terminating = json::Find(metadata, "deletionTimestamp") != nullptr;
-  const Value* status = json::Find(object, "status");
-  const std::string phase = Text(status, "phase");
+  pod.deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
   pod.running = phase == "Running";
-  pod.ended = phase == "Succeeded" || phase == "Failed";
-  pod.placed = json::FindPath(object, {"spec", "nodeName"}) != nullptr;
+  pod.node = std::string(json::AsString(json::FindPath(object, {"spec", "nodeName"})).value_or(""));
+  pod.npus = NpusOf(object);
+  pod.size = std::max<int64_t>(
+      0, ParseGoInt(Text(json::Find(metadata, "annotations"), kLwsSize)).value_or(0));
   pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
   ReadConditions(status, pod);
   ReadInstance(labels, metadata, pod);
+  ReadRevision(labels, metadata, pod);
   return pod;
 }
 

@@ -24,20 +24,27 @@ struct ServiceKey {
   friend auto operator<=>(const ServiceKey&, const ServiceKey&) = default;
 };
 
+inline const std::string& NamespaceOf(const ServiceKey& service) { return service.ns; }
+
 struct PodState {
   ServiceKey service;
   std::string group;     // empty: the label is missing
   std::string instance;  // "AscendJob/server-p0"; no other instance of the namespace has it
+  // Pods of one workload that differ in their revision are made from different templates: those of
+  // the newer one take the place of the others. Empty: its owner makes none in advance.
+  std::string workload;
+  std::string revision;
   std::string name;
   std::string uid;
   kube::ObjectReference
       regarding;  // whom Events about the instance are about: its owner, or itself
   Time created{};
   bool unreadable = false;  // too large: what is not of the metadata is unknown
-  bool terminating = false;
-  bool placed = false;  // it has a node
+  bool deleted = false;     // its deletion was asked for
+  std::string node;         // empty: it has none
+  int64_t npus = 0;         // what its containers request, in cards or shares of one
+  int64_t size = 0;         // pods of a whole instance, as its owner says; 0: unknown
   bool running = false;
-  bool ended = false;
   bool ready = false;
   std::optional<size_t> gate;           // place of ours in spec.schedulingGates
   std::optional<Time> unschedulable{};  // since when the scheduler has no room for it
@@ -51,7 +58,7 @@ std::vector<json::Projection::Path> PodFields();
 // Pods under a rule carry its label.
 inline constexpr const char* kPodSelector = "mind-cluster/scaling-rule";
 
-// Nothing when the pod is under no rule (no label scaling-rule, or no jobID).
+// Nothing when the pod is under no rule (no label scaling-rule, or no jobID), or has ended.
 //
 // Which pods are one instance:
 //   pods of one group of a LeaderWorkerSet (label leaderworkerset.sigs.k8s.io/group-index),

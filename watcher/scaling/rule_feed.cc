@@ -29,7 +29,7 @@ RuleName NameOf(const Value& object) {
 }
 
 RuleState TooLarge(const RuleName& rule) {
-  return {std::nullopt, "ConfigMap " + Quote(rule.second) + " is too large to be read"};
+  return {std::nullopt, "ConfigMap " + Quote(rule.name) + " is too large to be read"};
 }
 
 }  // namespace
@@ -39,6 +39,7 @@ RuleFeed::RuleFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& cl
     : client_(client),
       options_(std::move(options)),
       fields_(kube::WithIdentity({{"data", std::string(schemas::kScalingRuleKey)}})),
+      queue_(clock),
       reflector_(client, sleeper, clock, SelectionOf(), MakeHandler(), options_.seed) {}
 
 kube::Selection RuleFeed::SelectionOf() const {
@@ -54,6 +55,10 @@ kube::Reflector::Handler RuleFeed::MakeHandler() {
   return {.list_started = [] {},
           .listed = [](const Value&) {},
           .list_done = [this] { AllChanged(); },
+          .follows =
+              [this] {
+                if (options_.became_current) options_.became_current();
+              },
           .happened = [this](const kube::WatchEvent& event) { Changed(NameOf(event.object)); },
           .failed =
               [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
@@ -67,9 +72,9 @@ void RuleFeed::Run(const std::stop_token& stop) {
 }
 
 bool RuleFeed::MayExist(const RuleName& rule) const {
-  const auto& [ns, name] = rule;
-  return !name.empty() && (options_.ns.empty() || options_.ns == ns) &&
-         std::find(options_.without.begin(), options_.without.end(), ns) == options_.without.end();
+  return !rule.name.empty() && (options_.ns.empty() || options_.ns == rule.ns) &&
+         std::find(options_.without.begin(), options_.without.end(), rule.ns) ==
+             options_.without.end();
 }
 
 void RuleFeed::Follow(const RuleName& rule) {
@@ -132,8 +137,8 @@ void RuleFeed::Read(const RuleName& rule, const std::stop_token& stop) {
   }
   std::shared_ptr<const RuleState> state;
   const auto answer =
-      client_.ListAll(kube::resources::kConfigMaps, rule.first,
-                      {.field_selector = "metadata.name=" + rule.second, .limit = 1}, &fields_,
+      client_.ListAll(kube::resources::kConfigMaps, rule.ns,
+                      {.field_selector = "metadata.name=" + rule.name, .limit = 1}, &fields_,
                       {.started = [&] { state = nullptr; },
                        .item =
                            [&](const Value& object) {
@@ -165,7 +170,7 @@ void RuleFeed::ReadAgain(const RuleName& rule, const kube::Fault& fault) {
     const auto found = followed_.find(rule);
     if (found == followed_.end()) return;
     pause = found->second.backoff.Next();
-    queue_.AddAt(rule, std::chrono::steady_clock::now() + pause);
+    queue_.AddAfter(rule, pause);
   }
   // While nothing can be heard either, one fault says it all.
   if (options_.failed && reflector_.following()) options_.failed(fault, pause);

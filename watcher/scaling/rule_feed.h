@@ -13,13 +13,18 @@
 
 #include "base/mutex.h"
 #include "kube/reflector.h"
+#include "watcher/frame/work_queue.h"
 #include "watcher/scaling/instances.h"
-#include "watcher/work_queue.h"
 
 namespace mindgate::watcher::scaling {
 
-// Namespace and name of the ConfigMap of a rule.
-using RuleName = std::pair<std::string, std::string>;
+// The ConfigMap of a rule.
+struct RuleName {
+  std::string ns;
+  std::string name;
+  friend auto operator<=>(const RuleName&, const RuleName&) = default;
+  friend const std::string& NamespaceOf(const RuleName& rule) { return rule.ns; }
+};
 
 // Follows the rules that pods name. Of all other ConfigMaps, however large and many, it sees the
 // metadata go by and keeps nothing: no selector can tell a rule from another ConfigMap, but a rule
@@ -36,6 +41,7 @@ class RuleFeed {
     // the feed.
     std::function<void(const RuleName&, std::shared_ptr<const RuleState>)> read{};
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
+    std::function<void()> became_current{};  // current() has become true
     uint64_t seed = 1;
   };
 

@@ -1,9 +1,7 @@
 #include "watcher/scaling/service_feed.h"
 
-#include <thread>
 #include <utility>
 
-#include "base/thread.h"
 #include "schemas/names.h"
 
 namespace mindgate::watcher::scaling {
@@ -20,32 +18,25 @@ PodPtr PodPtrOf(std::optional<PodState> pod) {
 }  // namespace
 
 ServiceFeed::ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
-                         Options options)
-    : options_(std::move(options)),
-      pods_(client, sleeper, clock, PodOptions()),
-      rules_(client, sleeper, clock, RuleOptions()) {}
+                         PodInformer& pods, Options options)
+    : options_(std::move(options)), pods_(pods), rules_(client, sleeper, clock, RuleOptions()) {
+  Subscribe();
+}
 
-kube::Informer<PodPtr>::Options ServiceFeed::PodOptions() {
-  kube::Informer<PodPtr>::Options pods;
-  pods.selection = {.resource = kube::resources::kPods,
-                    .ns = options_.ns,
-                    .label_selector = kPodSelector,
-                    .fields = PodFields()};
-  const auto if_any = [](PodPtr pod) { return pod == nullptr ? std::nullopt : std::optional(pod); };
-  pods.project = [if_any](const Value& object) { return if_any(PodPtrOf(PodOf(object))); };
-  pods.left_out = [if_any](const Value& metadata_only) {
+void ServiceFeed::Subscribe() {
+  PodInformer::Subscription<PodState> pods;
+  pods.wanted = options_.wanted;
+  pods.label_selector = kPodSelector;
+  pods.fields = PodFields();
+  pods.project = [](const Value& object) { return PodPtrOf(PodOf(object)); };
+  pods.left_out = [](const Value& metadata_only) {
     auto pod = PodOf(metadata_only);
     if (pod) pod->unreadable = true;
-    return if_any(PodPtrOf(std::move(pod)));
+    return PodPtrOf(std::move(pod));
   };
-  pods.changed = [this](const std::string&, const PodPtr* before, const PodPtr* after) {
-    PodChanged(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
-  };
-  pods.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    if (options_.failed) options_.failed("pods", fault, pause);
-  };
-  pods.seed = options_.seed;
-  return pods;
+  pods.changed = [this](const PodPtr& before, const PodPtr& after) { PodChanged(before, after); };
+  pods.became_current = options_.became_current;
+  pods_.Subscribe<PodState>(std::move(pods));
 }
 
 RuleFeed::Options ServiceFeed::RuleOptions() {
@@ -53,11 +44,12 @@ RuleFeed::Options ServiceFeed::RuleOptions() {
   rules.ns = options_.ns;
   rules.without = options_.without_rules;
   rules.read = [this](const RuleName& rule, std::shared_ptr<const RuleState> state) {
-    Tell(index_.RuleChanged(rule.first, rule.second, std::move(state)));
+    Tell(index_.RuleChanged(rule.ns, rule.name, std::move(state)));
   };
   rules.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
     if (options_.failed) options_.failed("scaling rules", fault, pause);
   };
+  rules.became_current = options_.became_current;
   rules.seed = options_.seed + 1;
   return rules;
 }
@@ -79,14 +71,11 @@ void ServiceFeed::Tell(const std::vector<ServiceKey>& concerned) const {
 }
 
 void ServiceFeed::Run(const std::stop_token& stop) {
-  const std::jthread pods = StartThread("scaling-pods", [&] { pods_.Run(stop); });
-  const std::jthread rules = StartThread("scaling-rules", [&] {
-    // The pods tell which rules to read.
-    while (!pods_.WaitSynced(kLongList, stop)) {
-      if (stop.stop_requested()) return;
-    }
-    rules_.Run(stop);
-  });
+  // The pods tell which rules to read.
+  while (!pods_.WaitSynced(kLongList, stop)) {
+    if (stop.stop_requested()) return;
+  }
+  rules_.Run(stop);
 }
 
 }  // namespace mindgate::watcher::scaling

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/informer.h"
+#include "watcher/frame/pods.h"
 #include "watcher/scaling/rule_feed.h"
 #include "watcher/scaling/service_index.h"
 
@@ -20,18 +20,21 @@ class ServiceFeed {
     std::string ns{};  // empty: all namespaces
     // ConfigMaps of these are not scaling rules and change all the time.
     std::vector<std::string> without_rules{};
+    std::function<bool()> wanted = [] { return true; };  // whether pods are needed for it now
     // After each change that concerns a service, in a thread of the feed.
     std::function<void(const ServiceKey&)> changed{};
-    // What cannot be followed now ("pods"), and when it is tried again.
+    std::function<void()> became_current{};  // current() may have become true; likewise
+    // What cannot be followed now ("scaling rules"), and when it is tried again.
     std::function<void(const char* what, const kube::Fault& fault, std::chrono::milliseconds pause)>
         failed{};
     uint64_t seed = 1;
   };
 
-  // The rest must outlive it.
-  ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Options options);
+  // Subscribes to `pods`, which must not run yet. All must outlive it.
+  ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, PodInformer& pods,
+              Options options);
 
-  // Until `stop`, with three threads of its own.
+  // Until `stop`, in the caller's thread and one of its own; `pods` runs elsewhere.
   void Run(const std::stop_token& stop);
 
   const ServiceIndex& index() const { return index_; }
@@ -42,21 +45,19 @@ class ServiceFeed {
   bool knows_rule_of(const ServiceKey& service) const {
     return rules_.IsKnown({service.ns, service.rule});
   }
-  // Pods of which no more than the metadata is known, as they are larger than an object may be.
-  size_t left_out() const { return pods_.left_out(); }
   bool WaitSynced(std::chrono::milliseconds longest, const std::stop_token& stop) const {
     return pods_.WaitSynced(longest, stop) && rules_.WaitSynced(longest, stop);
   }
 
  private:
-  kube::Informer<PodPtr>::Options PodOptions();
+  void Subscribe();
   RuleFeed::Options RuleOptions();
   void PodChanged(const PodPtr& before, const PodPtr& after);
   void Tell(const std::vector<ServiceKey>& concerned) const;
 
   const Options options_;
   ServiceIndex index_;
-  kube::Informer<PodPtr> pods_;
+  PodInformer& pods_;
   RuleFeed rules_;
 };
 

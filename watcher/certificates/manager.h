@@ -1,14 +1,13 @@
 #pragma once
 
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "certs/rotate.h"
-#include "kube/client.h"
+#include "watcher/frame/leader_client.h"
 
 namespace mindgate::watcher {
 
@@ -35,7 +34,7 @@ struct CertificateManagerOptions {
 };
 
 // Manages the Secret of the webhook, and publishes the CA in caBundle of its webhook
-// configurations. Only the leader may run it; if there are two, the Secret's resourceVersion lets
+// configurations. Only the leader runs it; if there are two, the Secret's resourceVersion lets
 // only one write. The keys are in the Secret alone, so that any replica can take over. A CA signs
 // only after it was published: while publishing fails, nothing is renewed. If the Secret was lost,
 // servers use the old certificate until the kubelet updates their volume, and the CAs that clients
@@ -45,22 +44,19 @@ struct CertificateManagerOptions {
 class CertificateManager {
  public:
   // All references must outlive it.
-  CertificateManager(kube::Client& client, const Clock& clock, log::Logger& logger,
-                     CertificateManagerOptions options);
+  CertificateManager(const Clock& clock, log::Logger& logger, CertificateManagerOptions options);
 
   // Reads the Secret and the configurations, and does what is due. Returns when the next rotation
-  // step is
-  // due. A configuration that does not exist is skipped. Safe to retry after any fault.
-  kube::Answer<Time> Reconcile(const std::stop_token& stop);
+  // step is due. A configuration that does not exist is skipped. Safe to retry after any fault.
+  kube::Answer<Time> Reconcile(LeaderClient& client);
 
  private:
   struct Stored;
 
-  kube::Answer<Stored> Read(const std::stop_token& stop);
-  kube::Answer<void> Write(const Stored& stored, const certs::State& state,
-                           const std::stop_token& stop);
+  kube::Answer<Stored> Read(LeaderClient& client);
+  kube::Answer<void> Write(const Stored& stored, const certs::State& state, LeaderClient& client);
   // The ownerReference to our namespace; null without permission to read it.
-  kube::Answer<json::Json> OwnerReference(const std::stop_token& stop);
+  kube::Answer<json::Json> OwnerReference(LeaderClient& client);
   // A webhook configuration whose caBundles are ours.
   struct Configuration {
     const kube::Resource& resource;
@@ -68,17 +64,14 @@ class CertificateManager {
   };
   std::vector<Configuration> Configurations() const;
   // Null when there is no such object.
-  kube::Answer<json::Json> Read(const Configuration& configuration, const std::stop_token& stop);
+  kube::Answer<json::Json> Read(const Configuration& configuration, LeaderClient& client);
   // Whether clients trust some CA now.
-  kube::Answer<bool> AnyPublished(const std::stop_token& stop);
+  kube::Answer<bool> AnyPublished(LeaderClient& client);
   // Keeps the CAs that are published now if `trust_others`.
-  kube::Answer<void> Publish(const certs::State& state, bool trust_others,
-                             const std::stop_token& stop);
+  kube::Answer<void> Publish(const certs::State& state, bool trust_others, LeaderClient& client);
   kube::Answer<void> PublishIn(const Configuration& where, const std::string& bundle,
-                               bool trust_others, const json::Json& owner,
-                               const std::stop_token& stop);
+                               bool trust_others, const json::Json& owner, LeaderClient& client);
 
-  kube::Client& client_;
   const Clock& clock_;
   log::Logger& logger_;
   CertificateManagerOptions options_;

@@ -1,4 +1,4 @@
-#include "watcher/certificate_manager.h"
+#include "watcher/certificates/manager.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -52,14 +52,14 @@ struct CertificateManager::Stored {
   std::optional<Time> trust_others_until{};
 };
 
-CertificateManager::CertificateManager(kube::Client& client, const Clock& clock,
-                                       log::Logger& logger, CertificateManagerOptions options)
-    : client_(client), clock_(clock), logger_(logger), options_(std::move(options)) {
+CertificateManager::CertificateManager(const Clock& clock, log::Logger& logger,
+                                       CertificateManagerOptions options)
+    : clock_(clock), logger_(logger), options_(std::move(options)) {
   options_.policy.dns_names = certs::ServiceNames(options_.service, options_.ns);
 }
 
-Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
-  auto stored = Read(stop);
+Answer<Time> CertificateManager::Reconcile(LeaderClient& client) {
+  auto stored = Read(client);
   if (!stored) return tl::unexpected(stored.error());
   const std::string what = "Secret " + options_.ns + "/" + options_.secret;
   const Time now = clock_.WallNow();
@@ -71,7 +71,7 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
         state.error());
   }
   if (state->authority.certificate != nullptr) {
-    if (auto published = Publish(*state, trust_others, stop); !published) {
+    if (auto published = Publish(*state, trust_others, client); !published) {
       return tl::unexpected(published.error());
     }
   }
@@ -85,7 +85,7 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
     return trust_others ? std::min(plan.next, *stored->trust_others_until) : plan.next;
   }
   if (stored->secret.is_null()) {
-    const auto others = AnyPublished(stop);
+    const auto others = AnyPublished(client);
     if (!others) return tl::unexpected(others.error());
     if (*others) stored->trust_others_until = now + options_.policy.publish;
   }
@@ -93,7 +93,7 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
 
   state = certs::Carry(*std::move(state), plan, policy, now);
   if (!state) return FailedBecause(what, state.error());
-  if (auto written = Write(*stored, *state, stop); !written) {
+  if (auto written = Write(*stored, *state, client); !written) {
     return tl::unexpected(written.error());
   }
   for (const certs::PlannedStep& step : plan.steps) {
@@ -102,16 +102,16 @@ Answer<Time> CertificateManager::Reconcile(const std::stop_token& stop) {
                                           {"reason", step.reason}});
   }
   const auto until = stored->trust_others_until;
-  if (auto published = Publish(*state, until.has_value(), stop); !published) {
+  if (auto published = Publish(*state, until.has_value(), client); !published) {
     return tl::unexpected(published.error());
   }
   const Time next = certs::MakePlan(*state, options_.policy, now).next;
   return until ? std::min(next, *until) : next;
 }
 
-Answer<CertificateManager::Stored> CertificateManager::Read(const std::stop_token& stop) {
+Answer<CertificateManager::Stored> CertificateManager::Read(LeaderClient& client) {
   Stored stored;
-  auto secret = client_.Get(resources::kSecrets, options_.ns, options_.secret, stop);
+  auto secret = client.Get(resources::kSecrets, options_.ns, options_.secret);
   if (!secret) {
     if (secret.error().reason == Reason::kNotFound) return stored;
     return tl::unexpected(secret.error());
@@ -140,7 +140,7 @@ Answer<CertificateManager::Stored> CertificateManager::Read(const std::stop_toke
 }
 
 Answer<void> CertificateManager::Write(const Stored& stored, const certs::State& state,
-                                       const std::stop_token& stop) {
+                                       LeaderClient& client) {
   Json secret = stored.secret;
   const bool is_new = secret.is_null();
   if (is_new) {
@@ -173,17 +173,16 @@ Answer<void> CertificateManager::Write(const Stored& stored, const certs::State&
   }
   const kube::WriteOptions options{.field_manager = kBundleFieldManager};
   const auto answer =
-      is_new ? client_.Create(resources::kSecrets, options_.ns, secret, options, stop)
+      is_new ? client.Create(resources::kSecrets, options_.ns, secret, options)
              // Includes the resourceVersion that was read: a concurrent write is a conflict.
-             : client_.Update(resources::kSecrets, options_.ns, options_.secret, secret, options,
-                              {}, stop);
+             : client.Update(resources::kSecrets, options_.ns, options_.secret, secret, options);
   if (!answer) return tl::unexpected(answer.error());
   return {};
 }
 
-Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
+Answer<Json> CertificateManager::OwnerReference(LeaderClient& client) {
   if (namespace_uid_.empty()) {
-    const auto ns = client_.Get(resources::kNamespaces, {}, options_.ns, stop);
+    const auto ns = client.Get(resources::kNamespaces, {}, options_.ns);
     if (!ns && ns.error().reason != Reason::kForbidden) return tl::unexpected(ns.error());
     if (!ns) {
       if (!told_of_no_owner_) {
@@ -206,16 +205,15 @@ Answer<Json> CertificateManager::OwnerReference(const std::stop_token& stop) {
                {"blockOwnerDeletion", false}});
 }
 
-Answer<Json> CertificateManager::Read(const Configuration& configuration,
-                                      const std::stop_token& stop) {
-  auto answer = client_.Get(configuration.resource, {}, configuration.name, stop);
+Answer<Json> CertificateManager::Read(const Configuration& configuration, LeaderClient& client) {
+  auto answer = client.Get(configuration.resource, {}, configuration.name);
   if (!answer && answer.error().reason == Reason::kNotFound) return Json();
   return answer;
 }
 
-Answer<bool> CertificateManager::AnyPublished(const std::stop_token& stop) {
+Answer<bool> CertificateManager::AnyPublished(LeaderClient& client) {
   for (const Configuration& each : Configurations()) {
-    const auto configuration = Read(each, stop);
+    const auto configuration = Read(each, client);
     if (!configuration) return tl::unexpected(configuration.error());
     const Json* webhooks = json::Find(*configuration, "webhooks");
     if (!json::IsArray(webhooks)) continue;
@@ -239,14 +237,14 @@ std::vector<CertificateManager::Configuration> CertificateManager::Configuration
 }
 
 Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_others,
-                                         const std::stop_token& stop) {
+                                         LeaderClient& client) {
   const std::string bundle = certs::Bundle(state);
-  const auto owner = OwnerReference(stop);
+  const auto owner = OwnerReference(client);
   if (!owner) return tl::unexpected(owner.error());
   // A failure must not affect the other configurations.
   Answer<void> first_fault;
   for (const Configuration& each : Configurations()) {
-    auto published = PublishIn(each, bundle, trust_others, *owner, stop);
+    auto published = PublishIn(each, bundle, trust_others, *owner, client);
     if (!published && first_fault) first_fault = std::move(published);
   }
   return first_fault;
@@ -254,9 +252,9 @@ Answer<void> CertificateManager::Publish(const certs::State& state, bool trust_o
 
 Answer<void> CertificateManager::PublishIn(const Configuration& where, const std::string& bundle,
                                            bool trust_others, const Json& owner,
-                                           const std::stop_token& stop) {
+                                           LeaderClient& client) {
   const auto& [resource, name] = where;
-  const auto configuration = Read(where, stop);
+  const auto configuration = Read(where, client);
   if (!configuration) return tl::unexpected(configuration.error());
   if (configuration->is_null()) return {};
   const Json* webhooks = json::Find(*configuration, "webhooks");
@@ -281,12 +279,12 @@ Answer<void> CertificateManager::PublishIn(const Configuration& where, const std
                        {"kind", resource.kind},
                        {"metadata", std::move(metadata)},
                        {"webhooks", std::move(entries)}};
-  const auto applied = client_.Apply(resource, {}, name, wanted, true,
-                                     {.field_manager = kBundleFieldManager}, {}, stop);
+  const auto applied =
+      client.Apply(resource, {}, name, wanted, true, {.field_manager = kBundleFieldManager});
   if (!applied) {
     // Deleted since it was read: apply tries to create it, which is rejected as incomplete.
     if (applied.error().reason == Reason::kInvalid) {
-      const auto again = Read(where, stop);
+      const auto again = Read(where, client);
       if (again && again->is_null()) return {};
     }
     return tl::unexpected(applied.error());

@@ -1,0 +1,65 @@
+#include "watcher/frame/leader_client.h"
+
+namespace mindgate::watcher {
+namespace {
+
+using kube::Answer;
+using kube::Json;
+
+tl::unexpected<kube::Fault> IsOver() {
+  return kube::Failed(kube::Reason::kStopped, "this replica no longer leads");
+}
+
+}  // namespace
+
+Answer<Json> LeaderClient::Create(const kube::Resource& resource, std::string_view ns,
+                                  const Json& object, const kube::WriteOptions& options) {
+  if (!term_.holds()) return IsOver();
+  return client_.Create(resource, ns, object, options, term_.ended());
+}
+
+Answer<Json> LeaderClient::Update(const kube::Resource& resource, std::string_view ns,
+                                  std::string_view name, const Json& object,
+                                  const kube::WriteOptions& options) {
+  if (!term_.holds()) return IsOver();
+  return client_.Update(resource, ns, name, object, options, {}, term_.ended());
+}
+
+Answer<Json> LeaderClient::Apply(const kube::Resource& resource, std::string_view ns,
+                                 std::string_view name, const Json& object, bool force,
+                                 const kube::WriteOptions& options) {
+  if (!term_.holds()) return IsOver();
+  return client_.Apply(resource, ns, name, object, force, options, {}, term_.ended());
+}
+
+Answer<Json> LeaderClient::Patch(const kube::Resource& resource, std::string_view ns,
+                                 std::string_view name, const Json& operations) {
+  if (!term_.holds()) return IsOver();
+  return client_.Patch(resource, ns, name, operations, {}, {}, term_.ended());
+}
+
+Answer<Json> LeaderClient::MergePatch(const kube::Resource& resource, std::string_view ns,
+                                      std::string_view name, const Json& patch) {
+  if (!term_.holds()) return IsOver();
+  return client_.MergePatch(resource, ns, name, patch, {}, {}, term_.ended());
+}
+
+Answer<void> LeaderClient::Delete(const kube::Resource& resource, std::string_view ns,
+                                  std::string_view name, const kube::DeleteOptions& options) {
+  if (!term_.holds()) return IsOver();
+  return client_.Delete(resource, ns, name, options, term_.ended());
+}
+
+Answer<void> LeaderClient::MayEvict(std::string_view ns, std::string_view pod,
+                                    kube::DeleteOptions options) {
+  if (!term_.holds()) return IsOver();
+  options.dry_run = true;
+  return client_.Evict(ns, pod, options, term_.ended());
+}
+
+Answer<Json> LeaderClient::Get(const kube::Resource& resource, std::string_view ns,
+                               std::string_view name) {
+  return client_.Get(resource, ns, name, term_.ended());
+}
+
+}  // namespace mindgate::watcher

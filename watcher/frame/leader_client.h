@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "kube/client.h"
+#include "watcher/frame/term.h"
+
+namespace mindgate::watcher {
+
+// Calls that change the cluster, made under a term: none is sent once the term is over, and one
+// that is under way ends with it. Both are kube::Reason::kStopped.
+//
+// `client` must not retry: what it repeats nobody has decided. Its timeout must be below what
+// another replica waits after this one stopped leading (kube::Elector), so that nothing is written
+// after another one leads.
+class LeaderClient {
+ public:
+  static constexpr kube::ClientOptions kOptions{.retries = 0, .timeout = std::chrono::seconds(10)};
+
+  // `client` must outlive it.
+  LeaderClient(kube::Client& client, Term term) : client_(client), term_(std::move(term)) {}
+
+  const Term& term() const { return term_; }
+
+  kube::Answer<kube::Json> Create(const kube::Resource& resource, std::string_view ns,
+                                  const kube::Json& object, const kube::WriteOptions& options);
+  kube::Answer<kube::Json> Update(const kube::Resource& resource, std::string_view ns,
+                                  std::string_view name, const kube::Json& object,
+                                  const kube::WriteOptions& options);
+  kube::Answer<kube::Json> Apply(const kube::Resource& resource, std::string_view ns,
+                                 std::string_view name, const kube::Json& object, bool force,
+                                 const kube::WriteOptions& options);
+  kube::Answer<kube::Json> Patch(const kube::Resource& resource, std::string_view ns,
+                                 std::string_view name, const kube::Json& operations);
+  kube::Answer<kube::Json> MergePatch(const kube::Resource& resource, std::string_view ns,
+                                      std::string_view name, const kube::Json& patch);
+  kube::Answer<void> Delete(const kube::Resource& resource, std::string_view ns,
+                            std::string_view name, const kube::DeleteOptions& options);
+  // Whether PodDisruptionBudgets let the pod go; kTooManyRequests when they do not. Changes
+  // nothing.
+  kube::Answer<void> MayEvict(std::string_view ns, std::string_view pod,
+                              kube::DeleteOptions options);
+  // A fresh look before a step that cannot be undone.
+  kube::Answer<kube::Json> Get(const kube::Resource& resource, std::string_view ns,
+                               std::string_view name);
+
+ private:
+  kube::Client& client_;
+  const Term term_;
+};
+
+}  // namespace mindgate::watcher

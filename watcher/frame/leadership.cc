@@ -1,0 +1,69 @@
+#include "watcher/frame/leadership.h"
+
+#include <utility>
+
+#include "base/thread.h"
+
+namespace mindgate::watcher {
+
+Leadership::Leadership(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
+                       log::Logger& logger, Options options, uint64_t seed)
+    : options_(std::move(options)), clock_(clock), logger_(logger) {
+  if (!options_.elect) return;
+  kube::Elector::Options election;
+  election.ns = options_.ns;
+  election.name = options_.lease;
+  election.identity = options_.identity;
+  election.failed = [&logger](const kube::Fault& fault) {
+    logger.Warning("cannot renew the Lease",
+                   {{"reason", kube::ReasonName(fault.reason)}, {"fault", fault.message}});
+  };
+  elector_ = std::make_unique<kube::Elector>(client, sleeper, clock, election, seed);
+}
+
+Leadership::~Leadership() {
+  Resign();
+  stop_.request_stop();
+}
+
+void Leadership::Start(std::function<void()> on_change) {
+  if (elector_ == nullptr) {
+    Changed(true);
+    return;
+  }
+  thread_ = StartThread("election", [this, on_change = std::move(on_change)] {
+    elector_->Run(stop_.get_token(), [&](bool leads) {
+      Changed(leads);
+      logger_.Info(leads ? "leading" : "standing by",
+                   {{"lease", std::string_view(options_.lease)},
+                    {"identity", std::string_view(options_.identity)}});
+      on_change();
+    });
+  });
+}
+
+void Leadership::Changed(bool leads) {
+  std::stop_source ended;
+  {
+    const MutexLock lock(mutex_);
+    ended = std::exchange(ended_, {});
+    since_ = leads && !resigned_ ? std::optional(clock_.WallNow()) : std::nullopt;
+  }
+  ended.request_stop();
+}
+
+void Leadership::Resign() {
+  {
+    const MutexLock lock(mutex_);
+    resigned_ = true;
+  }
+  Changed(false);
+}
+
+std::optional<Term> Leadership::term() const {
+  const MutexLock lock(mutex_);
+  if (!since_ || !Holds()) return std::nullopt;
+  return Term(*since_, [this] { return Holds(); }, ended_.get_token());
+}
+
+}  // namespace mindgate::watcher

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/thread.h"
+#include "kube/wait.h"
+#include "watcher/frame/term.h"
+#include "watcher/frame/work_queue.h"
+
+namespace mindgate::watcher {
+
+// What came of reconciling a key.
+struct ReconcileResult {
+  bool failed = false;                                      // again, after a back-off
+  std::optional<Clock::Instant::duration> requeue_after{};  // again, although nothing changed
+};
+
+// Reconciles keys from a WorkQueue while this replica leads: one worker at a time to a key, a
+// back-off for each that failed. Safe from many threads.
+template <typename Key>
+class ReconcileLoop {
+ public:
+  struct Options {
+    std::string name;  // of its threads
+    int workers = 1;
+    kube::Backoff::Options backoff{};
+    // Whether a change, too, waits until the back-off of its key is over.
+    bool changes_wait = false;
+    uint64_t seed = 1;
+    // The term that this replica leads in; nothing while it does not lead.
+    std::function<std::optional<Term>()> term;
+    std::function<ReconcileResult(const Key&, const Term&)> reconcile;
+    // The replica does not lead: what is remembered of the key may no longer be true.
+    std::function<void(const Key&)> forget{};
+    // From the change that made the key due until it was reconciled.
+    std::function<void(std::chrono::nanoseconds)> observe_latency{};
+  };
+
+  // `clock` must outlive it.
+  ReconcileLoop(const Clock& clock, Options options)
+      : clock_(clock), options_(std::move(options)), queue_(clock) {}
+
+  void Enqueue(const Key& key) { queue_.Add(key); }
+
+  // Until `stop`, in the caller's thread and as many more as there are workers but one.
+  void Run(const std::stop_token& stop) {
+    std::vector<std::jthread> threads;
+    for (int i = 1; i < options_.workers; ++i) {
+      threads.push_back(StartThread(options_.name + "-" + std::to_string(i), [&] { Work(stop); }));
+    }
+    Work(stop);
+  }
+
+  // Reconciles one key that is due, in the caller's thread; false when none is. For those who move
+  // time by hand.
+  bool RunOne() {
+    const auto work = queue_.TakeDue();
+    if (work) Handle(*work);
+    return work.has_value();
+  }
+  std::optional<Clock::Instant> next_due() const { return queue_.next_due(); }
+
+ private:
+  using Queue = WorkQueue<Key>;
+
+  // Of a key that failed the last time.
+  struct Failed {
+    explicit Failed(kube::Backoff of) : backoff(of) {}
+    kube::Backoff backoff;
+    Clock::Instant until{};
+  };
+
+  void Work(const std::stop_token& stop) {
+    while (const auto work = queue_.Take(stop)) Handle(*work);
+  }
+
+  void Handle(const typename Queue::Work& work) {
+    const Key& key = work.key;
+    const auto term = options_.term();
+    if (const auto until = options_.changes_wait && term ? WaitsUntil(key) : std::nullopt) {
+      queue_.AddAt(key, *until);
+    } else if (term) {
+      const ReconcileResult result = options_.reconcile(key, *term);
+      if (options_.observe_latency) options_.observe_latency(clock_.Now() - work.due);
+      if (const auto again = BackOff(key, result.failed)) queue_.AddAt(key, *again);
+      if (result.requeue_after) queue_.AddAfter(key, *result.requeue_after);
+    } else {
+      BackOff(key, false);
+      if (options_.forget) options_.forget(key);
+    }
+    queue_.Done(key);
+  }
+
+  // When a key that failed is due again.
+  std::optional<Clock::Instant> BackOff(const Key& key, bool failed) {
+    const MutexLock lock(mutex_);
+    if (!failed) {
+      failed_.erase(key);
+      return std::nullopt;
+    }
+    Failed& entry =
+        failed_.try_emplace(key, kube::Backoff(options_.backoff, options_.seed + ++seeds_))
+            .first->second;
+    entry.until = clock_.Now() + entry.backoff.Next();
+    return entry.until;
+  }
+
+  std::optional<Clock::Instant> WaitsUntil(const Key& key) {
+    const MutexLock lock(mutex_);
+    const auto found = failed_.find(key);
+    if (found == failed_.end() || found->second.until <= clock_.Now()) return std::nullopt;
+    return found->second.until;
+  }
+
+  const Clock& clock_;
+  const Options options_;
+  Queue queue_;
+  Mutex mutex_;
+  std::map<Key, Failed> failed_ GUARDED_BY(mutex_);
+  uint64_t seeds_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace mindgate::watcher

@@ -1,0 +1,454 @@
+#include "watcher/scaling/reconciler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "json/decode.h"
+#include "watcher/scaling/gates.h"
+
+namespace mindgate::watcher::scaling {
+
+// How a verdict is told: as a word in the decision log, and as the reason and action of an Event.
+struct Wording {
+  const char* what;
+  const char* reason;
+  const char* action;
+  kube::EventRecord::Type type = kube::EventRecord::Type::kNormal;
+};
+
+struct Reconciler::Run {
+  const ServiceKey& key;
+  const Inputs& inputs;
+  ServiceState& state;
+  LeaderClient client;
+  const schemas::ElasticScaling settings;
+  const Time now;
+  std::vector<ObservedInstance> observed{};
+  Decision decision{};
+
+  bool enforced() const { return settings.mode == schemas::EnforcementMode::kEnforce; }
+  const ObservedInstance* Find(const std::string& name) const {
+    const auto found =
+        std::lower_bound(observed.begin(), observed.end(), name,
+                         [](const ObservedInstance& instance, const std::string& wanted) {
+                           return instance.instance.name < wanted;
+                         });
+    return found != observed.end() && found->instance.name == name ? &*found : nullptr;
+  }
+};
+
+namespace {
+
+std::set<std::string> UidsOf(const ObservedInstance& instance) {
+  std::set<std::string> uids;
+  for (const PodState* pod : instance.pods) uids.insert(pod->uid);
+  return uids;
+}
+
+// What a decision about the pod depends on.
+bool IsSame(const PodState& a, const PodState& b) {
+  const auto of = [](const PodState& pod) {
+    return std::tuple(pod.uid, pod.instance, pod.group, pod.deleted, pod.node, pod.running,
+                      pod.gate, pod.unschedulable.has_value());
+  };
+  return of(a) == of(b);
+}
+
+constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
+constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
+constexpr Wording kWithdrawn{"withdrawn", "InstanceWithdrawn", "Withdraw"};
+constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
+                           kube::EventRecord::Type::kWarning};
+constexpr Wording kUnusable{"held", "ScalingRuleUnusable", "Hold",
+                            kube::EventRecord::Type::kWarning};
+constexpr Wording kWouldGrant{"would be granted", "InstanceWouldBeGranted", "Observe"};
+constexpr Wording kWouldHold{"would be held", "InstanceWouldBeHeld", "Observe"};
+constexpr Wording kWouldWithdraw{"would be withdrawn", "InstanceWouldBeWithdrawn", "Observe"};
+constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "Observe"};
+
+// A pod that is being deleted is gone after its grace period, which is 30 s where nothing else was
+// said; one that takes longer than this may never go.
+constexpr std::chrono::seconds kLeaving(60);
+
+}  // namespace
+
+Options OptionsOf(const schemas::ElasticScaling& settings) {
+  Options options;
+  options.upstream_counts = settings.upstream_counts;
+  options.reservation = settings.reservation;
+  options.start_deadline = settings.start_deadline;
+  options.rebalance = settings.rebalance;
+  options.rebalance_after = settings.rebalance_after;
+  options.cool_down = settings.cool_down;
+  return options;
+}
+
+// By the clock that never jumps: reservations, pauses and deadlines outlive a clock that is set.
+Time Reconciler::Now() const {
+  return Time(std::chrono::floor<std::chrono::seconds>(clock_.Now().time_since_epoch()));
+}
+
+Reconciler::ServiceState& Reconciler::StateOf(const ServiceKey& key) {
+  const MutexLock lock(mutex_);
+  return services_.try_emplace(key, ServiceState{.known_since = Now()}).first->second;
+}
+
+void Reconciler::Forget(const ServiceKey& key) {
+  standings_.Remove(key);
+  const MutexLock lock(mutex_);
+  services_.erase(key);
+}
+
+ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& inputs,
+                                      const Term& term) {
+  const schemas::ElasticScaling settings = settings_();
+  if (settings.mode == schemas::EnforcementMode::kOff || inputs.view.pods.empty()) {
+    Forget(key);
+    return {};
+  }
+  Run run{key, inputs, StateOf(key), LeaderClient(writer_, term), settings, Now()};
+  NoteSeen(inputs.view.pods, run.now, run.state);
+  const auto& rule = inputs.view.rule.rule;
+  run.observed = Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen);
+  if (run.enforced() && !FinishGivingUp(run)) return {.failed = true};
+  run.decision =
+      Decide(ServiceOf(run), OptionsOf(settings), run.now,
+             std::max(run.state.known_since, run.state.given_up.value_or(run.state.known_since)));
+  ++decided_;
+  standings_.Set({key, run.decision.reached,
+                  run.enforced() ? run.decision.groups : CountsWithoutGrants(run.decision)});
+  std::set<std::string> undone;
+  if (run.enforced()) {
+    Brake(run);
+    undone = CarryOut(run);
+  }
+  TellAll(run, undone);
+  ReconcileResult result{.failed = !undone.empty()};
+  if (run.decision.requeue_at) result.requeue_after = *run.decision.requeue_at - run.now;
+  return result;
+}
+
+void Reconciler::NoteSeen(const std::vector<PodPtr>& pods, Time now, ServiceState& state) {
+  SeenByUid seen;
+  std::map<std::string, Time> leaving;
+  for (const PodPtr& pod : pods) {
+    if (pod->deleted) {
+      const auto before = state.leaving.find(pod->uid);
+      leaving[pod->uid] = before == state.leaving.end() ? now : before->second;
+    }
+    if (pod->gate) continue;
+    const auto before = state.seen.find(pod->uid);
+    Seen& of = seen[pod->uid];
+    of.ungated = before == state.seen.end() ? now : before->second.ungated;
+    if (!pod->unschedulable) continue;
+    of.unschedulable =
+        before == state.seen.end() ? now : before->second.unschedulable.value_or(now);
+  }
+  state.seen = std::move(seen);
+  state.leaving = std::move(leaving);
+}
+
+Service Reconciler::ServiceOf(const Run& run) {
+  ServiceState& state = run.state;
+  const RuleState& rule = run.inputs.view.rule;
+  Service service{.rule = rule.rule,
+                  .no_rule = rule.why_not,
+                  .instances = {},
+                  .unusable_nodes = run.inputs.unusable_nodes,
+                  .in_vain = state.in_vain};
+  for (const ObservedInstance& one : run.observed) {
+    Instance instance = one.instance;
+    const auto found = state.granted.find(instance.name);
+    if (found != state.granted.end() && instance.phase == Phase::kHeld) {
+      const Grant& grant = found->second;
+      const bool meant = std::any_of(one.pods.begin(), one.pods.end(), [&](const PodState* pod) {
+        return grant.pods.contains(pod->uid);
+      });
+      // What was answered is so, however long it takes to be seen; other grants run out.
+      if (meant) instance.granted = grant.answered ? run.now : grant.when;
+    }
+    service.instances.push_back(std::move(instance));
+  }
+  for (const PodPtr& pod : run.inputs.view.pods) {
+    if (!pod->deleted || pod->node.empty() || run.inputs.unusable_nodes.contains(pod->node)) {
+      continue;
+    }
+    const Time until = state.leaving.at(pod->uid) + kLeaving;
+    service.leaving_until = std::max(service.leaving_until.value_or(until), until);
+  }
+  std::erase_if(state.unfinished,
+                [&](const std::string& name) { return run.Find(name) == nullptr; });
+  std::erase_if(state.granted, [&](const auto& grant) {
+    const ObservedInstance* found = run.Find(grant.first);
+    return found == nullptr || found->instance.phase != Phase::kHeld;
+  });
+  return service;
+}
+
+void Reconciler::Brake(Run& run) {
+  std::optional<Clock::Instant> free_at;
+  for (const Outcome& outcome : run.decision.outcomes) {
+    if (outcome.verdict != Verdict::kGiveUp) continue;
+    const auto next = budget_.Take(run.key.ns, run.settings.give_ups_per_minute, clock_.Now());
+    if (next) free_at = std::max(free_at.value_or(*next), *next);
+  }
+  if (!free_at) return;
+  // All or none: less than all would help nobody.
+  for (Outcome& outcome : run.decision.outcomes) {
+    if (outcome.verdict != Verdict::kGiveUp) continue;
+    outcome.verdict = Verdict::kKeep;
+    outcome.reason += "; it waits, because the share of namespace " + run.key.ns +
+                      " in giveUpsPerMinute (" + std::to_string(run.settings.give_ups_per_minute) +
+                      ") is used up";
+    run.decision.would.push_back(
+        {outcome.instance, outcome.group, Verdict::kGiveUp, outcome.reason});
+  }
+  const Time again = run.now + std::chrono::ceil<std::chrono::seconds>(*free_at - clock_.Now());
+  run.decision.requeue_at = std::min(run.decision.requeue_at.value_or(again), again);
+}
+
+// --- what is done --------------------------------------------------------------------------------
+
+// Returns the instances of which not all could be done.
+std::set<std::string> Reconciler::CarryOut(Run& run) {
+  std::set<std::string> undone;
+  std::vector<const Outcome*> give_ups;
+  for (const Outcome& outcome : run.decision.outcomes) {
+    const ObservedInstance* instance = run.Find(outcome.instance);
+    if (instance == nullptr || !run.client.term().holds()) continue;
+    if (outcome.verdict == Verdict::kGiveUp) {
+      give_ups.push_back(&outcome);
+    } else if (outcome.verdict == Verdict::kWithdraw) {
+      if (!Withdraw(run, *instance)) undone.insert(outcome.instance);
+    } else if (!GrantTo(run, outcome, *instance)) {
+      undone.insert(outcome.instance);
+    }
+  }
+  if (!give_ups.empty()) undone.merge(GiveUp(run, give_ups));
+  return undone;
+}
+
+// True also when there is nothing to do.
+bool Reconciler::GrantTo(Run& run, const Outcome& outcome, const ObservedInstance& instance) {
+  ServiceState& state = run.state;
+  const bool held = instance.instance.phase == Phase::kHeld;
+  const bool goes_on =
+      outcome.verdict == Verdict::kKeep && state.unfinished.contains(outcome.instance);
+  if (outcome.verdict != Verdict::kGrant && !goes_on) return true;
+  if (held) state.granted[outcome.instance] = {run.now, UidsOf(instance), false};
+  const Done done = OpenGates(run, instance);
+  if (held) state.granted[outcome.instance].answered = done == Done::kYes;
+  if (done == Done::kNo) {
+    state.unfinished.insert(outcome.instance);
+    return false;
+  }
+  state.unfinished.erase(outcome.instance);
+  return true;
+}
+
+Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instance) {
+  Done all = Done::kYes;
+  for (const PodState* pod : instance.pods) {
+    if (!pod->gate) continue;
+    const Gate gate{pod->service.ns, pod->name, pod->uid, *pod->gate};
+    const auto answer =
+        run.client.Patch(kube::resources::kPods, gate.ns, gate.pod, GateRemoval(gate));
+    if (answer) {
+      ++granted_;
+      continue;
+    }
+    const Done done =
+        Judge(tl::make_unexpected(answer.error()), *pod, "the gate of a pod cannot be opened now");
+    if (done == Done::kNo || all == Done::kYes) all = done;
+  }
+  return all;
+}
+
+// Deletes its pods, which its owner makes again behind the gate. One that has found a node
+// meanwhile stays, and with it the instance.
+bool Reconciler::Withdraw(Run& run, const ObservedInstance& instance) {
+  std::map<std::string, std::string> versions;  // by name
+  for (const PodState* pod : instance.pods) {
+    const auto answer = run.client.Get(kube::resources::kPods, pod->service.ns, pod->name);
+    if (!answer) return false;
+    const json::Document document(*answer);
+    const auto now = PodOf(document.root());
+    if (!now || !IsSame(*pod, *now)) return false;
+    versions[pod->name] =
+        json::AsString(json::FindPath(document.root(), {"metadata", "resourceVersion"}))
+            .value_or("");
+  }
+  for (const PodState* pod : instance.pods) {
+    if (pod->gate) continue;  // it is where it should be
+    if (Delete(run, *pod, versions.at(pod->name)) != Done::kYes) return false;
+  }
+  ++withdrawn_;
+  return true;
+}
+
+// What is destroyed is read again before: a watch may be a while behind.
+bool Reconciler::IsStillSo(Run& run, const ObservedInstance* instance) {
+  if (instance == nullptr) return false;
+  return std::all_of(instance->pods.begin(), instance->pods.end(), [&](const PodState* pod) {
+    const auto answer = run.client.Get(kube::resources::kPods, pod->service.ns, pod->name);
+    if (!answer) return false;
+    const auto now = PodOf(json::Document(*answer).root());
+    return now && IsSame(*pod, *now);
+  });
+}
+
+bool Reconciler::MayBeEvicted(Run& run, const ObservedInstance& instance) {
+  return std::all_of(instance.pods.begin(), instance.pods.end(), [&](const PodState* pod) {
+    kube::DeleteOptions options;
+    options.preconditions.uid = pod->uid;
+    return Judge(run.client.MayEvict(pod->service.ns, pod->name, options), *pod,
+                 "a pod may not be evicted now") == Done::kYes;
+  });
+}
+
+// All or none: less than all would help nobody.
+std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outcome*>& outcomes) {
+  std::set<std::string> names;
+  for (const Outcome* outcome : outcomes) names.insert(outcome->instance);
+  const ObservedInstance* stranded = run.Find(run.decision.stranded);
+  if (!IsStillSo(run, stranded)) return names;
+  for (const std::string& name : names) {
+    const ObservedInstance* instance = run.Find(name);
+    if (!IsStillSo(run, instance) || !MayBeEvicted(run, *instance)) return names;
+  }
+  if (!run.client.term().holds()) return names;
+  run.state.given_up = run.now;
+  run.state.in_vain = stranded->instance;
+  for (const Outcome* outcome : outcomes) {
+    const ObservedInstance& instance = *run.Find(outcome->instance);
+    GivingUp& giving_up = run.state.giving_up[outcome->instance];
+    giving_up = {*outcome, UidsOf(instance), {}};
+    for (const PodState* pod : instance.pods) {
+      if (Delete(run, *pod, "") != Done::kNo) giving_up.deleted.insert(pod->uid);
+    }
+    if (giving_up.deleted != giving_up.pods) continue;
+    ++given_up_;
+    giving_up.told = true;
+    names.erase(outcome->instance);
+  }
+  return names;
+}
+
+// Deletes what is left of those that are given up. False as long as the watch shows a pod of them:
+// a decision would take the instance for one that starts.
+bool Reconciler::FinishGivingUp(Run& run) {
+  bool finished = true;
+  std::map<std::string, const PodState*> live;  // by UID
+  for (const PodPtr& pod : run.inputs.view.pods) {
+    if (!pod->deleted) live[pod->uid] = pod.get();
+  }
+  for (auto each = run.state.giving_up.begin(); each != run.state.giving_up.end();) {
+    GivingUp& giving_up = each->second;
+    bool any_live = false;
+    for (const std::string& uid : giving_up.pods) {
+      const auto pod = live.find(uid);
+      // What is not there any more need not be deleted.
+      if (pod == live.end() ||
+          (!giving_up.deleted.contains(uid) && Delete(run, *pod->second, "") != Done::kNo)) {
+        giving_up.deleted.insert(uid);
+      }
+      any_live = any_live || pod != live.end();
+    }
+    if (!giving_up.told && giving_up.deleted == giving_up.pods) {
+      ++given_up_;
+      giving_up.told = true;
+      Tell(run.key, giving_up.outcome, kGivenUp, true, run.Find(each->first));
+    }
+    finished = finished && !any_live;
+    each = any_live ? std::next(each) : run.state.giving_up.erase(each);
+  }
+  return finished;
+}
+
+Reconciler::Done Reconciler::Delete(Run& run, const PodState& pod, std::string resource_version) {
+  kube::DeleteOptions options;
+  options.preconditions.uid = pod.uid;
+  options.preconditions.resource_version = std::move(resource_version);
+  return Judge(run.client.Delete(kube::resources::kPods, pod.service.ns, pod.name, options), pod,
+               "a pod cannot be deleted now");
+}
+
+// A pod that is gone, another one of its name and a gate that is open already are not failures: the
+// watch reports them, and the next decision sees them.
+Reconciler::Done Reconciler::Judge(const kube::Answer<void>& answer, const PodState& pod,
+                                   const char* what) {
+  if (answer) return Done::kYes;
+  switch (answer.error().reason) {
+    case kube::Reason::kNotFound:
+    case kube::Reason::kConflict:
+    case kube::Reason::kInvalid:
+      return Done::kMoot;
+    case kube::Reason::kStopped:
+      return Done::kNo;
+    default:
+      break;
+  }
+  ++failed_;
+  logger_.Warning(what, {{"namespace", std::string_view(pod.service.ns)},
+                         {"pod", std::string_view(pod.name)},
+                         {"reason", kube::ReasonName(answer.error().reason)},
+                         {"fault", std::string_view(answer.error().message)}});
+  return Done::kNo;
+}
+
+// --- what is told --------------------------------------------------------------------------------
+
+void Reconciler::Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording,
+                      bool enforced, const ObservedInstance* instance) {
+  decisions_.Tell({.controller = "scaling",
+                   .ns = key.ns,
+                   .about = {{"rule", key.rule},
+                             {"jobID", key.job_id},
+                             {"instance", outcome.instance},
+                             {"group", outcome.group}},
+                   .what = wording.what,
+                   .reason = outcome.reason,
+                   .enforced = enforced,
+                   .regarding = instance == nullptr ? kube::ObjectReference() : instance->regarding,
+                   .type = wording.type,
+                   .event_reason = wording.reason,
+                   .event_action = wording.action});
+}
+
+// All but `undone`, which is told when it is done, and nothing twice.
+void Reconciler::TellAll(Run& run, const std::set<std::string>& undone) {
+  const bool enforced = run.enforced();
+  const bool unusable_rule = !run.inputs.view.rule.rule;
+  ReportedOutcomes said;
+  const auto tell = [&](const Outcome& outcome, const Wording& wording, bool done) {
+    const auto [saying, fresh] = said.emplace(outcome.instance, wording.what, outcome.reason);
+    if (!fresh || run.state.said.contains(*saying)) return;
+    Tell(run.key, outcome, wording, done, run.Find(outcome.instance));
+  };
+  for (const Outcome& outcome : run.decision.outcomes) {
+    if (undone.contains(outcome.instance)) continue;
+    switch (outcome.verdict) {
+      case Verdict::kGrant:
+        tell(outcome, enforced ? kGranted : kWouldGrant, enforced);
+        break;
+      case Verdict::kHold:
+        tell(outcome, unusable_rule ? kUnusable : enforced ? kHeld : kWouldHold, enforced);
+        break;
+      case Verdict::kWithdraw:
+        tell(outcome, enforced ? kWithdrawn : kWouldWithdraw, enforced);
+        break;
+      case Verdict::kGiveUp:
+        tell(outcome, enforced ? kGivenUp : kWouldGiveUp, enforced);
+        break;
+      case Verdict::kKeep:
+        if (unusable_rule) tell(outcome, kUnusable, enforced);
+        break;
+    }
+  }
+  for (const Outcome& outcome : run.decision.would) {
+    tell(outcome, outcome.verdict == Verdict::kWithdraw ? kWouldWithdraw : kWouldGiveUp, false);
+  }
+  run.state.said = std::move(said);
+}
+
+}  // namespace mindgate::watcher::scaling

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mutex.h"
+#include "kube/client.h"
+#include "schemas/config.h"
+#include "watcher/frame/decision_log.h"
+#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/leader_client.h"
+#include "watcher/frame/reconcile_loop.h"
+#include "watcher/scaling/service_index.h"
+#include "watcher/scaling/standings.h"
+
+namespace mindgate::watcher::scaling {
+
+struct Wording;  // how an outcome is told
+
+using NodeNames = std::set<std::string, std::less<>>;
+
+Options OptionsOf(const schemas::ElasticScaling& settings);
+
+// Decides about one service and carries the decision out: opens gates, takes grants back that found
+// no room, and gives instances up when rebalancing says so. `mindgate watch` and `mindgate
+// simulate` run the same one.
+//
+// What was granted is read from the pods, so that nothing is granted twice by a leader that takes
+// over. Gates are opened with the pods' UIDs as a condition; a pod that was replaced meanwhile
+// waits for its own turn. What is destroyed is read again before. Safe from many threads, one at a
+// time to a service.
+class Reconciler {
+ public:
+  // What it is told at the moment of a decision.
+  struct Inputs {
+    ServiceIndex::View view;
+    NodeNames unusable_nodes{};
+  };
+
+  struct Counts {
+    uint64_t decisions = 0;
+    uint64_t granted = 0;    // pods whose gate was opened
+    uint64_t withdrawn = 0;  // instances
+    uint64_t given_up = 0;   // instances
+    uint64_t failed = 0;     // calls of the API server
+  };
+
+  // `writer` as for LeaderClient. `settings` is read for each decision. All must outlive it.
+  Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger, DecisionLog& decisions,
+             DisruptionBudget& budget, std::function<schemas::ElasticScaling()> settings)
+      : writer_(writer),
+        clock_(clock),
+        logger_(logger),
+        decisions_(decisions),
+        budget_(budget),
+        settings_(std::move(settings)) {}
+
+  ReconcileResult Reconcile(const ServiceKey& key, const Inputs& inputs, const Term& term);
+  // Another leader may act: what was remembered may no longer be true.
+  void Forget(const ServiceKey& key);
+
+  Counts counts() const { return {decided_, granted_, withdrawn_, given_up_, failed_}; }
+  const Standings& standings() const { return standings_; }
+
+ private:
+  // Gates that were opened, which the watch does not show yet.
+  struct Grant {
+    Time when{};
+    std::set<std::string> pods;  // UIDs: what comes in their place was not meant
+    bool answered = false;       // the API server said yes to all, so that only the watch is late
+  };
+
+  // An instance whose pods go, until the watch shows that all of them do.
+  struct GivingUp {
+    Outcome outcome;
+    std::set<std::string> pods;     // UIDs
+    std::set<std::string> deleted;  // of these, by a call that was answered
+    bool told = false;
+  };
+
+  // Instance, what and why.
+  using ReportedOutcomes = std::set<std::tuple<std::string, std::string_view, std::string>>;
+
+  // What is remembered of a service between two decisions.
+  struct ServiceState {
+    Time known_since{};                           // since when this replica decides about it
+    SeenByUid seen{};                             // of pods without our gate
+    std::map<std::string, Time> leaving{};        // by UID: since when a pod is being deleted
+    std::map<std::string, GivingUp> giving_up{};  // by instance; finished before anything else
+    std::map<std::string, Grant> granted{};       // by instance
+    std::set<std::string> unfinished{};           // of these, whose gates may not all be open
+    std::optional<Time> given_up{};               // when that was done the last time
+    std::optional<Instance> in_vain{};            // Service::in_vain
+    ReportedOutcomes said{};                      // what was told the last time
+  };
+
+  // All that one run of Reconcile is about.
+  struct Run;
+
+  enum class Done : uint8_t {
+    kYes,
+    kMoot,  // it need not be done: the watch will tell why
+    kNo,    // to be tried again
+  };
+
+  Time Now() const;
+  static void NoteSeen(const std::vector<PodPtr>& pods, Time now, ServiceState& state);
+  static Service ServiceOf(const Run& run);
+  bool FinishGivingUp(Run& run);
+  void Brake(Run& run);
+  std::set<std::string> CarryOut(Run& run);
+  bool GrantTo(Run& run, const Outcome& outcome, const ObservedInstance& instance);
+  Done OpenGates(Run& run, const ObservedInstance& instance);
+  bool Withdraw(Run& run, const ObservedInstance& instance);
+  std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
+  bool IsStillSo(Run& run, const ObservedInstance* instance);
+  bool MayBeEvicted(Run& run, const ObservedInstance& instance);
+  Done Delete(Run& run, const PodState& pod, std::string resource_version);
+  void TellAll(Run& run, const std::set<std::string>& undone);
+  void Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
+            const ObservedInstance* instance);
+  Done Judge(const kube::Answer<void>& answer, const PodState& pod, const char* what);
+  ServiceState& StateOf(const ServiceKey& key);
+
+  kube::Client& writer_;
+  const Clock& clock_;
+  log::Logger& logger_;
+  DecisionLog& decisions_;
+  DisruptionBudget& budget_;
+  const std::function<schemas::ElasticScaling()> settings_;
+  Standings standings_;
+  Mutex mutex_;
+  // Each entry is used by the one thread that reconciles its service.
+  std::map<ServiceKey, ServiceState> services_ GUARDED_BY(mutex_);
+  std::atomic<uint64_t> decided_ = 0;
+  std::atomic<uint64_t> granted_ = 0;
+  std::atomic<uint64_t> withdrawn_ = 0;
+  std::atomic<uint64_t> given_up_ = 0;
+  std::atomic<uint64_t> failed_ = 0;
+};
+
+}  // namespace mindgate::watcher::scaling

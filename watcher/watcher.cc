@@ -1,0 +1,192 @@
+#include "watcher/watcher.h"
+
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "base/metric_family.h"
+#include "base/thread.h"
+#include "kube/events.h"
+#include "watcher/certificates/controller.h"
+#include "watcher/frame/decision_log.h"
+#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/pods.h"
+#include "watcher/gang_repair/controller.h"
+#include "watcher/probes.h"
+#include "watcher/scaling/controller.h"
+
+namespace mindgate::watcher {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+constexpr const char* kReporter = "mindgate.io/watcher";  // of Events
+
+// From a decision in memory to a call that had to wait for the API server.
+const prometheus::Histogram::BucketBoundaries kBuckets = {0.001, 0.003, 0.01, 0.03, 0.05,
+                                                          0.1,   0.3,   1,    3,    10};
+
+// Off until the first successful load.
+schemas::ElasticScaling ScalingOf(const Snapshot<schemas::Config>& config) {
+  if (const auto now = config.Get()) return now->elastic_scaling;
+  schemas::ElasticScaling none;
+  none.mode = schemas::EnforcementMode::kOff;
+  return none;
+}
+
+bool RepairsGangs(const Snapshot<schemas::Config>& config) {
+  const auto now = config.Get();
+  return now != nullptr && now->gang_repair;
+}
+
+}  // namespace
+
+class Watcher::Impl {
+ public:
+  Impl(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper, const Clock& clock,
+       log::Logger& logger, const Leadership& leadership, const Snapshot<schemas::Config>& config,
+       Options options)
+      : sleeper_(sleeper),
+        logger_(logger),
+        leadership_(leadership),
+        config_(config),
+        options_(std::move(options)),
+        recorder_(client, sleeper, clock, EventOptions(), options_.seed),
+        decisions_(clock, logger, recorder_),
+        pods_(client, sleeper, clock, PodOptions()),
+        latency_(prometheus::BuildHistogram()
+                     .Name("mindgate_scaling_latency_seconds")
+                     .Help("From a change in the cluster to the last call that it led to.")
+                     .Register(registry_)
+                     .Add({}, kBuckets)) {
+    const auto term = [this] { return leadership_.term(); };
+    // A new controller is one entry.
+    controllers_.push_back(std::make_unique<scaling::ScalingController>(
+        client, writer, sleeper, clock, logger, pods_, decisions_, budget_,
+        scaling::ScalingController::Options{
+            .ns = options_.ns,
+            .without_rules = options_.without_rules,
+            .settings = [this] { return ScalingOf(config_); },
+            .term = term,
+            .observe_latency =
+                [this](std::chrono::nanoseconds latency) {
+                  latency_.Observe(std::chrono::duration<double>(latency).count());
+                },
+            .seed = options_.seed}));
+    controllers_.push_back(std::make_unique<gang_repair::Controller>(
+        client, writer, sleeper, clock, logger, pods_, decisions_,
+        gang_repair::Controller::Options{.wanted = [this] { return RepairsGangs(config_); },
+                                         .term = term,
+                                         .seed = options_.seed}));
+    if (options_.manage_certs) {
+      controllers_.push_back(std::make_unique<CertificateController>(
+          writer, clock, logger,
+          CertificateController::Options{
+              .manager = options_.certs, .term = term, .seed = options_.seed}));
+    }
+  }
+
+  void Run(const std::stop_token& stop) {
+    std::vector<std::jthread> threads;
+    threads.push_back(StartThread("pods", [&] { pods_.Run(stop); }));
+    for (const auto& controller : controllers_) {
+      threads.push_back(StartThread(std::string(controller->name()), [&, each = controller.get()] {
+        while (!each->wanted()) {
+          if (!sleeper_.Sleep(std::chrono::seconds(1), stop)) return;
+        }
+        each->Run(stop);
+      }));
+    }
+  }
+
+  void Refresh() {
+    pods_.Refresh();
+    for (const auto& controller : controllers_) controller->EnqueueAll();
+  }
+
+  std::vector<http::Router::Route> Routes() const {
+    ProbeSources sources{.leading = [this] { return leadership_.leading(); },
+                         .config = &config_,
+                         .decisions = &decisions_,
+                         .metrics = [this] { return Metrics(); }};
+    for (const auto& controller : controllers_) sources.controllers.push_back(controller.get());
+    return ProbeRoutes(sources);
+  }
+
+ private:
+  kube::Recorder::Options EventOptions() {
+    return {.controller = kReporter,
+            .instance = leadership_.identity(),
+            .failed = [this](const kube::Fault& fault) {
+              logger_.Warning("cannot write an Event", {{"fault", fault.message}});
+            }};
+  }
+
+  PodInformer::Options PodOptions() {
+    return {.ns = options_.ns,
+            .failed =
+                [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
+                  logger_.Warning("cannot be watched now",
+                                  {{"what", "pods"},
+                                   {"reason", kube::ReasonName(fault.reason)},
+                                   {"fault", fault.message},
+                                   {"retry_ms", static_cast<int64_t>(pause.count())}});
+                },
+            .seed = options_.seed};
+  }
+
+  std::string Metrics() const {
+    std::vector<MetricFamily> families = registry_.Collect();
+    size_t left_out = pods_.left_out();
+    for (const auto& controller : controllers_) {
+      controller->AddMetrics(families);
+      left_out += controller->left_out();
+    }
+    MetricFamily told =
+        MakeMetricFamily("mindgate_watcher_decisions_told_total",
+                         "Decisions in the log, by what was done.", MetricType::Counter);
+    for (const auto& [key, count] : decisions_.counts()) {
+      AddSeries(told, {{"controller", key.first}, {"decision", key.second}},
+                static_cast<double>(count));
+    }
+    families.push_back(std::move(told));
+    families.push_back(MakeGauge("mindgate_watcher_objects_left_out",
+                                 "Objects that are too large to be read.",
+                                 static_cast<double>(left_out)));
+    families.push_back(MakeGauge("mindgate_watcher_leading", "1 while this replica leads.",
+                                 leadership_.leading() ? 1.0 : 0.0));
+    families.push_back(MakeBuildInfo(options_.version));
+    return prometheus::TextSerializer().Serialize(families);
+  }
+
+  kube::Sleeper& sleeper_;
+  log::Logger& logger_;
+  const Leadership& leadership_;
+  const Snapshot<schemas::Config>& config_;
+  const Options options_;
+  kube::Recorder recorder_;
+  DecisionLog decisions_;
+  DisruptionBudget budget_;
+  PodInformer pods_;
+  prometheus::Registry registry_;
+  prometheus::Histogram& latency_;
+  std::vector<std::unique_ptr<Controller>> controllers_;
+};
+
+Watcher::Watcher(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+                 const Clock& clock, log::Logger& logger, const Leadership& leadership,
+                 const Snapshot<schemas::Config>& config, Options options)
+    : impl_(std::make_unique<Impl>(client, writer, sleeper, clock, logger, leadership, config,
+                                   std::move(options))) {}
+Watcher::~Watcher() = default;
+
+void Watcher::Run(const std::stop_token& stop) { impl_->Run(stop); }
+void Watcher::Refresh() { impl_->Refresh(); }
+std::vector<http::Router::Route> Watcher::Routes() const { return impl_->Routes(); }
+
+}  // namespace mindgate::watcher

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/snapshot.h"
+#include "http/router.h"
+#include "kube/client.h"
+#include "schemas/config.h"
+#include "watcher/certificates/manager.h"
+#include "watcher/frame/leadership.h"
+
+namespace mindgate::watcher {
+
+// The watcher: its controllers, and what they share.
+class Watcher {
+ public:
+  struct Options {
+    std::string ns{};  // empty: all namespaces
+    // ConfigMaps of these are not scaling rules and change all the time.
+    std::vector<std::string> without_rules{};
+    bool manage_certs = false;
+    CertificateManagerOptions certs{};  // with `manage_certs`
+    std::string version{};              // of the build
+    uint64_t seed = 1;                  // another one for each replica
+  };
+
+  // `client` reads and watches; `writer` has LeaderClient::kOptions. `config` is null until a
+  // configuration is loaded, and nothing is done before. All must outlive it.
+  Watcher(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper, const Clock& clock,
+          log::Logger& logger, const Leadership& leadership,
+          const Snapshot<schemas::Config>& config, Options options);
+  ~Watcher();
+
+  // Until `stop`, in the caller's thread and many of its own, which end before it returns.
+  void Run(const std::stop_token& stop);
+  // The replica has begun or ceased to lead, or the configuration is another one. From any thread.
+  void Refresh();
+  // Of the probe port; they read this object.
+  std::vector<http::Router::Route> Routes() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mindgate::watcher
