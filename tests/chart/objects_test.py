@@ -64,7 +64,9 @@ GANGS = [
     rule("scheduling.volcano.sh", "podgroups", "list watch patch"),
 ]
 EVENTS = rule("events.k8s.io", "events", "create patch")
-OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING]
+NODES = rule("", "nodes", "list watch")
+EVICTIONS = rule("", "pods/eviction", "create")
+OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES]
 
 
 # The watcher's own, which becomes the owner of the registrations.
@@ -133,6 +135,8 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
                     OWN_NAMESPACE,
                     rule("", "pods", "get list watch patch delete"),
                     RULES_OF_SCALING,
+                    NODES,
+                    EVICTIONS,
                     *GANGS,
                     EVENTS,
                 ],
@@ -156,7 +160,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ({}, [*OBSERVE, *GANGS, EVENTS]),
     ({"elasticScaling": None, "gangRepair": True}, [*OBSERVE, *GANGS, EVENTS]),
     ({"elasticScaling": {}, "gangRepair": "on"}, [*OBSERVE, *GANGS, EVENTS]),
-    ({"elasticScaling": {"reservation": 9}, "gangRepair": False}, [*OBSERVE, EVENTS]),
+    ({"elasticScaling": {"reservation": "9s"}, "gangRepair": False}, [*OBSERVE, EVENTS]),
     ({"elasticScaling": {"mode": "observe"}, "gangRepair": "off"}, [*OBSERVE, EVENTS]),
     # Nothing is given up while mode says to look only.
     (
@@ -165,7 +169,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": "enforce"}, "gangRepair": False},
-        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, EVENTS],
+        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, NODES, EVENTS],
     ),
     (
         {"elasticScaling": {"mode": "enforce", "rebalance": False}, "gangRepair": False},
@@ -173,7 +177,13 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": "enforce", "rebalance": "enforce"}, "gangRepair": False},
-        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, EVENTS],
+        [
+            rule("", "pods", "get list watch patch delete"),
+            RULES_OF_SCALING,
+            NODES,
+            EVICTIONS,
+            EVENTS,
+        ],
     ),
     (
         {"elasticScaling": {"mode": False}},

@@ -35,7 +35,7 @@ NAMES = {
     "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, "opted-in", "gates"]],
     "validate": [
         f"{name}.validate.mindgate.io"
-        for name in [*REGISTRATIONS, "configmaps", "pod-subresources"]
+        for name in [*REGISTRATIONS, "configmaps", "services", "pod-subresources"]
     ],
 }
 SYSTEM_NAMESPACES = [
@@ -142,18 +142,18 @@ class RegistrationTest(unittest.TestCase):
             ]
             self.assertEqual(sorted(found), sorted(kinds(set())), value_set)
 
-    def test_every_kind_but_config_maps_is_mutated_and_nothing_more(self) -> None:
+    def test_every_kind_with_pods_is_mutated_and_nothing_more(self) -> None:
         for value_set in VALUE_SETS:
             hooks = [
                 webhook for hook, webhook in webhooks_of(objects_of(value_set)) if hook == "mutate"
             ]
             *others, opted_in, gates = hooks
             found = [each for webhook in others for each in registered(webhook)]
-            self.assertEqual(sorted(found), sorted(kinds({"ConfigMap"})), value_set)
+            self.assertEqual(sorted(found), sorted(kinds({"ConfigMap", "Service"})), value_set)
             # What has no namespace matches every namespaceSelector: it would be asked about twice.
             self.assertEqual(
                 sorted(registered(opted_in)),
-                sorted(kinds({"ConfigMap", "ClusterServingRuntime"})),
+                sorted(kinds({"ConfigMap", "Service", "ClusterServingRuntime"})),
                 value_set,
             )
             # The API server takes gates at the creation of a pod and never later.
@@ -173,6 +173,14 @@ class RegistrationTest(unittest.TestCase):
         for value_set, _, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
                 for group, _, resource, _ in registered(webhook):
+                    if resource == "services":
+                        # Only those of MindIE are sent, and they do not wait for an answer.
+                        self.assertEqual(webhook["failurePolicy"], "Ignore")
+                        self.assertIn(
+                            "service-of-mindie",
+                            [each["name"] for each in webhook["matchConditions"]],
+                        )
+                        continue
                     self.assertNotIn(resource, CRITICAL.get(group, "").split())
 
     def test_no_system_namespace_matches(self) -> None:
@@ -255,7 +263,7 @@ class RegistrationTest(unittest.TestCase):
         for value_set, hook, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
                 policy, seconds = settings.get(value_set, settings["others"])[hook]
-                if webhook["name"].startswith("pod-subresources."):
+                if webhook["name"].startswith(("services.", "pod-subresources.")):
                     policy = "Ignore"
                 varying = (
                     "name",
@@ -331,6 +339,7 @@ class ConditionsTest(unittest.TestCase):
             # Pods that controllers make of what was admitted are just those that need gates.
             "gates.mutate": ["not-being-deleted"],
             "configmaps.validate": [*always, "scaling-rule-or-rank-table"],
+            "services.validate": ["not-being-deleted", "new-or-changed", "service-of-mindie"],
             "pod-subresources.validate": ["not-being-deleted"],
         }
         for hook in ("mutate", "validate"):
@@ -371,7 +380,7 @@ class ConditionsTest(unittest.TestCase):
 
     def test_labels_are_those_that_the_engine_knows(self) -> None:
         names = (ROOT / "schemas/names.h").read_text() + "".join(
-            path.read_text() for path in (ROOT / "policies").glob("*.cc")
+            path.read_text() for path in (ROOT / "policies").rglob("*.cc")
         )
         text = self.expression("pods.validate", "concerns-npus")
         keys = re.findall(r"'([\w./-]+)'", text[text.index("key in [") :])

@@ -80,7 +80,7 @@ class PhasesTest(unittest.TestCase):
             "elasticScaling": {"mode": "observe", "rebalance": "enforce"},
             "rules": {"MG105": "off"},
             "maxMode": "audit",
-            "gangRepair": "off",
+            "gangRepair": False,
         }
         self.assertEqual(configuration(rendered("observe", **HANDED_OVER)), observed)
         self.assertEqual(

@@ -89,6 +89,7 @@ def test_a_good_installation(cluster: Cluster, mindgate: Release) -> None:
         "configuration",
         "permissions",
         "controllers",
+        "versions",
         "watcher",
         "watcher-bounds",
         "gates",

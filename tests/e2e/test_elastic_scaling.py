@@ -24,7 +24,7 @@ GATE = "mindgate.io/elastic-scaling"
 NODES = [f"npu-{i}" for i in range(4)]
 ENFORCE = {
     "config": {
-        "elasticScaling": {"mode": "enforce", "rebalance": "enforce", "rebalanceAfter": 5, "coolDown": 5}
+        "elasticScaling": {"mode": "enforce", "rebalance": "enforce", "rebalanceAfter": "5s", "coolDown": "5s"}
     }
 }
 
@@ -174,6 +174,21 @@ def test_edits_of_the_rule(cluster: Cluster, enforcing: Release) -> None:
     cluster.kubectl("delete", "pod", one["metadata"]["name"])
     await_held(cluster, 1, 0)
     assert running(cluster) == (1, 1)
+
+
+def test_a_rolling_update_under_a_rule(cluster: Cluster, enforcing: Release) -> None:
+    """A pod of the new template takes the place of an old one, although the shape wants no more."""
+    submit_deployments(cluster)
+    await_shape(cluster, 2, 1)
+    made = cluster.get("deployment", "prefill")["spec"]["template"]["metadata"]["annotations"]
+    assert made["huawei.com/schedule_minAvailable"] == "1"
+    strategy = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    template = {"metadata": {"annotations": {"changed": "yes"}}}
+    change = json.dumps({"spec": {"strategy": strategy, "template": template}})
+    cluster.kubectl("patch", "deployment/prefill", "--patch", change)
+    cluster.kubectl("rollout", "status", "deployment/prefill", "--timeout=120s")
+    await_shape(cluster, 2, 1)
+    assert held(cluster) == (0, 0)
 
 
 def test_without_a_rule_all_wait(cluster: Cluster, enforcing: Release) -> None:

@@ -177,9 +177,19 @@ def create_secret(watcher: Watcher, name: str, kind: str = "kubernetes.io/tls") 
     return watcher.ask("create", "--filename", "-", input=json.dumps(secret))
 
 
+def evict(watcher: Watcher, name: str, query: str) -> str:
+    """The answer to an eviction that the watcher asks for; empty when it is granted."""
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+    path = f"/api/v1/namespaces/{watcher.cluster.namespace}/pods/{name}/eviction{query}"
+    arguments = ("create", "--raw", path, "--filename", "-", "--as", watcher.user)
+    told = watcher.cluster.kubectl(*arguments, input=json.dumps(eviction), check=False)
+    return told.stderr if told.returncode else ""
+
+
 def test_what_the_watcher_does_is_allowed(watcher: Watcher) -> None:
     assert {name: watcher.patch(*write) for name, write in WRITES.items()} == dict.fromkeys(WRITES, "")
     assert watcher.ask("delete", "pod", "gated") == ""
+    assert evict(watcher, "gated", "?dryRun=All") == ""
     assert create_secret(watcher, "probe-mindgate-tls") == ""
 
 
@@ -187,6 +197,7 @@ def test_what_the_watcher_does_not_do_is_refused(watcher: Watcher) -> None:
     told = {name: watcher.patch(*refused[:3]) for name, refused in REFUSED.items()}
     assert {name: text for name, text in told.items() if REFUSED[name][3] not in text} == {}
     assert "may delete only Pods with the label mind-cluster/scaling-rule" in watcher.ask("delete", "pod", "foreign")
+    assert "may only ask whether a Pod may be evicted" in evict(watcher, "gated", "")
     for name, kind in (
         ("other", "kubernetes.io/tls"),
         ("probe-mindgate-tls", "kubernetes.io/service-account-token"),
@@ -209,10 +220,10 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Watcher) -> None
             for each in cluster.items("validatingadmissionpolicies")
             if each["metadata"]["name"].startswith("probe-mindgate-watcher-")
         ]
-        assert len(policies) == 4 and all("typeChecking" in each.get("status", {}) for each in policies)
+        assert len(policies) == 5 and all("typeChecking" in each.get("status", {}) for each in policies)
         return [each["status"]["typeChecking"] for each in policies]
 
-    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 4
+    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 5
 
 
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Watcher) -> None:

@@ -97,3 +97,12 @@ expression: |-
     (request.operation == 'CREATE' || ('labels' in object.metadata ? object.metadata.labels : {}) !=
                                       ('labels' in oldObject.metadata ? oldObject.metadata.labels : {}))
 {{- end }}
+
+{{/* The Services with the name or the NodePort that MindIE's samples fix. */}}
+{{- define "mindgate.cel.isOfMindie" -}}
+name: service-of-mindie
+expression: |-
+  'name' in object.metadata && object.metadata.name == 'mindie-ms-coordinator' ||
+  'spec' in object && 'ports' in object.spec &&
+    object.spec.ports.exists(port, 'nodePort' in port && port.nodePort == 31015)
+{{- end }}

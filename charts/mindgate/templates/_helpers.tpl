@@ -99,7 +99,7 @@ either.
 {{- end }}
 {{- end }}
 {{- if eq .Values.rolloutPhase "observe" }}
-{{- $_ := set $config "gangRepair" "off" }}
+{{- $_ := set $config "gangRepair" false }}
 {{- if eq (toString (default dict $config.elasticScaling).mode) "enforce" }}
 {{- $_ := set $config.elasticScaling "mode" "observe" }}
 {{- end }}
@@ -119,7 +119,7 @@ either.
 
 {{/*
 Settings of the watcher, with the defaults of the program: elasticScaling.mode and elasticScaling.rebalance
-(off, observe, enforce), gangRepair (on, off).
+(off, observe, enforce), gangRepair (on, off, from a boolean).
 */}}
 {{- define "mindgate.scalingMode" -}}
 {{- $scaling := default dict (include "mindgate.config" . | fromYaml).elasticScaling }}

@@ -1,5 +1,5 @@
 {{/*
-The kinds of schemas/kinds.cc, grouped into one webhook per framework, so that denials, metrics of the API server and patches
+The kinds of schemas/kinds.h, grouped into one webhook per framework, so that denials, metrics of the API server and patches
 show which framework they concern. `makers` are the owners whose controllers make objects of a kind (schemas/makers.cc). The
 argument is "mutate" or "validate".
 */}}
@@ -92,6 +92,14 @@ argument is "mutate" or "validate".
       - apps/v1 StatefulSet
   conditions:
     - {{ include "mindgate.cel.concernsMindie" . | nindent 6 | trim }}
+{{- /* Rules only warn about them: no Service waits for mindgate. */}}
+- name: services
+  failurePolicy: Ignore
+  resources:
+    - {group: "", version: v1, names: [services]}
+  conditions:
+    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
+    - {{ include "mindgate.cel.isOfMindie" . | nindent 6 | trim }}
 {{- /* Subresources of pods do not change fields that rules check. Earlier versions registered two of them; an entry without rules
        matches nothing, and remains for upgrades: Helm would remove its own fields only, and the remaining caBundle would make
        the whole object invalid. */}}
