@@ -45,6 +45,20 @@ controllers_run() {
   kubectl rollout status --namespace "$1" --timeout 120s deployment
 }
 
+# lws_admission_answers: the Deployment is available before the kubelet has shown it the certificate that it made for itself.
+lws_admission_answers() {
+  [ "$(kubectl create --dry-run=server -o jsonpath='{.spec.leaderWorkerTemplate.size}' -f - <<'END'
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: admission-probe, namespace: default}
+spec:
+  leaderWorkerTemplate:
+    workerTemplate:
+      spec: {containers: [{name: a, image: "localhost/hello:1"}]}
+END
+)" = 1 ]
+}
+
 # volcano_admission_answers: it is Ready before it listens; it gives a vcjob its queue.
 volcano_admission_answers() {
   [ "$(kubectl create --dry-run=server -o jsonpath='{.spec.queue}' -f - <<'END'
