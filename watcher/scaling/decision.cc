@@ -246,17 +246,22 @@ class Round {
     if (instance.workload.empty() || instance.revision.empty()) return false;
     const auto peers = peers_.find({instance.group, instance.workload});
     if (peers == peers_.end()) return false;
+    const auto own = peers->second.find(instance.revision);
+    return (own == peers->second.end() || std::ssize(own->second) < wanted) &&
+           excess < OlderPeers(instance);
+  }
+
+  // Of another revision of the same workload.
+  int64_t OlderPeers(const Instance& instance) const {
+    const auto peers = peers_.find({instance.group, instance.workload});
+    if (instance.workload.empty() || peers == peers_.end()) return 0;
     int64_t older = 0;
-    int64_t own = 0;
     for (const auto& [revision, since] : peers->second) {
-      if (revision == instance.revision) {
-        own = std::ssize(since);
-      } else {
-        older += std::count_if(since.begin(), since.end(),
-                               [&](Time time) { return time < instance.since; });
-      }
+      if (revision == instance.revision) continue;
+      older += std::count_if(since.begin(), since.end(),
+                             [&](Time time) { return time < instance.since; });
     }
-    return own < wanted && excess < older;
+    return older;
   }
 
   // What counts as being there already.
@@ -363,7 +368,7 @@ class Round {
   bool Withdraw() {
     std::vector<const Instance*> roomless;
     for (const Instance* instance : instances_) {
-      if (instance->group.empty() || IsNewerThanAPeer(*instance)) continue;
+      if (instance->group.empty() || OlderPeers(*instance) > 0) continue;
       if (IsRoomless(*instance)) roomless.push_back(instance);
     }
     std::stable_sort(roomless.begin(), roomless.end(), [&](const Instance* a, const Instance* b) {
@@ -385,16 +390,6 @@ class Round {
              ", and there is no room for this one: its pods return behind the gate");
     }
     return any;
-  }
-
-  bool IsNewerThanAPeer(const Instance& instance) const {
-    const auto peers = peers_.find({instance.group, instance.workload});
-    if (instance.workload.empty() || peers == peers_.end()) return false;
-    return std::any_of(peers->second.begin(), peers->second.end(), [&](const auto& peer) {
-      return peer.first != instance.revision &&
-             std::any_of(peer.second.begin(), peer.second.end(),
-                         [&](Time since) { return since < instance.since; });
-    });
   }
 
   bool IsInVain(const Instance& instance) const {
