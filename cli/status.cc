@@ -56,7 +56,7 @@ std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
                                   const Selection& selection,
                                   const schemas::ElasticScaling& settings, Time now) {
   // Nothing is taken back here: what the watcher would take back is shown as such.
-  watcher::scaling::Options options = watcher::scaling::OptionsOf(settings);
+  watcher::scaling::Options options = settings;
   if (options.rebalance == schemas::EnforcementMode::kEnforce) {
     options.rebalance = schemas::EnforcementMode::kObserve;
   }
@@ -148,8 +148,8 @@ class Status {
     ServiceFeed::Options feed;
     feed.ns = ns_;
     feed.changed = [this](const ServiceKey&) { ++changes_; };
-    feed.failed = [this](const char* what, const kube::Fault& fault, std::chrono::milliseconds) {
-      Failed(what, fault);
+    feed.failed = [this](const kube::Fault& fault, std::chrono::milliseconds) {
+      Failed("scaling rules", fault);
     };
     feed.seed = std::random_device()();
     return feed;

@@ -66,14 +66,20 @@ struct AcceleratorRow {
 // Whether the watcher does something, or only says what it would do.
 enum class EnforcementMode : uint8_t { kOff, kObserve, kEnforce };
 
-// Elastic scaling by the watcher; watcher/scaling/decision.h says what the members mean.
+// Elastic scaling by the watcher.
 struct ElasticScaling {
   EnforcementMode mode = EnforcementMode::kObserve;
+  // Counts only what runs, as upstream does: every instance of a group that lacks one is granted,
+  // and together they may be more than the shape wants.
   bool upstream_counts = false;
+  // For so long a grant counts that is not seen in the pods; then it is given again.
   std::chrono::seconds reservation{30};
+  // How long a granted instance may take to run before its siblings no longer wait for it.
   std::chrono::seconds start_deadline{600};
   EnforcementMode rebalance = EnforcementMode::kObserve;
+  // How long a wanted instance must find no room before another one is given up for it.
   std::chrono::seconds rebalance_after{60};
+  // From one that was given up to the next.
   std::chrono::seconds cool_down{300};
   int64_t give_ups_per_minute = 10;  // of all services together
   bool operator==(const ElasticScaling&) const = default;

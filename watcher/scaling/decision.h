@@ -61,21 +61,8 @@ struct Service {
   std::optional<Instance> in_vain{};
 };
 
-struct Options {
-  // Counts only what runs, as upstream does: every instance of a group that lacks one is granted,
-  // and together they may be more than the shape wants.
-  bool upstream_counts = false;
-  // For so long a grant counts that is not seen in the pods; then it is given again.
-  std::chrono::seconds reservation{30};
-  schemas::EnforcementMode rebalance = schemas::EnforcementMode::kObserve;
-  // How long a granted instance may take to run before its siblings no longer wait for it.
-  std::chrono::seconds start_deadline{600};
-  // How long a wanted instance must find no room before another one is given up for it.
-  std::chrono::seconds rebalance_after{60};
-  // From one that was given up to the next.
-  std::chrono::seconds cool_down{300};
-  bool operator==(const Options&) const = default;
-};
+// `mode` and `give_ups_per_minute` are for those who carry a decision out.
+using Options = schemas::ElasticScaling;
 
 enum class Verdict : uint8_t {
   kGrant,     // a held one may start; also: the rest of its gates goes

@@ -72,17 +72,6 @@ constexpr std::chrono::seconds kLeaving(60);
 
 }  // namespace
 
-Options OptionsOf(const schemas::ElasticScaling& settings) {
-  Options options;
-  options.upstream_counts = settings.upstream_counts;
-  options.reservation = settings.reservation;
-  options.start_deadline = settings.start_deadline;
-  options.rebalance = settings.rebalance;
-  options.rebalance_after = settings.rebalance_after;
-  options.cool_down = settings.cool_down;
-  return options;
-}
-
 // By the clock that never jumps: reservations, pauses and deadlines outlive a clock that is set.
 Time Reconciler::Now() const {
   return Time(std::chrono::floor<std::chrono::seconds>(clock_.Now().time_since_epoch()));
@@ -112,7 +101,7 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
   run.observed = Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen);
   if (run.enforced() && !FinishGivingUp(run)) return {.failed = true};
   run.decision =
-      Decide(ServiceOf(run), OptionsOf(settings), run.now,
+      Decide(ServiceOf(run), settings, run.now,
              std::max(run.state.known_since, run.state.given_up.value_or(run.state.known_since)));
   ++decided_;
   standings_.Set({key, run.decision.reached,
@@ -264,37 +253,40 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
   return all;
 }
 
+// What is destroyed is read again before: a watch may be a while behind. Nothing when it is no
+// longer what was decided about, else its resourceVersion.
+std::optional<std::string> Reconciler::LookAgain(Run& run, const PodState& pod) {
+  const auto answer = run.client.Get(kube::resources::kPods, pod.service.ns, pod.name);
+  if (!answer) return std::nullopt;
+  const json::Document document(*answer);
+  const auto now = PodOf(document.root());
+  if (!now || !IsSame(pod, *now)) return std::nullopt;
+  const json::Value* version = json::FindPath(document.root(), {"metadata", "resourceVersion"});
+  return std::string(json::AsString(version).value_or(""));
+}
+
+bool Reconciler::IsStillSo(Run& run, const ObservedInstance* instance) {
+  return instance != nullptr &&
+         std::all_of(instance->pods.begin(), instance->pods.end(),
+                     [&](const PodState* pod) { return LookAgain(run, *pod).has_value(); });
+}
+
 // Deletes its pods, which its owner makes again behind the gate. One that has found a node
 // meanwhile stays, and with it the instance.
 bool Reconciler::Withdraw(Run& run, const ObservedInstance& instance) {
-  std::map<std::string, std::string> versions;  // by name
+  std::vector<std::string> versions;
   for (const PodState* pod : instance.pods) {
-    const auto answer = run.client.Get(kube::resources::kPods, pod->service.ns, pod->name);
-    if (!answer) return false;
-    const json::Document document(*answer);
-    const auto now = PodOf(document.root());
-    if (!now || !IsSame(*pod, *now)) return false;
-    versions[pod->name] =
-        json::AsString(json::FindPath(document.root(), {"metadata", "resourceVersion"}))
-            .value_or("");
+    auto version = LookAgain(run, *pod);
+    if (!version) return false;
+    versions.push_back(*std::move(version));
   }
-  for (const PodState* pod : instance.pods) {
-    if (pod->gate) continue;  // it is where it should be
-    if (Delete(run, *pod, versions.at(pod->name)) != Done::kYes) return false;
+  for (size_t i = 0; i < versions.size(); ++i) {
+    const PodState& pod = *instance.pods[i];
+    if (pod.gate) continue;  // it is where it should be
+    if (Delete(run, pod, std::move(versions[i])) != Done::kYes) return false;
   }
   ++withdrawn_;
   return true;
-}
-
-// What is destroyed is read again before: a watch may be a while behind.
-bool Reconciler::IsStillSo(Run& run, const ObservedInstance* instance) {
-  if (instance == nullptr) return false;
-  return std::all_of(instance->pods.begin(), instance->pods.end(), [&](const PodState* pod) {
-    const auto answer = run.client.Get(kube::resources::kPods, pod->service.ns, pod->name);
-    if (!answer) return false;
-    const auto now = PodOf(json::Document(*answer).root());
-    return now && IsSame(*pod, *now);
-  });
 }
 
 bool Reconciler::MayBeEvicted(Run& run, const ObservedInstance& instance) {
@@ -326,12 +318,17 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
     for (const PodState* pod : instance.pods) {
       if (Delete(run, *pod, "") != Done::kNo) giving_up.deleted.insert(pod->uid);
     }
-    if (giving_up.deleted != giving_up.pods) continue;
-    ++given_up_;
-    giving_up.told = true;
-    names.erase(outcome->instance);
+    if (CountWhenDone(giving_up)) names.erase(outcome->instance);
   }
   return names;
+}
+
+// True once: when the last of its pods was deleted.
+bool Reconciler::CountWhenDone(GivingUp& giving_up) {
+  if (giving_up.told || giving_up.deleted != giving_up.pods) return false;
+  giving_up.told = true;
+  ++given_up_;
+  return true;
 }
 
 // Deletes what is left of those that are given up. False as long as the watch shows a pod of them:
@@ -354,9 +351,7 @@ bool Reconciler::FinishGivingUp(Run& run) {
       }
       any_live = any_live || pod != live.end();
     }
-    if (!giving_up.told && giving_up.deleted == giving_up.pods) {
-      ++given_up_;
-      giving_up.told = true;
+    if (CountWhenDone(giving_up)) {
       Tell(run.key, giving_up.outcome, kGivenUp, true, run.Find(each->first));
     }
     finished = finished && !any_live;

@@ -29,8 +29,6 @@ struct Wording;  // how an outcome is told
 
 using NodeNames = std::set<std::string, std::less<>>;
 
-Options OptionsOf(const schemas::ElasticScaling& settings);
-
 // Decides about one service and carries the decision out: opens gates, takes grants back that found
 // no room, and gives instances up when rebalancing says so. `mindgate watch` and `mindgate
 // simulate` run the same one.
@@ -116,6 +114,7 @@ class Reconciler {
   Time Now() const;
   static void NoteSeen(const std::vector<PodPtr>& pods, Time now, ServiceState& state);
   static Service ServiceOf(const Run& run);
+  bool CountWhenDone(GivingUp& giving_up);
   bool FinishGivingUp(Run& run);
   void Brake(Run& run);
   std::set<std::string> CarryOut(Run& run);
@@ -123,7 +122,8 @@ class Reconciler {
   Done OpenGates(Run& run, const ObservedInstance& instance);
   bool Withdraw(Run& run, const ObservedInstance& instance);
   std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
-  bool IsStillSo(Run& run, const ObservedInstance* instance);
+  static std::optional<std::string> LookAgain(Run& run, const PodState& pod);
+  static bool IsStillSo(Run& run, const ObservedInstance* instance);
   bool MayBeEvicted(Run& run, const ObservedInstance& instance);
   Done Delete(Run& run, const PodState& pod, std::string resource_version);
   void TellAll(Run& run, const std::set<std::string>& undone);
