@@ -15,6 +15,7 @@
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
 #include "watcher/frame/pods.h"
+#include "watcher/frame/watch_fault.h"
 #include "watcher/gang_repair/controller.h"
 #include "watcher/probes.h"
 #include "watcher/scaling/controller.h"
@@ -128,16 +129,7 @@ class Watcher::Impl {
   }
 
   PodInformer::Options PodOptions() {
-    return {.ns = options_.ns,
-            .failed =
-                [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-                  logger_.Warning("cannot be watched now",
-                                  {{"what", "pods"},
-                                   {"reason", kube::ReasonName(fault.reason)},
-                                   {"fault", fault.message},
-                                   {"retry_ms", static_cast<int64_t>(pause.count())}});
-                },
-            .seed = options_.seed};
+    return {.ns = options_.ns, .failed = WarnOfWatchFaults(logger_, "pods"), .seed = options_.seed};
   }
 
   std::string Metrics() const {

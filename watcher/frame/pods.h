@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -53,14 +52,10 @@ class PodInformer {
   template <typename T>
   void Subscribe(Subscription<T> subscription) {
     const auto typed = [](const ErasedPtr& pod) { return std::static_pointer_cast<const T>(pod); };
-    Subscriber erased{std::move(subscription.wanted),
-                      std::move(subscription.label_selector),
-                      std::move(subscription.fields),
-                      std::move(subscription.project),
-                      {},
-                      {},
+    Subscriber erased{std::move(subscription.wanted),        std::move(subscription.label_selector),
+                      std::move(subscription.fields),        std::move(subscription.project),
+                      std::move(subscription.left_out),      {},
                       std::move(subscription.became_current)};
-    if (subscription.left_out) erased.left_out = std::move(subscription.left_out);
     erased.changed = [typed, changed = std::move(subscription.changed)](const ErasedPtr& before,
                                                                         const ErasedPtr& after) {
       changed(typed(before), typed(after));

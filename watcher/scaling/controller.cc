@@ -5,6 +5,7 @@
 
 #include "base/metric_family.h"
 #include "base/thread.h"
+#include "watcher/frame/watch_fault.h"
 
 namespace mindgate::watcher::scaling {
 namespace {
@@ -44,13 +45,7 @@ ServiceFeed::Options ScalingController::FeedOptions() {
   feed.wanted = [this] { return wanted(); };
   feed.changed = [this](const ServiceKey& service) { loop_.Enqueue(service); };
   feed.became_current = [this] { EnqueueAll(); };
-  feed.failed = [this](const char* what, const kube::Fault& fault,
-                       std::chrono::milliseconds pause) {
-    logger_.Warning("cannot be watched now", {{"what", std::string_view(what)},
-                                              {"reason", kube::ReasonName(fault.reason)},
-                                              {"fault", fault.message},
-                                              {"retry_ms", static_cast<int64_t>(pause.count())}});
-  };
+  feed.failed = WarnOfWatchFaults(logger_, "scaling rules");
   feed.seed = options_.seed;
   return feed;
 }
@@ -58,12 +53,7 @@ ServiceFeed::Options ScalingController::FeedOptions() {
 NodeInformer::Options ScalingController::NodeOptions() {
   NodeInformer::Options nodes;
   nodes.changed = [this] { EnqueueAll(); };
-  nodes.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    logger_.Warning("nodes cannot be watched now: all of them count as usable",
-                    {{"reason", kube::ReasonName(fault.reason)},
-                     {"fault", fault.message},
-                     {"retry_ms", static_cast<int64_t>(pause.count())}});
-  };
+  nodes.failed = WarnOfWatchFaults(logger_, "nodes, which all count as usable");
   nodes.seed = options_.seed;
   return nodes;
 }

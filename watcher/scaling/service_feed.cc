@@ -46,9 +46,7 @@ RuleFeed::Options ServiceFeed::RuleOptions() {
   rules.read = [this](const RuleName& rule, std::shared_ptr<const RuleState> state) {
     Tell(index_.RuleChanged(rule.ns, rule.name, std::move(state)));
   };
-  rules.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    if (options_.failed) options_.failed("scaling rules", fault, pause);
-  };
+  rules.failed = options_.failed;
   rules.became_current = options_.became_current;
   rules.seed = options_.seed + 1;
   return rules;

@@ -24,9 +24,8 @@ class ServiceFeed {
     // After each change that concerns a service, in a thread of the feed.
     std::function<void(const ServiceKey&)> changed{};
     std::function<void()> became_current{};  // current() may have become true; likewise
-    // What cannot be followed now ("scaling rules"), and when it is tried again.
-    std::function<void(const char* what, const kube::Fault& fault, std::chrono::milliseconds pause)>
-        failed{};
+    // Rules cannot be followed now.
+    std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
   };
 
