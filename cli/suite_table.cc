@@ -21,8 +21,6 @@ using schemas::Raw;
 using schemas::Text;
 using schemas::Type;
 
-constexpr schemas::KeyOptions kRequiredKey = {.required = true};
-
 Type<const Json*> ObjectOrFile() { return Raw({"object", "string"}); }
 
 Type<WrittenConfig> ConfigOrFile() {
@@ -60,14 +58,15 @@ Type<Expectation> ExpectTable() {
        {"patch", "The whole JSON Patch, operation by operation.", &Expectation::patch,
         WholeValue(List(Raw({"object"})))},
        {"changes", "All changes, in any order.", &Expectation::changes,
-        List(Object<Json>({ComparedKey("mutator", "The mutator.", Text(), kRequiredKey),
+        List(Object<Json>({ComparedKey("mutator", "The mutator.", Text(), schemas::kRequired),
                            ComparedKey("path", "The JSON pointer.", Text())}))},
        {"findings", "All findings, in any order.", &Expectation::findings,
-        List(Object<Json>({ComparedKey("rule", "The rule, by id or name.",
-                                       schemas::RuleName(admission::KnownNames()), kRequiredKey),
-                           ComparedKey("field", "The field path.", Text()),
-                           ComparedKey("mode", "The effective mode.",
-                                       schemas::Word({"enforce", "warn", "audit"}))}))},
+        List(Object<Json>(
+            {ComparedKey("rule", "The rule, by id or name.",
+                         schemas::RuleName(admission::KnownNames()), schemas::kRequired),
+             ComparedKey("field", "The field path.", Text()),
+             ComparedKey("mode", "The effective mode.",
+                         schemas::Word({"enforce", "warn", "audit"}))}))},
        {"warnings", "The warnings shown to users of kubectl, in order.", &Expectation::warnings,
         List(Text())}},
       [](Expectation&, const Field& field) {
@@ -80,9 +79,9 @@ Type<Expectation> ExpectTable() {
 Type<WrittenCase> CaseTable() {
   return Object<WrittenCase>(
       {{"name", "The name of the case.", [](WrittenCase& c) -> auto& { return c.test.name; },
-        NonEmptyText(), kRequiredKey},
+        NonEmptyText(), schemas::kRequired},
        {"input", "The object, or the name of a file with it.", &WrittenCase::input, ObjectOrFile(),
-        kRequiredKey},
+        schemas::kRequired},
        {"document",
         "The number of the document in the input file, if it has several. The others can be "
         "referenced.",
@@ -100,7 +99,7 @@ Type<WrittenCase> CaseTable() {
        {"others", "Other objects that can be referenced, or names of files with them.",
         &WrittenCase::others, List(ObjectOrFile())},
        {"expect", "The expected decision. Fields that are left out are not compared.",
-        [](WrittenCase& c) -> auto& { return c.test.expect; }, ExpectTable(), kRequiredKey}});
+        [](WrittenCase& c) -> auto& { return c.test.expect; }, ExpectTable(), schemas::kRequired}});
 }
 
 Type<WrittenSuite> MakeSuiteTable() {
@@ -110,7 +109,8 @@ Type<WrittenSuite> MakeSuiteTable() {
         &WrittenSuite::config, ConfigOrFile()},
        {"now", "The time for which exceptions are evaluated (2026-12-31T12:00:00Z).",
         &WrittenSuite::now, TimeOfSuite()},
-       {"cases", "The test cases.", &WrittenSuite::cases, List(CaseTable(), 1), kRequiredKey}});
+       {"cases", "The test cases.", &WrittenSuite::cases, List(CaseTable(), 1),
+        schemas::kRequired}});
 }
 
 }  // namespace

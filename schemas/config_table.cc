@@ -174,6 +174,7 @@ Type<Versions> VersionsTable() {
 }
 
 Type<RuleModes> RuleModesTable(const KnownNames& known) {
+  const Type<Mode> mode_type = RuleMode();
   std::vector<Key<RuleModes>> keys;
   for (const KnownNames::Name& rule : known.rules) {
     const auto set = [id = std::string(rule.id)](RuleModes& modes, Mode mode, const Field& field) {
@@ -182,7 +183,7 @@ Type<RuleModes> RuleModesTable(const KnownNames& known) {
     };
     for (const std::string_view name : {rule.id, rule.name}) {
       keys.push_back(
-          Key<RuleModes>::Calling(std::string(name), Sentence(rule.summary), RuleMode(), set));
+          Key<RuleModes>::Calling(std::string(name), Sentence(rule.summary), mode_type, set));
     }
   }
   auto table =
@@ -208,29 +209,23 @@ Type<ElasticScaling> ElasticScalingTable() {
   return Object(std::move(keys)).OrNull();
 }
 
-Type<NamespaceOverride> NamespaceTable(const KnownNames& known) {
+Type<NamespaceOverride> NamespaceTable(const Type<RuleModes>& rule_modes) {
   return Object<NamespaceOverride>(
-      {{"name",
-        "The namespace, or the beginning of its name with a * at the end.",
-        &NamespaceOverride::name,
-        Pattern(NonEmptyText()),
-        {.required = true}},
+      {{"name", "The namespace, or the beginning of its name with a * at the end.",
+        &NamespaceOverride::name, Pattern(NonEmptyText()), kRequired},
        {"inject",
         "With disabled nothing is injected into this namespace; rules still apply. The default is "
         "enabled.",
         &NamespaceOverride::inject, Choice<bool>({{"enabled", true}, {"disabled", false}})},
        {"rules",
         "Modes of rules in this namespace, written as under the top-level key of the same name.",
-        &NamespaceOverride::rules, RuleModesTable(known)}});
+        &NamespaceOverride::rules, rule_modes}});
 }
 
 Type<Exception> ExceptionTable(const KnownNames& known) {
   return Object<Exception>(
-      {{"rules",
-        "The rules that may be broken, by id or name.",
-        &Exception::rules,
-        List(RuleName(known), 1),
-        {.required = true}},
+      {{"rules", "The rules that may be broken, by id or name.", &Exception::rules,
+        List(RuleName(known), 1), kRequired},
        {"namespace",
         "Only in this namespace; a * at the end matches every ending. Left out, in all namespaces.",
         &Exception::ns, Pattern(Text())},
@@ -240,21 +235,11 @@ Type<Exception> ExceptionTable(const KnownNames& known) {
         "Only the object of this name; a * at the end matches every ending. Left out, every "
         "object.",
         &Exception::name, Pattern(Text())},
-       {"owner",
-        "Who answers for the exception.",
-        &Exception::owner,
-        NonEmptyText(),
-        {.required = true}},
-       {"reason",
-        "Why the rule may be broken.",
-        &Exception::reason,
-        NonEmptyText(),
-        {.required = true}},
+       {"owner", "Who answers for the exception.", &Exception::owner, NonEmptyText(), kRequired},
+       {"reason", "Why the rule may be broken.", &Exception::reason, NonEmptyText(), kRequired},
        {"expires",
         "The last day of the exception (2026-12-31, in UTC) or a time (2026-12-31T12:00:00Z).",
-        &Exception::expires,
-        Date(),
-        {.required = true}}});
+        &Exception::expires, Date(), kRequired}});
 }
 
 void CheckAccelerator(AcceleratorRow& row, const Field& field) {
@@ -281,16 +266,9 @@ Type<AcceleratorRow> AcceleratorTable() {
        {"acceleratorType",
         "The value of accelerator-type in the nodeSelector that selects this row.",
         &AcceleratorRow::accelerator_type, NonEmptyText()},
-       {"nodeChips",
-        "Chips of one node.",
-        &AcceleratorRow::node_chips,
-        Whole(1, 1024),
-        {.required = true}},
-       {"podChips",
-        "Numbers of chips that one pod may request.",
-        &AcceleratorRow::pod_chips,
-        ListInto<std::set<int64_t>>(Whole(1, 1024), 1),
-        {.required = true}},
+       {"nodeChips", "Chips of one node.", &AcceleratorRow::node_chips, Whole(1, 1024), kRequired},
+       {"podChips", "Numbers of chips that one pod may request.", &AcceleratorRow::pod_chips,
+        ListInto<std::set<int64_t>>(Whole(1, 1024), 1), kRequired},
        {"superPod",
         "True when nodes of this type form super pods, so that sp-block applies. The default is "
         "false.",
@@ -342,6 +320,7 @@ Type<std::string> RuleName(const KnownNames& known) {
 }
 
 Type<Config> ConfigTable(const KnownNames& known) {
+  const Type<RuleModes> rule_modes = RuleModesTable(known);
   std::vector<Key<Config>> keys = {
       {"scheduler",
        "The scheduler that the mutator scheduler-name writes into templates that request NPUs and "
@@ -375,12 +354,12 @@ Type<Config> ConfigTable(const KnownNames& known) {
        "warning, audit only records, off does not check. Rules that are not listed keep their own "
        "default; `mindgate explain` shows it.",
        &Config::rules,
-       RuleModesTable(known),
+       rule_modes,
        {.example = R"({"MG050": "enforce", "MG051": "off"})"}},
       {"namespaces",
        "Overrides for namespaces. The first entry that matches applies.",
        &Config::namespaces,
-       List(NamespaceTable(known)).OrNull(),
+       List(NamespaceTable(rule_modes)).OrNull(),
        {.example = R"([{"name": "team-*", "inject": "disabled", "rules": {"MG050": "warn"}}])"}},
       {"exceptions",
        "Lets named objects break named rules until a date.",

@@ -180,6 +180,7 @@ struct KeyOptions {
   bool required = false;
   const char* example = nullptr;  // JSON
 };
+inline constexpr KeyOptions kRequired = {.required = true};
 
 // One key of an object that is read into an S.
 template <typename S>

@@ -25,8 +25,6 @@ using schemas::Type;
 using schemas::Whole;
 using std::chrono::seconds;
 
-constexpr schemas::KeyOptions kRequired = {.required = true};
-
 Type<seconds> AnyDuration() { return Duration(seconds(0), kMaxDuration); }
 
 // --- nodes, rules and services ---------------------------------------------------------------
@@ -37,13 +35,13 @@ Type<WrittenNode> NodeTable() {
        {"count", "How many nodes like this.", &WrittenNode::count, Whole(1, kMaxNodes)},
        {"prefix", "Their names without the number, which begins at 0.", &WrittenNode::prefix,
         NonEmptyText()},
-       {"npus", "NPUs of each.", &WrittenNode::npus, Whole(1, kMaxNpus), kRequired}});
+       {"npus", "NPUs of each.", &WrittenNode::npus, Whole(1, kMaxNpus), schemas::kRequired}});
 }
 
 template <typename S, typename Rule>
 std::vector<Key<S>> RuleKeys(Rule rule) {
   return {{"name", "The ConfigMap.", [rule](S& s) -> auto& { return rule(s).name; }, NonEmptyText(),
-           kRequired},
+           schemas::kRequired},
           {"namespace", "Its namespace.", [rule](S& s) -> auto& { return rule(s).ns; },
            NonEmptyText()}};
 }
@@ -55,13 +53,13 @@ Type<RuleSpec> RuleTable() {
         out = field.value.is_string() ? field.value.get<std::string>() : field.value.dump(2);
       }};
   keys.emplace_back("text", "elastic_scaling.json, as text or as YAML.", &RuleSpec::text, text,
-                    kRequired);
+                    schemas::kRequired);
   return Object(std::move(keys));
 }
 
 template <typename S>
 std::vector<Key<S>> InstanceKeys() {
-  return {{"name", "Its name.", &S::name, NonEmptyText(), kRequired},
+  return {{"name", "Its name.", &S::name, NonEmptyText(), schemas::kRequired},
           {"group", "Its label mind-cluster/group-name.", &S::group, Text()},
           {"pods", "How many pods.", &S::pods, Whole(1, kMaxPods)},
           {"npusPerPod", "NPUs of each.", &S::npus_per_pod, Whole(1, kMaxNpus)}};
@@ -71,12 +69,12 @@ Type<WrittenService> ServiceTable() {
   auto keys = InstanceKeys<WrittenInstance>();
   keys.emplace_back("at", "When it is submitted.", &WrittenInstance::at, AnyDuration());
   return Object<WrittenService>(
-      {{"jobID", "Its label jobID.", &WrittenService::job_id, NonEmptyText(), kRequired},
+      {{"jobID", "Its label jobID.", &WrittenService::job_id, NonEmptyText(), schemas::kRequired},
        {"namespace", "Its namespace.",
         [](WrittenService& service) -> auto& { return service.rule.ns; }, NonEmptyText()},
        {"rule", "Its label mind-cluster/scaling-rule.",
         [](WrittenService& service) -> auto& { return service.rule.name; }, NonEmptyText(),
-        kRequired},
+        schemas::kRequired},
        {"instances", "Its instances, submitted at the start or at a time of their own.",
         &WrittenService::instances, List(Object(std::move(keys)))}});
 }
@@ -173,7 +171,7 @@ Type<Expectation> ExpectTable() {
 
 template <typename Cards>
 Type<Cards> CardsTable() {
-  return Object<Cards>({{"node", "The node.", &Cards::name, Text(), kRequired},
+  return Object<Cards>({{"node", "The node.", &Cards::name, Text(), schemas::kRequired},
                         {"count", "How many.", &Cards::count, Whole(1, kMaxNpus)}});
 }
 
@@ -205,7 +203,7 @@ Key<WrittenEntry> ActionKey(std::string name, std::string_view description,
 
 Type<WrittenEntry> EntryTable() {
   std::vector<Key<WrittenEntry>> keys = {
-      {"at", "When: 90s, 5m, 1m30s.", &WrittenEntry::at, AnyDuration(), kRequired},
+      {"at", "When: 90s, 5m, 1m30s.", &WrittenEntry::at, AnyDuration(), schemas::kRequired},
       ActionKey<BreakNode>("breakNode", "The node that fails with all its pods.", Text()),
       ActionKey<RepairNode>("repairNode", "The node that comes back.", Text()),
       ActionKey<BreakCards>("breakCard", "NPUs that fail, lowest numbers first.",
@@ -252,15 +250,15 @@ Type<WrittenScenario> MakeScenarioTable() {
   return Object<WrittenScenario>(
       {{"name", "What the scenario shows.",
         [](WrittenScenario& written) -> auto& { return written.scenario.name; }, NonEmptyText()},
-       {"nodes", "The nodes.", &WrittenScenario::nodes, List(NodeTable(), 1), kRequired},
+       {"nodes", "The nodes.", &WrittenScenario::nodes, List(NodeTable(), 1), schemas::kRequired},
        {"rules", "The scaling rules at the start.", &WrittenScenario::rules, List(RuleTable()),
-        kRequired},
+        schemas::kRequired},
        {"options", "How the watcher decides, and how long things take.",
         [](WrittenScenario& written) -> auto& { return written.scenario.options; }, OptionsTable()},
        {"services", "The inference services.", &WrittenScenario::services, List(ServiceTable(), 1),
-        kRequired},
+        schemas::kRequired},
        {"timeline", "What happens, and what is expected, in order of time.",
-        &WrittenScenario::timeline, List(EntryTable(), 1), kRequired}},
+        &WrittenScenario::timeline, List(EntryTable(), 1), schemas::kRequired}},
       CheckOrderOfEntries);
 }
 
