@@ -26,6 +26,12 @@ using watcher::scaling::Verdict;
 
 inline constexpr Time kStart = Time(std::chrono::seconds(1767225600));  // 2026-01-01T00:00:00Z
 
+inline Options Rebalancing(EnforcementMode mode = EnforcementMode::kEnforce) {
+  Options options;
+  options.rebalance = mode;
+  return options;
+}
+
 // "g0=2 g1=1" as pairs.
 inline std::vector<std::pair<std::string, int64_t>> CountsOf(std::string_view text) {
   std::vector<std::pair<std::string, int64_t>> counts;

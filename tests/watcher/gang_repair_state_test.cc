@@ -204,6 +204,12 @@ const PodGroup kGroup{
 const Pod kPod{"serving", "s2"};
 using Affected = State::Affected;
 
+void ShowOneGang(State& state) {
+  state.Change(nullptr, &kDeployment);
+  state.Change(nullptr, &kSet);
+  state.Change(nullptr, &kGroup);
+}
+
 TEST(GangRepairState, PutsTogetherWhatBelongsTogetherInAnyOrder) {
   State state;
   EXPECT_EQ(state.Change(nullptr, &kPod), Affected{}) << "whose it is, is not known yet";
@@ -240,9 +246,7 @@ TEST(GangRepairState, PutsTogetherWhatBelongsTogetherInAnyOrder) {
 // An ownerReference names no namespace, and anybody may write a uid of another tenant's into one.
 TEST(GangRepairState, ObjectsOfAnotherNamespaceDoNotBelongToIt) {
   State state;
-  state.Change(nullptr, &kDeployment);
-  state.Change(nullptr, &kSet);
-  state.Change(nullptr, &kGroup);
+  ShowOneGang(state);
   PodGroup foreign = kGroup;
   foreign.ns = "other";
   foreign.uid = "g9";
@@ -256,9 +260,7 @@ TEST(GangRepairState, ObjectsOfAnotherNamespaceDoNotBelongToIt) {
 
 TEST(GangRepairState, AReplacedObjectIsAnother) {
   State state;
-  state.Change(nullptr, &kDeployment);
-  state.Change(nullptr, &kSet);
-  state.Change(nullptr, &kGroup);
+  ShowOneGang(state);
   PodGroup other = kGroup;
   other.uid = "g3";
   other.marker = "1";
@@ -278,9 +280,7 @@ TEST(GangRepairState, AReplacedObjectIsAnother) {
 
 TEST(GangRepairState, AnAnswerCountsUntilAWatchHasCaughtUp) {
   State state;
-  state.Change(nullptr, &kDeployment);
-  state.Change(nullptr, &kSet);
-  state.Change(nullptr, &kGroup);
+  ShowOneGang(state);
   const auto version = [](const char* number, const char* marker) {
     PodGroup group = kGroup;
     group.version = number;

@@ -15,12 +15,6 @@ namespace {
 
 using std::chrono::seconds;
 
-Options Exact(EnforcementMode rebalance = EnforcementMode::kEnforce) {
-  Options options;
-  options.rebalance = rebalance;
-  return options;
-}
-
 std::set<std::string> NamesWith(const Decision& decision, Verdict verdict) {
   std::set<std::string> names;
   for (const Outcome& outcome : decision.outcomes) {
@@ -102,7 +96,7 @@ TEST(ScalingProperties, AGrantOfExactCountsIsOneOfUpstreams) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);
-    Options options = Exact();
+    Options options = Rebalancing();
     const auto exact = NamesWith(Decide(service, options, kStart), Verdict::kGrant);
     options.upstream_counts = true;
     const auto upstream = NamesWith(Decide(service, options, kStart), Verdict::kGrant);
@@ -114,8 +108,8 @@ TEST(ScalingProperties, NeverMoreThanTheShapeWantsOrThereWere) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);
-    const Decision decision = Decide(service, Exact(), kStart);
-    const auto before = There(service, Exact());
+    const Decision decision = Decide(service, Rebalancing(), kStart);
+    const auto before = There(service, Rebalancing());
     auto after = before;
     for (const Outcome& outcome : decision.outcomes) {
       if (outcome.verdict == Verdict::kGrant) ++after[outcome.group];
@@ -132,9 +126,9 @@ TEST(ScalingProperties, NeverFewerThanItCould) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);
-    const Decision decision = Decide(service, Exact(), kStart);
+    const Decision decision = Decide(service, Rebalancing(), kStart);
     if (!decision.aim) return;
-    auto there = There(service, Exact());
+    auto there = There(service, Rebalancing());
     std::set<std::string> held;
     for (const Outcome& outcome : decision.outcomes) {
       if (outcome.verdict == Verdict::kGrant) ++there[outcome.group];
@@ -183,11 +177,11 @@ TEST(ScalingProperties, DecidingTwiceGrantsNothingMore) {
   EXPECT_TRUE(Holds([] {
     Service service = AnyService();
     Log(service);
-    const auto grants = NamesWith(Decide(service, Exact(), kStart), Verdict::kGrant);
+    const auto grants = NamesWith(Decide(service, Rebalancing(), kStart), Verdict::kGrant);
     for (Instance& instance : service.instances) {
       if (grants.contains(instance.name)) instance.granted = kStart;
     }
-    RC_ASSERT(NamesWith(Decide(service, Exact(), kStart), Verdict::kGrant).empty());
+    RC_ASSERT(NamesWith(Decide(service, Rebalancing(), kStart), Verdict::kGrant).empty());
   }));
 }
 
@@ -269,7 +263,7 @@ TEST(ScalingProperties, OneThatIsGivenUpLeavesWhatTheShapeWants) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);
-    const Decision decision = Decide(service, Exact(), kStart);
+    const Decision decision = Decide(service, Rebalancing(), kStart);
     const auto victims = NamesWith(decision, Verdict::kGiveUp);
     if (victims.empty()) return;
     std::map<std::string, int64_t> running;
@@ -292,7 +286,7 @@ TEST(ScalingProperties, OneThatIsGivenUpLeavesWhatTheShapeWants) {
     RC_ASSERT(
         std::any_of(service.instances.begin(), service.instances.end(), [&](const Instance& i) {
           return i.phase == Phase::kStarting && i.unschedulable && i.name != *victims.begin() &&
-                 *i.unschedulable + Exact().rebalance_after <= kStart &&
+                 *i.unschedulable + Rebalancing().rebalance_after <= kStart &&
                  running[i.group] < Wanted(service, *decision.aim, i.group);
         }));
   }));
@@ -317,9 +311,9 @@ TEST(ScalingProperties, ObservingSaysWhatEnforcingDoes) {
   EXPECT_TRUE(Holds([] {
     const Service service = AnyService();
     Log(service);
-    const Decision enforced = Decide(service, Exact(), kStart);
-    const Decision observed = Decide(service, Exact(EnforcementMode::kObserve), kStart);
-    const Decision off = Decide(service, Exact(EnforcementMode::kOff), kStart);
+    const Decision enforced = Decide(service, Rebalancing(), kStart);
+    const Decision observed = Decide(service, Rebalancing(EnforcementMode::kObserve), kStart);
+    const Decision off = Decide(service, Rebalancing(EnforcementMode::kOff), kStart);
     RC_ASSERT(enforced.would.empty() && off.would.empty());
     RC_ASSERT(observed.outcomes == off.outcomes);
     Decision replaced = observed;

@@ -14,12 +14,6 @@ using std::chrono::seconds;
 constexpr const char* kShapes = "p=2 d=1 | p=1 d=1";
 constexpr Time kLongAgo = kStart - seconds(60);
 
-Options Enforced() {
-  Options options;
-  options.rebalance = EnforcementMode::kEnforce;
-  return options;
-}
-
 struct Case {
   std::string name;
   std::vector<Instance> instances;
@@ -33,7 +27,7 @@ void ExpectGivenUp(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
     const Service service{RuleOf(c.shapes), "", c.instances};
-    const Decision decision = Decide(service, Enforced(), kStart);
+    const Decision decision = Decide(service, Rebalancing(), kStart);
     EXPECT_EQ(With(decision, Verdict::kGiveUp), c.given_up);
     EXPECT_EQ(With(decision, Verdict::kWithdraw), c.withdrawn);
     EXPECT_EQ(ShowWould(decision), "");
@@ -190,7 +184,7 @@ TEST(ScalingRebalance, TheStrandedOneThatWaitsLongestIsNamed) {
 TEST(ScalingRebalance, TimeAloneMakesItSo) {
   const Service service{
       RuleOf(kShapes), "", {Running("p-0"), Running("p-1"), Stuck("d-0", kStart)}};
-  Options options = Enforced();
+  Options options = Rebalancing();
   options.rebalance_after = seconds(45);
   const Decision before = Decide(service, options, kStart + seconds(44));
   EXPECT_EQ(With(before, Verdict::kGiveUp), "");

@@ -14,12 +14,6 @@ using std::chrono::seconds;
 constexpr const char* kPrefill = "p=3 d=1 | p=2 d=1 | p=1 d=1";
 const Time kBefore = kStart - seconds(3600);
 
-Options Enforcing() {
-  Options options;
-  options.rebalance = EnforcementMode::kEnforce;
-  return options;
-}
-
 Instance Revised(Instance instance, const std::string& revision, Time since) {
   instance.workload = "Deployment/chat";
   instance.revision = revision;
@@ -37,7 +31,7 @@ struct TakeBackCase {
   std::vector<Instance> instances;
   std::string want;
   std::string shapes = kPrefill;
-  Options options = Enforcing();
+  Options options = Rebalancing();
 };
 
 void ExpectOutcomes(const std::vector<TakeBackCase>& cases) {
@@ -94,11 +88,11 @@ TEST(ScalingTakeBack, BeforeAnythingThatRuns) {
       RuleOf(kPrefill),
       "",
       {Running("p-0"), Running("p-1"), Stuck("p-2", kBefore), Stuck("d-0", kBefore)}};
-  EXPECT_EQ(ShowOutcomes(Decide(service, Enforcing(), kStart)),
+  EXPECT_EQ(ShowOutcomes(Decide(service, Rebalancing(), kStart)),
             "d-0 keep, p-0 keep, p-1 keep, p-2 withdraw");
   Service then = service;
   then.instances[2] = Held("p-2");
-  EXPECT_EQ(ShowOutcomes(Decide(then, Enforcing(), kStart)),
+  EXPECT_EQ(ShowOutcomes(Decide(then, Rebalancing(), kStart)),
             "d-0 keep, p-0 keep, p-1 give up, p-2 hold");
   Options observe;
   observe.rebalance = EnforcementMode::kObserve;
@@ -115,19 +109,19 @@ TEST(ScalingTakeBack, WhatIsLeavingIsWaitedFor) {
                   "",
                   {Running("p-0"), Running("p-1"), Stuck("d-0", kBefore)},
                   kStart + seconds(20)};
-  const Decision waits = Decide(service, Enforcing(), kStart);
+  const Decision waits = Decide(service, Rebalancing(), kStart);
   EXPECT_EQ(With(waits, Verdict::kGiveUp), "");
   EXPECT_EQ(waits.requeue_at, kStart + seconds(20));
-  EXPECT_EQ(With(Decide(service, Enforcing(), kStart + seconds(20)), Verdict::kGiveUp), "p-1");
+  EXPECT_EQ(With(Decide(service, Rebalancing(), kStart + seconds(20)), Verdict::kGiveUp), "p-1");
 }
 
 // M3: one that did not help is not followed by another one.
 TEST(ScalingTakeBack, NotAgainWhenTheLastOneChangedNothing) {
   Service service{RuleOf(kPrefill), "", {Running("p-0"), Running("p-1"), Stuck("d-0", kBefore)}};
   service.in_vain = service.instances[2];
-  EXPECT_EQ(With(Decide(service, Enforcing(), kStart), Verdict::kGiveUp), "");
+  EXPECT_EQ(With(Decide(service, Rebalancing(), kStart), Verdict::kGiveUp), "");
   service.instances[2].since = kStart - seconds(1);  // its pods are others now
-  EXPECT_EQ(With(Decide(service, Enforcing(), kStart), Verdict::kGiveUp), "p-1");
+  EXPECT_EQ(With(Decide(service, Rebalancing(), kStart), Verdict::kGiveUp), "p-1");
 }
 
 // M5.
@@ -152,7 +146,7 @@ TEST(ScalingTakeBack, OneThatDoesNotStartInTimeNoLongerHoldsItsSiblingsBack) {
        "p=1 d=1"},
   });
   const Service service{RuleOf("p=1 d=1"), "", {Begun(Starting("p-0"), kStart), Held("p-1")}};
-  EXPECT_EQ(Decide(service, Enforcing(), kStart).requeue_at, kStart + seconds(600));
+  EXPECT_EQ(Decide(service, Rebalancing(), kStart).requeue_at, kStart + seconds(600));
 }
 
 // M9, M10.
@@ -175,7 +169,7 @@ TEST(ScalingTakeBack, GatesOfWhatIsNotCountedOrTooMuch) {
        "d-0 grant, p-0 grant, x-0 keep",
        "p=1 d=1"},
   });
-  EXPECT_EQ(ShowOutcomes(Decide({std::nullopt, "", {renewed}}, Enforcing(), kStart)), "p-1 hold")
+  EXPECT_EQ(ShowOutcomes(Decide({std::nullopt, "", {renewed}}, Rebalancing(), kStart)), "p-1 hold")
       << "without a rule";
 }
 
@@ -231,7 +225,7 @@ TEST(ScalingTakeBack, AsManyAsFitTogetherAtOnce) {
       RuleOf(kPrefill),
       "",
       {on(Running("p-0"), "n1"), on(Running("p-1"), "n2"), on(Running("p-2"), "n2"), stranded}};
-  EXPECT_EQ(With(Decide(service, Enforcing(), kStart), Verdict::kGiveUp), "p-1 p-2");
+  EXPECT_EQ(With(Decide(service, Rebalancing(), kStart), Verdict::kGiveUp), "p-1 p-2");
 }
 
 }  // namespace
