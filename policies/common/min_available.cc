@@ -5,12 +5,13 @@
 #include "json/pointer.h"
 #include "policies/chip_table.h"
 #include "policies/chips/chips.h"
+#include "policies/common/gang_size.h"
 #include "policies/families.h"
 #include "policies/places.h"
 #include "schemas/names.h"
 #include "schemas/rollout.h"
 
-// K is short for the value of huawei.com/schedule_minAvailable throughout, in code and comments.
+// K is short for the value of huawei.com/schedule_minAvailable throughout (gang_size.h).
 namespace mindgate::policies::common {
 namespace {
 
@@ -19,63 +20,9 @@ using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-// Kubernetes counts pods in int32, and the plugin converts to it.
-constexpr int64_t kMaxPods = 2147483647;
 constexpr std::string_view kKey = schemas::kMinAvailable;
 
-std::optional<int64_t> ParseK(std::optional<std::string_view> text) {
-  if (!text) return std::nullopt;
-  const auto k = ParseGoInt(*text);
-  return k && *k >= 1 && *k <= kMaxPods ? k : std::nullopt;
-}
-
 std::string KIs(int64_t k) { return std::string(kKey) + " is " + std::to_string(k); }
-
-// Of a template that has one, as all have for which SeenBy gives a K.
-const PodGroupView& GroupOf(const WorkloadView& view, const PodTemplateView& pod) {
-  return view.pod_groups[*pod.pod_group];
-}
-
-// The plugin looks at NPU jobs that Volcano schedules. An InferenceService seldom shows whether it
-// is one.
-bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
-  if (pod.router || !pod.pod_group) return false;
-  // Where injection replaces the default scheduler, its name is gone by now.
-  if (pod.SchedulerName() == schemas::kDefaultScheduler ||
-      !schemas::IsPlacedByVolcano(context.view, pod, context.config)) {
-    return false;
-  }
-  if (context.view.LacksRuntime()) return true;
-  const auto& templates = context.view.templates;
-  const auto& members = context.view.pod_groups[*pod.pod_group].templates;
-  return std::any_of(members.begin(), members.end(),
-                     [&](size_t index) { return templates[index].RequestsNpus(); });
-}
-
-// K as the plugin finds it for these pods: on the PodGroup, else on the pod.
-struct SeenK {
-  int64_t k = 0;
-  const WorkloadView* view = nullptr;
-  const PodTemplateView* pod = nullptr;
-  const schemas::Place* of_group = nullptr;  // null pointer: it is not on the PodGroup
-
-  std::string Path() const {
-    return of_group != nullptr ? of_group->path.Child(kKey) : AnnotationPath(*view, *pod, kKey);
-  }
-};
-
-// Nothing when K is absent or unreadable, or nobody reads it.
-std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
-  const WorkloadView& view = context.view;
-  const schemas::Place* of_group = nullptr;
-  if (pod.pod_group) {
-    const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
-    if (annotations && annotations->Find(kKey) != nullptr) of_group = &*annotations;
-  }
-  const auto k = ParseK(of_group != nullptr ? of_group->Text(kKey) : pod.Annotation(kKey));
-  if (!k || !IsGang(context, pod)) return std::nullopt;
-  return SeenK{*k, &view, &pod, of_group};
-}
 
 // The pods of one PodGroup; nothing when a template does not say.
 std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {

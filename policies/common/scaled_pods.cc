@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 #include "json/pointer.h"
+#include "policies/common/gang_size.h"
 #include "policies/families.h"
 #include "policies/references.h"
 #include "schemas/names.h"
@@ -124,6 +127,61 @@ void CheckWorkloadsOfRule(const RuleContext& context, Findings& findings) {
   }
 }
 
+// Whether each pod is an instance of its own, which has its turn alone (watcher/scaling/pod.h).
+bool IsAnInstance(const WorkloadView& view, const PodTemplateView& pod) {
+  if (schemas::kInferOperatorKinds.Has(view.kind)) return false;
+  const schemas::PodGroupOwner owner = GroupOf(view, pod).owner;
+  return owner == schemas::PodGroupOwner::kReplicaSet ||
+         owner == schemas::PodGroupOwner::kStatefulSet || owner == schemas::PodGroupOwner::kRoleSet;
+}
+
+// The fewest of the group that a shape which wants any asks for; nothing when the rule is not known
+// here, or has no such group.
+std::optional<int64_t> FewestWanted(const RuleContext& context, const ScaledPods& scaled) {
+  const schemas::ObjectLookup* objects = context.request.objects;
+  const Value* object =
+      objects == nullptr ? nullptr
+                         : objects->Find("", "ConfigMap", context.ns(), std::string(scaled.rule));
+  const auto text = object == nullptr ? std::nullopt : schemas::ScalingRuleText(*object);
+  if (!text) return std::nullopt;
+  const auto reading = schemas::ReadScalingRule(*text);
+  if (!reading.rule) return std::nullopt;
+  std::optional<int64_t> fewest;
+  for (const schemas::ScalingTier& tier : reading.rule->tiers) {
+    const auto* group = tier.Find(scaled.Label(schemas::kGroupName).value_or(""));
+    if (group == nullptr || group->group_num < 1) continue;
+    fewest = std::min(fewest.value_or(group->group_num), group->group_num);
+  }
+  return fewest;
+}
+
+void CheckScaledGang(const RuleContext& context, Findings& findings) {
+  if (context.config.elastic_scaling.mode != schemas::EnforcementMode::kEnforce) return;
+  ForEachScaled(context.view, [&](const ScaledPods& scaled) {
+    // Without these a pod gets no gate (mutators/scaling_gate.cc).
+    if (scaled.Label(schemas::kGroupName).value_or("").empty() ||
+        scaled.Label(schemas::kJobId).value_or("").empty()) {
+      return;
+    }
+    const auto seen = SeenBy(context, *scaled.pod);
+    if (!seen || seen->k < 2 || !IsAnInstance(context.view, *scaled.pod) ||
+        GroupOf(context.view, *scaled.pod).min_member.value_or(1) != 1) {
+      return;
+    }
+    const auto fewest = FewestWanted(context, scaled);
+    if (fewest && seen->k <= *fewest) return;
+    findings.Violate(
+        seen->Path(),
+        std::string(schemas::kMinAvailable) + " is " + std::to_string(seen->k) + ", but " +
+            scaled.Title() + " are let in one by one as scaling rule " + Quote(scaled.rule) +
+            " says" +
+            (fewest ? ", which wants " + std::to_string(*fewest) + " in a shape: they never start"
+                    : ": those that are let in wait for those that are held"),
+        "write huawei.com/schedule_minAvailable: \"1\", or leave it out of a Deployment's pods, "
+        "where mindgate writes it");
+  });
+}
+
 constexpr Rule kScaledPodRules[] = {
     {.id = "MG166",
      .name = "scaled-pods-labels",
@@ -169,6 +227,25 @@ constexpr Rule kScaledPodRules[] = {
                "documents; for AscendJobs scaling-rule-jobs speaks. A warning, because the "
                "workload may go next",
      .check = CheckWorkloadsOfRule},
+    {.id = "MG172",
+     .name = "scaled-pods-gang",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kReplicaSets | schemas::kStatefulSets | schemas::kInferenceServices |
+              schemas::kAibrixKinds,
+     .summary = "Pods that are let in one by one, each an instance under a scaling rule, have no "
+                "huawei.com/schedule_minAvailable above 1.",
+     .why = "The watcher opens the gate of as many pods as a shape of the rule wants. The "
+            "scheduler's plugin counts those that are still held, too, but binds none of the "
+            "PodGroup before as many as the annotation says may be placed. So the ones that are "
+            "let in wait for the ones that are held, which wait for them: nothing starts, and "
+            "nothing comes back after a fault or in a rolling update.",
+     .fix = "Write huawei.com/schedule_minAvailable: \"1\". Where the pods are one instance "
+            "together, use a kind whose pods are: a LeaderWorkerSet, a PodSet or an AscendJob.",
+     .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and "
+               "npu.go (jobReady). Only where elasticScaling.mode is enforce. A warning, because "
+               "a number that every shape wants does start, and the rule may be changed to one",
+     .check = CheckScaledGang},
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ struct RuleCase {
   bool want_skipped = false;             // the rule must say that it was skipped
   bool incomplete = false;               // the cluster has more than the others
   schemas::Versions versions = {};       // of the cluster
+  bool scaling_enforced = false;         // elasticScaling.mode is enforce
 };
 
 // The runtime that an InferenceService names, when it is among the others.
@@ -71,6 +72,7 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
     const auto old_view = schemas::BuildView(old_object.root());
     schemas::Config config;
     config.versions = c.versions;
+    if (c.scaling_enforced) config.elastic_scaling.mode = schemas::EnforcementMode::kEnforce;
     std::vector<policies::RuleTrace> traces;
     const auto judgement =
         policies::Judge({*view, old_view ? &*old_view : nullptr, request, config}, &traces);

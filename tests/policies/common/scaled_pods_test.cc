@@ -120,5 +120,90 @@ TEST(ScalingRuleWorkloads, Table) {
       });
 }
 
+// Pods with a K, under the rule unless `labels` says otherwise.
+std::string GangTemplate(const std::string& k, const std::string& labels = kCounted,
+                         const std::string& spec = "") {
+  return "template: {metadata: {labels: {" + labels +
+         "}, annotations: {huawei.com/schedule_minAvailable: '" + k + "'}}, spec: {" + spec +
+         "containers: [{name: m, image: i, resources: {limits: {huawei.com/Ascend910: 8}}}]}}";
+}
+
+std::string NativeGang(const std::string& kind, const std::string& k,
+                       const std::string& labels = kCounted, const std::string& spec = "") {
+  return "{apiVersion: apps/v1, kind: " + kind +
+         ", metadata: {name: a, namespace: ns}, spec: {replicas: 4, " +
+         GangTemplate(k, labels, spec) + "}}";
+}
+
+std::string RuleOfTwoShapes(const std::string& fullest, const std::string& smallest) {
+  const auto tier = [](const std::string& number) {
+    return "{\"group_list\":[{\"group_name\":\"p\",\"group_num\":\"" + number +
+           "\",\"server_num_per_group\":\"1\"}]}";
+  };
+  return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: r, namespace: ns}\ndata:\n  "
+         "elastic_scaling.json: '{\"elastic_scaling_list\":[" +
+         tier(fullest) + "," + tier(smallest) + "]}'\n";
+}
+
+TEST(ScaledPodsGang, Table) {
+  const std::string name = "[huawei.com/schedule_minAvailable]: huawei.com/schedule_minAvailable ";
+  const std::string at = "spec.template.metadata.annotations" + name;
+  const std::string waits =
+      "is 2, but the pods are let in one by one as scaling rule \"r\" says: those that are let in "
+      "wait for those that are held";
+  const auto storm_service = [](const std::string& pods) {
+    return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: {name: a, "
+           "namespace: ns}, spec: {template: {spec: {roles: [{name: prefill, replicas: 4, " +
+           pods + "}]}}}}";
+  };
+  const auto enforced = [](std::string title, std::string object,
+                           std::vector<std::string> want = {},
+                           std::vector<std::string> others = {}) {
+    return RuleCase{.name = std::move(title),
+                    .object = std::move(object),
+                    .want = std::move(want),
+                    .others = std::move(others),
+                    .scaling_enforced = true};
+  };
+  ExpectFindings(
+      "MG172",
+      {
+          enforced("a Deployment", NativeGang("Deployment", "2"), {at + waits}),
+          enforced("a ReplicaSet", NativeGang("ReplicaSet", "2"), {at + waits}),
+          enforced("a StatefulSet", NativeGang("StatefulSet", "2"), {at + waits}),
+          enforced("a role of a StormService", storm_service(GangTemplate("2")),
+                   {"spec.template.spec.roles[0].template.metadata.annotations" + name +
+                    "is 2, but the pods of prefill are let in one by one as scaling rule \"r\" "
+                    "says: those that are let in wait for those that are held"}),
+          enforced("an engine",
+                   "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: a, "
+                   "namespace: ns}, spec: {engine: {minReplicas: 4, labels: {" +
+                       kCounted +
+                       "}, annotations: {huawei.com/schedule_minAvailable: '2'}, runner: {name: e, "
+                       "resources: {limits: {huawei.com/Ascend910: 8}}}}}}",
+                   {"spec.engine.annotations" + name +
+                    "is 2, but the pods of engine are let in one by one as scaling rule \"r\" "
+                    "says: those that are let in wait for those that are held"}),
+          enforced("more than the smallest shape wants", NativeGang("Deployment", "2"),
+                   {at + "is 2, but the pods are let in one by one as scaling rule \"r\" says, "
+                         "which wants 1 in a shape: they never start"},
+                   {RuleOfTwoShapes("4", "1")}),
+          enforced("as many as the smallest shape that wants any", NativeGang("Deployment", "2"),
+                   {}, {RuleOfTwoShapes("2", "0")}),
+          enforced("a rule that has no such group", NativeGang("Deployment", "2"), {at + waits},
+                   {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: r, namespace: ns}\n"}),
+          enforced("a gang of one", NativeGang("Deployment", "1")),
+          enforced("under no rule", NativeGang("Deployment", "2", "jobID: s")),
+          enforced("without a group there is no gate",
+                   NativeGang("Deployment", "2", kUnderRule + ", jobID: s")),
+          enforced("another scheduler reads no gang",
+                   NativeGang("Deployment", "2", kCounted, "schedulerName: default-scheduler, ")),
+          enforced("pods of a PodSet are one instance",
+                   storm_service("podGroupSize: 2, " + GangTemplate("2"))),
+          {.name = "nothing is held where scaling is not enforced",
+           .object = NativeGang("Deployment", "2")},
+      });
+}
+
 }  // namespace
 }  // namespace mindgate::testing

@@ -1,0 +1,54 @@
+#include "policies/common/gang_size.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "policies/places.h"
+#include "schemas/job_attributes.h"
+#include "schemas/names.h"
+
+namespace mindgate::policies::common {
+
+using schemas::PodTemplateView;
+using schemas::WorkloadView;
+
+std::optional<int64_t> ParseK(std::optional<std::string_view> text) {
+  constexpr int64_t kMaxPods = 2147483647;  // Kubernetes' int32, to which the plugin converts
+  if (!text) return std::nullopt;
+  const auto k = ParseGoInt(*text);
+  return k && *k >= 1 && *k <= kMaxPods ? k : std::nullopt;
+}
+
+bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
+  if (pod.router || !pod.pod_group) return false;
+  // Where injection replaces the default scheduler, its name is gone by now.
+  if (pod.SchedulerName() == schemas::kDefaultScheduler ||
+      !schemas::IsPlacedByVolcano(context.view, pod, context.config)) {
+    return false;
+  }
+  if (context.view.LacksRuntime()) return true;
+  const auto& templates = context.view.templates;
+  const auto& members = context.view.pod_groups[*pod.pod_group].templates;
+  return std::any_of(members.begin(), members.end(),
+                     [&](size_t index) { return templates[index].RequestsNpus(); });
+}
+
+std::string SeenK::Path() const {
+  return of_group != nullptr ? of_group->path.Child(schemas::kMinAvailable)
+                             : AnnotationPath(*view, *pod, schemas::kMinAvailable);
+}
+
+std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
+  constexpr std::string_view kKey = schemas::kMinAvailable;
+  const WorkloadView& view = context.view;
+  const schemas::Place* of_group = nullptr;
+  if (pod.pod_group) {
+    const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
+    if (annotations && annotations->Find(kKey) != nullptr) of_group = &*annotations;
+  }
+  const auto k = ParseK(of_group != nullptr ? of_group->Text(kKey) : pod.Annotation(kKey));
+  if (!k || !IsGang(context, pod)) return std::nullopt;
+  return SeenK{*k, &view, &pod, of_group};
+}
+
+}  // namespace mindgate::policies::common

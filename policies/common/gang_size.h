@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "policies/rule.h"
+#include "schemas/workload.h"
+
+// K, short for the value of huawei.com/schedule_minAvailable throughout, in code and comments: how
+// many pods of a PodGroup MindCluster's plugin wants before it lets Volcano bind one.
+namespace mindgate::policies::common {
+
+// Nothing when it is no gang size: not a number, below 1, or more than Kubernetes can count.
+std::optional<int64_t> ParseK(std::optional<std::string_view> text);
+
+// K as the plugin finds it for these pods: on the PodGroup, else on the pod.
+struct SeenK {
+  int64_t k = 0;
+  const schemas::WorkloadView* view = nullptr;
+  const schemas::PodTemplateView* pod = nullptr;
+  const schemas::Place* of_group = nullptr;  // null pointer: it is not on the PodGroup
+
+  std::string Path() const;
+};
+
+// Nothing when K is absent or unreadable, or nobody reads it. Otherwise the pod has a PodGroup.
+std::optional<SeenK> SeenBy(const RuleContext& context, const schemas::PodTemplateView& pod);
+
+// Whether the plugin looks at these pods at all: at NPU jobs that Volcano schedules. An
+// InferenceService seldom shows whether it is one.
+bool IsGang(const RuleContext& context, const schemas::PodTemplateView& pod);
+
+// Of a template that has one, as all have for which SeenBy gives a K.
+inline const schemas::PodGroupView& GroupOf(const schemas::WorkloadView& view,
+                                            const schemas::PodTemplateView& pod) {
+  return view.pod_groups[*pod.pod_group];
+}
+
+}  // namespace mindgate::policies::common
