@@ -73,6 +73,7 @@ void CheckBounds(Context& context);
 void CheckControllers(Context& context);
 void CheckWatcher(Context& context);
 void CheckGates(Context& context);
+void CheckScaledJobs(Context& context);
 void CheckVersions(Context& context);
 void CheckDryRun(Context& context);
 

@@ -71,6 +71,7 @@ Report Diagnose(kube::Client& client, const Options& options, Time now, std::sto
   CheckControllers(context);
   CheckWatcher(context);
   CheckGates(context);
+  CheckScaledJobs(context);
   CheckVersions(context);
   CheckDryRun(context);
   return report;

@@ -96,6 +96,7 @@ def doctor(probe_namespace: str = "default") -> list[tuple[str, list[Object]]]:
                     resourceNames=["mindgate"],
                 ),
                 rule("", "namespaces pods", "list"),
+                rule("mindxdl.gitee.com", "ascendjobs", "list"),
                 rule("authorization.k8s.io", "subjectaccessreviews", "create"),
             ],
         ),

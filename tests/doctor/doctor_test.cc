@@ -434,6 +434,91 @@ TEST_F(Gates, OfPodsThatNoWatcherLooksAt) {
                 "and the watcher ignores a pod that lacks one of them"});
 }
 
+// AscendJobs under a scaling rule.
+struct ScaledJobs : Permissions {
+  const kube::Resource kAscendJobs{"mindxdl.gitee.com", "v1", "ascendjobs", "AscendJob", true};
+  const Json kLabels = {
+      {"mind-cluster/scaling-rule", "rule"}, {"jobID", "chat"}, {"mind-cluster/group-name", "g0"}};
+
+  void PutJob(const std::string& name, const Json& template_labels, const Json& labels,
+              const Json& conditions = Json::array()) {
+    server.Put(kAscendJobs,
+               {{"metadata", {{"namespace", "serving"}, {"name", name}, {"labels", labels}}},
+                {"spec",
+                 {{"replicaSpecs",
+                   {{"Master", {{"template", {{"metadata", {{"labels", template_labels}}}}}}}}}}},
+                {"status", {{"conditions", conditions}}}});
+  }
+  void PutPodOf(const std::string& job, Json labels, const std::string& phase = "Running") {
+    labels["training.kubeflow.org/job-name"] = job;
+    server.Put(resources::kPods, {{"metadata",
+                                   {{"namespace", "serving"},
+                                    {"name", job + "-master-0"},
+                                    {"labels", labels},
+                                    {"ownerReferences",
+                                     {{{"apiVersion", "mindxdl.gitee.com/v1"},
+                                       {"kind", "AscendJob"},
+                                       {"name", job},
+                                       {"uid", job},
+                                       {"controller", true}}}}}},
+                                  {"status", {{"phase", phase}}}});
+  }
+  static std::string Unseen(const std::string& jobs) {
+    return "scaled-jobs: " + jobs +
+           " under a scaling rule: pods or their template lack the labels "
+           "mind-cluster/scaling-rule, jobID or mind-cluster/group-name of the job, which was "
+           "admitted without mindgate. The watcher does not count such an instance and lets in one "
+           "too many";
+  }
+  void SetUp() override {
+    AnswerReviews(true);
+    server.Register({.resource = kAscendJobs, .custom = true});
+  }
+};
+
+TEST_F(ScaledJobs, WhoseLabelsAreOnTheirPodsAreFine) {
+  PutJob("p0", kLabels, kLabels);
+  PutPodOf("p0", kLabels);
+  PutJob("training", Json::object(), Json::object());
+  PutPodOf("training", Json::object());
+  PutJob("over", Json::object(), kLabels, {{{"type", "Succeeded"}, {"status", "True"}}});
+  EXPECT_EQ(Of("scaled-jobs", Status::kOk),
+            std::vector<std::string>{
+                "scaled-jobs: every AscendJob under a scaling rule has its labels on its pods"});
+  // What the job has not cannot be on its pods: scaling-labels speaks of that.
+  PutJob("partly", {{"mind-cluster/scaling-rule", "rule"}},
+         {{"mind-cluster/scaling-rule", "rule"}});
+  EXPECT_EQ(Of("scaled-jobs", Status::kWarning), std::vector<std::string>());
+}
+
+TEST_F(ScaledJobs, WhosePodsTheWatcherDoesNotSeeAreNamed) {
+  PutJob("p0", Json::object(), kLabels);
+  EXPECT_EQ(Of("scaled-jobs", Status::kWarning),
+            std::vector<std::string>{Unseen("AscendJob serving/p0")})
+      << "its pods will have none";
+  PutJob("p0", kLabels, kLabels);
+  PutPodOf("p0", {{"mind-cluster/scaling-rule", "rule"}, {"mind-cluster/group-name", "g0"}});
+  EXPECT_EQ(Of("scaled-jobs", Status::kWarning),
+            std::vector<std::string>{Unseen("AscendJob serving/p0")})
+      << "a pod from before the job was applied again";
+  PutPodOf("p0", Json::object(), "Failed");
+  EXPECT_EQ(Of("scaled-jobs", Status::kWarning), std::vector<std::string>()) << "it has ended";
+  for (const char* name : {"d0", "d1", "d2", "d3", "d4"}) PutJob(name, Json::object(), kLabels);
+  EXPECT_EQ(Of("scaled-jobs", Status::kWarning),
+            std::vector<std::string>{
+                Unseen("5 AscendJobs (serving/d0, serving/d1, serving/d2 and 2 more)")});
+}
+
+TEST_F(ScaledJobs, ThatMayNotBeReadAreSkipped) {
+  server.Forbid("list", "ascendjobs");
+  EXPECT_EQ(Of("scaled-jobs", Status::kSkipped).size(), 1u);
+}
+
+TEST_F(Gates, AndNoAscendJobsOfAClusterWithoutThem) {
+  EXPECT_EQ(Of("scaled-jobs", Status::kOk),
+            std::vector<std::string>{"scaled-jobs: the cluster has no AscendJobs"});
+}
+
 // What the controllers' images say.
 struct VersionsOfCluster : Permissions {
   void PutController(const std::string& name, const std::string& image, const Json& args = {}) {
