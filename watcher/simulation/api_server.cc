@@ -1,0 +1,277 @@
+#include "watcher/simulation/api_server.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/time.h"
+#include "json/decode.h"
+
+namespace mindgate::watcher::simulation {
+namespace {
+
+using json::Json;
+using kube::HttpAnswer;
+using kube::HttpCall;
+
+// A pod's own, where it says nothing else (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
+constexpr int64_t kGraceSeconds = 30;
+
+std::string TextOf(const Json& object, std::initializer_list<std::string_view> path) {
+  return std::string(json::AsString(json::FindPath(object, path)).value_or(""));
+}
+
+// The Status of a call that failed, in the words of the real one.
+HttpAnswer Refused(int code, const char* reason, std::string message,
+                   const Json& details = nullptr) {
+  Json status = {{"kind", "Status"},
+                 {"apiVersion", "v1"},
+                 {"metadata", Json::object()},
+                 {"status", "Failure"},
+                 {"message", std::move(message)},
+                 {"reason", reason},
+                 {"code", code}};
+  if (!details.is_null()) status["details"] = details;
+  return {.status = code, .body = status.dump()};
+}
+
+HttpAnswer NotFound(const std::string& name) {
+  return Refused(404, "NotFound", "pods \"" + name + "\" not found",
+                 {{"name", name}, {"kind", "pods"}});
+}
+
+// What a precondition said does not hold.
+HttpAnswer Differs(const std::string& name, const char* what, const std::string& wanted,
+                   const std::string& found, const char* perhaps) {
+  const std::string member = what;
+  return Refused(409, "Conflict",
+                 "Operation cannot be fulfilled on Pod \"" + name + "\": the " + member +
+                     " in the precondition (" + wanted + ") does not match the " + member +
+                     " in record (" + found + "). The object might have been " + perhaps,
+                 {{"name", name}, {"kind", "Pod"}});
+}
+
+std::string Decoded(std::string_view text) {
+  const auto value = [](char c) {
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : -1;
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && value(text[i + 1]) >= 0 &&
+        value(text[i + 2]) >= 0) {
+      out += static_cast<char>(value(text[i + 1]) * 16 + value(text[i + 2]));
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// What a call is about: "/api/v1/namespaces/{ns}/pods/{name}[/eviction][?dryRun=All]".
+struct Target {
+  ApiServer::PodName pod;
+  bool eviction = false;
+  bool dry_run = false;
+};
+
+std::optional<Target> TargetOf(std::string_view path) {
+  constexpr std::string_view kPrefix = "/api/v1/namespaces/";
+  Target target;
+  const size_t query = path.find('?');
+  if (query != std::string_view::npos) {
+    const std::string parameters = "&" + std::string(path.substr(query + 1)) + "&";
+    target.dry_run = parameters.find("&dryRun=All&") != std::string::npos;
+    path = path.substr(0, query);
+  }
+  if (!path.starts_with(kPrefix)) return std::nullopt;
+  path.remove_prefix(kPrefix.size());
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find('/', begin), path.size());
+    parts.push_back(Decoded(path.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  if (parts.size() < 3 || parts[1] != "pods" || parts.size() > 4) return std::nullopt;
+  if (parts.size() == 4 && parts[3] != "eviction") return std::nullopt;
+  target.pod = {parts[0], parts[2]};
+  target.eviction = parts.size() == 4;
+  return target;
+}
+
+bool HasEnded(const Json& object) {
+  const std::string phase = TextOf(object, {"status", "phase"});
+  return phase == "Succeeded" || phase == "Failed";
+}
+
+bool IsGoing(const Json& object) { return object.at("metadata").contains("deletionTimestamp"); }
+
+}  // namespace
+
+// --- those who make and change pods
+// ---------------------------------------------------------------
+
+std::string ApiServer::Put(Change change, const PodName& name, Json object) {
+  object["metadata"]["resourceVersion"] = std::to_string(++version_);
+  std::string text = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (change == Change::kDeleted) {
+    pods_.erase(name);
+  } else {
+    pods_.insert_or_assign(name, text);
+  }
+  if (listener_) listener_(change, name, object);
+  return text;
+}
+
+Json ApiServer::Read(const PodName& name) const { return json::Decode(pods_.at(name)).value(); }
+
+bool ApiServer::Create(Json object) {
+  Json& metadata = object["metadata"];
+  const PodName name{TextOf(object, {"metadata", "namespace"}),
+                     TextOf(object, {"metadata", "name"})};
+  if (pods_.contains(name)) return false;
+  std::array<char, 40> uid{};
+  std::snprintf(uid.data(), uid.size(), "00000000-0000-4000-8000-%012llu",
+                static_cast<unsigned long long>(++made_));
+  object["apiVersion"] = "v1";
+  object["kind"] = "Pod";
+  metadata["uid"] = uid.data();
+  metadata["creationTimestamp"] = FormatTime(clock_.WallNow());
+  Put(Change::kAdded, name, std::move(object));
+  return true;
+}
+
+bool ApiServer::Update(const PodName& name, const std::function<void(Json& object)>& change) {
+  if (!pods_.contains(name)) return false;
+  Json object = Read(name);
+  change(object);
+  Put(Change::kModified, name, std::move(object));
+  return true;
+}
+
+bool ApiServer::Remove(const PodName& name) {
+  if (!pods_.contains(name)) return false;
+  Put(Change::kDeleted, name, Read(name));
+  return true;
+}
+
+bool ApiServer::Delete(const PodName& name) {
+  return Delete(name, Json::object(), false).status == 200;
+}
+
+std::optional<Json> ApiServer::Find(const PodName& name) const {
+  if (!pods_.contains(name)) return std::nullopt;
+  return Read(name);
+}
+
+// --- calls
+// ----------------------------------------------------------------------------------------
+
+kube::Answer<HttpAnswer> ApiServer::Send(const HttpCall& call, std::stop_token stop) {
+  if (stop.stop_requested()) return kube::Failed(kube::Reason::kStopped, "stopped");
+  if (failing_) {
+    if (auto failed = failing_(call)) return *std::move(failed);
+  }
+  const auto target = TargetOf(call.path);
+  if (target && call.method == "POST" && target->eviction) {
+    return Evict(target->pod, call.body, target->dry_run);
+  }
+  if (!target || target->eviction) {
+    return Refused(405, "MethodNotAllowed",
+                   "the server does not allow this method on the requested resource");
+  }
+  if (call.method == "GET") {
+    const auto found = pods_.find(target->pod);
+    if (found == pods_.end()) return NotFound(target->pod.name);
+    return HttpAnswer{.status = 200, .body = found->second};
+  }
+  if (call.method == "PATCH" && call.content_type == "application/json-patch+json") {
+    return Patch(target->pod, call.body);
+  }
+  if (call.method == "DELETE") {
+    const auto options = json::Decode(call.body.empty() ? "{}" : call.body);
+    if (!options) return Refused(400, "BadRequest", "the body is not JSON");
+    return Delete(target->pod, *options, target->dry_run);
+  }
+  return Refused(405, "MethodNotAllowed",
+                 "the server does not allow this method on the requested resource");
+}
+
+kube::Answer<HttpAnswer> ApiServer::Stream(const HttpCall& call, const Consume&, std::stop_token) {
+  return kube::Failed(kube::Reason::kUnreachable, "no stream of " + call.path);
+}
+
+HttpAnswer ApiServer::Patch(const PodName& name, std::string_view body) {
+  if (!pods_.contains(name)) return NotFound(name.name);
+  const auto operations = json::Decode(body);
+  if (!operations || !operations->is_array()) {
+    return Refused(400, "BadRequest", "error decoding patch");
+  }
+  Json object;
+  try {
+    object = Read(name).patch(*operations);
+  } catch (const Json::exception&) {
+    return Refused(422, "Invalid",
+                   "the server rejected our request due to an error in our request");
+  }
+  // Go leaves an empty list out.
+  Json& spec = object["spec"];
+  if (spec.contains("schedulingGates") && spec["schedulingGates"].empty()) {
+    spec.erase("schedulingGates");
+  }
+  return {.status = 200, .body = Put(Change::kModified, name, std::move(object))};
+}
+
+HttpAnswer ApiServer::Delete(const PodName& name, const Json& options, bool dry_run) {
+  if (!pods_.contains(name)) return NotFound(name.name);
+  Json object = Read(name);
+  const std::string uid = TextOf(options, {"preconditions", "uid"});
+  const std::string live_uid = TextOf(object, {"metadata", "uid"});
+  if (!uid.empty() && uid != live_uid) {
+    return Differs(name.name, "UID", uid, live_uid, "deleted and then recreated");
+  }
+  const std::string version = TextOf(options, {"preconditions", "resourceVersion"});
+  const std::string live_version = TextOf(object, {"metadata", "resourceVersion"});
+  if (!version.empty() && version != live_version) {
+    return Differs(name.name, "ResourceVersion", version, live_version, "modified");
+  }
+  if (dry_run || options.contains("dryRun")) return {.status = 200, .body = object.dump()};
+  // Nobody runs what has no node; the rest is its kubelet's to end.
+  if (TextOf(object, {"spec", "nodeName"}).empty() || HasEnded(object)) {
+    return {.status = 200, .body = Put(Change::kDeleted, name, std::move(object))};
+  }
+  if (IsGoing(object)) return {.status = 200, .body = object.dump()};
+  object["metadata"]["deletionTimestamp"] =
+      FormatTime(clock_.WallNow() + std::chrono::seconds(kGraceSeconds));
+  object["metadata"]["deletionGracePeriodSeconds"] = kGraceSeconds;
+  return {.status = 200, .body = Put(Change::kModified, name, std::move(object))};
+}
+
+HttpAnswer ApiServer::Evict(const PodName& name, std::string_view body, bool dry_run) {
+  if (!pods_.contains(name)) return NotFound(name.name);
+  const auto eviction = json::Decode(body);
+  if (!eviction || TextOf(*eviction, {"kind"}) != "Eviction") {
+    return Refused(400, "BadRequest", "no Eviction");
+  }
+  const Json object = Read(name);
+  const bool guarded =
+      TextOf(object, {"status", "phase"}) != "Pending" && !HasEnded(object) && !IsGoing(object);
+  if (const auto why = guarded && guarding_ ? guarding_(object) : std::nullopt) {
+    return Refused(429, "TooManyRequests",
+                   "Cannot evict pod as it would violate the pod's disruption budget.",
+                   {{"causes", {{{"reason", "DisruptionBudget"}, {"message", *why}}}}});
+  }
+  const Json options = eviction->value("deleteOptions", Json::object());
+  const HttpAnswer deleted = Delete(name, options, dry_run);
+  if (deleted.status != 200) return deleted;
+  return {.status = 201,
+          .body = R"({"kind":"Status","apiVersion":"v1","status":"Success","code":201})"};
+}
+
+}  // namespace mindgate::watcher::simulation
