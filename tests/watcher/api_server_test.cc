@@ -21,7 +21,6 @@ namespace mindgate::watcher::simulation {
 namespace {
 
 using json::Json;
-using kube::Fault;
 using kube::Reason;
 using ::testing::ElementsAre;
 using PodName = ApiServer::PodName;
