@@ -66,7 +66,8 @@ std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
     const auto view = index.Look(key);
     watcher::scaling::Service service{view.rule.rule, view.rule.why_not, {}};
     const auto* rule = service.rule ? &*service.rule : nullptr;
-    for (const auto& observed : watcher::scaling::Observe(view.pods, rule, nullptr)) {
+    for (const auto& observed :
+         watcher::scaling::Observe(view.pods, rule, nullptr, view.pod_groups)) {
       service.instances.push_back(observed.instance);
     }
     standings.push_back({key, service.rule ? service.rule->tiers.size() : 0,

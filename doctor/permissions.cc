@@ -170,6 +170,10 @@ std::vector<Need> Does(const schemas::Config& config) {
   if (scaling.mode != EnforcementMode::kOff && scaling.rebalance != EnforcementMode::kOff) {
     needs.push_back({{{"", "nodes", "list", "", ""}, {"", "nodes", "watch", "", ""}},
                      "NPUs of nodes that are down or cordoned count as room"});
+    needs.push_back({{{"scheduling.volcano.sh", "podgroups", "get", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "list", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "watch", "", ""}},
+                     "it does not see AscendJobs and vcjobs that wait for room without pods"});
   }
   if (config.gang_repair) {
     needs.push_back({{{"apps", "deployments", "list", "", ""},

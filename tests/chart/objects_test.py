@@ -65,8 +65,9 @@ GANGS = [
 ]
 EVENTS = rule("events.k8s.io", "events", "create patch")
 NODES = rule("", "nodes", "list watch")
+QUEUED = rule("scheduling.volcano.sh", "podgroups", "get list watch")
 EVICTIONS = rule("", "pods/eviction", "create")
-OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES]
+OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED]
 
 
 # The watcher's own, which becomes the owner of the registrations.
@@ -137,6 +138,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
                     rule("", "pods", "get list watch patch delete"),
                     RULES_OF_SCALING,
                     NODES,
+                    QUEUED,
                     EVICTIONS,
                     *GANGS,
                     EVENTS,
@@ -170,7 +172,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": "enforce"}, "gangRepair": False},
-        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, NODES, EVENTS],
+        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, NODES, QUEUED, EVENTS],
     ),
     (
         {"elasticScaling": {"mode": "enforce", "rebalance": False}, "gangRepair": False},
@@ -182,6 +184,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             rule("", "pods", "get list watch patch delete"),
             RULES_OF_SCALING,
             NODES,
+            QUEUED,
             EVICTIONS,
             EVENTS,
         ],

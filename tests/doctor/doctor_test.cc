@@ -175,13 +175,16 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
       "scaling rules and grants nothing");
   const std::string place =
       account("list nodes, watch nodes: NPUs of nodes that are down or cordoned count as room");
+  const std::string queued = account(
+      "get podgroups, list podgroups, watch podgroups: it does not see AscendJobs and "
+      "vcjobs that wait for room without pods");
   const std::string open = account("patch pods: pods behind the gate stay there");
   const std::string tell = account("create events: its decisions do not appear as Events");
   PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\n");
   EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>{may_not});
   PutWatcher("gangRepair: false\n");
   EXPECT_EQ(Of("permissions", Status::kFailed),
-            (std::vector<std::string>{may_not, follow, place, tell}));
+            (std::vector<std::string>{may_not, follow, place, queued, tell}));
   PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n");
   EXPECT_EQ(
       Of("permissions", Status::kFailed),
@@ -189,7 +192,7 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
           may_not, follow, open,
           account("delete pods, create pods/eviction: no instance is given up for one that is "
                   "needed"),
-          place,
+          place, queued,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "
                   "list pods, watch pods, list podgroups, watch podgroups, patch podgroups: "
                   "a rolling update that waits for its gang waits forever"),

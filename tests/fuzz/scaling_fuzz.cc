@@ -21,9 +21,12 @@ Instance InstanceOf(size_t number, uint8_t first, uint8_t second,
                     const schemas::ScalingRule& rule) {
   Instance instance;
   instance.name = "Pod/p" + std::to_string(number);
-  instance.phase = static_cast<Phase>(first % 3);
+  instance.phase = static_cast<Phase>(first % 4);
   instance.since = Time(std::chrono::seconds(first / 4));
-  if ((second & 1) != 0 && instance.phase == Phase::kStarting) instance.unschedulable = Time{};
+  if ((second & 1) != 0 &&
+      (instance.phase == Phase::kStarting || instance.phase == Phase::kQueued)) {
+    instance.unschedulable = Time{};
+  }
   instance.ready = (second >> 1) & 3;
   instance.placed = instance.ready;
   // Of the first tier, of none, or unknown.

@@ -52,10 +52,14 @@ inline Instance AnyInstance(int64_t number) {
   Instance instance;
   instance.group = AnyBelow(20) == 19 ? "unknown" : AnyGroup();
   instance.name = instance.group + "-" + std::to_string(number);
-  instance.phase = static_cast<Phase>(AnyBelow(3));
+  instance.phase = static_cast<Phase>(AnyBelow(4));
   instance.since = kStart - seconds(AnyBelow(4));
   if (AnyBelow(3) == 2) {
     instance.granted = kStart - seconds(AnyBelow(40)) + seconds(3);
+  }
+  if (instance.phase == Phase::kQueued) {
+    if (AnyBelow(2) == 1) instance.unschedulable = kStart - seconds(AnyBelow(100));
+    return instance;
   }
   if (instance.phase == Phase::kStarting) {
     if (AnyBelow(2) == 1) {

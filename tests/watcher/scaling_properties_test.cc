@@ -132,7 +132,11 @@ TEST(ScalingProperties, NeverFewerThanItCould) {
     std::set<std::string> held;
     for (const Outcome& outcome : decision.outcomes) {
       if (outcome.verdict == Verdict::kGrant) ++there[outcome.group];
-      if (outcome.verdict == Verdict::kHold) held.insert(outcome.group);
+      const bool queued =
+          std::any_of(service.instances.begin(), service.instances.end(), [&](const Instance& i) {
+            return i.phase == Phase::kQueued && i.name == outcome.instance;
+          });
+      if (outcome.verdict == Verdict::kHold && !queued) held.insert(outcome.group);
     }
     for (const std::string& group : held) {
       RC_ASSERT(there[group] >= Wanted(service, *decision.aim, group));
@@ -223,6 +227,8 @@ TEST(ScalingProperties, OneOutcomeForEach) {
       RC_ASSERT(!outcome.reason.empty());
       if (instance->phase == Phase::kHeld) {
         RC_ASSERT(outcome.verdict != Verdict::kGiveUp);
+      } else if (instance->phase == Phase::kQueued) {
+        RC_ASSERT(outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kKeep);
       } else {
         RC_ASSERT(outcome.verdict != Verdict::kGrant && outcome.verdict != Verdict::kHold);
       }
@@ -285,7 +291,8 @@ TEST(ScalingProperties, OneThatIsGivenUpLeavesWhatTheShapeWants) {
     // For one that is lacking and found no room.
     RC_ASSERT(
         std::any_of(service.instances.begin(), service.instances.end(), [&](const Instance& i) {
-          return i.phase == Phase::kStarting && i.unschedulable && i.name != *victims.begin() &&
+          return (i.phase == Phase::kStarting || i.phase == Phase::kQueued) && i.unschedulable &&
+                 i.name != *victims.begin() &&
                  *i.unschedulable + Rebalancing().rebalance_after <= kStart &&
                  running[i.group] < Wanted(service, *decision.aim, i.group);
         }));

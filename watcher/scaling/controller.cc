@@ -46,6 +46,14 @@ ServiceFeed::Options ScalingController::FeedOptions() {
   feed.changed = [this](const ServiceKey& service) { loop_.Enqueue(service); };
   feed.became_current = [this] { EnqueueAll(); };
   feed.failed = WarnOfWatchFaults(logger_, "scaling rules");
+  // What they are needed for is to take something back.
+  feed.wants_pod_groups = [this] {
+    const auto settings = options_.settings();
+    return settings.mode != schemas::EnforcementMode::kOff &&
+           settings.rebalance != schemas::EnforcementMode::kOff;
+  };
+  feed.pod_groups_failed =
+      WarnOfWatchFaults(logger_, "PodGroups, by which jobs without pods are known");
   feed.seed = options_.seed;
   return feed;
 }
@@ -83,7 +91,7 @@ ReconcileResult ScalingController::Reconcile(const ServiceKey& key, const Term& 
   // Asked first: what is read in between is newer.
   const bool knows_rule = feed_.knows_rule_of(key);
   Reconciler::Inputs inputs{feed_.index().Look(key), nodes_.unusable()};
-  if (!knows_rule && !inputs.view.pods.empty()) return {};  // it comes again once the rule was read
+  if (!knows_rule && !inputs.view.empty()) return {};  // it comes again once the rule was read
   return reconciler_.Reconcile(key, inputs, term);
 }
 

@@ -31,6 +31,12 @@ Footing FootingOf(const Instance& instance) {
   return instance.unschedulable ? Footing::kPart : Footing::kWhole;
 }
 
+// The scheduler has looked for room for it, or for a pod of it, and found none.
+bool WaitsForRoom(const Instance& instance) {
+  return instance.unschedulable &&
+         (instance.phase == Phase::kStarting || instance.phase == Phase::kQueued);
+}
+
 // It waits in the scheduler's queue with all of its pods.
 bool IsRoomless(const Instance& instance) {
   return instance.phase == Phase::kStarting && instance.unschedulable && instance.placed == 0;
@@ -116,7 +122,7 @@ class Round {
       } else {
         ++count.held;
       }
-      if (instance->phase == Phase::kStarting && instance->unschedulable) {
+      if (WaitsForRoom(*instance)) {
         count.roomless = count.roomless.empty() ? instance->name : count.roomless;
       }
       if (IsReserved(*instance)) Look(*instance->granted + options_.reservation);
@@ -180,7 +186,9 @@ class Round {
     // Waiting longest first.
     std::vector<const Instance*> waiting;
     for (const Instance* instance : instances_) {
-      if (instance->phase != Phase::kHeld) {
+      if (instance->phase == Phase::kQueued) {
+        Say(*instance, Verdict::kHold, WhyQueued(*instance));
+      } else if (instance->phase != Phase::kHeld) {
         peers_[{instance->group, instance->workload}][instance->revision].push_back(
             instance->since);
         KeepOrComplete(*instance);
@@ -214,6 +222,13 @@ class Round {
     } else {
       Say(instance, Verdict::kGrant, "it was granted, and the rest of its pods follow");
     }
+  }
+
+  // Not by us: its pods are held once there are any.
+  static std::string WhyQueued(const Instance& instance) {
+    return instance.unschedulable
+               ? "Volcano has not enqueued its PodGroup, and its job makes no pods before"
+               : "Volcano has enqueued its PodGroup, and its job has made no pods yet";
   }
 
   void GrantOrHold(const Instance& instance) {
@@ -401,9 +416,12 @@ class Round {
   const Instance* Stranded(const ScalingTier& tier) {
     const Instance* longest = nullptr;
     for (const Instance* instance : instances_) {
-      if (instance->phase != Phase::kStarting || !instance->unschedulable) continue;
+      if (!WaitsForRoom(*instance)) continue;
       const Tally& count = counts_.at(instance->group);
-      if (count.AtLeast(Footing::kWhole) >= Wanted(tier, instance->group)) continue;
+      const int64_t wanted = Wanted(tier, instance->group);
+      if (count.AtLeast(Footing::kWhole) >= wanted) continue;
+      // One that has its pods comes before it.
+      if (instance->phase == Phase::kQueued && count.running + count.starting >= wanted) continue;
       if (now_ < *instance->unschedulable + options_.rebalance_after) {
         Look(*instance->unschedulable + options_.rebalance_after);
         continue;

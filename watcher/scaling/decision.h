@@ -19,6 +19,7 @@ namespace mindgate::watcher::scaling {
 
 // How far an instance has come.
 enum class Phase : uint8_t {
+  kQueued,    // it has no pods, because Volcano has not enqueued its PodGroup, or only just has
   kHeld,      // its pods are behind the gate
   kStarting,  // it was granted, and not all of the pods that it needs run
   kRunning,
@@ -38,7 +39,8 @@ struct Instance {
   std::optional<Time>
       granted{};  // of a held one: when we took its gate away, which is not seen yet
   std::optional<Time> started{};  // since when one of its pods is without a gate
-  // Since when the scheduler has no room for one of its pods that may be scheduled.
+  // Since when the scheduler has no room for one of its pods that may be scheduled; of a queued
+  // one, for its PodGroup.
   std::optional<Time> unschedulable{};
   int64_t ready = 0;                      // how many of its pods are ready
   int64_t placed = 0;                     // how many of its pods have a node
@@ -85,7 +87,7 @@ struct GroupCount {
   int64_t wanted = 0;  // by the shape that is aimed at, else by the fullest one
   int64_t running = 0;
   int64_t starting = 0;  // granted, seen in the pods or not
-  int64_t held = 0;
+  int64_t held = 0;      // those that are queued, too
   bool operator==(const GroupCount&) const = default;
 };
 

@@ -83,10 +83,36 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods,
   return observed;
 }
 
+ObservedInstance Queued(const PodGroupState& pod_group, const SeenByUid* seen) {
+  // Anybody may write a minMember: what is larger looks like this many pods.
+  constexpr int64_t kMaxPods = 1024;
+  ObservedInstance observed;
+  Instance& instance = observed.instance;
+  instance.name = pod_group.instance;
+  instance.group = pod_group.group;
+  instance.phase = Phase::kQueued;
+  instance.since = pod_group.created;
+  if (seen != nullptr) {
+    const auto found = seen->find(pod_group.uid);
+    if (found != seen->end()) instance.unschedulable = found->second.unschedulable;
+  } else if (pod_group.waits()) {
+    instance.unschedulable = pod_group.created;
+  }
+  const int64_t pods = std::min(pod_group.pods, kMaxPods);
+  for (int64_t i = 0; i < pods; ++i) {
+    const int64_t rest = i < pod_group.npus_of_group % pods ? 1 : 0;
+    instance.needs.push_back(pod_group.npus_of_group / pods + rest);
+  }
+  observed.regarding = pod_group.regarding;
+  observed.pod_group = &pod_group;
+  return observed;
+}
+
 }  // namespace
 
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
-                                      const schemas::ScalingRule* rule, const SeenByUid* seen) {
+                                      const schemas::ScalingRule* rule, const SeenByUid* seen,
+                                      std::span<const PodGroupPtr> pod_groups) {
   std::map<std::string, std::vector<const PodState*>> by_instance;
   for (const PodPtr& pod : pods) {
     if (!pod->deleted) by_instance[pod->instance].push_back(pod.get());
@@ -95,6 +121,17 @@ std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
   for (auto& [name, members] : by_instance) {
     observed.push_back(Of(name, std::move(members), rule, seen));
   }
+  if (pod_groups.empty()) return observed;
+  for (const PodGroupPtr& pod_group : pod_groups) {
+    // A job has one PodGroup; of two, the first by name stands for it.
+    if (by_instance.try_emplace(pod_group->instance).second) {
+      observed.push_back(Queued(*pod_group, seen));
+    }
+  }
+  std::sort(observed.begin(), observed.end(),
+            [](const ObservedInstance& a, const ObservedInstance& b) {
+              return a.instance.name < b.instance.name;
+            });
   return observed;
 }
 

@@ -8,6 +8,7 @@
 #include "kube/event_book.h"
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
+#include "watcher/scaling/pod_group.h"
 
 namespace mindgate::watcher::scaling {
 
@@ -15,24 +16,27 @@ namespace mindgate::watcher::scaling {
 struct ObservedInstance {
   Instance instance;
   kube::ObjectReference regarding;
-  std::vector<const PodState*> pods;  // by name; of the pods given to Observe
+  std::vector<const PodState*> pods;         // by name; of the pods given to Observe
+  const PodGroupState* pod_group = nullptr;  // of one that is queued, which has no pods
 };
 
-// When a watcher first saw something of a pod, by its own clock: what the pods say of time is by
-// the API server's, and of a gated pod that it is not scheduled since it was made.
+// When a watcher first saw something of a pod or a PodGroup, by its own clock: what the pods say of
+// time is by the API server's, and of a gated pod that it is not scheduled since it was made.
 struct Seen {
   Time ungated{};                       // without our gate
   std::optional<Time> unschedulable{};  // and without room
 };
+// By UID.
 using SeenByUid = std::map<std::string, Seen>;
 
 // The instances that the pods of one service make, by name. One is granted when one of its pods has
 // no gate of ours any more: so what was granted is known from the pods alone, whoever granted it.
 // One runs when as many of its pods run as its owner says that it has, else as the rule says
-// (server_num_per_group), else all; what waits beside them does not matter. `rule` and `seen` may
-// be null; times are the pods' own without `seen`.
+// (server_num_per_group), else all; what waits beside them does not matter. A PodGroup makes one
+// whose pods are not there. `rule` and `seen` may be null; times are the pods' own without `seen`.
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
-                                      const schemas::ScalingRule* rule, const SeenByUid* seen);
+                                      const schemas::ScalingRule* rule, const SeenByUid* seen,
+                                      std::span<const PodGroupPtr> pod_groups = {});
 
 // The rule in a ConfigMap, or why it cannot be used.
 struct RuleState {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 #include "schemas/names.h"
@@ -45,18 +46,10 @@ const Value* ControllerOf(const Value* metadata) {
 
 void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
   pod.regarding = {"v1", "Pod", pod.service.ns, pod.name, pod.uid};
-  const Value* owner = ControllerOf(metadata);
-  if (owner != nullptr) {
-    const std::string kind = Text(owner, "kind");
-    if (std::find(kGangs.begin(), kGangs.end(), kind) != kGangs.end()) {
-      pod.regarding = {Text(owner, "apiVersion"), kind, pod.service.ns, Text(owner, "name"),
-                       Text(owner, "uid")};
-      // A batch Job and a vcjob of one name are two.
-      const std::string group =
-          pod.regarding.api_version.substr(0, pod.regarding.api_version.find('/'));
-      pod.instance = kind + (group == kVolcanoGroup ? "." + group : "") + "/" + pod.regarding.name;
-      return;
-    }
+  if (auto owner = GangOwnerOf(metadata, pod.service.ns)) {
+    pod.instance = std::move(owner->instance);
+    pod.regarding = std::move(owner->regarding);
+    return;
   }
   const auto indexed = [&](std::string_view kind, const std::string& of, std::string_view index) {
     const std::string at = Text(labels, index);
@@ -101,11 +94,7 @@ int64_t NpusOf(const Value& object) {
     const Value* limits = json::Find(resources, "limits");
     if (!json::IsObject(limits)) continue;
     for (const auto& [name, value] : limits->members()) {
-      const auto kind = schemas::ClassifyResource(name);
-      if (kind != schemas::NpuResource::kWholeCard && kind != schemas::NpuResource::kStaticVnpu &&
-          kind != schemas::NpuResource::kDynamicVnpu) {
-        continue;
-      }
+      if (!IsCountedNpu(name)) continue;
       npus += schemas::WholeQuantity(&value).value_or(0);
     }
   }
@@ -129,6 +118,26 @@ void ReadConditions(const Value* status, PodState& pod) {
 }
 
 }  // namespace
+
+std::optional<GangOwner> GangOwnerOf(const Value* metadata, const std::string& ns) {
+  const Value* owner = ControllerOf(metadata);
+  if (owner == nullptr) return std::nullopt;
+  const std::string kind = Text(owner, "kind");
+  if (std::find(kGangs.begin(), kGangs.end(), kind) == kGangs.end()) return std::nullopt;
+  GangOwner gang;
+  gang.regarding = {Text(owner, "apiVersion"), kind, ns, Text(owner, "name"), Text(owner, "uid")};
+  // A batch Job and a vcjob of one name are two.
+  const std::string& version = gang.regarding.api_version;
+  const std::string group = version.substr(0, version.find('/'));
+  gang.instance = kind + (group == kVolcanoGroup ? "." + group : "") + "/" + gang.regarding.name;
+  return gang;
+}
+
+bool IsCountedNpu(std::string_view resource) {
+  const auto kind = schemas::ClassifyResource(resource);
+  return kind == schemas::NpuResource::kWholeCard || kind == schemas::NpuResource::kStaticVnpu ||
+         kind == schemas::NpuResource::kDynamicVnpu;
+}
 
 std::vector<json::Projection::Path> PodFields() {
   return {{"metadata", "labels"},

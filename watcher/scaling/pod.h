@@ -55,6 +55,16 @@ using PodPtr = std::shared_ptr<const PodState>;
 // The members of a Pod that PodOf reads.
 std::vector<json::Projection::Path> PodFields();
 
+// The job whose pods start and end together, when a controller reference of `metadata` names one.
+struct GangOwner {
+  std::string instance;  // "AscendJob/server-p0"
+  kube::ObjectReference regarding;
+};
+std::optional<GangOwner> GangOwnerOf(const json::Value* metadata, const std::string& ns);
+
+// Whether a resource counts for PodState::npus.
+bool IsCountedNpu(std::string_view resource);
+
 // Pods under a rule carry its label.
 inline constexpr const char* kPodSelector = "mind-cluster/scaling-rule";
 

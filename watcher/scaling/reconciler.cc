@@ -56,6 +56,7 @@ bool IsSame(const PodState& a, const PodState& b) {
 
 constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
 constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
+constexpr Wording kQueued{"not enqueued", "InstanceNotEnqueued", "Wait"};
 constexpr Wording kWithdrawn{"withdrawn", "InstanceWithdrawn", "Withdraw"};
 constexpr Wording kGivenUp{"given up", "InstanceGivenUp", "GiveUp",
                            kube::EventRecord::Type::kWarning};
@@ -91,14 +92,15 @@ void Reconciler::Forget(const ServiceKey& key) {
 ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& inputs,
                                       const Term& term) {
   const schemas::ElasticScaling settings = settings_();
-  if (settings.mode == schemas::EnforcementMode::kOff || inputs.view.pods.empty()) {
+  if (settings.mode == schemas::EnforcementMode::kOff || inputs.view.empty()) {
     Forget(key);
     return {};
   }
   Run run{key, inputs, StateOf(key), LeaderClient(writer_, term), settings, Now()};
-  NoteSeen(inputs.view.pods, run.now, run.state);
+  NoteSeen(inputs.view, run.now, run.state);
   const auto& rule = inputs.view.rule.rule;
-  run.observed = Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen);
+  run.observed =
+      Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen, inputs.view.pod_groups);
   if (run.enforced() && !FinishGivingUp(run)) return {.failed = true};
   run.decision =
       Decide(ServiceOf(run), settings, run.now,
@@ -117,10 +119,10 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
   return result;
 }
 
-void Reconciler::NoteSeen(const std::vector<PodPtr>& pods, Time now, ServiceState& state) {
+void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state) {
   SeenByUid seen;
   std::map<std::string, Time> leaving;
-  for (const PodPtr& pod : pods) {
+  for (const PodPtr& pod : view.pods) {
     if (pod->deleted) {
       const auto before = state.leaving.find(pod->uid);
       leaving[pod->uid] = before == state.leaving.end() ? now : before->second;
@@ -132,6 +134,11 @@ void Reconciler::NoteSeen(const std::vector<PodPtr>& pods, Time now, ServiceStat
     if (!pod->unschedulable) continue;
     of.unschedulable =
         before == state.seen.end() ? now : before->second.unschedulable.value_or(now);
+  }
+  for (const PodGroupPtr& pod_group : view.pod_groups) {
+    if (!pod_group->waits()) continue;
+    const auto before = state.seen.find(pod_group->uid);
+    seen[pod_group->uid] = before == state.seen.end() ? Seen{now, now} : before->second;
   }
   state.seen = std::move(seen);
   state.leaving = std::move(leaving);
@@ -266,9 +273,19 @@ std::optional<std::string> Reconciler::LookAgain(Run& run, const PodState& pod) 
 }
 
 bool Reconciler::IsStillSo(Run& run, const ObservedInstance* instance) {
-  return instance != nullptr &&
-         std::all_of(instance->pods.begin(), instance->pods.end(),
+  if (instance == nullptr) return false;
+  if (instance->pod_group != nullptr) return StillWaits(run, *instance->pod_group);
+  return std::all_of(instance->pods.begin(), instance->pods.end(),
                      [&](const PodState* pod) { return LookAgain(run, *pod).has_value(); });
+}
+
+bool Reconciler::StillWaits(Run& run, const PodGroupState& pod_group) {
+  const auto answer =
+      run.client.Get(kube::resources::kPodGroups, pod_group.service.ns, pod_group.name);
+  if (!answer) return false;
+  const auto now = PodGroupOf(json::Document(*answer).root());
+  return now && now->uid == pod_group.uid && now->service == pod_group.service &&
+         now->group == pod_group.group && now->waits();
 }
 
 // Deletes its pods, which its owner makes again behind the gate. One that has found a node
@@ -410,6 +427,11 @@ void Reconciler::Tell(const ServiceKey& key, const Outcome& outcome, const Wordi
                    .event_action = wording.action});
 }
 
+bool Reconciler::IsQueued(const Run& run, const std::string& instance) {
+  const ObservedInstance* found = run.Find(instance);
+  return found != nullptr && found->pod_group != nullptr;
+}
+
 // All but `undone`, which is told when it is done, and nothing twice.
 void Reconciler::TellAll(Run& run, const std::set<std::string>& undone) {
   const bool enforced = run.enforced();
@@ -427,6 +449,11 @@ void Reconciler::TellAll(Run& run, const std::set<std::string>& undone) {
         tell(outcome, enforced ? kGranted : kWouldGrant, enforced);
         break;
       case Verdict::kHold:
+        // Volcano's doing.
+        if (IsQueued(run, outcome.instance)) {
+          tell(outcome, kQueued, true);
+          break;
+        }
         tell(outcome, unusable_rule ? kUnusable : enforced ? kHeld : kWouldHold, enforced);
         break;
       case Verdict::kWithdraw:

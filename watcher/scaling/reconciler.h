@@ -91,9 +91,9 @@ class Reconciler {
 
   // What is remembered of a service between two decisions.
   struct ServiceState {
-    Time known_since{};                           // since when this replica decides about it
-    SeenByUid seen{};                             // of pods without our gate
-    std::map<std::string, Time> leaving{};        // by UID: since when a pod is being deleted
+    Time known_since{};                     // since when this replica decides about it
+    SeenByUid seen{};                       // of pods without our gate, and of PodGroups that wait
+    std::map<std::string, Time> leaving{};  // by UID: since when a pod is being deleted
     std::map<std::string, GivingUp> giving_up{};  // by instance; finished before anything else
     std::map<std::string, Grant> granted{};       // by instance
     std::set<std::string> unfinished{};           // of these, whose gates may not all be open
@@ -112,7 +112,7 @@ class Reconciler {
   };
 
   Time Now() const;
-  static void NoteSeen(const std::vector<PodPtr>& pods, Time now, ServiceState& state);
+  static void NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state);
   static Service ServiceOf(const Run& run);
   bool CountWhenDone(GivingUp& giving_up);
   bool FinishGivingUp(Run& run);
@@ -123,6 +123,8 @@ class Reconciler {
   bool Withdraw(Run& run, const ObservedInstance& instance);
   std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
   static std::optional<std::string> LookAgain(Run& run, const PodState& pod);
+  static bool StillWaits(Run& run, const PodGroupState& pod_group);
+  static bool IsQueued(const Run& run, const std::string& instance);
   static bool IsStillSo(Run& run, const ObservedInstance* instance);
   bool MayBeEvicted(Run& run, const ObservedInstance& instance);
   Done Delete(Run& run, const PodState& pod, std::string resource_version);

@@ -1,7 +1,9 @@
 #include "watcher/scaling/service_feed.h"
 
+#include <thread>
 #include <utility>
 
+#include "base/thread.h"
 #include "schemas/names.h"
 
 namespace mindgate::watcher::scaling {
@@ -19,7 +21,11 @@ PodPtr PodPtrOf(std::optional<PodState> pod) {
 
 ServiceFeed::ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                          PodInformer& pods, Options options)
-    : options_(std::move(options)), pods_(pods), rules_(client, sleeper, clock, RuleOptions()) {
+    : options_(std::move(options)),
+      sleeper_(sleeper),
+      pods_(pods),
+      rules_(client, sleeper, clock, RuleOptions()),
+      pod_groups_(client, sleeper, clock, PodGroupOptions()) {
   Subscribe();
 }
 
@@ -52,15 +58,66 @@ RuleFeed::Options ServiceFeed::RuleOptions() {
   return rules;
 }
 
+kube::Informer<PodGroupPtr>::Options ServiceFeed::PodGroupOptions() {
+  kube::Informer<PodGroupPtr>::Options groups;
+  groups.selection = {.resource = kube::resources::kPodGroups,
+                      .ns = options_.ns,
+                      .label_selector = kPodSelector,
+                      .fields = PodGroupFields()};
+  groups.project = [](const Value& object) -> std::optional<PodGroupPtr> {
+    auto group = PodGroupOf(object);
+    if (!group) return std::nullopt;
+    return std::make_shared<const PodGroupState>(*std::move(group));
+  };
+  // Of what phase it is stands in what could not be read.
+  groups.left_out = [](const Value&) { return std::optional<PodGroupPtr>(); };
+  groups.changed = [this](const std::string&, const PodGroupPtr* before, const PodGroupPtr* after) {
+    PodGroupChanged(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
+  };
+  groups.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
+    pod_groups_fail_ = true;
+    const bool absent = fault.reason == kube::Reason::kNotFound;
+    if (pod_groups_absent_.exchange(absent) && absent) return;
+    if (options_.pod_groups_failed) options_.pod_groups_failed(fault, pause);
+  };
+  groups.became_current = [this] {
+    pod_groups_fail_ = false;
+    pod_groups_absent_ = false;
+  };
+  groups.seed = options_.seed + 2;
+  return groups;
+}
+
 // In the thread of the pods, one change at a time.
 void ServiceFeed::PodChanged(const PodPtr& before, const PodPtr& after) {
-  const std::vector<ServiceKey> concerned = index_.PodChanged(before, after);
-  if (after != nullptr) rules_.Follow({after->service.ns, after->service.rule});
-  if (before != nullptr && !index_.NamesRule(before->service.ns, before->service.rule)) {
-    rules_.Forget({before->service.ns, before->service.rule});
-    index_.RuleChanged(before->service.ns, before->service.rule, nullptr);
+  std::vector<ServiceKey> concerned;
+  {
+    const MutexLock lock(changes_);
+    concerned = index_.PodChanged(before, after);
+    FollowRulesOf(before == nullptr ? nullptr : &before->service,
+                  after == nullptr ? nullptr : &after->service);
   }
   Tell(concerned);
+}
+
+// In the thread of the PodGroups.
+void ServiceFeed::PodGroupChanged(const PodGroupPtr& before, const PodGroupPtr& after) {
+  std::vector<ServiceKey> concerned;
+  {
+    const MutexLock lock(changes_);
+    concerned = index_.PodGroupChanged(before, after);
+    FollowRulesOf(before == nullptr ? nullptr : &before->service,
+                  after == nullptr ? nullptr : &after->service);
+  }
+  Tell(concerned);
+}
+
+void ServiceFeed::FollowRulesOf(const ServiceKey* before, const ServiceKey* after) {
+  if (after != nullptr) rules_.Follow({after->ns, after->rule});
+  if (before != nullptr && !index_.NamesRule(before->ns, before->rule)) {
+    rules_.Forget({before->ns, before->rule});
+    index_.RuleChanged(before->ns, before->rule, nullptr);
+  }
 }
 
 void ServiceFeed::Tell(const std::vector<ServiceKey>& concerned) const {
@@ -68,7 +125,16 @@ void ServiceFeed::Tell(const std::vector<ServiceKey>& concerned) const {
   for (const ServiceKey& service : concerned) options_.changed(service);
 }
 
+void ServiceFeed::FollowPodGroups(const std::stop_token& stop) {
+  // What is off needs no permissions.
+  while (!options_.wants_pod_groups()) {
+    if (!sleeper_.Sleep(std::chrono::seconds(1), stop)) return;
+  }
+  pod_groups_.Run(stop);
+}
+
 void ServiceFeed::Run(const std::stop_token& stop) {
+  const std::jthread pod_groups = StartThread("scaling-groups", [&] { FollowPodGroups(stop); });
   // The pods tell which rules to read.
   while (!pods_.WaitSynced(kLongList, stop)) {
     if (stop.stop_requested()) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -7,13 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
+#include "kube/informer.h"
 #include "watcher/frame/pods.h"
 #include "watcher/scaling/rule_feed.h"
 #include "watcher/scaling/service_index.h"
 
 namespace mindgate::watcher::scaling {
 
-// Follows the pods under scaling rules, and the rules that they name.
+// Follows the pods under scaling rules, the PodGroups of jobs that have none yet, and the rules
+// that they name.
 class ServiceFeed {
  public:
   struct Options {
@@ -21,11 +25,17 @@ class ServiceFeed {
     // ConfigMaps of these are not scaling rules and change all the time.
     std::vector<std::string> without_rules{};
     std::function<bool()> wanted = [] { return true; };  // whether pods are needed for it now
+    // Whether PodGroups are needed now; those of nobody are not followed.
+    std::function<bool()> wants_pod_groups = [] { return true; };
     // After each change that concerns a service, in a thread of the feed.
     std::function<void(const ServiceKey&)> changed{};
     std::function<void()> became_current{};  // current() may have become true; likewise
     // Rules cannot be followed now.
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
+    // PodGroups cannot be followed now: nothing is known of jobs without pods. Of a cluster that
+    // has no such kind it is told once.
+    std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)>
+        pod_groups_failed{};
     uint64_t seed = 1;
   };
 
@@ -33,31 +43,46 @@ class ServiceFeed {
   ServiceFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, PodInformer& pods,
               Options options);
 
-  // Until `stop`, in the caller's thread and one of its own; `pods` runs elsewhere.
+  // Until `stop`, in the caller's thread and two of its own; `pods` runs elsewhere.
   void Run(const std::stop_token& stop);
 
   const ServiceIndex& index() const { return index_; }
-  bool synced() const { return pods_.synced() && rules_.synced(); }
-  // Whether what is known is complete and, as far as one can know, new.
+  bool synced() const { return pods_.synced() && rules_.synced() && HasAskedForPodGroups(); }
+  // Whether what is known of pods and rules is complete and, as far as one can know, new. What is
+  // known of PodGroups may always be old: read one again before anything depends on it.
   bool current() const { return pods_.current() && rules_.current(); }
   // Likewise of the rule of one service; `changed` follows when it is not.
   bool knows_rule_of(const ServiceKey& service) const {
     return rules_.IsKnown({service.ns, service.rule});
   }
   bool WaitSynced(std::chrono::milliseconds longest, const std::stop_token& stop) const {
-    return pods_.WaitSynced(longest, stop) && rules_.WaitSynced(longest, stop);
+    return pods_.WaitSynced(longest, stop) && rules_.WaitSynced(longest, stop) &&
+           (HasAskedForPodGroups() || pod_groups_.WaitSynced(longest, stop));
   }
 
  private:
   void Subscribe();
   RuleFeed::Options RuleOptions();
+  kube::Informer<PodGroupPtr>::Options PodGroupOptions();
+  bool HasAskedForPodGroups() const {
+    return pod_groups_.synced() || pod_groups_fail_ || !options_.wants_pod_groups();
+  }
+  void FollowPodGroups(const std::stop_token& stop);
   void PodChanged(const PodPtr& before, const PodPtr& after);
+  void PodGroupChanged(const PodGroupPtr& before, const PodGroupPtr& after);
+  void FollowRulesOf(const ServiceKey* before, const ServiceKey* after) REQUIRES(changes_);
   void Tell(const std::vector<ServiceKey>& concerned) const;
 
   const Options options_;
   ServiceIndex index_;
+  kube::Sleeper& sleeper_;
   PodInformer& pods_;
   RuleFeed rules_;
+  // Held while the index and the rules that are followed change together.
+  Mutex changes_;
+  std::atomic<bool> pod_groups_fail_ = false;    // the last time that they were listed or watched
+  std::atomic<bool> pod_groups_absent_ = false;  // the cluster has no such kind
+  kube::Informer<PodGroupPtr> pod_groups_;
 };
 
 }  // namespace mindgate::watcher::scaling

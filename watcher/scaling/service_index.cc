@@ -1,45 +1,67 @@
 #include "watcher/scaling/service_index.h"
 
+#include <set>
+
 namespace mindgate::watcher::scaling {
 
-std::vector<ServiceKey> ServiceIndex::PodChanged(const PodPtr& before, const PodPtr& after) {
+template <typename T>
+std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
+                                             const std::shared_ptr<const T>& before,
+                                             const std::shared_ptr<const T>& after) {
   std::vector<ServiceKey> concerned;
-  const MutexLock lock(mutex_);
   if (before != nullptr && (after == nullptr || after->service != before->service)) {
-    const auto service = pods_.find(before->service);
-    if (service != pods_.end()) {
+    const auto service = all.find(before->service);
+    if (service != all.end()) {
       service->second.erase(before->name);
-      if (service->second.empty()) pods_.erase(service);
+      if (service->second.empty()) all.erase(service);
     }
     concerned.push_back(before->service);
   }
   if (after != nullptr) {
-    pods_[after->service][after->name] = after;
+    all[after->service][after->name] = after;
     concerned.push_back(after->service);
   }
   return concerned;
 }
 
+std::vector<ServiceKey> ServiceIndex::PodChanged(const PodPtr& before, const PodPtr& after) {
+  const MutexLock lock(mutex_);
+  return Change(pods_, before, after);
+}
+
+std::vector<ServiceKey> ServiceIndex::PodGroupChanged(const PodGroupPtr& before,
+                                                      const PodGroupPtr& after) {
+  const MutexLock lock(mutex_);
+  return Change(pod_groups_, before, after);
+}
+
 std::vector<ServiceKey> ServiceIndex::RuleChanged(const std::string& ns, const std::string& name,
                                                   std::shared_ptr<const RuleState> rule) {
-  std::vector<ServiceKey> concerned;
+  std::set<ServiceKey> concerned;
   const MutexLock lock(mutex_);
   if (rule == nullptr) {
     rules_.erase({ns, name});
   } else {
     rules_[{ns, name}] = std::move(rule);
   }
-  for (auto at = pods_.lower_bound({ns, name, ""});
-       at != pods_.end() && at->first.ns == ns && at->first.rule == name; ++at) {
-    concerned.push_back(at->first);
-  }
-  return concerned;
+  const auto add = [&](const auto& all) {
+    for (auto at = all.lower_bound({ns, name, ""});
+         at != all.end() && at->first.ns == ns && at->first.rule == name; ++at) {
+      concerned.insert(at->first);
+    }
+  };
+  add(pods_);
+  add(pod_groups_);
+  return {concerned.begin(), concerned.end()};
 }
 
 bool ServiceIndex::NamesRule(const std::string& ns, const std::string& name) const {
   const MutexLock lock(mutex_);
-  const auto at = pods_.lower_bound({ns, name, ""});
-  return at != pods_.end() && at->first.ns == ns && at->first.rule == name;
+  const auto is_among = [&](const auto& all) {
+    const auto at = all.lower_bound({ns, name, ""});
+    return at != all.end() && at->first.ns == ns && at->first.rule == name;
+  };
+  return is_among(pods_) || is_among(pod_groups_);
 }
 
 ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
@@ -47,6 +69,9 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   const MutexLock lock(mutex_);
   if (const auto found = pods_.find(service); found != pods_.end()) {
     for (const auto& [name, pod] : found->second) view.pods.push_back(pod);
+  }
+  if (const auto found = pod_groups_.find(service); found != pod_groups_.end()) {
+    for (const auto& [name, pod_group] : found->second) view.pod_groups.push_back(pod_group);
   }
   const auto rule = rules_.find({service.ns, service.rule});
   view.rule = rule == rules_.end() ? RuleMissing(service) : *rule->second;
@@ -58,10 +83,11 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
 }
 
 std::vector<ServiceKey> ServiceIndex::services() const {
-  std::vector<ServiceKey> keys;
+  std::set<ServiceKey> keys;
   const MutexLock lock(mutex_);
-  for (const auto& [key, pods] : pods_) keys.push_back(key);
-  return keys;
+  for (const auto& [key, pods] : pods_) keys.insert(keys.end(), key);
+  for (const auto& [key, pod_groups] : pod_groups_) keys.insert(key);
+  return {keys.begin(), keys.end()};
 }
 
 }  // namespace mindgate::watcher::scaling

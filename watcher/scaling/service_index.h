@@ -17,16 +17,20 @@ class ServiceIndex {
   struct View {
     std::vector<PodPtr> pods;  // by name
     RuleState rule;
+    std::vector<PodGroupPtr> pod_groups{};  // by name
+    bool empty() const { return pods.empty() && pod_groups.empty(); }
   };
 
   // A pod before and after a change; null: it did not exist before, or no longer exists. Returns
   // the services that this concerns.
   std::vector<ServiceKey> PodChanged(const PodPtr& before, const PodPtr& after);
+  // Likewise of a PodGroup.
+  std::vector<ServiceKey> PodGroupChanged(const PodGroupPtr& before, const PodGroupPtr& after);
   // Null: the ConfigMap is not there, or holds no rule.
   std::vector<ServiceKey> RuleChanged(const std::string& ns, const std::string& name,
                                       std::shared_ptr<const RuleState> rule);
 
-  // Whether a pod names that rule.
+  // Whether a pod or a PodGroup names that rule.
   bool NamesRule(const std::string& ns, const std::string& name) const;
 
   View Look(const ServiceKey& service) const;
@@ -35,8 +39,17 @@ class ServiceIndex {
  private:
   using RuleKey = std::pair<std::string, std::string>;  // namespace and name
 
+  // What one service has, by name.
+  template <typename T>
+  using ByService = std::map<ServiceKey, std::map<std::string, std::shared_ptr<const T>>>;
+
+  template <typename T>
+  static std::vector<ServiceKey> Change(ByService<T>& all, const std::shared_ptr<const T>& before,
+                                        const std::shared_ptr<const T>& after);
+
   mutable Mutex mutex_;
-  std::map<ServiceKey, std::map<std::string, PodPtr>> pods_ GUARDED_BY(mutex_);
+  ByService<PodState> pods_ GUARDED_BY(mutex_);
+  ByService<PodGroupState> pod_groups_ GUARDED_BY(mutex_);
   std::map<RuleKey, std::shared_ptr<const RuleState>> rules_ GUARDED_BY(mutex_);
 };
 

@@ -1,0 +1,65 @@
+#include "watcher/scaling/pod_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "schemas/names.h"
+#include "schemas/npu.h"
+
+namespace mindgate::watcher::scaling {
+namespace {
+
+using json::Value;
+
+std::string TextOf(const Value* object, std::string_view key) {
+  return std::string(json::FindString(object, key).value_or(""));
+}
+
+int64_t NpusIn(const Value* resources) {
+  int64_t npus = 0;
+  if (!json::IsObject(resources)) return npus;
+  for (const auto& [name, value] : resources->members()) {
+    if (!IsCountedNpu(name)) continue;
+    if (__builtin_add_overflow(npus, schemas::WholeQuantity(&value).value_or(0), &npus)) return 0;
+  }
+  return npus;
+}
+
+}  // namespace
+
+std::vector<json::Projection::Path> PodGroupFields() {
+  return {{"metadata", "labels"},
+          {"metadata", "creationTimestamp"},
+          {"metadata", "ownerReferences"},
+          {"metadata", "deletionTimestamp"},
+          {"spec", "minMember"},
+          {"spec", "minResources"},
+          {"status", "phase"}};
+}
+
+std::optional<PodGroupState> PodGroupOf(const Value& object) {
+  const Value* metadata = json::Find(object, "metadata");
+  const Value* labels = json::Find(metadata, "labels");
+  const std::string phase = TextOf(json::Find(object, "status"), "phase");
+  if (phase != "Pending" && phase != "Inqueue") return std::nullopt;
+  if (json::Find(metadata, "deletionTimestamp") != nullptr) return std::nullopt;
+  PodGroupState state;
+  state.service = {TextOf(metadata, "namespace"), TextOf(labels, schemas::kScalingRule),
+                   TextOf(labels, schemas::kJobId)};
+  if (state.service.rule.empty() || state.service.job_id.empty()) return std::nullopt;
+  auto owner = GangOwnerOf(metadata, state.service.ns);
+  if (!owner) return std::nullopt;
+  state.instance = std::move(owner->instance);
+  state.regarding = std::move(owner->regarding);
+  state.group = TextOf(labels, schemas::kGroupName);
+  state.name = TextOf(metadata, "name");
+  state.uid = TextOf(metadata, "uid");
+  state.created = ParseTimestamp(TextOf(metadata, "creationTimestamp")).value_or(Time{});
+  state.enqueued = phase == "Inqueue";
+  const Value* spec = json::Find(object, "spec");
+  state.pods = std::max<int64_t>(0, json::AsInt(json::Find(spec, "minMember")).value_or(0));
+  state.npus_of_group = std::max<int64_t>(0, NpusIn(json::Find(spec, "minResources")));
+  return state;
+}
+
+}  // namespace mindgate::watcher::scaling
