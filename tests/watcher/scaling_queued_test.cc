@@ -188,7 +188,7 @@ TEST(ScalingQueued, IsGivenRoomLikeOneThatHasItsPods) {
   };
   for (const QueuedCase& c : table) {
     SCOPED_TRACE(c.name);
-    const Service service{RuleOf("p=2 d=1 | p=1 d=1"), "", c.instances};
+    const Service service{::mindgate::testing::RuleOf("p=2 d=1 | p=1 d=1"), "", c.instances};
     EXPECT_EQ(ShowOutcomes(Decide(service, Rebalancing(), kStart)), c.outcomes);
   }
 }

@@ -33,11 +33,18 @@ struct DecisionRecord {
   std::string event_action;  // "Grant"
 };
 
+// Whom a controller tells of its decisions. Safe from many threads.
+class DecisionListener {
+ public:
+  virtual ~DecisionListener() = default;
+  virtual void Tell(DecisionRecord record) = 0;
+};
+
 // The one place that tells people of decisions: as an Event, a line of the log, an entry that
 // /decisions shows, and a count for the metrics. Bounded: when it is full, the oldest entry of the
 // namespace with the most entries goes, so that one tenant's decisions do not drive out the
 // others'. Safe from many threads.
-class DecisionLog {
+class DecisionLog final : public DecisionListener {
  public:
   static constexpr size_t kMaxEntries = 1000;
   static constexpr size_t kMaxReason = 1024;  // bytes; what is longer is cut
@@ -53,7 +60,7 @@ class DecisionLog {
   DecisionLog(const Clock& clock, log::Logger& logger, kube::Recorder& recorder)
       : clock_(clock), logger_(logger), recorder_(recorder) {}
 
-  void Tell(DecisionRecord record);
+  void Tell(DecisionRecord record) override;
 
   std::vector<Entry> entries() const;  // oldest first
   Counts counts() const;

@@ -54,8 +54,9 @@ class Reconciler {
   };
 
   // `writer` as for LeaderClient. `settings` is read for each decision. All must outlive it.
-  Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger, DecisionLog& decisions,
-             DisruptionBudget& budget, std::function<schemas::ElasticScaling()> settings)
+  Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger,
+             DecisionListener& decisions, DisruptionBudget& budget,
+             std::function<schemas::ElasticScaling()> settings)
       : writer_(writer),
         clock_(clock),
         logger_(logger),
@@ -137,7 +138,7 @@ class Reconciler {
   kube::Client& writer_;
   const Clock& clock_;
   log::Logger& logger_;
-  DecisionLog& decisions_;
+  DecisionListener& decisions_;
   DisruptionBudget& budget_;
   const std::function<schemas::ElasticScaling()> settings_;
   Standings standings_;
