@@ -195,7 +195,7 @@ TEST(ScalingQueued, IsGivenRoomLikeOneThatHasItsPods) {
 
 TEST(ScalingQueued, SaysWhatItWaitsFor) {
   const Service service{
-      RuleOf("p=1 d=1"),
+      ::mindgate::testing::RuleOf("p=1 d=1"),
       "",
       {Held("p-0"), Running("p-1"), Queued("d-0", kStart), Queued("d-1", std::nullopt)}};
   const Decision decision = Decide(service, Rebalancing(), kStart);
