@@ -1,15 +1,18 @@
 // From a change of a pod to the gate that opens for it, through the API client: an instance of a
 // service fails, and the one that waits gets its grant. The API server is the tests' own, in
 // another process of this machine; it takes its share of the cores.
-//   watcher_bench [SERVICES [CHANGES]]      default 1000 2000
+// Then a large cluster, from the list to the decisions, and a tenant who fills pages.
+//   watcher_bench [SERVICES [CHANGES [PODS]]]      default 1000 2000 100000
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +23,7 @@
 
 #include "kube/fake_api_server.h"
 #include "measure.h"
+#include "static_cluster.h"
 #include "support/scaling.h"
 #include "watcher/scaling/controller.h"
 
@@ -49,11 +53,12 @@ class NoCredentials final : public kube::CredentialSource {
   void Refused(const kube::Credential&) override {}
 };
 
-// Follows the server whose URL comes first on `in`; answers a line of KiB resident to each line
-// that comes then, and ends with it.
+// Follows the server whose URL comes first on `in`; answers a line with KiB resident and the number
+// of decisions to each line that comes then, and ends with it.
 [[noreturn]] void Watch(int in, int out) {
   std::array<char, 100> line{};
   Check(::read(in, line.data(), line.size() - 1) > 0, "the server has no address");
+  Check(::write(out, "!", 1) == 1, "the server is gone");
   const SystemClock clock;
   kube::Access access;
   access.server = line.data();
@@ -63,7 +68,7 @@ class NoCredentials final : public kube::CredentialSource {
   kube::RealSleeper sleeper;
   kube::Client client(*transport, sleeper);
   kube::Client writer(*transport, sleeper, {.retries = 0});
-  log::Logger logger(log::Format::kText, log::Level::kError, clock);
+  log::Logger logger(log::Format::kText, log::Level::kWarning, clock);
   kube::Recorder recorder(client, sleeper, clock, {.controller = "bench", .instance = "bench"}, 1);
   watcher::scaling::ScalingController::Options options;
   options.settings = [] {
@@ -80,7 +85,8 @@ class NoCredentials final : public kube::CredentialSource {
   std::jthread follow([&](const std::stop_token& stop) { pods.Run(stop); });
   std::jthread thread([&](const std::stop_token& stop) { controller.Run(stop); });
   while (::read(in, line.data(), line.size()) > 0) {
-    const std::string text = std::to_string(static_cast<long long>(ResidentBytes() / 1024)) + "\n";
+    const std::string text = std::to_string(static_cast<long long>(ResidentBytes() / 1024)) + " " +
+                             std::to_string(controller.counts().decisions) + "\n";
     if (::write(out, text.data(), text.size()) < 0) break;
   }
   std::_Exit(0);
@@ -96,11 +102,35 @@ struct Watcher {
   void Send(const std::string& line) const {
     Check(::write(to, line.data(), line.size()) == std::ssize(line), "the watcher is gone");
   }
-  double ResidentMebibytes() const {
+  void Follow(const std::string& url) const {
+    Send(url);
+    char heard = 0;
+    Check(::read(from, &heard, 1) == 1, "the watcher is gone");
+  }
+  struct Answer {
+    double resident_mebibytes = 0;
+    uint64_t decisions = 0;
+  };
+  Answer Ask() const {
     Send("?");
     std::array<char, 100> line{};
     Check(::read(from, line.data(), line.size() - 1) > 0, "the watcher is gone");
-    return std::atof(line.data()) / 1024;
+    char* rest = nullptr;
+    const double kibibytes = std::strtod(line.data(), &rest);
+    return {kibibytes / 1024, std::strtoull(rest, nullptr, 10)};
+  }
+  // Until it has decided about so many services.
+  void AwaitDecisions(uint64_t count) const {
+    for (int tries = 0; Ask().decisions < count; ++tries) {
+      Check(tries < 60'000, "a decision did not come");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  void End() const {
+    ::close(to);
+    ::close(from);
+    ::kill(pid, SIGTERM);  // others have the other end of its pipe, too
+    ::waitpid(pid, nullptr, 0);
   }
 };
 
@@ -229,43 +259,118 @@ void Print(const char* what, std::vector<double> latencies) {
               latencies.back() / 1000);
 }
 
-void Run(int services, int changes) {
-  const Watcher watcher = StartWatcher();
-  FakeApiServer server;
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < services; ++i) Submit(server, i);
-  watcher.Send(server.url());
-  Check(server.WaitForWatches(2), "the watcher does not watch");
-  std::printf("%d services of 20 instances; the watcher has %.1f MiB resident after the list\n",
-              services, watcher.ResidentMebibytes());
-  std::printf("  %-44s %8s %10s %10s %10s\n", "from the event to the patch", "grants", "p50 ms",
-              "p99 ms", "max ms");
-  Turns turns(server, services);
+double SecondsSince(Moment begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::vector<double> OneAfterTheOther(FakeApiServer& server, Turns& turns, int services, int changes,
+                                     const std::function<void(int)>& before = {}) {
   std::vector<double> singly;
   for (int i = 0; i < changes; ++i) {
     const int service = i * 7919 % services;
+    if (before) before(i);
     turns.Fail(service);
     AwaitGrants(server, 1);
     turns.GoOn(service);
     const auto one = turns.Latencies();
     singly.insert(singly.end(), one.begin(), one.end());
   }
+  return singly;
+}
+
+void PrintHead() {
+  std::printf("  %-44s %8s %10s %10s %10s\n", "from the event to the patch", "grants", "p50 ms",
+              "p99 ms", "max ms");
+}
+
+// Returns the median of single changes, in microseconds.
+double Run(const Watcher& watcher, int services, int changes) {
+  FakeApiServer server;
+  for (int i = 0; i < services; ++i) Submit(server, i);
+  watcher.Follow(server.url());
+  Check(server.WaitForWatches(3), "the watcher does not watch");
+  std::printf("%d services of 20 instances; the watcher has %.1f MiB resident after the list\n",
+              services, watcher.Ask().resident_mebibytes);
+  PrintHead();
+  Turns turns(server, services);
+  std::vector<double> singly = OneAfterTheOther(server, turns, services, changes);
   Print("one failure after the other", singly);
   for (int i = 0; i < services; ++i) turns.Fail(i);
   AwaitGrants(server, static_cast<size_t>(services));
   Print("a failure in every service at once", turns.Latencies());
-  std::printf("  %.1f MiB resident in the end; %.1f s in all\n", watcher.ResidentMebibytes(),
-              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  ::close(watcher.to);
-  ::waitpid(watcher.pid, nullptr, 0);
+  std::printf("  %.1f MiB resident in the end\n", watcher.Ask().resident_mebibytes);
+  watcher.End();
+  std::nth_element(singly.begin(), singly.begin() + std::ssize(singly) / 2, singly.end());
+  return singly[singly.size() / 2];
+}
+
+// What pods take of the watcher, and how long a watcher that starts needs.
+void RunLarge(const Watcher& watcher, int nodes, int pods) {
+  const int services = std::max(1, pods / 20);
+  const StaticCluster cluster(nodes, services, kShapes);
+  const Moment begin = std::chrono::steady_clock::now();
+  watcher.Follow(cluster.url());
+  watcher.AwaitDecisions(static_cast<uint64_t>(services));
+  std::printf(
+      "%d nodes, %d pods in %d services, %.0f MB of lists: %.2f s from the list to the "
+      "decisions, %.1f MiB resident\n",
+      nodes, services * 20, services, static_cast<double>(cluster.bytes()) / 1e6,
+      SecondsSince(begin), watcher.Ask().resident_mebibytes);
+  watcher.End();
+}
+
+// A namespace with ConfigMaps of 1 MB, some of which its pods name as rules, and which change all
+// the time.
+void RunBesideLargeConfigMaps(const Watcher& watcher, int services, int changes, int config_maps) {
+  constexpr int kNamed = 20;
+  FakeApiServer server;
+  for (int i = 0; i < services; ++i) Submit(server, i);
+  const std::string text(1'000'000, 'x');
+  const auto put = [&](int i) {
+    server.Put(resources::kConfigMaps,
+               {{"metadata", {{"namespace", "large"}, {"name", "rule-" + std::to_string(i)}}},
+                {"data", {{"elastic_scaling.json", text}}}});
+  };
+  for (int i = 0; i < config_maps; ++i) put(i);
+  for (int i = 0; i < std::min(kNamed, config_maps); ++i) {
+    Json pod = PodOf(i, "p", "p-0", true);
+    pod["metadata"]["namespace"] = "large";
+    server.Put(resources::kPods, std::move(pod));
+  }
+  const Moment begin = std::chrono::steady_clock::now();
+  watcher.Follow(server.url());
+  watcher.AwaitDecisions(static_cast<uint64_t>(services));
+  Check(server.WaitForWatches(3), "the watcher does not watch");
+  std::printf(
+      "%d ConfigMaps of 1 MB in one namespace, beside %d services: %.2f s from the list to "
+      "the decisions, %.1f MiB resident\n",
+      config_maps, services, SecondsSince(begin), watcher.Ask().resident_mebibytes);
+  PrintHead();
+  Turns turns(server, services);
+  std::vector<double> singly = OneAfterTheOther(server, turns, services, changes, [&](int i) {
+    if (config_maps > 0) put(i % std::min(kNamed, config_maps));
+  });
+  Print("one failure after the other", singly);
+  watcher.End();
 }
 
 }  // namespace
 }  // namespace mindgate::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   const int services = argc > 1 ? std::max(1, std::atoi(argv[1])) : 1000;
   const int changes = argc > 2 ? std::max(1, std::atoi(argv[2])) : 2000;
-  mindgate::bench::Run(services, changes);
+  const int pods = argc > 3 ? std::max(20, std::atoi(argv[3])) : 100'000;
+  // Started while this process is small: what it has, they have.
+  std::array<mindgate::bench::Watcher, 5> watchers;
+  for (auto& watcher : watchers) watcher = mindgate::bench::StartWatcher();
+  const double few = mindgate::bench::Run(watchers[0], std::max(1, services / 10), changes);
+  const double many = mindgate::bench::Run(watchers[1], services, changes);
+  std::printf("a single change among %d services takes %.2f times what it takes among %d\n",
+              services, many / few, std::max(1, services / 10));
+  mindgate::bench::RunLarge(watchers[2], pods / 10, pods);
+  mindgate::bench::RunBesideLargeConfigMaps(watchers[3], 100, changes / 4, 0);
+  mindgate::bench::RunBesideLargeConfigMaps(watchers[4], 100, changes / 4, 100);
   return 0;
 }

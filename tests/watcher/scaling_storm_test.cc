@@ -280,7 +280,6 @@ class Storm {
       if (state) pod = std::make_shared<const PodState>(*std::move(state));
     }
     if (pod != nullptr && !pod->gate) opened_.try_emplace(pod->uid, clock_.Now());
-    if (pod != nullptr && pod->running) ran_.try_emplace(pod->uid, clock_.Now());
     truth_.insert_or_assign(name, pod);
     if (change == ApiServer::Change::kDeleted) truth_.erase(name);
     for (const auto& watcher : watchers_) {
@@ -326,7 +325,7 @@ class Storm {
     const Reconciler::Inputs inputs{watcher.index.Look(service), unusable_};
     watcher.view = &inputs.view;
     watcher.fresh.clear();
-    watcher.overdue = Overdue(service);
+    watcher.overdue = Overdue(inputs.view);
     watcher.reconciler.Reconcile(service, inputs, *watcher.term);
     watcher.view = nullptr;
   }
@@ -350,23 +349,19 @@ class Storm {
     }
     return names;
   }
-  // Those that had their time to start: their siblings do not wait for them.
-  std::set<std::string> Overdue(const ServiceKey& service) const {
-    std::set<std::string> names;
-    for (const auto& [name, pod] : truth_) {
-      if (pod == nullptr || pod->deleted || pod->gate || pod->service != service) continue;
-      const bool late = clock_.Now() - opened_.at(pod->uid) >= settings_.start_deadline;
-      if (late && !Runs(*pod)) names.insert(pod->instance);
+  // Those that had their time to start, as far as the watcher knows: their siblings do not wait for
+  // them.
+  std::set<std::string> Overdue(const ServiceIndex::View& view) const {
+    std::set<std::string> late;
+    std::set<std::string> run;
+    for (const PodPtr& pod : view.pods) {
+      if (pod->deleted || pod->gate) continue;
+      if (pod->running) run.insert(pod->instance);
+      const bool had_time = clock_.Now() - opened_.at(pod->uid) >= settings_.start_deadline;
+      if (had_time) late.insert(pod->instance);
     }
-    return names;
-  }
-  // As every watch knows by now.
-  bool Runs(const PodState& of) const {
-    return std::any_of(truth_.begin(), truth_.end(), [&](const auto& each) {
-      const PodPtr& pod = each.second;
-      return pod != nullptr && pod->service == of.service && pod->instance == of.instance &&
-             pod->running && !pod->deleted && clock_.Now() - ran_.at(pod->uid) > kMaxLag;
-    });
+    std::erase_if(late, [&](const std::string& each) { return run.contains(each); });
+    return late;
   }
 
   // A new instance is let in only where fewer are there than the fullest shape wants.
@@ -620,10 +615,8 @@ class Storm {
   ApiServer server_{clock_};
   schemas::ElasticScaling settings_;
   std::array<std::unique_ptr<StormWatcher>, kWatchers> watchers_;
-  std::map<PodName, PodPtr> truth_;  // null: it takes part in nothing (it has ended)
-  // By UID: since when a pod is without a gate, and since when it runs.
-  std::map<std::string, Clock::Instant> opened_;
-  std::map<std::string, Clock::Instant> ran_;
+  std::map<PodName, PodPtr> truth_;               // null: it takes part in nothing (it has ended)
+  std::map<std::string, Clock::Instant> opened_;  // by UID: since when without a gate
   std::vector<StormJob> jobs_;
   NodeNames unusable_;
   uint64_t submitted_ = 0;
