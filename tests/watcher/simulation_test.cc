@@ -14,37 +14,69 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using Texts = std::vector<std::string>;
 
-TEST(Cluster, PlacesWholeInstancesOnTheFirstNodesWithRoom) {
+using Pods = std::vector<size_t>;
+
+TEST(Cluster, PlacesAllPodsOnTheFirstNodesWithRoom) {
   Cluster cluster({{"a", 8}, {"b", 16}, {"c", 8}});
-  EXPECT_EQ(cluster.Place(0, 3, 8), (std::vector<size_t>{0, 1, 1}));
-  EXPECT_EQ(cluster.Place(1, 2, 8), std::nullopt) << "one of its pods would find room";
-  EXPECT_EQ(cluster.Room(8, 9), 1);
-  EXPECT_EQ(cluster.Place(2, 1, 4), (std::vector<size_t>{2})) << "a refused one takes nothing";
+  EXPECT_EQ(cluster.Place(Pods{0, 1, 2}, {8}), (Pods{0, 1, 1}));
+  EXPECT_EQ(cluster.Place(Pods{3, 4}, {8}), std::nullopt) << "one of them would find room";
+  EXPECT_EQ(cluster.Room({8}, 9), 1);
+  EXPECT_EQ(cluster.Place(Pods{5}, {4}), (Pods{2})) << "refused ones take nothing";
   const uint64_t before = cluster.freed();
-  cluster.Release(0);
+  for (const size_t pod : {0, 1, 2}) cluster.Release(pod);
   EXPECT_NE(cluster.freed(), before);
-  EXPECT_EQ(cluster.Room(8, 9), 3);
-  EXPECT_EQ(cluster.Room(4, 2), 2);
+  EXPECT_EQ(cluster.Room({8}, 9), 3);
+  EXPECT_EQ(cluster.Room({4}, 2), 2);
 }
 
-TEST(Cluster, WhatBreaksNamesWhoLosesPods) {
+TEST(Cluster, WhatBreaksNamesItsPods) {
   Cluster cluster({{"a", 8}});
-  cluster.Place(7, 1, 2);
-  cluster.Place(8, 1, 2);
-  EXPECT_EQ(cluster.BreakCards(0, 3), (std::vector<size_t>{7, 8})) << "cards 0 to 2";
+  cluster.Place(Pods{7}, {2});
+  cluster.Place(Pods{8}, {2});
+  EXPECT_EQ(cluster.BreakCards(0, 3), (Pods{7, 8})) << "cards 0 to 2";
   cluster.Release(7);
   cluster.Release(8);
   EXPECT_EQ(cluster.WorkingCards(0), 5);
-  EXPECT_EQ(cluster.Room(1, 9), 5);
-  EXPECT_EQ(cluster.BreakCards(0, 9), std::vector<size_t>()) << "all that are left";
+  EXPECT_EQ(cluster.Room({1}, 9), 5);
+  EXPECT_EQ(cluster.BreakCards(0, 9), Pods()) << "all that are left";
   EXPECT_EQ(cluster.WorkingCards(0), 0);
   cluster.RepairCards(0, 9);
-  cluster.Place(9, 1, 8);
-  EXPECT_EQ(cluster.BreakNode(0), (std::vector<size_t>{9}));
+  cluster.Place(Pods{9}, {8});
+  EXPECT_EQ(cluster.BreakNode(0), (Pods{9}));
   cluster.Release(9);
-  EXPECT_EQ(cluster.Room(1, 9), 0);
+  EXPECT_EQ(cluster.Room({1}, 9), 0);
   cluster.RepairNode(0);
-  EXPECT_EQ(cluster.Room(1, 9), 8);
+  EXPECT_EQ(cluster.Room({1}, 9), 8);
+}
+
+TEST(Cluster, PodsGoWhereTheirSelectorsAndSuperPodsAllow) {
+  Cluster cluster({{"a", 8, {{"kind", "x"}}, "s0"},
+                   {"b", 8, {{"kind", "y"}}, "s1"},
+                   {"c", 8, {{"kind", "x"}}, "s1"},
+                   {"d", 8, {{"kind", "x"}}, ""}});
+  EXPECT_EQ(cluster.Place(Pods{0}, {8, {{"kind", "y"}}}), (Pods{1}));
+  EXPECT_EQ(cluster.Place(Pods{1}, {8, {{"kind", "z"}}}), std::nullopt);
+  cluster.Release(0);
+  EXPECT_EQ(cluster.Room({8, {}, true}, 9), 2);
+  EXPECT_EQ(cluster.Place(Pods{2, 3}, {8, {}, true}), (Pods{1, 2})) << "not one here, one there";
+  EXPECT_EQ(cluster.Place(Pods{4, 5}, {8, {}, true}), std::nullopt);
+  cluster.Release(3);
+  EXPECT_EQ(cluster.Place(Pods{6}, {8, {}, true}, 1), (Pods{2})) << "beside the one on b";
+  EXPECT_EQ(cluster.Place(Pods{7}, {8, {}, true}, 1), std::nullopt)
+      << "there is room, but not there";
+}
+
+TEST(Cluster, NoPodComesToNodesThatAreCordonedOrNotReady) {
+  Cluster cluster({{"a", 8}, {"b", 8}});
+  cluster.SetCordoned(0, true);
+  cluster.SetReady(1, false);
+  EXPECT_EQ(cluster.Room({8}, 9), 0);
+  const uint64_t before = cluster.freed();
+  cluster.SetReady(1, true);
+  EXPECT_NE(cluster.freed(), before);
+  EXPECT_EQ(cluster.Place(Pods{0}, {8}), (Pods{1}));
+  cluster.SetCordoned(0, false);
+  EXPECT_EQ(cluster.Place(Pods{1}, {8}), (Pods{0}));
 }
 
 // Two groups, {g0: 2, g1: 1} else {g0: 1, g1: 1}.
@@ -313,6 +345,11 @@ std::string Two(const std::string& rest) {
 }
 
 TEST(Play, TellsTheWholeStory) {
+  const std::string refused =
+      "the rule in ConfigMap rule cannot be used: line 1, column 2: not valid JSON: expected a key "
+      "in double quotes, found the end of the text, so the operator refuses the whole rule";
+  const std::string missing =
+      "there is no ConfigMap \"rule\" with the key elastic_scaling.json in namespace default";
   const struct {
     const char* name;
     std::string text;
@@ -391,7 +428,7 @@ timeline:
         "2m granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
         "2m no room d0: 1 pod with 8 NPUs, and there is room for none",
         "2m shape chat: none of 2 runs",
-        "3m would give up p1: shape 2 of 2 needs d0 of g1 but there is no room for it; it wants 1 "
+        "5m would give up p1: shape 2 of 2 needs d0 of g1 but there is no room for it; it wants 1 "
         "of g0, and 2 run",
         "5m expected line 11: running: p0, p1",
         "5m expected line 11: noRoom: d0",
@@ -411,7 +448,7 @@ timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0, p2]}}]
         "1s no room d0: 1 pod with 8 NPUs, and there is room for none",
         "30s running p0: all of its pods", "30s running p1: all of its pods",
         "1m expected line 10: running: p0, p1", "1m expected line 10: noRoom: d0, p2"}},
-      {"a grant that is not seen in time is given again",
+      {"a grant that was answered is not given again, however late its pods show it",
        Three(R"(options: {seenAfter: 40s, reservation: 30s, startTime: 0s}
 timeline: [{at: 50s, delete: p1}]
 )"),
@@ -419,8 +456,6 @@ timeline: [{at: 50s, delete: p1}]
         "0s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "0s held p1: shape 2 of 2 wants 1 of g0, and 1 starts; shape 1 waits for g0 (0 of 1 run) "
         "and g1 (0 of 1 run)",
-        "30s granted d0: shape 2 of 2 wants 1 of g1, and none runs or starts",
-        "30s granted p0: shape 2 of 2 wants 1 of g0, and none runs or starts",
         "40s placed d0: on npu-0", "40s placed p0: on npu-1", "40s running p0: all of its pods",
         "40s running d0: all of its pods", "40s granted p1: shape 1 of 2 wants 2 of g0, and 1 runs",
         "40s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1", "50s deleted p1: its pods go with it"}},
@@ -454,10 +489,6 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
         "30s shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "1m running p1: all of its pods",
         "1m submitted x: no group, 1 pod with 8 NPUs",
-        "1m kept d0: x belongs to the service but has no label mind-cluster/group-name, so its "
-        "instances cannot be counted",
-        "1m kept p0: x belongs to the service but has no label mind-cluster/group-name, so its "
-        "instances cannot be counted",
         "1m held x: x belongs to the service but has no label mind-cluster/group-name, so its "
         "instances cannot be counted",
         "1m shape chat: unknown: the instances are not counted",
@@ -467,8 +498,6 @@ timeline: [{at: 0s, expect: {running: [p0, p1, d0], shape: 1}}]
         "3m deleted x: its pods go with it",
         "3m granted p0: shape 1 of 2 wants 2 of g0, and 1 runs",
         "3m placed p0: on npu-1",
-        "3m kept d0: it runs",
-        "3m kept p1: it runs",
         "3m shape chat: 2 of 2 runs: 1 of g0 and 1 of g1",
         "3m30s running p0: all of its pods",
         "3m30s shape chat: 1 of 2 runs: 2 of g0 and 1 of g1"}},
@@ -562,21 +591,18 @@ timeline:
         "1m shape chat: 1 of 2 runs: 2 of g0 and 1 of g1",
         "2m rule rule: refused: line 1: not valid JSON: expected a key in double quotes, found "
         "the end of the text, so the operator refuses the whole rule",
-        "2m kept d0: the rule in ConfigMap rule is refused",
-        "2m kept p0: the rule in ConfigMap rule is refused",
-        "2m kept p1: the rule in ConfigMap rule is refused",
-        "2m shape chat: unknown: the rule in ConfigMap rule is refused",
+        "2m kept d0: " + refused,
+        "2m kept p0: " + refused,
+        "2m kept p1: " + refused,
+        "2m shape chat: unknown: " + refused,
         "3m lost p0: its processes exit; its pod comes back behind the gate",
-        "3m held p0: the rule in ConfigMap rule is refused",
         "4m rule rule: deleted",
-        "4m kept d0: ConfigMap rule is not there",
-        "4m held p0: ConfigMap rule is not there",
-        "4m kept p1: ConfigMap rule is not there",
-        "4m shape chat: unknown: ConfigMap rule is not there",
+        "4m kept d0: " + missing,
+        "4m held p0: " + missing,
+        "4m kept p1: " + missing,
+        "4m shape chat: unknown: " + missing,
         "5m rule rule: 1 of g0",
-        "5m kept d0: it runs",
         "5m held p0: the fullest shape runs, which wants 1 of g0",
-        "5m kept p1: it runs",
         "5m shape chat: 1 of 1 runs: 1 of g0"}},
       {"what is not met says what was found",
        Three(R"(timeline:
@@ -618,9 +644,10 @@ TEST(Play, EndsWhenNothingMoreHappensOrAnHourAfterTheLastEntry) {
     const auto reading = ReadScenarios(Three(options + "timeline: [{at: 5m, breakNode: npu-2}]\n"));
     return Play(reading.scenarios.at(0)).end;
   };
-  EXPECT_EQ(end_of(""), minutes(6)) << "when the decision looks at p1 again, which has no room";
-  EXPECT_EQ(end_of("options: {startTime: 64m}\n"), minutes(65)) << "likewise";
-  EXPECT_EQ(end_of("options: {startTime: 66m}\n"), minutes(5)) << "more than an hour later";
+  EXPECT_EQ(end_of(""), minutes(15)) << "when it looks at p1 again, which is late then";
+  const std::string late = "options: {startDeadline: 24h, startTime: ";
+  EXPECT_EQ(end_of(late + "64m}\n"), minutes(65)) << "when it looks at p1, which has no room";
+  EXPECT_EQ(end_of(late + "66m}\n"), minutes(5)) << "more than an hour later";
 }
 
 TEST(Play, StopsAtItsLimits) {

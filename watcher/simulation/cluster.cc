@@ -6,81 +6,123 @@
 namespace mindgate::watcher::simulation {
 
 Cluster::Cluster(const std::vector<NodeSpec>& nodes) {
+  std::set<std::string> known;
   for (const NodeSpec& spec : nodes) {
-    nodes_.push_back({std::vector<Card>(static_cast<size_t>(spec.npus)), spec.npus, false});
+    Node& node = nodes_.emplace_back();
+    node.labels = spec.labels;
+    node.super_pod = spec.super_pod;
+    node.cards.resize(static_cast<size_t>(spec.npus));
+    node.free = spec.npus;
+    if (!spec.super_pod.empty() && known.insert(spec.super_pod).second) {
+      super_pods_.push_back(spec.super_pod);
+    }
   }
 }
 
-std::optional<std::vector<size_t>> Cluster::Place(size_t owner, int64_t pods,
-                                                  int64_t npus_per_pod) {
-  // Pods of one instance are all alike, so filling node after node finds room whenever there is.
+int64_t Cluster::Fits(const Node& node, const PodNeeds& needs) const {
+  if (!node.usable() || node.free < needs.npus) return 0;
+  const bool selected =
+      std::all_of(needs.node_selector.begin(), needs.node_selector.end(), [&](const auto& label) {
+        const auto found = node.labels.find(label.first);
+        return found != node.labels.end() && found->second == label.second;
+      });
+  return selected ? node.free / needs.npus : 0;
+}
+
+// Pods that are placed together are all alike, so filling node after node finds room whenever there
+// is.
+std::vector<size_t> Cluster::Choose(size_t pods, const PodNeeds& needs,
+                                    const std::string* super_pod) const {
   std::vector<size_t> chosen;
-  for (size_t i = 0; i < nodes_.size() && std::ssize(chosen) < pods; ++i) {
-    if (nodes_[i].broken) continue;
-    const int64_t fit = std::min(nodes_[i].free / npus_per_pod, pods - std::ssize(chosen));
-    chosen.insert(chosen.end(), static_cast<size_t>(fit), i);
+  for (size_t i = 0; i < nodes_.size() && chosen.size() < pods; ++i) {
+    if (super_pod != nullptr && nodes_[i].super_pod != *super_pod) continue;
+    const auto fit = std::min(static_cast<size_t>(Fits(nodes_[i], needs)), pods - chosen.size());
+    chosen.insert(chosen.end(), fit, i);
   }
-  if (std::ssize(chosen) < pods) return std::nullopt;
-  for (const size_t i : chosen) {
-    int64_t missing = npus_per_pod;
-    for (Card& card : nodes_[i].cards) {
-      if (missing == 0) break;
-      if (card.broken || card.owner) continue;
-      card.owner = owner;
-      --missing;
-    }
-    nodes_[i].free -= npus_per_pod;
-  }
-  placed_[owner] = chosen;
   return chosen;
 }
 
-int64_t Cluster::Room(int64_t npus_per_pod, int64_t most) const {
+std::optional<std::vector<size_t>> Cluster::Place(std::span<const size_t> pods,
+                                                  const PodNeeds& needs,
+                                                  std::optional<size_t> beside) {
+  std::vector<size_t> chosen;
+  if (!needs.one_super_pod) {
+    chosen = Choose(pods.size(), needs, nullptr);
+  } else if (beside) {
+    chosen = Choose(pods.size(), needs, &nodes_[*beside].super_pod);
+  } else {
+    for (const std::string& super_pod : super_pods_) {
+      chosen = Choose(pods.size(), needs, &super_pod);
+      if (chosen.size() == pods.size()) break;
+    }
+  }
+  if (chosen.size() < pods.size()) return std::nullopt;
+  for (size_t i = 0; i < pods.size(); ++i) {
+    Node& node = nodes_[chosen[i]];
+    int64_t missing = needs.npus;
+    for (Card& card : node.cards) {
+      if (missing == 0) break;
+      if (card.broken || card.pod) continue;
+      card.pod = pods[i];
+      --missing;
+    }
+    node.free -= needs.npus;
+    placed_[pods[i]] = chosen[i];
+  }
+  return chosen;
+}
+
+int64_t Cluster::Room(const PodNeeds& needs, int64_t most) const {
+  if (!needs.one_super_pod) {
+    return std::ssize(Choose(static_cast<size_t>(most), needs, nullptr));
+  }
   int64_t room = 0;
-  for (const Node& node : nodes_) {
-    if (!node.broken) room += node.free / npus_per_pod;
-    if (room >= most) return most;
+  for (const std::string& super_pod : super_pods_) {
+    room = std::max(room, std::ssize(Choose(static_cast<size_t>(most), needs, &super_pod)));
   }
   return room;
 }
 
-void Cluster::Release(size_t owner) {
-  const auto placed = placed_.find(owner);
+void Cluster::Release(size_t pod) {
+  const auto placed = placed_.find(pod);
   if (placed == placed_.end()) return;
-  for (const size_t i : std::set(placed->second.begin(), placed->second.end())) {
-    for (Card& card : nodes_[i].cards) {
-      if (card.owner != owner) continue;
-      card.owner.reset();
-      if (!card.broken) ++nodes_[i].free;
-    }
+  Node& node = nodes_[placed->second];
+  for (Card& card : node.cards) {
+    if (card.pod != pod) continue;
+    card.pod.reset();
+    if (!card.broken) ++node.free;
   }
   placed_.erase(placed);
   ++freed_;
 }
 
+std::vector<size_t> Cluster::PodsOn(size_t node) const {
+  std::set<size_t> pods;
+  for (const Card& card : nodes_[node].cards) {
+    if (card.pod) pods.insert(*card.pod);
+  }
+  return {pods.begin(), pods.end()};
+}
+
 std::vector<size_t> Cluster::BreakNode(size_t node) {
   nodes_[node].broken = true;
-  std::set<size_t> owners;
-  for (const Card& card : nodes_[node].cards) {
-    if (card.owner) owners.insert(*card.owner);
-  }
-  return {owners.begin(), owners.end()};
+  return PodsOn(node);
 }
 
 std::vector<size_t> Cluster::BreakCards(size_t node, int64_t count) {
-  std::set<size_t> owners;
+  std::set<size_t> pods;
   for (Card& card : nodes_[node].cards) {
     if (count == 0) break;
     if (card.broken) continue;
     card.broken = true;
     --count;
-    if (card.owner) {
-      owners.insert(*card.owner);
+    if (card.pod) {
+      pods.insert(*card.pod);
     } else {
       --nodes_[node].free;
     }
   }
-  return {owners.begin(), owners.end()};
+  return {pods.begin(), pods.end()};
 }
 
 void Cluster::RepairNode(size_t node) {
@@ -94,7 +136,7 @@ void Cluster::RepairCards(size_t node, int64_t count) {
     if (!card.broken) continue;
     card.broken = false;
     --count;
-    if (!card.owner) ++nodes_[node].free;
+    if (!card.pod) ++nodes_[node].free;
   }
   ++freed_;
 }
@@ -102,6 +144,16 @@ void Cluster::RepairCards(size_t node, int64_t count) {
 int64_t Cluster::WorkingCards(size_t node) const {
   const auto& cards = nodes_[node].cards;
   return std::count_if(cards.begin(), cards.end(), [](const Card& card) { return !card.broken; });
+}
+
+void Cluster::SetReady(size_t node, bool ready) {
+  nodes_[node].ready = ready;
+  if (ready) ++freed_;
+}
+
+void Cluster::SetCordoned(size_t node, bool cordoned) {
+  nodes_[node].cordoned = cordoned;
+  if (!cordoned) ++freed_;
 }
 
 }  // namespace mindgate::watcher::simulation

@@ -3,56 +3,83 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "watcher/simulation/scenario.h"
 
 namespace mindgate::watcher::simulation {
 
+// What pods ask of nodes.
+struct PodNeeds {
+  int64_t npus = 0;
+  Labels node_selector{};
+  bool one_super_pod = false;  // all that are placed together, and with `beside`
+  auto operator<=>(const PodNeeds&) const = default;
+};
+
 // Nodes, their NPUs, and the pods on them. A pod takes the lowest NPUs of its node that work and
-// are free. Owners are instances, named by a number of the caller's.
+// are free. Pods are named by numbers of the caller's.
 class Cluster {
  public:
   explicit Cluster(const std::vector<NodeSpec>& nodes);
 
-  // Puts all pods of an instance on nodes, or none: each on the first node that has room. Returns
-  // the node of each pod, in ascending order.
-  std::optional<std::vector<size_t>> Place(size_t owner, int64_t pods, int64_t npus_per_pod);
+  // Puts all of the pods on nodes, or none: each on the first node that has room. Returns the node
+  // of each, in ascending order. `beside`: a node in whose super pod others of them are.
+  std::optional<std::vector<size_t>> Place(std::span<const size_t> pods, const PodNeeds& needs,
+                                           std::optional<size_t> beside = std::nullopt);
 
-  // How many pods of that size would find room, at most `most`.
-  int64_t Room(int64_t npus_per_pod, int64_t most) const;
+  // How many such pods would find room, at most `most`.
+  int64_t Room(const PodNeeds& needs, int64_t most) const;
 
-  // Takes the instance's pods away, if it has any.
-  void Release(size_t owner);
+  // Takes the pod away, if it is on a node.
+  void Release(size_t pod);
 
-  // Each returns the instances that had a pod on what broke, in ascending order; the caller
-  // releases them.
+  // Each returns the pods on what broke, in ascending order; the caller releases them.
   std::vector<size_t> BreakNode(size_t node);
   // The lowest NPUs that work break, at most `count`.
   std::vector<size_t> BreakCards(size_t node, int64_t count);
-
   void RepairNode(size_t node);
   void RepairCards(size_t node, int64_t count);  // likewise the lowest
-
-  bool IsBroken(size_t node) const { return nodes_[node].broken; }
   int64_t WorkingCards(size_t node) const;
+  std::vector<size_t> PodsOn(size_t node) const;
+
+  // Pods come to nodes that are ready, not cordoned and not broken.
+  void SetReady(size_t node, bool ready);
+  void SetCordoned(size_t node, bool cordoned);
+  bool IsBroken(size_t node) const { return nodes_[node].broken; }
+  bool IsReady(size_t node) const { return nodes_[node].ready; }
+  bool IsCordoned(size_t node) const { return nodes_[node].cordoned; }
+  bool IsUsable(size_t node) const { return nodes_[node].usable(); }
 
   // Changes whenever room may have come: what found none before need not try again until then.
   uint64_t freed() const { return freed_; }
 
  private:
   struct Card {
-    std::optional<size_t> owner;
+    std::optional<size_t> pod;
     bool broken = false;
   };
   struct Node {
+    Labels labels;
+    std::string super_pod;
     std::vector<Card> cards;
-    int64_t free = 0;  // work and have no owner
+    int64_t free = 0;  // work and have no pod
     bool broken = false;
+    bool cordoned = false;
+    bool ready = true;
+    bool usable() const { return !broken && !cordoned && ready; }
   };
 
+  int64_t Fits(const Node& node, const PodNeeds& needs) const;
+  // Nodes for so many pods, all in `super_pod` unless it is null; fewer nodes than pods: no room.
+  std::vector<size_t> Choose(size_t pods, const PodNeeds& needs,
+                             const std::string* super_pod) const;
+
   std::vector<Node> nodes_;
-  std::map<size_t, std::vector<size_t>> placed_;  // by owner: the node of each pod
+  std::vector<std::string> super_pods_;  // in the order of their first nodes
+  std::map<size_t, size_t> placed_;      // the node of each pod
   uint64_t freed_ = 0;
 };
 

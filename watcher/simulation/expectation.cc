@@ -43,7 +43,7 @@ bool IsIn(State state, const scaling::Instance& instance) {
 std::map<std::string, std::vector<std::string>> NamesIn(State state, const ServiceNow& now) {
   std::map<std::string, std::vector<std::string>> names;
   if (state == State::kGivenUp) {
-    for (const auto& [name, group] : now.given_up) names[group].push_back(name);
+    for (const auto& [name, group] : now.history.given_up) names[group].push_back(name);
     return names;
   }
   for (const scaling::Instance& instance : now.service.instances) {
@@ -108,8 +108,8 @@ CheckResult CheckNever(const Counts& limits, const ServiceNow& now) {
   std::vector<std::string> expected;
   std::vector<std::string> found;
   for (const auto& [group, most] : limits) {
-    const auto peak = now.peaks.find(group);
-    const Peak reached = peak == now.peaks.end() ? Peak{} : peak->second;
+    const auto peak = now.history.peaks.find(group);
+    const Peak reached = peak == now.history.peaks.end() ? Peak{} : peak->second;
     expected.push_back("at most " + std::to_string(most) + " of " + GroupName(group));
     found.push_back(std::to_string(reached.running) + " of " + GroupName(group) + " at " +
                     FormatDuration(reached.at));

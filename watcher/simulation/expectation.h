@@ -16,12 +16,20 @@ struct Peak {
   std::chrono::seconds at{0};
 };
 
+// What has happened to a service so far.
+struct History {
+  std::map<std::string, Peak> peaks{};            // by group
+  std::map<std::string, std::string> given_up{};  // group by name, as the next two
+  std::map<std::string, std::string> withdrawn{};
+  std::map<std::string, std::string> would_give_up{};  // were it enforced
+  std::map<std::string, std::string> reasons{};        // what was said last of each instance
+};
+
 // What there is to compare expectations with.
 struct ServiceNow {
   const scaling::Service& service;
   const scaling::Decision& decision;
-  const std::map<std::string, Peak>& peaks;            // by group
-  const std::map<std::string, std::string>& given_up;  // group by name, up to now
+  const History& history;
 };
 
 // One result for each thing that is expected, in the order of their lines.

@@ -1,9 +1,12 @@
 #include "watcher/simulation/rules.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/text.h"
+#include "json/decode.h"
+#include "schemas/names.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
@@ -31,9 +34,12 @@ std::string First(const json::Issues& issues) {
 
 RuleLook LookAt(const RuleSpec& spec) {
   RuleLook look;
-  schemas::ScalingRuleReading reading = schemas::ReadScalingRule(spec.text);
+  const json::Json config_map = {
+      {"metadata", {{"namespace", spec.key.ns}, {"name", spec.key.name}}},
+      {"data", {{schemas::kScalingRuleKey, spec.text}}}};
+  look.state = scaling::RuleOf(json::Document(config_map).root());
+  const schemas::ScalingRuleReading reading = schemas::ReadScalingRule(spec.text);
   if (!reading.rule) {
-    look.no_rule = "the rule in ConfigMap " + spec.key.name + " is refused";
     look.told = "refused: " + First(reading.refused);
     return look;
   }
@@ -41,11 +47,8 @@ RuleLook LookAt(const RuleSpec& spec) {
   for (const schemas::ScalingTier& tier : reading.rule->tiers) shapes.push_back(TierText(tier));
   look.told = shapes.empty() ? "no shapes" : Join(shapes, ", else ");
   if (!reading.unworkable.empty()) look.told += "; taken, but " + First(reading.unworkable);
-  look.rule = std::move(reading.rule);
   return look;
 }
-
-std::string MissingRule(const RuleKey& key) { return "ConfigMap " + key.name + " is not there"; }
 
 std::string ShapeText(const scaling::Service& service, const scaling::Decision& decision) {
   if (!service.rule) return "unknown: " + service.no_rule;

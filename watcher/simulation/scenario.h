@@ -24,9 +24,13 @@ inline constexpr size_t kMaxExpectations = 10'000;  // the line of each is looke
 inline constexpr int64_t kMaxNpus = 64;             // of one node; servers have at most 16
 inline constexpr int64_t kMaxPods = 1'000;
 
+using Labels = std::map<std::string, std::string, std::less<>>;
+
 struct NodeSpec {
   std::string name;
   int64_t npus = 0;
+  Labels labels{};
+  std::string super_pod{};  // empty: it is in none
 };
 
 // Which ConfigMap holds a scaling rule.
@@ -42,8 +46,9 @@ struct RuleSpec {
 };
 
 struct ServiceSpec {
-  std::string job_id;  // no other service of the scenario has it
+  std::string job_id;  // no other service of the namespace has it
   RuleKey rule;
+  std::string name{};  // "chat"; "ns/chat" where another namespace has that jobID too
 };
 
 struct InstanceSpec {
@@ -53,6 +58,13 @@ struct InstanceSpec {
   std::string group;   // empty: it has no label mind-cluster/group-name
   int64_t pods = 1;
   int64_t npus_per_pod = 8;
+  bool gated = true;           // false: its pods came without admission
+  bool ever_starts = true;     // false: its pods never run, wherever they are
+  bool one_super_pod = false;  // all of its pods go to nodes of one super pod
+  Labels node_selector{};
+  std::optional<std::chrono::seconds> start_time{};        // else as the options say
+  std::optional<std::chrono::seconds> termination_time{};  // likewise
+  std::string workload{};  // whose rolling updates replace it; empty: it is an AscendJob
 };
 
 // How many, by group.
@@ -106,23 +118,70 @@ struct Delete {
 struct FailInstance {
   std::string instance;
 };
+struct FailPod {
+  std::string instance;
+  int64_t pod = 0;  // of its pods, from 0
+};
+// A rolling update of one Deployment: the instances of `workload` that are there.
+struct Rollout {
+  std::string job_id;  // of their service, as written
+  std::string group;   // all of it, unless `instances` says which
+  std::vector<std::string> instances;
+  int64_t max_surge = 1;
+  int64_t max_unavailable = 0;
+  std::string workload{};
+  size_t service = 0;
+};
+struct Cordon {
+  std::string name;
+  size_t node = 0;
+};
+struct Uncordon {
+  std::string name;
+  size_t node = 0;
+};
+struct NotReady {
+  std::string name;
+  size_t node = 0;
+};
+struct Ready {
+  std::string name;
+  size_t node = 0;
+};
+// Calls of the watcher that fail.
+struct FailCalls {
+  std::string verb;  // "get", "patch", "delete", "evict"; empty: all of them
+  int status = 500;  // 0: no answer within the time of a call
+  std::chrono::seconds lasts{0};
+};
+struct LoseLeader {
+  std::chrono::seconds lasts{0};  // until a replica leads again, which remembers nothing
+};
 struct SetRule {
   RuleSpec rule;
 };
 struct DeleteRule {
   RuleKey rule;
 };
-using Action = std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Submit, Delete,
-                            FailInstance, SetRule, DeleteRule, Expectation>;
+
+struct ScenarioOptions : scaling::Options {
+  std::chrono::seconds start_time{30};       // from placed to running
+  std::chrono::seconds termination_time{0};  // from the deletion of a pod on a node to its end
+  std::chrono::seconds seen_after{0};        // from a grant until the pods show it
+  std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
+};
+
+struct SetOptions {
+  ScenarioOptions options;  // all of them, as they are from then on
+};
+
+using Action = std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Cordon, Uncordon,
+                            NotReady, Ready, Submit, Delete, FailInstance, FailPod, Rollout,
+                            SetRule, DeleteRule, SetOptions, FailCalls, LoseLeader, Expectation>;
 
 struct Entry {
   std::chrono::seconds at{0};
   Action action;
-};
-
-struct ScenarioOptions : scaling::Options {
-  std::chrono::seconds start_time{30};  // from placed to running
-  std::chrono::seconds seen_after{0};   // from a grant until the pods show it
 };
 
 struct Scenario {

@@ -155,6 +155,7 @@ class Resolver {
       }
       CheckRule(Child(path, "rule"), service.rule);
       scenario_.services.push_back(service);
+      scenario_.services.back().name = service.job_id;
       for (size_t n = 0; n < service.instances.size(); ++n) {
         WrittenInstance& instance = service.instances[n];
         instance.service = i;

@@ -51,6 +51,22 @@ std::string_view EventName(EventKind kind) {
       return "broken";
     case EventKind::kRepaired:
       return "repaired";
+    case EventKind::kCordoned:
+      return "cordoned";
+    case EventKind::kUncordoned:
+      return "uncordoned";
+    case EventKind::kNotReady:
+      return "not ready";
+    case EventKind::kReady:
+      return "ready";
+    case EventKind::kRollout:
+      return "rollout";
+    case EventKind::kOptions:
+      return "options";
+    case EventKind::kCalls:
+      return "calls";
+    case EventKind::kLeader:
+      return "leader";
     case EventKind::kRule:
       return "rule";
     case EventKind::kHeld:

@@ -1,0 +1,146 @@
+#include "watcher/simulation/replica.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mindgate::watcher::simulation {
+namespace {
+
+using scaling::ServiceKey;
+
+// As `failCalls` names it.
+std::string_view VerbOf(const kube::HttpCall& call) {
+  if (call.method == "GET") return "get";
+  if (call.method == "PATCH") return "patch";
+  if (call.method == "DELETE") return "delete";
+  return "evict";
+}
+
+}  // namespace
+
+Replica::Replica(const ManualClock& clock, ApiServer& server, const ScenarioOptions& options)
+    : clock_(clock),
+      options_(options),
+      client_(server, sleeper_, LeaderClient::kOptions),
+      logger_(log::Format::kText, log::Level::kError, clock, [](std::string_view) {}),
+      reconciler_(client_, clock, logger_, *this, budget_,
+                  [this]() -> schemas::ElasticScaling {
+                    schemas::ElasticScaling settings = options_;
+                    settings.mode = schemas::EnforcementMode::kEnforce;
+                    return settings;
+                  }),
+      loop_(clock, LoopOptions()) {
+  server.Fail([this](const kube::HttpCall& call) { return FailureOf(call); });
+}
+
+ReconcileLoop<ServiceKey>::Options Replica::LoopOptions() {
+  return {.name = "scaling",
+          .term = [this]() -> std::optional<Term> {
+            if (!leads()) return std::nullopt;
+            return Term(leads_from_, [this] { return leads(); }, {});
+          },
+          .reconcile =
+              [this](const ServiceKey& key, const Term& term) {
+                return reconciler_.Reconcile(key, {index_.Look(key), unusable_}, term);
+              },
+          .forget = [this](const ServiceKey& key) { reconciler_.Forget(key); }};
+}
+
+// --- what it is told
+// ------------------------------------------------------------------------------
+
+void Replica::Later(std::chrono::seconds delay, std::function<void()> tell) {
+  Time due = clock_.WallNow() + options_.watch_delay + delay;
+  if (!told_.empty()) due = std::max(due, told_.back().due);
+  told_.push_back({due, std::move(tell)});
+}
+
+void Replica::Enqueue(const std::vector<ServiceKey>& services) {
+  for (const ServiceKey& service : services) loop_.Enqueue(service);
+}
+
+void Replica::EnqueueAll() { Enqueue(index_.services()); }
+
+void Replica::PodChanged(const ApiServer::PodName& name, scaling::PodPtr after,
+                         std::chrono::seconds delay) {
+  Later(delay, [this, name, after = std::move(after)] {
+    scaling::PodPtr& seen = seen_[name];
+    Enqueue(index_.PodChanged(seen, after));
+    seen = after;
+    if (after == nullptr) seen_.erase(name);
+  });
+}
+
+void Replica::RuleChanged(const RuleKey& rule, std::shared_ptr<const scaling::RuleState> state) {
+  Later({}, [this, rule, state = std::move(state)] {
+    Enqueue(index_.RuleChanged(rule.ns, rule.name, state));
+  });
+}
+
+void Replica::NodesChanged(scaling::NodeNames unusable) {
+  Later({}, [this, unusable = std::move(unusable)] {
+    if (std::exchange(unusable_, unusable) != unusable) EnqueueAll();
+  });
+}
+
+void Replica::LoseLeader(Time until) {
+  leads_from_ = std::max(leads_from_, until);
+  led_ = false;
+  // Another replica has its own memory.
+  for (const ServiceKey& service : index_.services()) reconciler_.Forget(service);
+}
+
+void Replica::FailCalls(const simulation::FailCalls& calls, Time until) {
+  failures_.push_back({calls, until});
+}
+
+std::optional<kube::Answer<kube::HttpAnswer>> Replica::FailureOf(const kube::HttpCall& call) const {
+  const auto fails = [&](const Failure& failure) {
+    return clock_.WallNow() < failure.until &&
+           (failure.calls.verb.empty() || failure.calls.verb == VerbOf(call));
+  };
+  const auto found = std::find_if(failures_.rbegin(), failures_.rend(), fails);
+  if (found == failures_.rend()) return std::nullopt;
+  if (found->calls.status == 0) {
+    return kube::Failed(kube::Reason::kTimeout, call.method + " " + call.path + ": no answer");
+  }
+  return kube::HttpAnswer{.status = found->calls.status};
+}
+
+// --- what it does
+// ---------------------------------------------------------------------------------
+
+bool Replica::Deliver() {
+  bool any = false;
+  while (!told_.empty() && told_.front().due <= clock_.WallNow()) {
+    const Told next = std::move(told_.front());
+    told_.pop_front();
+    next.tell();
+    any = true;
+  }
+  if (!led_ && leads()) {
+    led_ = true;
+    EnqueueAll();
+    any = true;
+  }
+  return any;
+}
+
+bool Replica::Reconcile() {
+  bool any = false;
+  while (loop_.RunOne()) any = true;
+  return any;
+}
+
+std::optional<Time> Replica::next_due() const {
+  std::optional<Time> next;
+  const auto consider = [&](Time time) { next = std::min(next.value_or(time), time); };
+  if (!told_.empty()) consider(told_.front().due);
+  if (!led_) consider(leads_from_);
+  if (const auto due = loop_.next_due()) {
+    consider(Time(std::chrono::ceil<std::chrono::seconds>(due->time_since_epoch())));
+  }
+  return next;
+}
+
+}  // namespace mindgate::watcher::simulation

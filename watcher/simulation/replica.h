@@ -1,0 +1,96 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/client.h"
+#include "watcher/frame/decision_log.h"
+#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/leader_client.h"
+#include "watcher/frame/reconcile_loop.h"
+#include "watcher/scaling/reconciler.h"
+#include "watcher/scaling/service_index.h"
+#include "watcher/simulation/api_server.h"
+#include "watcher/simulation/manual_clock.h"
+#include "watcher/simulation/scenario.h"
+
+namespace mindgate::watcher::simulation {
+
+// A replica of the watcher, as far as elastic scaling goes: the reconciler of `mindgate watch` and
+// its loop, with watches that tell what they are told, perhaps late. One thread; nothing happens
+// but in Deliver and Reconcile.
+class Replica final : public DecisionListener {
+ public:
+  // All must outlive it; `options` is read for each decision.
+  Replica(const ManualClock& clock, ApiServer& server, const ScenarioOptions& options);
+
+  // --- what its watches tell, after ScenarioOptions::watch_delay and no sooner than what they told
+  // before ---
+
+  // A pod as it is now; null: it is gone. `delay` comes on top.
+  void PodChanged(const ApiServer::PodName& name, scaling::PodPtr after,
+                  std::chrono::seconds delay = std::chrono::seconds(0));
+  // Null: the ConfigMap is gone.
+  void RuleChanged(const RuleKey& rule, std::shared_ptr<const scaling::RuleState> state);
+  void NodesChanged(scaling::NodeNames unusable);
+
+  // All services are decided about again: the options are others.
+  void EnqueueAll();
+  // No replica leads until then, and what leads then remembers nothing.
+  void LoseLeader(Time until);
+  void FailCalls(const FailCalls& calls, Time until);
+
+  // Each does what is due and returns whether there was anything.
+  bool Deliver();
+  bool Reconcile();
+  // When one of them has something to do, in whole seconds.
+  std::optional<Time> next_due() const;
+
+  // What it has told since the last call.
+  std::vector<DecisionRecord> TakeRecords() { return std::exchange(records_, {}); }
+
+ private:
+  struct Told {
+    Time due{};
+    std::function<void()> tell;
+  };
+  struct Failure {
+    simulation::FailCalls calls;
+    Time until{};
+  };
+  // Nobody waits in a simulation.
+  struct NoSleeper final : kube::Sleeper {
+    bool Sleep(std::chrono::milliseconds, std::stop_token) override { return true; }
+  };
+
+  void Tell(DecisionRecord record) override { records_.push_back(std::move(record)); }
+  void Later(std::chrono::seconds delay, std::function<void()> tell);
+  void Enqueue(const std::vector<scaling::ServiceKey>& services);
+  bool leads() const { return clock_.WallNow() >= leads_from_; }
+  std::optional<kube::Answer<kube::HttpAnswer>> FailureOf(const kube::HttpCall& call) const;
+  ReconcileLoop<scaling::ServiceKey>::Options LoopOptions();
+
+  const ManualClock& clock_;
+  const ScenarioOptions& options_;
+  NoSleeper sleeper_;
+  kube::Client client_;
+  log::Logger logger_;
+  DisruptionBudget budget_;
+  scaling::ServiceIndex index_;
+  scaling::Reconciler reconciler_;
+  ReconcileLoop<scaling::ServiceKey> loop_;
+  std::deque<Told> told_;  // by the watches, in order
+  std::map<ApiServer::PodName, scaling::PodPtr> seen_;
+  scaling::NodeNames unusable_;
+  Time leads_from_{};
+  bool led_ = true;
+  std::vector<Failure> failures_;
+  std::vector<DecisionRecord> records_;
+};
+
+}  // namespace mindgate::watcher::simulation
