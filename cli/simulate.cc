@@ -4,11 +4,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/evaluate.h"
 #include "cli/inputs.h"
 #include "cli/results_json.h"
+#include "watcher/simulation/page.h"
 #include "watcher/simulation/player.h"
 
 namespace mindgate::cli {
@@ -21,15 +24,19 @@ using OrderedJson = nlohmann::ordered_json;
 class Printer {
  public:
   Printer(const SimulateOptions& options, std::ostream& out)
-      : json_(options.output == "json"), out_(out) {}
+      : json_(options.output == "json"), html_(options.output == "html"), out_(out) {}
 
   void Add(const simulation::Scenario& scenario, const std::string& file) {
-    const simulation::Playback playback = simulation::Play(scenario);
+    simulation::Playback playback = simulation::Play(scenario);
     ++played_;
     if (!playback.Passed()) ++failed_;
     const std::string name = scenario.name.empty() ? file : scenario.name;
     if (json_) {
       objects_.push_back(simulation::TimelineJson(name, file, playback));
+      return;
+    }
+    if (html_) {
+      pages_.push_back({name, file, std::move(playback)});
       return;
     }
     if (played_ > 1) out_ << "\n";
@@ -39,6 +46,8 @@ class Printer {
   void Finish() {
     if (json_) {
       if (played_ > 0) out_ << Dump(played_ == 1 ? objects_.front() : objects_) << "\n";
+    } else if (html_) {
+      out_ << simulation::TimelinePage(pages_);
     } else if (played_ > 1) {
       out_ << "\n"
            << played_ << " scenarios: " << played_ - failed_ << " passed, " << failed_
@@ -50,8 +59,10 @@ class Printer {
 
  private:
   bool json_;
+  bool html_;
   std::ostream& out_;
   OrderedJson objects_ = OrderedJson::array();
+  std::vector<simulation::PlayedScenario> pages_;
   size_t played_ = 0;
   size_t failed_ = 0;
 };
@@ -100,7 +111,7 @@ void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
   SetChoices(*command->add_option("-o,--output", options->output, "Output format")
                   ->capture_default_str()
                   ->envname("MINDGATE_SIMULATE_OUTPUT"),
-             {"text", "json"});
+             {"text", "json", "html"});
   command->footer(R"(A scenario:
   name: a node breaks
   nodes: [{prefix: npu-, count: 2, npus: 8}]
@@ -115,11 +126,12 @@ void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
     - {at: 90s, breakNode: npu-0}
     - {at: 3m, expect: {running: {g0: 1}}}
 
-The simulation runs the watcher's own decision logic on a simulated clock. It does not contact a cluster.
+The simulation runs the watcher's own code on simulated pods and a simulated clock. It does not contact a cluster.
 Exit codes: 0 all expectations are met, 1 an expectation is not met, 2 a scenario is invalid.
 
 Examples:
   mindgate simulate -f examples/scenarios
+  mindgate simulate -f scenario.yaml -o html > scenario.html
   mindgate simulate -f scenario.yaml -o json | jq '.events[] | select(.event == "granted")')");
   command->callback([options, &io, &exit_code] { exit_code = RunSimulate(*options, io); });
 }

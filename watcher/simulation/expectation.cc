@@ -1,6 +1,7 @@
 #include "watcher/simulation/expectation.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/duration.h"
 #include "base/text.h"
@@ -34,16 +35,32 @@ bool IsIn(State state, const scaling::Instance& instance) {
     case State::kHeld:
       return instance.phase == scaling::Phase::kHeld;
     case State::kGivenUp:
+    case State::kWithdrawn:
+    case State::kWouldGiveUp:
       return false;
   }
   return false;
 }
 
+// What has happened, rather than what is; else null.
+const std::map<std::string, std::string>* PastOf(State state, const History& history) {
+  switch (state) {
+    case State::kGivenUp:
+      return &history.given_up;
+    case State::kWithdrawn:
+      return &history.withdrawn;
+    case State::kWouldGiveUp:
+      return &history.would_give_up;
+    default:
+      return nullptr;
+  }
+}
+
 // The names that are in the state, by group, both in order.
 std::map<std::string, std::vector<std::string>> NamesIn(State state, const ServiceNow& now) {
   std::map<std::string, std::vector<std::string>> names;
-  if (state == State::kGivenUp) {
-    for (const auto& [name, group] : now.history.given_up) names[group].push_back(name);
+  if (const auto* past = PastOf(state, now.history)) {
+    for (const auto& [name, group] : *past) names[group].push_back(name);
     return names;
   }
   for (const scaling::Instance& instance : now.service.instances) {
@@ -101,13 +118,13 @@ CheckResult CheckShape(int64_t shape, const ServiceNow& now) {
   return result;
 }
 
-CheckResult CheckNever(const Counts& limits, const ServiceNow& now) {
+CheckResult CheckNever(const Never& never, const ServiceNow& now) {
   CheckResult result;
   result.what = "never";
   result.met = true;
   std::vector<std::string> expected;
   std::vector<std::string> found;
-  for (const auto& [group, most] : limits) {
+  for (const auto& [group, most] : never.more_than) {
     const auto peak = now.history.peaks.find(group);
     const Peak reached = peak == now.history.peaks.end() ? Peak{} : peak->second;
     expected.push_back("at most " + std::to_string(most) + " of " + GroupName(group));
@@ -115,6 +132,59 @@ CheckResult CheckNever(const Counts& limits, const ServiceNow& now) {
                     FormatDuration(reached.at));
     result.met = result.met && reached.running <= most;
   }
+  const auto check = [&](const std::vector<std::string>& names, State state, const char* what) {
+    if (names.empty()) return;
+    const auto& past = *PastOf(state, now.history);
+    std::vector<std::string> happened;
+    for (const std::string& name : names) {
+      if (past.contains(name)) happened.push_back(name);
+    }
+    expected.push_back(NamesText(names) + " not " + what);
+    found.push_back(NamesText(happened) + " " + what);
+    result.met = result.met && happened.empty();
+  };
+  check(never.given_up, State::kGivenUp, "given up");
+  check(never.withdrawn, State::kWithdrawn, "withdrawn");
+  result.expected = Join(expected, " and ");
+  result.found = Join(found, " and ");
+  return result;
+}
+
+CheckResult CheckReasons(const Labels& reasons, const ServiceNow& now) {
+  CheckResult result;
+  result.what = "reason";
+  result.met = true;
+  std::vector<std::string> expected;
+  std::vector<std::string> found;
+  for (const auto& [name, text] : reasons) {
+    const auto said = now.history.reasons.find(name);
+    const bool is_known = said != now.history.reasons.end();
+    expected.push_back(name + " with " + Quote(text));
+    found.push_back(name + (is_known ? " with " + Quote(said->second) : " with none"));
+    result.met = result.met && is_known && said->second.find(text) != std::string::npos;
+  }
+  result.expected = Join(expected, " and ");
+  result.found = Join(found, " and ");
+  return result;
+}
+
+// How many run of each group that `limits` names, and whether `holds` says yes to all.
+template <typename Holds>
+CheckResult CheckRunning(const char* word, const Counts& limits, const ServiceNow& now,
+                         const Holds& holds) {
+  CheckResult result;
+  result.met = true;
+  const auto by_group = NamesIn(State::kRunning, now);
+  std::vector<std::string> expected;
+  std::vector<std::string> found;
+  for (const auto& [group, limit] : limits) {
+    const auto names = by_group.find(group);
+    const int64_t running = names == by_group.end() ? 0 : std::ssize(names->second);
+    expected.push_back(word + std::to_string(limit) + " of " + GroupName(group));
+    found.push_back(std::to_string(running) + " of " + GroupName(group));
+    result.met = result.met && holds(running, limit);
+  }
+  result.what = "running";
   result.expected = Join(expected, " and ");
   result.found = Join(found, " and ");
   return result;
@@ -133,9 +203,13 @@ std::vector<CheckResult> Check(const Expectation& expectation, const std::string
     results.push_back(CheckShape(*expectation.shape, now));
     results.back().line = expectation.shape_line;
   }
-  if (!expectation.never_more_than.empty()) {
-    results.push_back(CheckNever(expectation.never_more_than, now));
-    results.back().line = expectation.never_line;
+  if (!expectation.never.empty()) {
+    results.push_back(CheckNever(expectation.never, now));
+    results.back().line = expectation.never.line;
+  }
+  if (!expectation.reasons.empty()) {
+    results.push_back(CheckReasons(expectation.reasons, now));
+    results.back().line = expectation.reasons_line;
   }
   std::stable_sort(results.begin(), results.end(),
                    [](const CheckResult& a, const CheckResult& b) { return a.line < b.line; });
@@ -143,6 +217,20 @@ std::vector<CheckResult> Check(const Expectation& expectation, const std::string
     result.at = at;
     result.service = job_id;
   }
+  return results;
+}
+
+std::vector<CheckResult> CheckNow(const Always& always, const ServiceNow& now) {
+  std::vector<CheckResult> results;
+  for (const Claim& claim : always.claims) results.push_back(CheckClaim(claim, now));
+  if (!always.at_least.empty()) {
+    results.push_back(CheckRunning("at least ", always.at_least, now, std::greater_equal<>()));
+  }
+  if (!always.at_most.empty()) {
+    results.push_back(CheckRunning("at most ", always.at_most, now, std::less_equal<>()));
+  }
+  if (always.shape) results.push_back(CheckShape(*always.shape, now));
+  for (CheckResult& result : results) result.line = always.line;
   return results;
 }
 

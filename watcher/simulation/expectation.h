@@ -36,4 +36,7 @@ struct ServiceNow {
 std::vector<CheckResult> Check(const Expectation& expectation, const std::string& job_id,
                                std::chrono::seconds at, const ServiceNow& now);
 
+// The same for what must hold all the time, as it is now. Always as many, in the same order.
+std::vector<CheckResult> CheckNow(const Always& always, const ServiceNow& now);
+
 }  // namespace mindgate::watcher::simulation

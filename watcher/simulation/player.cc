@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/duration.h"
@@ -26,6 +27,7 @@ struct ServiceState {
   scaling::Service service{};
   scaling::Decision decision{};  // only for what is reached and how many run
   bool changed = true;
+  bool looked = false;  // at the end of this moment
   History history{};
   std::map<std::string, int64_t> running{};  // by group
   // Since the last moment: who waits and why, by instance, and what would be done.
@@ -33,6 +35,14 @@ struct ServiceState {
   std::vector<std::pair<EventKind, DecisionRecord>> would{};
   std::map<std::string, std::string> told_held{};  // the last of each instance
   std::string told_shape{};
+};
+
+// What must hold all the time, and for each of its parts the first time that it did not.
+struct Watched {
+  const Always* always = nullptr;
+  size_t service = 0;
+  bool began = false;
+  std::vector<CheckResult> results{};
 };
 
 class Player {
@@ -56,6 +66,12 @@ class Player {
       by_key_[key] = services_.size();
       services_.emplace_back().rule = scaling::RuleMissing(key);
     }
+    for (const Entry& entry : scenario.timeline) {
+      const auto* expectation = std::get_if<Expectation>(&entry.action);
+      if (expectation == nullptr || !expectation->always) continue;
+      begins_.insert(Time(expectation->always->from));
+      watched_[&*expectation->always] = {&*expectation->always, expectation->service};
+    }
   }
 
   Playback Run() {
@@ -66,6 +82,7 @@ class Player {
       std::optional<Time> moment = Earlier(workloads_.next_due(), replica_.next_due());
       if (next < timeline.size()) {
         moment = Earlier(moment, Time(timeline[next].at));
+        if (!begins_.empty()) moment = Earlier(moment, *begins_.begin());
       } else if (!moment || *moment > last + kAfterLast) {
         break;
       }
@@ -277,9 +294,17 @@ class Player {
     Settle();
     if (playback_.stopped) return;
     const std::string& name = scenario_.services[expectation.service].name;
-    const ServiceState& state = services_[expectation.service];
-    for (CheckResult& check :
-         Check(expectation, name, at(), {state.service, state.decision, state.history})) {
+    auto checks = Check(expectation, name, at(), NowOf(expectation.service));
+    if (expectation.always) {
+      for (CheckResult& check : watched_.at(&*expectation.always).results) {
+        check.service = name;
+        check.at = at();
+        checks.push_back(check);
+      }
+    }
+    std::stable_sort(checks.begin(), checks.end(),
+                     [](const CheckResult& a, const CheckResult& b) { return a.line < b.line; });
+    for (CheckResult& check : checks) {
       std::string text = check.what + ": " + check.expected;
       if (!check.met) {
         text = check.what + ": expected " + check.expected + ", found " + check.found;
@@ -287,6 +312,36 @@ class Player {
       Tell(check.met ? EventKind::kExpected : EventKind::kNotMet, name,
            "line " + std::to_string(check.line), std::move(text));
       playback_.checks.push_back(std::move(check));
+    }
+  }
+
+  ServiceNow NowOf(size_t service) const {
+    const ServiceState& state = services_[service];
+    return {state.service, state.decision, state.history};
+  }
+
+  // At the end of each moment, since it holds until the next.
+  void Watch() {
+    while (!begins_.empty() && *begins_.begin() <= now()) begins_.erase(begins_.begin());
+    for (auto& [always, watched] : watched_) {
+      if (at() < always->from || at() > always->to) continue;
+      if (watched.began && !services_[watched.service].looked) continue;
+      watched.began = true;
+      const std::string between =
+          ", from " + FormatDuration(always->from) + " to " + FormatDuration(always->to);
+      auto found = CheckNow(*always, NowOf(watched.service));
+      const bool first = watched.results.empty();
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (!first && !watched.results[i].met) continue;
+        found[i].expected = found[i].what + ": " + found[i].expected + between;
+        found[i].what = "always";
+        if (!found[i].met) found[i].found += " at " + FormatDuration(at());
+        if (first) {
+          watched.results.push_back(std::move(found[i]));
+        } else {
+          watched.results[i] = std::move(found[i]);
+        }
+      }
     }
   }
 
@@ -313,6 +368,7 @@ class Player {
       const Workloads::Live& live = workloads_.all()[number];
       ServiceState& state = services_[live.spec->service];
       state.changed = true;
+      FollowSpan(number, workloads_.SpanOf(number));
       const bool ran = before == Phase::kRunning;
       const bool runs = live.seen && live.seen->phase == Phase::kRunning;
       if (ran == runs) continue;
@@ -326,6 +382,17 @@ class Player {
                ? "all of its pods"
                : std::to_string(live.seen->ready) + " of its " + PodsText(*live.spec));
     }
+  }
+
+  void FollowSpan(size_t number, std::optional<Span> next) {
+    auto& open = open_[number];
+    if (open && next && open->state == next->state && open->nodes == next->nodes) return;
+    if (open && open->from < at() && playback_.spans.size() < limits_.events) {
+      open->to = at();
+      playback_.spans.push_back(*std::move(open));
+    }
+    open = std::move(next);
+    if (open) open->from = at();
   }
 
   void Settle() {
@@ -346,6 +413,7 @@ class Player {
       }
     }
     for (size_t i = 0; i < services_.size(); ++i) TellWhatChanged(i);
+    Watch();
   }
 
   // What the watcher says. Who waits and why is told once a moment: between its rounds reasons come
@@ -387,6 +455,7 @@ class Player {
   void TellWhatChanged(size_t index) {
     ServiceState& state = services_[index];
     const std::string& service = scenario_.services[index].name;
+    state.looked = state.changed;
     if (state.changed) Look(state);
     for (const auto& [name, reason] : std::exchange(state.held, {})) {
       if (std::exchange(state.told_held[name], reason) == reason) continue;
@@ -401,6 +470,8 @@ class Player {
     std::string shape = ShapeText(state.service, state.decision);
     if (shape != state.told_shape && !(state.told_shape.empty() && !state.decision.reached)) {
       Tell(EventKind::kShape, service, service, shape);
+      playback_.shapes.push_back(
+          {at(), service, state.decision.reached ? *state.decision.reached + 1 : 0, shape});
       state.told_shape = std::move(shape);
     }
   }
@@ -418,6 +489,7 @@ class Player {
 
   Playback Finished() {
     playback_.end = at();
+    for (auto& [number, open] : open_) FollowSpan(number, std::nullopt);
     for (size_t i = 0; i < services_.size(); ++i) {
       const ServiceState& state = services_[i];
       const size_t shapes = state.rule.rule ? state.rule.rule->tiers.size() : 0;
@@ -436,7 +508,10 @@ class Player {
   Workloads workloads_;
   std::map<scaling::ServiceKey, size_t> by_key_;
   std::vector<ServiceState> services_;
-  size_t known_ = 0;  // instances that are among those of their services
+  std::map<const Always*, Watched> watched_;
+  std::set<Time> begins_;                       // of what is watched
+  std::map<size_t, std::optional<Span>> open_;  // of each instance
+  size_t known_ = 0;                            // instances that are among those of their services
   Playback playback_;
 };
 

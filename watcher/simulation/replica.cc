@@ -104,7 +104,7 @@ std::optional<kube::Answer<kube::HttpAnswer>> Replica::FailureOf(const kube::Htt
   if (found->calls.status == 0) {
     return kube::Failed(kube::Reason::kTimeout, call.method + " " + call.path + ": no answer");
   }
-  return kube::HttpAnswer{.status = found->calls.status};
+  return kube::HttpAnswer{.status = static_cast<int>(found->calls.status)};
 }
 
 // --- what it does

@@ -22,7 +22,8 @@ inline constexpr size_t kMaxInstances = 10'000;
 inline constexpr size_t kMaxEntries = 100'000;
 inline constexpr size_t kMaxExpectations = 10'000;  // the line of each is looked up in the text
 inline constexpr int64_t kMaxNpus = 64;             // of one node; servers have at most 16
-inline constexpr int64_t kMaxPods = 1'000;
+inline constexpr int64_t kMaxPods = 1'000;          // of one instance
+inline constexpr size_t kMaxAllPods = 100'000;      // each is an object of the simulated API server
 
 using Labels = std::map<std::string, std::string, std::less<>>;
 
@@ -72,7 +73,15 @@ using Counts = std::map<std::string, int64_t, std::less<>>;
 
 // An expectation about the instances in one state: how many of each group, or which.
 struct Claim {
-  enum class State : uint8_t { kRunning, kStarting, kNoRoom, kHeld, kGivenUp };
+  enum class State : uint8_t {
+    kRunning,
+    kStarting,
+    kNoRoom,
+    kHeld,
+    kGivenUp,  // so far, as the next two
+    kWithdrawn,
+    kWouldGiveUp,
+  };
   State state = State::kRunning;
   int line = 0;
   Counts counts;                                  // groups that are not named may differ
@@ -80,14 +89,37 @@ struct Claim {
 };
 std::string_view StateName(Claim::State state);  // "running", as in the file
 
+// What must not have happened so far.
+struct Never {
+  Counts more_than{};                    // running at once
+  std::vector<std::string> given_up{};   // instances
+  std::vector<std::string> withdrawn{};  // likewise
+  int line = 0;
+  bool empty() const { return more_than.empty() && given_up.empty() && withdrawn.empty(); }
+};
+
+// What must hold at all times between two.
+struct Always {
+  std::chrono::seconds from{0};
+  std::chrono::seconds to{0};
+  std::vector<Claim> claims{};  // of states, not of what has happened
+  Counts at_least{};            // running
+  Counts at_most{};             // likewise
+  std::optional<int64_t> shape{};
+  int line = 0;
+  bool empty() const { return claims.empty() && at_least.empty() && at_most.empty() && !shape; }
+};
+
 struct Expectation {
   size_t service = 0;
   std::string job_id;  // as written, empty for the only service
   std::vector<Claim> claims;
   std::optional<int64_t> shape;  // 1 is the fullest; 0: none runs whole
   int shape_line = 0;
-  Counts never_more_than;  // running at any time so far
-  int never_line = 0;
+  Never never;
+  std::optional<Always> always;
+  Labels reasons;  // by instance: what the watcher's last word about it must contain
+  int reasons_line = 0;
 };
 
 // What an entry of the timeline does. `node` is an index into Scenario::nodes.
@@ -129,7 +161,7 @@ struct Rollout {
   std::vector<std::string> instances;
   int64_t max_surge = 1;
   int64_t max_unavailable = 0;
-  std::string workload{};
+  std::string workload{};  // see InstanceSpec
   size_t service = 0;
 };
 struct Cordon {
@@ -150,8 +182,8 @@ struct Ready {
 };
 // Calls of the watcher that fail.
 struct FailCalls {
-  std::string verb;  // "get", "patch", "delete", "evict"; empty: all of them
-  int status = 500;  // 0: no answer within the time of a call
+  std::string verb;      // "get", "patch", "delete", "evict"; empty: all of them
+  int64_t status = 500;  // 0: no answer within the time of a call
   std::chrono::seconds lasts{0};
 };
 struct LoseLeader {

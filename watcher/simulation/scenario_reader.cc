@@ -51,7 +51,8 @@ class Resolver {
       : written_(std::move(written)),
         scenario_(std::move(written_.scenario)),
         root_(root),
-        reading_(reading) {}
+        reading_(reading),
+        options_(scenario_.options) {}
 
   Scenario Resolve() {
     ResolveNodes();
@@ -100,9 +101,9 @@ class Resolver {
       }
       total += static_cast<size_t>(node.count.value_or(1));
       if (TooMany(path, total, kMaxNodes, "nodes")) return;
-      if (node.name) AddNode(*node.name, node.npus, path);
+      if (node.name) AddNode(*node.name, node, path);
       for (int64_t n = 0; n < node.count.value_or(0); ++n) {
-        AddNode(*node.prefix + std::to_string(n), node.npus, path);
+        AddNode(*node.prefix + std::to_string(n), node, path);
       }
     }
     std::sort(scenario_.nodes.begin(), scenario_.nodes.end(),
@@ -110,12 +111,12 @@ class Resolver {
     for (size_t i = 0; i < scenario_.nodes.size(); ++i) nodes_[scenario_.nodes[i].name] = i;
   }
 
-  void AddNode(std::string name, int64_t npus, const std::string& path) {
+  void AddNode(std::string name, const WrittenNode& node, const std::string& path) {
     if (!nodes_.emplace(name, 0).second) {
       Fault(path, "there is a node " + Quote(name) + " above", "give each node a unique name");
       return;
     }
-    scenario_.nodes.push_back({std::move(name), npus});
+    scenario_.nodes.push_back({std::move(name), node.npus, node.labels, node.super_pod});
   }
 
   // Rules that are there at some time.
@@ -146,16 +147,21 @@ class Resolver {
   }
 
   void ResolveServices() {
+    std::map<std::string, size_t> of_job_id;
+    for (const WrittenService& service : written_.services) ++of_job_id[service.job_id];
     for (size_t i = 0; i < written_.services.size(); ++i) {
       WrittenService& service = written_.services[i];
       const std::string path = Child("/services", i);
-      if (!services_.emplace(service.job_id, i).second) {
+      const std::string full_name = service.rule.ns + "/" + service.job_id;
+      if (!services_.emplace(full_name, i).second) {
         Fault(Child(path, "jobID"), "another service has the jobID " + Quote(service.job_id),
-              "give each service a unique jobID: expect: names services by it");
+              "give each service of a namespace a unique jobID: expect: names services by it");
       }
+      const bool alone = of_job_id[service.job_id] == 1;
+      if (alone) services_.emplace(service.job_id, i);
       CheckRule(Child(path, "rule"), service.rule);
       scenario_.services.push_back(service);
-      scenario_.services.back().name = service.job_id;
+      scenario_.services.back().name = alone ? service.job_id : full_name;
       for (size_t n = 0; n < service.instances.size(); ++n) {
         WrittenInstance& instance = service.instances[n];
         instance.service = i;
@@ -180,9 +186,71 @@ class Resolver {
       expectations += std::holds_alternative<Expectation>(*entry.action) ? 1 : 0;
     }
     if (TooMany("/timeline", expectations, kMaxExpectations, "expectations")) return;
+    ResolveRollouts();
     for (WrittenEntry& entry : timeline) {
+      if (auto* set = std::get_if<SetOptions>(&*entry.action)) {
+        entry.options.change(options_);
+        set->options = options_;
+      }
+      time_ = *entry.at;
       std::visit([&](auto& action) { Resolve(action, entry.path); }, *entry.action);
       Add(*entry.at, *std::move(entry.action), std::move(entry.path));
+    }
+  }
+
+  // Whose rolling updates replace which instances: a Deployment is all that one entry names.
+  void ResolveRollouts() {
+    std::vector<InstanceSpec*> specs;
+    for (Entry& entry : scenario_.timeline) {
+      if (auto* submit = std::get_if<Submit>(&entry.action)) specs.push_back(&submit->instance);
+    }
+    for (WrittenEntry& entry : written_.timeline) {
+      if (auto* submit = std::get_if<Submit>(&*entry.action)) {
+        submit->instance.service = ServiceOf(submit->instance.job_id, entry.path);
+        specs.push_back(&submit->instance);
+      }
+    }
+    for (WrittenEntry& entry : written_.timeline) {
+      if (auto* rollout = std::get_if<Rollout>(&*entry.action)) {
+        ResolveRollout(*rollout, specs, entry.path);
+      }
+    }
+  }
+
+  void ResolveRollout(Rollout& rollout, const std::vector<InstanceSpec*>& specs,
+                      const std::string& path) {
+    rollout.service = ServiceOf(rollout.job_id, path);
+    const std::string member = rollout.group.empty() ? "instances" : "group";
+    rollout.workload = rollout.group.empty() ? Join(rollout.instances, "-") : rollout.group;
+    const int64_t revision = ++revisions_[{rollout.service, rollout.workload}] + 1;
+    std::set<std::string> found;
+    for (InstanceSpec* spec : specs) {
+      const bool is_meant = rollout.group.empty() ? std::count(rollout.instances.begin(),
+                                                               rollout.instances.end(), spec->name)
+                                                  : spec->group == rollout.group;
+      if (!is_meant || spec->service != rollout.service) continue;
+      found.insert(spec->name);
+      const std::string why = spec->pods > 1
+                                  ? "it has several pods, and a Deployment makes one at a time"
+                              : !IsDns1123Label(spec->name) ? "its name cannot be that of a pod"
+                              : !spec->workload.empty() && spec->workload != rollout.workload
+                                  ? "another rollout replaces it with other instances"
+                                  : "";
+      if (!why.empty()) {
+        Fault(Child(path, member), "there can be no rollout of " + Quote(spec->name) + ": " + why,
+              "roll out the same instances of one pod each time");
+      }
+      spec->workload = rollout.workload;
+      made_.insert(spec->name + "-r" + std::to_string(revision));
+      made_.insert(spec->name);
+    }
+    for (const std::string& name : made_) names_.insert(name);
+    if (!rollout.group.empty() && found.empty()) CheckGroups({{rollout.group, 1}}, path);
+    for (size_t i = 0; i < rollout.instances.size(); ++i) {
+      if (found.contains(rollout.instances[i])) continue;
+      Fault(Child(Child(path, "instances"), i),
+            "the service has no instance " + Quote(rollout.instances[i]),
+            "write the name of one of its instances");
     }
   }
 
@@ -196,8 +264,6 @@ class Resolver {
     if constexpr (requires { action.node; }) {
       action.node = IndexOf(action.name, nodes_, NamePath(path, "node"),
                             "there is no node " + Quote(action.name), "add it to nodes:");
-    } else if constexpr (std::is_same_v<Done, Submit>) {
-      action.instance.service = ServiceOf(action.instance.job_id, path);
     } else if constexpr (std::is_same_v<Done, DeleteRule>) {
       CheckRule(NamePath(path, "name"), action.rule);
     } else if constexpr (std::is_same_v<Done, Expectation>) {
@@ -207,14 +273,38 @@ class Resolver {
 
   void ResolveExpectation(Expectation& action, const std::string& path) {
     action.service = ServiceOf(action.job_id, path);
-    for (Claim& claim : action.claims) {
+    ResolveClaims(action.claims, path);
+    const std::string never = Child(path, "never");
+    CheckGroups(action.never.more_than, Child(never, "moreThan"));
+    CheckNames(action.never.given_up, Child(never, "givenUp"));
+    CheckNames(action.never.withdrawn, Child(never, "withdrawn"));
+    for (const auto& [name, text] : action.reasons) {
+      CheckName(name, Child(Child(path, "reason"), name));
+    }
+    if (!action.always) return;
+    const std::string always = Child(path, "always");
+    ResolveClaims(action.always->claims, always);
+    CheckGroups(action.always->at_least, Child(always, "atLeast"));
+    CheckGroups(action.always->at_most, Child(always, "atMost"));
+    if (action.always->to > time_) {
+      Fault(Child(always, "to"),
+            FormatDuration(action.always->to) + " is after this entry, at " + FormatDuration(time_),
+            "write the entry at that time or later");
+    }
+  }
+
+  void ResolveClaims(std::vector<Claim>& claims, const std::string& path) {
+    for (Claim& claim : claims) {
       const std::string at = Child(path, StateName(claim.state));
       CheckGroups(claim.counts, at);
       if (!claim.names) continue;
-      for (size_t i = 0; i < claim.names->size(); ++i) CheckName((*claim.names)[i], Child(at, i));
+      CheckNames(*claim.names, at);
       std::sort(claim.names->begin(), claim.names->end());
     }
-    CheckGroups(action.never_more_than, Child(Child(path, "never"), "moreThan"));
+  }
+
+  void CheckNames(const std::vector<std::string>& names, const std::string& path) {
+    for (size_t i = 0; i < names.size(); ++i) CheckName(names[i], Child(path, i));
   }
 
   size_t IndexOf(const std::string& name, const std::map<std::string, size_t, std::less<>>& indices,
@@ -229,6 +319,15 @@ class Resolver {
 
   size_t ServiceOf(const std::string& job_id, const std::string& path) {
     if (!job_id.empty()) {
+      const auto same =
+          std::count_if(scenario_.services.begin(), scenario_.services.end(),
+                        [&](const ServiceSpec& service) { return service.job_id == job_id; });
+      if (same > 1 && !services_.contains(job_id)) {
+        Fault(Child(path, "service"),
+              "services of several namespaces have the jobID " + Quote(job_id),
+              "write namespace/jobID");
+        return 0;
+      }
       return IndexOf(job_id, services_, Child(path, "service"),
                      "no service has the jobID " + Quote(job_id), "add it to services:");
     }
@@ -267,11 +366,15 @@ class Resolver {
     });
     std::vector<Entry> timeline;
     std::set<std::string> there;
+    std::map<std::string, int64_t> pods_of;
     size_t submitted = 0;
+    int64_t pods = 0;
     for (const size_t i : order) {
       const Action& action = scenario_.timeline[i].action;
       if (const auto* submit = std::get_if<Submit>(&action)) {
         ++submitted;
+        pods += submit->instance.pods;
+        pods_of[submit->instance.name] = submit->instance.pods;
         if (!there.insert(submit->instance.name).second) {
           Fault(Child(paths_[i], "name"),
                 "there is an instance " + Quote(submit->instance.name) + " already",
@@ -282,18 +385,33 @@ class Resolver {
         there.erase(removal->instance);
       } else if (const auto* failure = std::get_if<FailInstance>(&action)) {
         CheckThere(failure->instance, there, paths_[i]);
+      } else if (const auto* pod = std::get_if<FailPod>(&action)) {
+        CheckThere(pod->instance, there, Child(paths_[i], "instance"));
+        CheckPod(*pod, pods_of, Child(paths_[i], "pod"));
       }
       timeline.push_back(std::move(scenario_.timeline[i]));
     }
     TooMany("/services", submitted, kMaxInstances, "instances");
+    TooMany("/services", static_cast<size_t>(pods), kMaxAllPods, "pods");
     scenario_.timeline = std::move(timeline);
   }
 
   void CheckThere(const std::string& name, const std::set<std::string>& there,
                   const std::string& path) {
-    if (there.contains(name)) return;
+    if (there.contains(name) || made_.contains(name)) return;
     Unknown(path, "there is no instance " + Quote(name) + " at that time", name, there,
             "submit it before");
+  }
+
+  void CheckPod(const FailPod& action, const std::map<std::string, int64_t>& pods_of,
+                const std::string& path) {
+    const auto found = pods_of.find(action.instance);
+    const int64_t pods = found == pods_of.end() ? 1 : found->second;
+    if (action.pod < pods) return;
+    Fault(path,
+          "instance " + Quote(action.instance) + " has no pod " + std::to_string(action.pod) +
+              ", but " + std::to_string(pods) + " from 0",
+          "write " + std::to_string(pods - 1) + " or less");
   }
 
   WrittenScenario written_;
@@ -303,8 +421,12 @@ class Resolver {
   std::map<std::string, size_t, std::less<>> nodes_;
   std::map<std::string, size_t, std::less<>> services_;
   std::set<RuleKey> rules_;
-  std::set<std::string> names_;     // of instances
-  std::set<std::string> groups_;    // that instances have
+  std::set<std::string> names_;   // of instances
+  std::set<std::string> groups_;  // that instances have
+  std::set<std::string> made_;    // instances that rolling updates make and replace
+  std::map<std::pair<size_t, std::string>, int64_t> revisions_;  // by service and workload
+  ScenarioOptions options_;         // as they are after the entries so far
+  seconds time_{0};                 // of the entry
   std::vector<std::string> paths_;  // of scenario_.timeline before it is ordered
 };
 
@@ -322,6 +444,10 @@ std::string_view StateName(Claim::State state) {
       return "held";
     case Claim::State::kGivenUp:
       return "givenUp";
+    case Claim::State::kWithdrawn:
+      return "withdrawn";
+    case Claim::State::kWouldGiveUp:
+      return "wouldGiveUp";
   }
   return "";
 }

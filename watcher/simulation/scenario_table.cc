@@ -12,6 +12,7 @@
 namespace mindgate::watcher::simulation {
 namespace {
 
+using schemas::Boolean;
 using schemas::Duration;
 using schemas::Either;
 using schemas::Field;
@@ -35,7 +36,10 @@ Type<WrittenNode> NodeTable() {
        {"count", "How many nodes like this.", &WrittenNode::count, Whole(1, kMaxNodes)},
        {"prefix", "Their names without the number, which begins at 0.", &WrittenNode::prefix,
         NonEmptyText()},
-       {"npus", "NPUs of each.", &WrittenNode::npus, Whole(1, kMaxNpus), schemas::kRequired}});
+       {"npus", "NPUs of each.", &WrittenNode::npus, Whole(1, kMaxNpus), schemas::kRequired},
+       {"labels", "Labels of each, which nodeSelector asks for.", &WrittenNode::labels,
+        schemas::Map(Text())},
+       {"superPod", "The super pod that each is in.", &WrittenNode::super_pod, NonEmptyText()}});
 }
 
 template <typename S, typename Rule>
@@ -62,7 +66,20 @@ std::vector<Key<S>> InstanceKeys() {
   return {{"name", "Its name.", &S::name, NonEmptyText(), schemas::kRequired},
           {"group", "Its label mind-cluster/group-name.", &S::group, Text()},
           {"pods", "How many pods.", &S::pods, Whole(1, kMaxPods)},
-          {"npusPerPod", "NPUs of each.", &S::npus_per_pod, Whole(1, kMaxNpus)}};
+          {"npusPerPod", "NPUs of each.", &S::npus_per_pod, Whole(1, kMaxNpus)},
+          {"gated", "Whether its pods come with the gate; false: as without mindgate's admission.",
+           &S::gated, Boolean()},
+          {"starts", "normally, or never: its pods get nodes and do not run.", &S::ever_starts,
+           schemas::Choice<bool>({{"normally", true}, {"never", false}})},
+          {"startTime", "From placed to running, if not as options say.", &S::start_time,
+           AnyDuration()},
+          {"terminationTime",
+           "How long a deleted pod stays on its node, with its NPUs, if not as options say.",
+           &S::termination_time, AnyDuration()},
+          {"nodeSelector", "Labels of the nodes that its pods may go to.", &S::node_selector,
+           schemas::Map(Text())},
+          {"superPod", "Whether all of its pods must be in one super pod.", &S::one_super_pod,
+           Boolean()}};
 }
 
 Type<WrittenService> ServiceTable() {
@@ -85,6 +102,11 @@ Type<ScenarioOptions> OptionsTable() {
                     &ScenarioOptions::seen_after, AnyDuration());
   keys.emplace_back("startTime", "From placed to running.", &ScenarioOptions::start_time,
                     AnyDuration());
+  keys.emplace_back("terminationTime", "How long a deleted pod stays on its node, with its NPUs.",
+                    &ScenarioOptions::termination_time, AnyDuration());
+  keys.emplace_back("watchDelay",
+                    "How late the watcher is told of pods, rules and nodes that changed.",
+                    &ScenarioOptions::watch_delay, AnyDuration());
   return Object(std::move(keys));
 }
 
@@ -121,51 +143,108 @@ Type<int64_t> Shape() {
   return Either(Whole(1, kMaxInstances), Parsed<int64_t>(Text(), none));
 }
 
-Type<Expectation> ExpectTable() {
-  const Type<Counts> never =
-      Object<Counts>({{"moreThan", "Instances that run, by group.",
-                       [](Counts& counts) -> auto& { return counts; }, CountsByGroup()}});
-  using ExpectKey = Key<Expectation>;
-  std::vector<ExpectKey> keys = {
-      {"service", "Which service, by jobID, where there are several.", &Expectation::job_id,
-       NonEmptyText()},
-      ExpectKey::Calling(
-          "shape", "The fullest shape that runs whole: 1 is the fullest of the rule, or none.",
-          Shape(),
-          [](Expectation& expectation, int64_t shape, const Field& field) {
-            expectation.shape = shape;
-            expectation.shape_line = field.reading.At(field.path).line;
-          }),
-      ExpectKey::Calling("never", "What must not have happened at any time.", never,
-                         [](Expectation& expectation, Counts most, const Field& field) {
-                           expectation.never_more_than = std::move(most);
-                           expectation.never_line = field.reading.At(field.path).line;
-                         })};
-  const std::pair<Claim::State, std::string_view> states[] = {
-      {Claim::State::kRunning, "Instances that run"},
-      {Claim::State::kStarting, "Instances that start"},
-      {Claim::State::kNoRoom, "Instances that may start but are not on a node"},
-      {Claim::State::kHeld, "Instances behind the gate"},
-      {Claim::State::kGivenUp, "Instances that were given up"}};
-  for (const auto& [state, what] : states) {
-    keys.push_back(ExpectKey::Calling(
-        std::string(StateName(state)),
+int LineOf(const Field& field) { return field.reading.At(field.path).line; }
+
+Type<Never> NeverTable() {
+  return Object<Never>(
+      {{"moreThan", "Instances that run at once, by group.", &Never::more_than, CountsByGroup()},
+       {"givenUp", "Instances that were given up.", &Never::given_up, List(Text())},
+       {"withdrawn", "Instances whose grant was taken back.", &Never::withdrawn, List(Text())}});
+}
+
+using StateWords = std::vector<std::pair<Claim::State, std::string_view>>;
+
+StateWords StatesOfInstances() {
+  return {{Claim::State::kRunning, "Instances that run"},
+          {Claim::State::kStarting, "Instances that start"},
+          {Claim::State::kNoRoom, "Instances that may start but are not on a node"},
+          {Claim::State::kHeld, "Instances behind the gate"}};
+}
+
+// Keys of claims, which `claims` of an S holds.
+template <typename S>
+void AddClaims(const StateWords& states, std::vector<Key<S>>& keys) {
+  for (const auto& [each, what] : states) {
+    keys.push_back(Key<S>::Calling(
+        std::string(StateName(each)),
         std::string(what) + ": counts by group ({g0: 2}), or a list of all their names.",
-        ClaimType(), [state = state](Expectation& expectation, Claim claim, const Field& field) {
+        ClaimType(), [state = each](S& s, Claim claim, const Field& field) {
           claim.state = state;
-          claim.line = field.reading.At(field.path).line;
-          expectation.claims.push_back(std::move(claim));
+          claim.line = LineOf(field);
+          s.claims.push_back(std::move(claim));
         }));
   }
+}
+
+template <typename S>
+Key<S> ShapeKey() {
+  return Key<S>::Calling(
+      "shape", "The fullest shape that runs whole: 1 is the fullest of the rule, or none.", Shape(),
+      [](S& s, int64_t shape, const Field& field) {
+        s.shape = shape;
+        if constexpr (requires { s.shape_line; }) s.shape_line = LineOf(field);
+      });
+}
+
+Type<Always> AlwaysTable() {
+  std::vector<Key<Always>> keys = {
+      {"from", "The first moment.", &Always::from, AnyDuration(), schemas::kRequired},
+      {"to", "The last moment, not after this entry.", &Always::to, AnyDuration(),
+       schemas::kRequired},
+      {"atLeast", "Instances that run, by group.", &Always::at_least, CountsByGroup()},
+      {"atMost", "Instances that run, by group.", &Always::at_most, CountsByGroup()},
+      ShapeKey<Always>()};
+  AddClaims<Always>(StatesOfInstances(), keys);
+  return Object<Always>(std::move(keys), [](Always& always, const Field& field) {
+    always.line = LineOf(field);
+    if (!field.value.contains("from") || !field.value.contains("to")) return;
+    if (always.to < always.from) {
+      field.Fault("to is before from, so this cannot fail", "write a time after from");
+    } else if (field.value.size() == 2 ||
+               (field.value.size() == 3 && always.empty() && always.claims.empty())) {
+      field.Fault("nothing is expected, so this cannot fail",
+                  "write atLeast:, atMost:, running:, starting:, noRoom:, held: or shape:");
+    }
+  });
+}
+
+Type<Expectation> ExpectTable() {
+  using ExpectKey = Key<Expectation>;
+  std::vector<ExpectKey> keys = {
+      {"service", "Which service, by jobID or namespace/jobID, where there are several.",
+       &Expectation::job_id, NonEmptyText()},
+      ShapeKey<Expectation>(),
+      ExpectKey::Calling("never", "What must not have happened at any time.", NeverTable(),
+                         [](Expectation& expectation, Never never, const Field& field) {
+                           expectation.never = std::move(never);
+                           expectation.never.line = LineOf(field);
+                         }),
+      {"always", "What must have held at all times between two.", &Expectation::always,
+       AlwaysTable()},
+      ExpectKey::Calling(
+          "reason", "By instance: text that the last reason which the watcher gave must contain.",
+          schemas::Map(NonEmptyText()),
+          [](Expectation& expectation, Labels reasons, const Field& field) {
+            expectation.reasons = std::move(reasons);
+            expectation.reasons_line = LineOf(field);
+          })};
+  AddClaims<Expectation>(StatesOfInstances(), keys);
+  AddClaims<Expectation>({{Claim::State::kGivenUp, "Instances that were given up"},
+                          {Claim::State::kWithdrawn, "Instances whose grant was taken back"},
+                          {Claim::State::kWouldGiveUp,
+                           "Instances that would have been given up, were rebalancing enforced"}},
+                         keys);
   return Object<Expectation>(std::move(keys), [](Expectation& expectation, const Field& field) {
     std::sort(expectation.claims.begin(), expectation.claims.end(),
               [](const Claim& a, const Claim& b) { return a.state < b.state; });
     for (const auto& [key, value] : field.value.items()) {
-      const json::Json* what = key == "never" ? json::Find(value, "moreThan") : &value;
-      if (key != "service" && what != nullptr && (key != "never" || !what->empty())) return;
+      const bool says_nothing = (key == "never" && expectation.never.empty()) ||
+                                (key == "reason" && value.empty()) || key == "service";
+      if (!says_nothing) return;
     }
     field.Fault("nothing is expected, so this cannot fail",
-                "write running:, starting:, noRoom:, held:, givenUp:, shape: or never:");
+                "write running:, starting:, noRoom:, held:, givenUp:, withdrawn:, wouldGiveUp:, "
+                "shape:, reason:, never: or always:");
   });
 }
 
@@ -177,9 +256,72 @@ Type<Cards> CardsTable() {
 
 Type<InstanceSpec> SubmitTable() {
   auto keys = InstanceKeys<InstanceSpec>();
-  keys.emplace_back("service", "Its service, by jobID, where there are several.",
+  keys.emplace_back("service", "Its service, by jobID or namespace/jobID, where there are several.",
                     &InstanceSpec::job_id, NonEmptyText());
   return Object(std::move(keys));
+}
+
+Type<FailPod> FailPodTable() {
+  return Object<FailPod>(
+      {{"instance", "The instance.", &FailPod::instance, Text(), schemas::kRequired},
+       {"pod", "Which of its pods, from 0.", &FailPod::pod, Whole(0, kMaxPods - 1)}});
+}
+
+Type<Rollout> RolloutTable() {
+  return Object<Rollout>(
+      {{"group", "The instances of a group.", &Rollout::group, NonEmptyText()},
+       {"instances", "Else these.", &Rollout::instances, List(Text(), 1)},
+       {"service", "Their service, by jobID or namespace/jobID, where there are several.",
+        &Rollout::job_id, NonEmptyText()},
+       {"maxSurge", "How many more there may be meanwhile.", &Rollout::max_surge,
+        Whole(0, kMaxInstances)},
+       {"maxUnavailable", "How many fewer may run meanwhile.", &Rollout::max_unavailable,
+        Whole(0, kMaxInstances)}},
+      [](Rollout& rollout, const Field& field) {
+        if (field.value.contains("group") == field.value.contains("instances")) {
+          field.Fault("a rollout is either of a group or of instances",
+                      "write group: or instances:");
+        }
+        if (rollout.max_surge == 0 && rollout.max_unavailable == 0) {
+          field.Fault("without surge and with none unavailable nothing can be replaced",
+                      "write maxSurge: 1 or maxUnavailable: 1");
+        }
+      });
+}
+
+Type<FailCalls> FailCallsTable() {
+  const auto timeout = [](const std::string& text, const Field& field) {
+    if (text != "timeout") {
+      field.Fault(Quote(text) + " is not a status", "write a number, 400 to 599, or timeout");
+    }
+    return int64_t{0};
+  };
+  return Object<FailCalls>(
+      {{"verb", "Which calls; all of them where this is left out.", &FailCalls::verb,
+        schemas::Word({"get", "patch", "delete", "evict"})},
+       {"status", "The status that they are answered with, or timeout.", &FailCalls::status,
+        Either(Whole(400, 599), Parsed<int64_t>(Text(), timeout)), schemas::kRequired},
+       {"for", "For how long.", &FailCalls::lasts, Duration(seconds(1), kMaxDuration),
+        schemas::kRequired}});
+}
+
+Type<LoseLeader> LoseLeaderTable() {
+  return Object<LoseLeader>({{"for", "Until another replica leads, which remembers nothing.",
+                              &LoseLeader::lasts, AnyDuration(), schemas::kRequired}});
+}
+
+// Read twice: for its faults, and onto the options as they are then.
+Type<WrittenOptions> SetOptionsTable() {
+  const Type<ScenarioOptions> table = OptionsTable();
+  return {table.types, table.keywords, [table](const Field& field, WrittenOptions& out) {
+            ScenarioOptions checked;
+            if (!schemas::Read(table, field, checked)) return;
+            out.change = [table, &value = field.value](ScenarioOptions& options) {
+              const json::Positions nowhere;
+              schemas::Reading told_before(value, nowhere);
+              table.read({value, "", told_before}, options);
+            };
+          }};
 }
 
 Type<RuleKey> DeletedRule() {
@@ -210,12 +352,33 @@ Type<WrittenEntry> EntryTable() {
                             CardsTable<BreakCards>()),
       ActionKey<RepairCards>("repairCard", "NPUs that come back, lowest numbers first.",
                              CardsTable<RepairCards>()),
+      ActionKey<Cordon>("cordon", "The node that no more pods come to.", Text()),
+      ActionKey<Uncordon>("uncordon", "The node that pods may come to again.", Text()),
+      ActionKey<NotReady>("notReady", "The node that is not ready: its pods stay, no more come.",
+                          Text()),
+      ActionKey<Ready>("ready", "The node that is ready again.", Text()),
       ActionKey<Submit>("submit", "An instance that is submitted.", SubmitTable()),
       ActionKey<Delete>("delete", "The instance that is deleted.", Text()),
       ActionKey<FailInstance>("failInstance", "The instance whose processes exit.", Text()),
+      ActionKey<FailPod>("failPod", "One pod that exits.", FailPodTable()),
+      ActionKey<Rollout>("rollout",
+                         "A rolling update as of a Deployment: instances of a new revision, p0-r2 "
+                         "for p0, come beside those of the old one and take their place.",
+                         RolloutTable()),
       ActionKey<SetRule>("setRule", "The rule is replaced, possibly by an invalid one.",
                          RuleTable()),
       ActionKey<DeleteRule>("deleteRule", "A rule that is deleted.", DeletedRule()),
+      Key<WrittenEntry>::Calling(
+          "setOptions", "Options that are others from now on; those left out stay.",
+          SetOptionsTable(),
+          [](WrittenEntry& entry, WrittenOptions options, const Field& field) {
+            entry.action = SetOptions();
+            entry.options = std::move(options);
+            entry.path = field.path;
+          }),
+      ActionKey<FailCalls>("failCalls", "Calls of the watcher that fail.", FailCallsTable()),
+      ActionKey<LoseLeader>("loseLeader", "The replica that leads loses the Lease.",
+                            LoseLeaderTable()),
       ActionKey<Expectation>("expect", "What must hold; what is left out is not checked.",
                              ExpectTable())};
   std::string words;

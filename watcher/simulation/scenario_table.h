@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct WrittenNode {
   std::optional<std::string> prefix;
   std::optional<int64_t> count;
   int64_t npus = 1;
+  Labels labels;
+  std::string super_pod;
 };
 
 struct WrittenInstance : InstanceSpec {
@@ -27,9 +30,15 @@ struct WrittenService : ServiceSpec {
   std::vector<WrittenInstance> instances;
 };
 
+// Options that change, as they are written; the others stay.
+struct WrittenOptions {
+  std::function<void(ScenarioOptions&)> change;
+};
+
 struct WrittenEntry {
   std::optional<std::chrono::seconds> at;
   std::optional<Action> action;  // with names, but no indices
+  WrittenOptions options;        // of SetOptions
   std::string path;              // of the action
 };
 

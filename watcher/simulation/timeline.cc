@@ -103,6 +103,22 @@ std::string_view EventName(EventKind kind) {
   return "";
 }
 
+std::string_view SpanName(Span::State state) {
+  switch (state) {
+    case Span::State::kHeld:
+      return "held";
+    case Span::State::kNoRoom:
+      return "no room";
+    case Span::State::kStarting:
+      return "starting";
+    case Span::State::kRunning:
+      return "running";
+    case Span::State::kEnding:
+      return "ending";
+  }
+  return "";
+}
+
 size_t Playback::NotMet() const {
   return static_cast<size_t>(std::count_if(checks.begin(), checks.end(),
                                            [](const CheckResult& check) { return !check.met; }));

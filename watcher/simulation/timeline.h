@@ -73,10 +73,34 @@ struct ServiceEnd {
   std::vector<scaling::GroupCount> groups;
 };
 
+// For how long an instance was in a state.
+struct Span {
+  enum class State : uint8_t { kHeld, kNoRoom, kStarting, kRunning, kEnding };
+  std::string service{};
+  std::string instance{};
+  State state = State::kHeld;
+  std::vector<std::string> nodes{};  // of its pods, each once
+  std::chrono::seconds from{0};
+  std::chrono::seconds to{0};
+  bool operator==(const Span&) const = default;
+};
+std::string_view SpanName(Span::State state);  // "no room"
+
+// Since when a service runs in a shape.
+struct ShapeChange {
+  std::chrono::seconds at{0};
+  std::string service{};
+  size_t reached = 0;  // 1 is the fullest; 0: none
+  std::string text{};  // for people
+  bool operator==(const ShapeChange&) const = default;
+};
+
 struct Playback {
   std::vector<Event> events;
   std::vector<CheckResult> checks;
   std::vector<ServiceEnd> services;
+  std::vector<Span> spans;  // in the order of their ends; none of no length
+  std::vector<ShapeChange> shapes;
   std::chrono::seconds end{0};
   bool stopped = false;  // before its end, for the reason in the last event
 

@@ -47,7 +47,7 @@ std::optional<size_t> Workloads::Find(const std::string& name) const {
   return found == by_name_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::span<Workloads::Place> Workloads::PlacesOf(size_t instance) {
+std::span<const Workloads::Place> Workloads::PlacesOf(size_t instance) const {
   const Live& live = live_[instance];
   return std::span(places_).subspan(live.first_pod, static_cast<size_t>(live.spec->pods));
 }
@@ -111,6 +111,29 @@ std::vector<std::pair<size_t, std::optional<Phase>>> Workloads::TakeChanged(cons
     changed.emplace_back(number, before);
   }
   return changed;
+}
+
+std::optional<Span> Workloads::SpanOf(size_t instance) const {
+  const Live& live = live_[instance];
+  Span span{.service = scenario_.services[live.spec->service].name, .instance = live.spec->name};
+  bool any = false;
+  for (const Place& place : PlacesOf(instance)) {
+    any = any || place.pod != nullptr;
+    if (!place.node) continue;
+    const std::string& node = scenario_.nodes[*place.node].name;
+    if (std::find(span.nodes.begin(), span.nodes.end(), node) == span.nodes.end()) {
+      span.nodes.push_back(node);
+    }
+  }
+  if (!any) return std::nullopt;
+  if (!live.seen) {
+    span.state = Span::State::kEnding;
+  } else if (live.seen->phase == Phase::kRunning) {
+    span.state = Span::State::kRunning;
+  } else if (live.seen->phase == Phase::kStarting) {
+    span.state = live.seen->unschedulable ? Span::State::kNoRoom : Span::State::kStarting;
+  }
+  return span;
 }
 
 void Workloads::Touch(size_t service) {

@@ -72,6 +72,8 @@ class Workloads {
   // phase that it had, in order. `rule_of` gives the rule of a service, or null.
   using RuleOf = std::function<const schemas::ScalingRule*(size_t service)>;
   std::vector<std::pair<size_t, std::optional<scaling::Phase>>> TakeChanged(const RuleOf& rule_of);
+  // What its pods do and where, without its times; nothing when it has none.
+  std::optional<Span> SpanOf(size_t instance) const;
   // Those of a service whose rule is another one.
   void Touch(size_t service);
 
@@ -112,7 +114,7 @@ class Workloads {
   std::optional<std::vector<size_t>> FindNodes(const std::vector<size_t>& places,
                                                const PodNeeds& needs, std::optional<size_t> beside);
   void TellPlaced(const Live& live, const std::vector<size_t>& nodes);
-  std::span<Place> PlacesOf(size_t instance);
+  std::span<const Place> PlacesOf(size_t instance) const;
 
   const Scenario& scenario_;
   const ScenarioOptions& options_;
