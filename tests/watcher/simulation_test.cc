@@ -104,6 +104,10 @@ Texts Faults(const std::string& text) {
 }
 
 TEST(Scenario, ItsFaultsComeAllAtOnceWithTheirPlaces) {
+  const std::string words =
+      "breakNode, repairNode, breakCard, repairCard, cordon, uncordon, notReady, ready, submit, "
+      "delete, failInstance, failPod, rollout, setRule, deleteRule, setOptions, failCalls, "
+      "loseLeader and expect";
   const std::string nodes = "nodes: [{prefix: npu-, count: 2, npus: 8}]\n";
   const std::string rules = "rules: [{name: rule, text: ''}]\n";
   const std::string services =
@@ -188,8 +192,8 @@ timeline:
       {"services with one jobID",
        nodes + rules + "services: [{jobID: chat, rule: rule}, {jobID: chat, rule: rule}]\n" +
            "timeline: [{at: 1m, breakNode: npu-0}]\n",
-       {"3:47: another service has the jobID \"chat\" | give each service a unique jobID: expect: "
-        "names services by it"}},
+       {"3:47: another service has the jobID \"chat\" | give each service of a namespace a "
+        "unique jobID: expect: names services by it"}},
       {"durations",
        nodes + rules + "options: {coolDown: 90, startTime: 2 minutes, reservation: 9000h}\n" +
            services + "timeline: [{at: 1m, breakNode: npu-0}]\n",
@@ -203,11 +207,9 @@ timeline:
   - {at: 2m, breakNode: npu-0, repairNode: npu-1}
 )",
        {"6:10: 1m is before 2m of the entry above | write the entries in order of time",
-        "7:5: the entry says when, but not what happens | write one of breakNode, repairNode, "
-        "breakCard, repairCard, submit, delete, failInstance, setRule, deleteRule and expect",
-        "8:5: the entry says several things, and their order would be unclear | write one of "
-        "breakNode, repairNode, breakCard, repairCard, submit, delete, failInstance, setRule, "
-        "deleteRule and expect"}},
+        "7:5: the entry says when, but not what happens | write one of " + words,
+        "8:5: the entry says several things, and their order would be unclear | write one of " +
+            words}},
       {"names that nothing has",
        nodes + rules + services + R"(timeline:
   - {at: 1m, breakNode: npu0}
@@ -243,10 +245,83 @@ timeline:
   - {at: 1m, expect: {shape: full}}
 )",
        {"5:14: nothing is expected, so this cannot fail | write running:, starting:, noRoom:, "
-        "held:, givenUp:, shape: or never:",
+        "held:, givenUp:, withdrawn:, wouldGiveUp:, shape:, reason:, never: or always:",
         "6:23: no group is named, so this cannot fail | write {group: count}, or [] for no "
         "instance at all",
         "7:30: \"full\" is not a shape | write a number, 1 for the fullest shape, or none"}},
+      {"what the newer entries refuse",
+       nodes + rules + R"(services:
+  - jobID: chat
+    rule: rule
+    instances: [{name: p0, group: g0, pods: 2}, {name: P1, group: g1}, {name: p2, group: g2}]
+timeline:
+  - {at: 1m, cordon: npu-9}
+  - {at: 1m, failPod: {instance: p0, pod: 2}}
+  - {at: 1m, failPod: {instance: p9}}
+  - {at: 1m, rollout: {group: g0}}
+  - {at: 1m, rollout: {group: g1}}
+  - {at: 1m, rollout: {instances: [p2, p3]}}
+  - {at: 1m, rollout: {group: g2}}
+  - {at: 2m, expect: {always: {from: 1m, to: 3m, atLeast: {g9: 1}}}}
+  - {at: 2m, expect: {reason: {p7: x}, never: {givenUp: [p8]}}}
+)",
+       {"8:22: there is no node \"npu-9\" | did you mean \"npu-0\"?",
+        "9:43: instance \"p0\" has no pod 2, but 2 from 0 | write 1 or less",
+        "10:34: there is no instance \"p9\" at that time | did you mean \"p0\"?",
+        "11:31: there can be no rollout of \"p0\": it has several pods | write pods: 1, since a "
+        "Deployment replaces single pods",
+        "12:31: there can be no rollout of \"P1\": a pod cannot have this name | write lower-case "
+        "letters, digits and '-'",
+        "13:40: the service has no instance \"p3\" | write the name of one of its instances",
+        "14:31: there can be no rollout of \"p2\": it belongs to another rollout | write the same "
+        "group or instances each time",
+        "15:46: 3m is after this entry, at 2m | write the entry at that time or later",
+        "15:64: no instance is of group \"g9\" | did you mean \"g0\"?",
+        "16:36: there is no instance \"p7\" at any time | did you mean \"p0\"?",
+        "16:58: there is no instance \"p8\" at any time | did you mean \"p0\"?"}},
+      {"values of the newer entries",
+       nodes + rules + R"(services:
+  - {jobID: chat, rule: rule, instances: [{name: p0, group: g0, starts: nevr, superPod: a}]}
+timeline:
+  - {at: 1m, rollout: {group: g0, maxSurge: 0}}
+  - {at: 1m, rollout: {group: g0, instances: [p0]}}
+  - {at: 1m, failCalls: {verb: put, status: 200}}
+  - {at: 1m, failCalls: {status: slow, for: 0s}}
+  - {at: 1m, loseLeader: {}}
+  - {at: 1m, setOptions: {rebalance: enforced, seenAfte: 1s}}
+  - {at: 2m, expect: {always: {from: 2m, to: 1m, shape: 1}}}
+  - {at: 2m, expect: {always: {from: 1m, to: 2m}}}
+  - {at: 2m, expect: {never: {givenUp: []}, reason: {}}}
+)",
+       {"4:73: \"nevr\" is not allowed here: must be \"normally\" or \"never\" | did you mean "
+        "\"never\"?",
+        "4:89: \"a\" is not allowed here: must be true or false",
+        "6:14: without surge and with none unavailable nothing can be replaced | write maxSurge: 1 "
+        "or maxUnavailable: 1",
+        "7:14: a rollout is either of a group or of instances | write group: or instances:",
+        "8:14: \"for\" is missing | add for:",
+        "8:32: \"put\" is not allowed here: must be \"get\", \"patch\", \"delete\" or \"evict\"",
+        "8:45: 200 is too small | write 400 or more",
+        "9:34: \"slow\" is not a status | write a number, 400 to 599, or timeout",
+        "9:45: \"0s\" is too short | write 1s or more", "10:14: \"for\" is missing | add for:",
+        "11:38: \"enforced\" is not allowed here: must be \"off\", \"observe\" or \"enforce\" | "
+        "did you mean \"enforce\"?",
+        "11:58: unknown key \"seenAfte\" | did you mean \"seenAfter\"?",
+        "12:23: to is before from, so this cannot fail | write a time after from",
+        "13:23: nothing is expected, so this cannot fail | write atLeast:, atMost:, running:, "
+        "starting:, noRoom:, held: or shape:",
+        "14:14: nothing is expected, so this cannot fail | write running:, starting:, noRoom:, "
+        "held:, givenUp:, withdrawn:, wouldGiveUp:, shape:, reason:, never: or always:"}},
+      {"one jobID in two namespaces",
+       nodes + R"(rules: [{name: rule, text: ''}, {name: rule, namespace: b, text: ''}]
+services: [{jobID: chat, rule: rule}, {jobID: chat, namespace: b, rule: rule}]
+timeline:
+  - {at: 1m, submit: {name: p0, service: chat}}
+  - {at: 1m, submit: {name: p1, service: b/chat}}
+  - {at: 1m, expect: {service: c/chat, shape: 1}}
+)",
+       {"5:42: services of several namespaces have the jobID \"chat\" | write namespace/jobID",
+        "7:32: no service has the jobID \"c/chat\" | did you mean \"b/chat\"?"}},
       {"which of several services",
        nodes + rules + "services: [{jobID: chat, rule: rule}, {jobID: code, rule: rule}]\n" +
            R"(timeline:

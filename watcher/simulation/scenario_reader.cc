@@ -230,15 +230,16 @@ class Resolver {
                                                   : spec->group == rollout.group;
       if (!is_meant || spec->service != rollout.service) continue;
       found.insert(spec->name);
-      const std::string why = spec->pods > 1
-                                  ? "it has several pods, and a Deployment makes one at a time"
-                              : !IsDns1123Label(spec->name) ? "its name cannot be that of a pod"
-                              : !spec->workload.empty() && spec->workload != rollout.workload
-                                  ? "another rollout replaces it with other instances"
-                                  : "";
-      if (!why.empty()) {
+      const auto refuse = [&](const char* why, const char* hint) {
         Fault(Child(path, member), "there can be no rollout of " + Quote(spec->name) + ": " + why,
-              "roll out the same instances of one pod each time");
+              hint);
+      };
+      if (spec->pods > 1) {
+        refuse("it has several pods", "write pods: 1, since a Deployment replaces single pods");
+      } else if (!IsDns1123Label(spec->name)) {
+        refuse("a pod cannot have this name", "write lower-case letters, digits and '-'");
+      } else if (!spec->workload.empty() && spec->workload != rollout.workload) {
+        refuse("it belongs to another rollout", "write the same group or instances each time");
       }
       spec->workload = rollout.workload;
       made_.insert(spec->name + "-r" + std::to_string(revision));
