@@ -53,6 +53,18 @@ TEST(Simulate, PrintsATimelineAndWhatWasNotMet) {
   ExpectGolden("tests/cli/simulate/not-met.json.want", json.out);
 }
 
+TEST(Simulate, PrintsOnePageOfAllScenarios) {
+  const Workspace workspace;
+  workspace.Write("scenario.yaml", std::string(kScenario) + "---\n" + Passing());
+  const CliResult page = Cli({"simulate", "-f", "scenario.yaml", "-o", "html"});
+  EXPECT_EQ(page.code, 1);
+  EXPECT_EQ(page.err, "");
+  EXPECT_THAT(page.out, ::testing::StartsWith("<!DOCTYPE html>\n"));
+  EXPECT_THAT(page.out, ::testing::EndsWith("</body>\n</html>\n"));
+  EXPECT_THAT(page.out, HasSubstr("<p class=\"bad\">4 expected: 3 met, 1 not met</p>"));
+  EXPECT_THAT(page.out, HasSubstr("<p>3 expected: 3 met, 0 not met</p>"));
+}
+
 TEST(Simulate, ExitCodes) {
   const Workspace workspace;
   workspace.Write("passes.yaml", Passing());
@@ -124,7 +136,7 @@ TEST(Simulate, EveryShippedScenarioPasses) {
     EXPECT_EQ(result.out, Cli({"simulate", "-f", entry.path().string()}).out) << name;
     ++files;
   }
-  EXPECT_GE(files, 10);
+  EXPECT_GE(files, 13);
 }
 
 }  // namespace

@@ -13,15 +13,14 @@ struct PlayLimits {
   // About 200 MB. Each entry of a timeline may move many instances.
   size_t events = 1'000'000;
   // At one moment. Each round grants whatever may be granted, so that there is about one for each
-  // shape; more only where the decision never comes to rest.
+  // shape; more only where nothing takes time, or the decision never comes to rest.
   int rounds = 1'000;
 };
 
-// Plays a scenario with the decision that the watcher makes (scaling::Decide), a scheduler that
-// places whole instances on the first nodes with room, the longest waiting first, and controllers
-// that recreate lost pods behind the gate. At each moment the scheduler and the decision run until
-// neither changes anything. Deterministic: no clock, no threads, no randomness. Takes what
-// ReadScenarios found without faults.
+// Plays a scenario: the watcher's own reconciler (Replica) and those who make, place and run pods
+// (Workloads) at one API server. At each moment all of them act until none changes anything; what
+// is due between two seconds is due at the later one. Deterministic: no clock, no threads, no
+// randomness. Takes what ReadScenarios found without faults.
 Playback Play(const Scenario& scenario, const PlayLimits& limits = {});
 
 }  // namespace mindgate::watcher::simulation
