@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "base/duration.h"
 #include "base/text.h"
+#include "watcher/simulation/always.h"
 #include "watcher/simulation/expectation.h"
 #include "watcher/simulation/pod_text.h"
 #include "watcher/simulation/replica.h"
@@ -37,14 +37,6 @@ struct ServiceState {
   std::string told_shape{};
 };
 
-// What must hold all the time, and for each of its parts the first time that it did not.
-struct Watched {
-  const Always* always = nullptr;
-  size_t service = 0;
-  bool began = false;
-  std::vector<CheckResult> results{};
-};
-
 class Player {
  public:
   Player(const Scenario& scenario, const PlayLimits& limits)
@@ -60,17 +52,12 @@ class Player {
             },
             [this](const ApiServer::PodName& name, scaling::PodPtr pod, seconds delay) {
               replica_.PodChanged(name, std::move(pod), delay);
-            }) {
+            }),
+        always_(scenario) {
     for (const ServiceSpec& spec : scenario.services) {
       const scaling::ServiceKey key{spec.rule.ns, spec.rule.name, spec.job_id};
       by_key_[key] = services_.size();
       services_.emplace_back().rule = scaling::RuleMissing(key);
-    }
-    for (const Entry& entry : scenario.timeline) {
-      const auto* expectation = std::get_if<Expectation>(&entry.action);
-      if (expectation == nullptr || !expectation->always) continue;
-      begins_.insert(Time(expectation->always->from));
-      watched_[&*expectation->always] = {&*expectation->always, expectation->service};
     }
   }
 
@@ -82,7 +69,7 @@ class Player {
       std::optional<Time> moment = Earlier(workloads_.next_due(), replica_.next_due());
       if (next < timeline.size()) {
         moment = Earlier(moment, Time(timeline[next].at));
-        if (!begins_.empty()) moment = Earlier(moment, *begins_.begin());
+        moment = Earlier(moment, always_.next());
       } else if (!moment || *moment > last + kAfterLast) {
         break;
       }
@@ -296,7 +283,7 @@ class Player {
     const std::string& name = scenario_.services[expectation.service].name;
     auto checks = Check(expectation, name, at(), NowOf(expectation.service));
     if (expectation.always) {
-      for (CheckResult& check : watched_.at(&*expectation.always).results) {
+      for (CheckResult check : always_.ResultsOf(*expectation.always)) {
         check.service = name;
         check.at = at();
         checks.push_back(check);
@@ -318,31 +305,6 @@ class Player {
   ServiceNow NowOf(size_t service) const {
     const ServiceState& state = services_[service];
     return {state.service, state.decision, state.history};
-  }
-
-  // At the end of each moment, since it holds until the next.
-  void Watch() {
-    while (!begins_.empty() && *begins_.begin() <= now()) begins_.erase(begins_.begin());
-    for (auto& [always, watched] : watched_) {
-      if (at() < always->from || at() > always->to) continue;
-      if (watched.began && !services_[watched.service].looked) continue;
-      watched.began = true;
-      const std::string between =
-          ", from " + FormatDuration(always->from) + " to " + FormatDuration(always->to);
-      auto found = CheckNow(*always, NowOf(watched.service));
-      const bool first = watched.results.empty();
-      for (size_t i = 0; i < found.size(); ++i) {
-        if (!first && !watched.results[i].met) continue;
-        found[i].expected = found[i].what + ": " + found[i].expected + between;
-        found[i].what = "always";
-        if (!found[i].met) found[i].found += " at " + FormatDuration(at());
-        if (first) {
-          watched.results.push_back(std::move(found[i]));
-        } else {
-          watched.results[i] = std::move(found[i]);
-        }
-      }
-    }
   }
 
   // --- what time, the scheduler and the watcher do ---
@@ -413,7 +375,9 @@ class Player {
       }
     }
     for (size_t i = 0; i < services_.size(); ++i) TellWhatChanged(i);
-    Watch();
+    always_.Look(
+        now(), [this](size_t service) { return services_[service].looked; },
+        [this](size_t service) { return NowOf(service); });
   }
 
   // What the watcher says. Who waits and why is told once a moment: between its rounds reasons come
@@ -508,8 +472,7 @@ class Player {
   Workloads workloads_;
   std::map<scaling::ServiceKey, size_t> by_key_;
   std::vector<ServiceState> services_;
-  std::map<const Always*, Watched> watched_;
-  std::set<Time> begins_;                       // of what is watched
+  AlwaysChecks always_;
   std::map<size_t, std::optional<Span>> open_;  // of each instance
   size_t known_ = 0;                            // instances that are among those of their services
   Playback playback_;
