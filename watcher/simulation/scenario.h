@@ -23,7 +23,9 @@ inline constexpr size_t kMaxEntries = 100'000;
 inline constexpr size_t kMaxExpectations = 10'000;  // the line of each is looked up in the text
 inline constexpr int64_t kMaxNpus = 64;             // of one node; servers have at most 16
 inline constexpr int64_t kMaxPods = 1'000;          // of one instance
-inline constexpr size_t kMaxAllPods = 100'000;      // each is an object of the simulated API server
+// The highest that is not reserved (k8s.io/api scheduling/v1).
+inline constexpr int64_t kMaxPriority = 1'000'000'000;
+inline constexpr size_t kMaxAllPods = 100'000;  // each is an object of the simulated API server
 
 using Labels = std::map<std::string, std::string, std::less<>>;
 
@@ -59,6 +61,7 @@ struct InstanceSpec {
   std::string group;   // empty: it has no label mind-cluster/group-name
   int64_t pods = 1;
   int64_t npus_per_pod = 8;
+  int64_t priority = 0;        // the scheduler places those with a higher one first
   bool gated = true;           // false: its pods came without admission
   bool ever_starts = true;     // false: its pods never run, wherever they are
   bool one_super_pod = false;  // all of its pods go to nodes of one super pod

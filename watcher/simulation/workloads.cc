@@ -93,7 +93,7 @@ std::vector<std::pair<size_t, std::optional<Phase>>> Workloads::TakeChanged(cons
   for (const size_t number : std::exchange(changed_, {})) {
     Live& live = live_[number];
     const auto before = live.seen ? std::optional(live.seen->phase) : std::nullopt;
-    if (live.seen) waiting_.erase({live.seen->since, live.spec->name, number});
+    if (live.seen) waiting_.erase(TurnOf(live, number));
     std::vector<scaling::PodPtr> pods;
     bool waits = false;
     for (const Place& place : PlacesOf(number)) {
@@ -106,7 +106,7 @@ std::vector<std::pair<size_t, std::optional<Phase>>> Workloads::TakeChanged(cons
     if (!live.deleted && !observed.empty()) {
       live.seen = std::move(observed.front().instance);
       live.seen->name = live.spec->name;
-      if (waits) waiting_.insert({live.seen->since, live.spec->name, number});
+      if (waits) waiting_.insert(TurnOf(live, number));
     }
     changed.emplace_back(number, before);
   }
@@ -385,10 +385,14 @@ bool Workloads::ScaleDown(const Deployment& deployment, const std::vector<size_t
 // --- the scheduler
 // --------------------------------------------------------------------------------
 
+Workloads::Turn Workloads::TurnOf(const Live& live, size_t instance) {
+  return {-live.spec->priority, live.seen->since, live.spec->name, instance};
+}
+
 // One that finds no room does not stop those behind it.
 bool Workloads::Schedule() {
   bool any = false;
-  for (const auto& [since, name, instance] : waiting_) {
+  for (const auto& [priority, since, name, instance] : waiting_) {
     if (live_[instance].refused == cluster_.freed()) continue;
     if (PlaceInstance(instance)) any = true;
   }

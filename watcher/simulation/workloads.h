@@ -116,6 +116,10 @@ class Workloads {
   void TellPlaced(const Live& live, const std::vector<size_t>& nodes);
   std::span<const Place> PlacesOf(size_t instance) const;
 
+  // By priority, the highest first.
+  using Turn = std::tuple<int64_t, Time, std::string, size_t>;
+  static Turn TurnOf(const Live& live, size_t instance);
+
   const Scenario& scenario_;
   const ScenarioOptions& options_;
   const ManualClock& clock_;
@@ -127,10 +131,10 @@ class Workloads {
   std::vector<Place> places_;
   std::deque<InstanceSpec> made_;  // of rolling updates
   std::map<std::string, size_t> by_name_;
-  std::map<ApiServer::PodName, size_t> there_;               // the place of each pod
-  std::set<size_t> missing_;                                 // places whose owner will make a pod
-  std::set<std::tuple<Time, std::string, size_t>> waiting_;  // instances that may be placed
-  std::set<std::pair<Time, size_t>> alarms_;                 // of places
+  std::map<ApiServer::PodName, size_t> there_;  // the place of each pod
+  std::set<size_t> missing_;                    // places whose owner will make a pod
+  std::set<std::pair<Time, size_t>> alarms_;    // of places
+  std::set<Turn> waiting_;                      // instances that may be placed
   std::set<size_t> changed_;
   std::map<DeploymentKey, Deployment> deployments_;
   // What found no room, and Cluster::freed() then.
