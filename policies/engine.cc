@@ -24,6 +24,7 @@ std::vector<const Rule*> MakeCatalogue() {
                              common::RecoveryRules(),
                              common::FaultPlacementRules(),
                              common::MinAvailableRules(),
+                             common::GangStartRules(),
                              common::FieldRules(),
                              common::ScaledPodRules(),
                              ascendjob::ReplicaRules(),

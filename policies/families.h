@@ -22,6 +22,7 @@ Family FaultValueRules();      // fault_values.cc
 Family RecoveryRules();        // recovery.cc
 Family FaultPlacementRules();  // fault_placement.cc
 Family MinAvailableRules();    // min_available.cc
+Family GangStartRules();       // gang_start.cc
 Family ScaledPodRules();       // scaled_pods.cc
 Family FieldRules();           // fields.cc
 

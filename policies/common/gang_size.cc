@@ -5,18 +5,46 @@
 #include "base/text.h"
 #include "policies/places.h"
 #include "schemas/job_attributes.h"
-#include "schemas/names.h"
 
 namespace mindgate::policies::common {
+namespace {
 
+constexpr int64_t kMaxPods = 2147483647;
+
+}  // namespace
+
+using schemas::PodGroupOwner;
+using schemas::PodGroupView;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 std::optional<int64_t> ParseK(std::optional<std::string_view> text) {
-  constexpr int64_t kMaxPods = 2147483647;  // Kubernetes' int32, to which the plugin converts
   if (!text) return std::nullopt;
   const auto k = ParseGoInt(*text);
   return k && *k >= 1 && *k <= kMaxPods ? k : std::nullopt;
+}
+
+std::string KIs(int64_t k) {
+  return std::string(schemas::kMinAvailable) + " is " + std::to_string(k);
+}
+
+std::string SeenK::Path() const {
+  return of_group != nullptr ? of_group->path.Child(schemas::kMinAvailable)
+                             : AnnotationPath(*view, *pod, schemas::kMinAvailable);
+}
+
+std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
+  const WorkloadView& view = context.view;
+  const schemas::Place* of_group = nullptr;
+  if (pod.pod_group) {
+    const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
+    if (annotations && annotations->Find(schemas::kMinAvailable) != nullptr)
+      of_group = &*annotations;
+  }
+  const auto k = ParseK(of_group != nullptr ? of_group->Text(schemas::kMinAvailable)
+                                            : pod.Annotation(schemas::kMinAvailable));
+  if (!k || !IsGang(context, pod)) return std::nullopt;
+  return SeenK{*k, &view, &pod, of_group};
 }
 
 bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
@@ -33,22 +61,12 @@ bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
                      [&](size_t index) { return templates[index].RequestsNpus(); });
 }
 
-std::string SeenK::Path() const {
-  return of_group != nullptr ? of_group->path.Child(schemas::kMinAvailable)
-                             : AnnotationPath(*view, *pod, schemas::kMinAvailable);
+const PodGroupView& GroupOf(const WorkloadView& view, const PodTemplateView& pod) {
+  return view.pod_groups[*pod.pod_group];
 }
 
-std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& pod) {
-  constexpr std::string_view kKey = schemas::kMinAvailable;
-  const WorkloadView& view = context.view;
-  const schemas::Place* of_group = nullptr;
-  if (pod.pod_group) {
-    const auto& annotations = view.pod_groups[*pod.pod_group].annotations;
-    if (annotations && annotations->Find(kKey) != nullptr) of_group = &*annotations;
-  }
-  const auto k = ParseK(of_group != nullptr ? of_group->Text(kKey) : pod.Annotation(kKey));
-  if (!k || !IsGang(context, pod)) return std::nullopt;
-  return SeenK{*k, &view, &pod, of_group};
+bool IsMultiNode(const PodGroupView& group) {
+  return group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
 }
 
 }  // namespace mindgate::policies::common

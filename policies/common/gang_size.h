@@ -6,14 +6,18 @@
 #include <string_view>
 
 #include "policies/rule.h"
+#include "schemas/names.h"
 #include "schemas/workload.h"
 
 // K, short for the value of huawei.com/schedule_minAvailable throughout, in code and comments: how
 // many pods of a PodGroup MindCluster's plugin wants before it lets Volcano bind one.
 namespace mindgate::policies::common {
 
-// Nothing when it is no gang size: not a number, below 1, or more than Kubernetes can count.
+// Nothing for what is no count of pods: Kubernetes counts them in int32, and the plugin converts to
+// it.
 std::optional<int64_t> ParseK(std::optional<std::string_view> text);
+
+std::string KIs(int64_t k);  // "huawei.com/schedule_minAvailable is 2"
 
 // K as the plugin finds it for these pods: on the PodGroup, else on the pod.
 struct SeenK {
@@ -25,17 +29,17 @@ struct SeenK {
   std::string Path() const;
 };
 
-// Nothing when K is absent or unreadable, or nobody reads it. Otherwise the pod has a PodGroup.
+// Nothing when K is absent or unreadable, or nobody reads it.
 std::optional<SeenK> SeenBy(const RuleContext& context, const schemas::PodTemplateView& pod);
 
-// Whether the plugin looks at these pods at all: at NPU jobs that Volcano schedules. An
-// InferenceService seldom shows whether it is one.
+// Whether the plugin looks at these pods: they ask for NPUs, and Volcano schedules them. An
+// InferenceService seldom shows whether it asks for some.
 bool IsGang(const RuleContext& context, const schemas::PodTemplateView& pod);
 
 // Of a template that has one, as all have for which SeenBy gives a K.
-inline const schemas::PodGroupView& GroupOf(const schemas::WorkloadView& view,
-                                            const schemas::PodTemplateView& pod) {
-  return view.pod_groups[*pod.pod_group];
-}
+const schemas::PodGroupView& GroupOf(const schemas::WorkloadView& view,
+                                     const schemas::PodTemplateView& pod);
+
+bool IsMultiNode(const schemas::PodGroupView& group);
 
 }  // namespace mindgate::policies::common
