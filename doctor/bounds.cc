@@ -102,10 +102,9 @@ bool Try(Context& context, const std::string& account, kube::Client& as_watcher)
     context.report.Skip(kBoundsCheck,
                         "whether ServiceAccount " + account +
                             " may do more than it needs could not be checked: " + fault->message,
-                        tried
-                            ? "try again"
-                            : "run it as a user who may impersonate this ServiceAccount, such as a "
-                              "cluster administrator");
+                        tried ? "try again"
+                              : "run it as a user who may impersonate this ServiceAccount, such as "
+                                "a cluster administrator");
     return false;
   }
   if (bounded) {

@@ -37,8 +37,7 @@ constexpr std::array<Symptom, 11> kSymptoms = {{
      "let the control plane reach Pods on port 9443, or set hostNetwork of the chart"},
     // Last: a handshake that hangs says both.
     {"deadline exceeded",
-     "no answer in time: a firewall or NetworkPolicy drops the packets, or the "
-     "webhook hangs",
+     "no answer in time: a firewall or NetworkPolicy drops the packets, or the webhook hangs",
      "let the control plane reach Pods on port 9443 (NetworkPolicy, firewall rules of a private "
      "cluster), or set hostNetwork of the chart"},
 }};

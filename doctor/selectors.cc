@@ -34,11 +34,11 @@ void CheckProbeNamespace(Context& context, const Json* labels) {
     // but says nothing about the others.
     const std::string inject(json::FindString(labels, "mindgate.io/inject").value_or(""));
     if (mutating && inject == "disabled") {
-      context.report.Warn(kSelectorsCheck,
-                          "namespace " + ns +
-                              " has the label mindgate.io/inject: disabled: nothing is injected "
-                              "into its objects",
-                          "kubectl label namespace " + ns + " mindgate.io/inject- to switch it on");
+      context.report.Warn(
+          kSelectorsCheck,
+          "namespace " + ns +
+              " has the label mindgate.io/inject: disabled: nothing is injected into its objects",
+          "kubectl label namespace " + ns + " mindgate.io/inject- to switch it on");
     } else if (Reached(context, mutating, labels) == 0) {
       context.report.Fail(kSelectorsCheck,
                           "objects of namespace " + ns + " are not " + what +
@@ -76,8 +76,8 @@ void CheckSelectors(Context& context) {
           "namespace " + name +
               " is not excluded, so the webhook can block objects that the cluster " +
               (is_own ? "needs to start mindgate" : "itself depends on"),
-          "exclude it by kubernetes.io/metadata.name (excludedNamespaces of the "
-          "chart); `helm upgrade` restores the selectors");
+          "exclude it by kubernetes.io/metadata.name (excludedNamespaces of the chart); `helm "
+          "upgrade` restores the selectors");
     }
   }
   if (!found) {

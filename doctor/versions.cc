@@ -60,9 +60,8 @@ void CheckOperatorGangs(Context& context, bool without) {
   if (!without) return;
   context.report.Warn(
       kOperatorCheck,
-      "ascend-operator runs with enableGangScheduling=false: it makes no "
-      "PodGroups, so that its elastic scaling counts no instance and no gang starts "
-      "as a whole",
+      "ascend-operator runs with enableGangScheduling=false: it makes no PodGroups, so that its "
+      "elastic scaling counts no instance and no gang starts as a whole",
       "remove the argument; true is the default");
 }
 

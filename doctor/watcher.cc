@@ -41,9 +41,7 @@ void CheckWatcher(Context& context) {
             ", so pods that wait behind gates stay there, no gang is repaired, and with certs.mode "
             "managed certificates are not renewed and no CA is published",
         "kubectl -n " + ns +
-            " get pods -l app.kubernetes.io/component=watcher; see the logs of "
-            "Deployment " +
-            name);
+            " get pods -l app.kubernetes.io/component=watcher; see the logs of Deployment " + name);
   }
   context.report.Ok(kWatcherCheck, leader.identity + " is the leader");
 }

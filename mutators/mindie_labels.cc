@@ -22,11 +22,10 @@ void MindieLabels(const MutationContext& context, Edits& edits) {
       const auto value = view.Label(key);
       if (!value || pod.labels.Find(key) != nullptr) continue;
       if (key == kApp && !job) continue;
-      edits.Set(pod.labels, key, *value,
-                job ? "ClusterD finds the pods of an inference service by their own labels, not "
-                      "the job's"
-                    : "the watcher finds the instances of a scaling rule by the labels of their "
-                      "pods");
+      edits.Set(
+          pod.labels, key, *value,
+          job ? "ClusterD finds the pods of an inference service by their own labels, not the job's"
+              : "the watcher finds the instances of a scaling rule by the labels of their pods");
     }
   }
 }

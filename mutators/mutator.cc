@@ -26,82 +26,67 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .writes = "The labels jobID, mind-cluster/scaling-rule and mind-cluster/group-name, and of "
                "AscendJobs app as well, with the values that the job or workload carries itself. "
                "ClusterD and the watcher find pods by the pods' own labels.",
-     .where =
-         "metadata.labels of every pod template of an AscendJob of MindIE Motor or under a scaling "
-         "rule, and of the pod template of another workload under a scaling rule that has only "
-         "one.",
-     .withheld =
-         "Where the template has the label already, and in workloads of several templates, as one "
-         "may be a router that no rule counts.",
+     .where = "metadata.labels of every pod template of an AscendJob of MindIE Motor or under a "
+              "scaling rule, and of the pod template of another workload under a scaling rule that "
+              "has only one.",
+     .withheld = "Where the template has the label already, and in workloads of several templates, "
+                 "as one may be a router that no rule counts.",
      .run = MindieLabels},
     {.name = "runtime-labels",
-     .summary = "copies fault labels and sp-block from a runtime's metadata to its engine and "
-                "decoder",
-     .writes =
-         "The labels fault-scheduling, pod-rescheduling and fault-retry-times and the annotation "
-         "sp-block, with the values on the runtime's own metadata. OME hands that metadata to no "
-         "pod. sp-block is copied only where it divides an instance on super-pod servers: "
-         "elsewhere "
-         "it would make the scheduler refuse the pods.",
+     .summary =
+         "copies fault labels and sp-block from a runtime's metadata to its engine and decoder",
+     .writes = "The labels fault-scheduling, pod-rescheduling and fault-retry-times and the "
+               "annotation sp-block, with the values on the runtime's own metadata. OME hands that "
+               "metadata to no pod. sp-block is copied only where it divides an instance on "
+               "super-pod servers: elsewhere it would make the scheduler refuse the pods.",
      .where = "labels and annotations of the engine and the decoder of a ServingRuntime or "
               "ClusterServingRuntime.",
-     .withheld =
-         "Where the component has the label already, where the value is one that the scheduler "
-         "does not understand, and in routers. sp-block also where neither schedule_policy nor "
-         "accelerator-type selects super pods.",
+     .withheld = "Where the component has the label already, where the value is one that the "
+                 "scheduler does not understand, and in routers. sp-block also where neither "
+                 "schedule_policy nor accelerator-type selects super pods.",
      .run = RuntimeLabels},
     {.name = "scheduler-name",
      .summary = "hands pods that request NPUs to Volcano",
-     .writes =
-         "schedulerName: volcano, or the name that `scheduler` in mindgate.yaml gives. Without it "
-         "the default scheduler places the pods, and neither gangs, chip topology nor fault "
-         "rescheduling apply.",
-     .where =
-         "The pod spec of each template that requests NPUs. AscendJobs and Volcano Jobs name their "
-         "scheduler once, in the spec of the job; replica specs follow where ascend-operator would "
-         "leave them to the default scheduler.",
-     .withheld =
-         "Where a scheduler is named already, and in an OME component that has no pod spec of its "
-         "own: there the runtime names the scheduler.",
+     .writes = "schedulerName: volcano, or the name that `scheduler` in mindgate.yaml gives. "
+               "Without it the default scheduler places the pods, and neither gangs, chip topology "
+               "nor fault rescheduling apply.",
+     .where = "The pod spec of each template that requests NPUs. AscendJobs and Volcano Jobs name "
+              "their scheduler once, in the spec of the job; replica specs follow where "
+              "ascend-operator would leave them to the default scheduler.",
+     .withheld = "Where a scheduler is named already, and in an OME component that has no pod spec "
+                 "of its own: there the runtime names the scheduler.",
      .run = SchedulerName},
     {.name = "visible-devices",
      .summary = "adds ASCEND_VISIBLE_DEVICES to containers that request NPUs",
-     .writes =
-         "The variable ASCEND_VISIBLE_DEVICES, with a reference to the annotation of the pod in "
-         "which the scheduler writes the chips (huawei.com/Ascend910 for that resource). Ascend "
-         "Docker Runtime mounts what it names; without it the container sees no chip.",
+     .writes = "The variable ASCEND_VISIBLE_DEVICES, with a reference to the annotation of the pod "
+               "in which the scheduler writes the chips (huawei.com/Ascend910 for that resource). "
+               "Ascend Docker Runtime mounts what it names; without it the container sees no chip.",
      .where = "env of each container that requests whole NPUs.",
-     .withheld =
-         "Where the container or its runtime sets the variable, where it requests virtual NPUs or "
-         "two NPU products, where chips are shared softly, and where another scheduler than "
-         "Volcano places the pods: only Volcano writes the annotation.",
+     .withheld = "Where the container or its runtime sets the variable, where it requests virtual "
+                 "NPUs or two NPU products, where chips are shared softly, and where another "
+                 "scheduler than Volcano places the pods: only Volcano writes the annotation.",
      .run = VisibleDevices},
     {.name = "fault-scheduling",
      .summary = "switches fault rescheduling on, with one value for a whole PodGroup",
-     .writes =
-         "The label fault-scheduling: force, or what `faultScheduling` of the framework's profile "
-         "in mindgate.yaml says. A value that the rest of the PodGroup, the runtime or the object "
-         "before an update has comes first, as values that differ switch the feature off. So does "
-         "one that stands where nothing reads it (in metadata that reaches no pod, as an "
-         "annotation, under a misspelled key).",
-     .where =
-         "metadata.labels of each pod template that requests NPUs. Of AscendJobs and Volcano Jobs "
-         "it is the metadata of the job, which the PodGroup copies.",
-     .withheld =
-         "Where the label stands already, where the PodGroup carries different values, one that is "
-         "not a string or one that the scheduler does not know, where another scheduler than "
-         "Volcano places the pods, and in pods without a controller.",
+     .writes = "The label fault-scheduling: force, or what `faultScheduling` of the framework's "
+               "profile in mindgate.yaml says. A value that the rest of the PodGroup, the runtime "
+               "or the object before an update has comes first, as values that differ switch the "
+               "feature off. So does one that stands where nothing reads it (in metadata that "
+               "reaches no pod, as an annotation, under a misspelled key).",
+     .where = "metadata.labels of each pod template that requests NPUs. Of AscendJobs and Volcano "
+              "Jobs it is the metadata of the job, which the PodGroup copies.",
+     .withheld = "Where the label stands already, where the PodGroup carries different values, one "
+                 "that is not a string or one that the scheduler does not know, where another "
+                 "scheduler than Volcano places the pods, and in pods without a controller.",
      .run = FaultScheduling},
     {.name = "pod-rescheduling",
      .summary = "limits rescheduling to the faulty pod where pods are independent",
-     .writes =
-         "The label pod-rescheduling, with what `podRescheduling` of the framework's profile in "
-         "mindgate.yaml says: an empty value there writes nothing. Without the label one faulty "
-         "pod takes all pods of its PodGroup down.",
-     .where =
-         "metadata.labels of the pod templates of Deployments, StatefulSets, Jobs, "
-         "LeaderWorkerSets and pods of a controller that mindgate does not know, of engine and "
-         "decoder of OME, and of AIBrix roles whose pods share one PodGroup.",
+     .writes = "The label pod-rescheduling, with what `podRescheduling` of the framework's profile "
+               "in mindgate.yaml says: an empty value there writes nothing. Without the label one "
+               "faulty pod takes all pods of its PodGroup down.",
+     .where = "metadata.labels of the pod templates of Deployments, StatefulSets, Jobs, "
+              "LeaderWorkerSets and pods of a controller that mindgate does not know, of engine "
+              "and decoder of OME, and of AIBrix roles whose pods share one PodGroup.",
      .withheld =
          "Where the label stands already or the PodGroup carries different values, where "
          "fault-scheduling is off, where another scheduler than Volcano places the pods, and in "
@@ -111,13 +96,11 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .run = PodRescheduling},
     {.name = "fault-retry-times",
      .summary = "sets the retry budget for software faults",
-     .writes =
-         "The label fault-retry-times, with what `faultRetryTimes` of the framework's profile in "
-         "mindgate.yaml says: an empty value there writes nothing. Without the label a pod that "
-         "fails by itself is never rescheduled.",
-     .where =
-         "metadata.labels of each pod template that requests NPUs. Of AscendJobs and Volcano Jobs "
-         "it is the metadata of the job, which the PodGroup copies.",
+     .writes = "The label fault-retry-times, with what `faultRetryTimes` of the framework's "
+               "profile in mindgate.yaml says: an empty value there writes nothing. Without the "
+               "label a pod that fails by itself is never rescheduled.",
+     .where = "metadata.labels of each pod template that requests NPUs. Of AscendJobs and Volcano "
+              "Jobs it is the metadata of the job, which the PodGroup copies.",
      .withheld =
          "Where the label stands already or the PodGroup carries different values, where "
          "fault-scheduling is off, where another scheduler than Volcano places the pods, and in "
@@ -126,35 +109,30 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .run = FaultRetryTimes},
     {.name = "min-available",
      .summary = "sets the gang size that the NPU plugin reads",
-     .writes =
-         "The annotation huawei.com/schedule_minAvailable: minReplicas of an OME component, or the "
-         "number of pods of the AIBrix roles that share a PodGroup. A size that the group carries "
-         "or carried before an update is kept, as a gang size that follows every scaling step "
-         "would restart all pods.",
+     .writes = "The annotation huawei.com/schedule_minAvailable: minReplicas of an OME component, "
+               "or the number of pods of the AIBrix roles that share a PodGroup. A size that the "
+               "group carries or carried before an update is kept, as a gang size that follows "
+               "every scaling step would restart all pods.",
      .where = "annotations of engine and decoder of an InferenceService, and of the roles of "
               "StormServices, RoleSets and PodSets.",
-     .withheld =
-         "For minReplicas 0, an external autoscaler, another shape than a Deployment, a "
-         "schedulingStrategy of AIBrix, sizes out of range, instances that a scaling rule lets in "
-         "one by one, a PodGroup that carries different values, and, with gangRepair: off, where a "
-         "rolling update could not proceed with it.",
+     .withheld = "For minReplicas 0, an external autoscaler, another shape than a Deployment, a "
+                 "schedulingStrategy of AIBrix, sizes out of range, instances that a scaling rule "
+                 "lets in one by one, a PodGroup that carries different values, and, with "
+                 "gangRepair: off, where a rolling update could not proceed with it.",
      .run = MinAvailable},
     {.name = "recover-policy",
      .summary = "keeps recovery at pod level where pod-rescheduling is injected",
-     .writes =
-         "The annotation huawei.com/recover_policy_path: pod. Without it a second fault deletes "
-         "the whole PodGroup.",
-     .where =
-         "annotations of the pod templates that get pod-rescheduling: \"on\" from mindgate, but "
-         "for OME, where the scheduler assumes it.",
+     .writes = "The annotation huawei.com/recover_policy_path: pod. Without it a second fault "
+               "deletes the whole PodGroup.",
+     .where = "annotations of the pod templates that get pod-rescheduling: \"on\" from mindgate, "
+              "but for OME, where the scheduler assumes it.",
      .withheld =
          "Where the annotation stands already, and beside a pod-rescheduling of the user's.",
      .run = RecoverPolicy},
     {.name = "restart-policy",
      .summary = "sets restartPolicy Never on AIBrix roles that count retries",
-     .writes =
-         "restartPolicy: Never. Retries count failed pods, and a container that restarts in place "
-         "never fails its pod.",
+     .writes = "restartPolicy: Never. Retries count failed pods, and a container that restarts in "
+               "place never fails its pod.",
      .where = "The pod spec of AIBrix roles that request NPUs and carry fault-retry-times above 0.",
      .withheld =
          "Where a restartPolicy is written, where no retries are counted, where fault-scheduling "
@@ -162,16 +140,13 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .run = RestartPolicy},
     {.name = "scaling-gate",
      .summary = "holds pods under a scaling rule until the watcher lets their instance start",
-     .writes =
-         "The scheduling gate mindgate.io/elastic-scaling, which the watcher removes when the "
-         "scaling rule lets the instance start.",
-     .where =
-         "spec.schedulingGates of pods with the label mind-cluster/scaling-rule, when they are "
-         "created and elasticScaling.mode is enforce.",
-     .withheld =
-         "Where the gate stands already, where the pod lacks the label jobID or "
-         "mind-cluster/group-name, and where spec.nodeName is set: the API server takes no gates "
-         "then.",
+     .writes = "The scheduling gate mindgate.io/elastic-scaling, which the watcher removes when "
+               "the scaling rule lets the instance start.",
+     .where = "spec.schedulingGates of pods with the label mind-cluster/scaling-rule, when they "
+              "are created and elasticScaling.mode is enforce.",
+     .withheld = "Where the gate stands already, where the pod lacks the label jobID or "
+                 "mind-cluster/group-name, and where spec.nodeName is set: the API server takes no "
+                 "gates then.",
      .run = ScalingGate,
      .of_children = true},
 }};

@@ -194,13 +194,12 @@ Type<RuleModes> RuleModesTable(const KnownNames& known) {
 
 Type<ElasticScaling> ElasticScalingTable() {
   auto keys = ScalingKeys<ElasticScaling>();
-  keys.insert(
-      keys.begin(),
-      {"mode",
-       "With enforce, pods under a rule are created behind a scheduling gate, which the "
-       "watcher opens as the rule says. With observe the watcher only reports what it sees; "
-       "with off it does not watch these pods.",
-       &ElasticScaling::mode, EnforcementModeWord()});
+  keys.insert(keys.begin(),
+              {"mode",
+               "With enforce, pods under a rule are created behind a scheduling gate, which the "
+               "watcher opens as the rule says. With observe the watcher only reports what it "
+               "sees; with off it does not watch these pods.",
+               &ElasticScaling::mode, EnforcementModeWord()});
   keys.emplace_back(
       "giveUpsPerMinute",
       "How many instances of all services together may be given up within a minute; the others "

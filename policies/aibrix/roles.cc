@@ -106,11 +106,11 @@ void CheckStrategyTwice(const RuleContext& context, Findings& findings) {
   if (spec.Find("schedulingStrategy") == nullptr) return;
   ForEachRole(context, [&](const PartView& role) {
     if (json::Find(*role.value, "schedulingStrategy") == nullptr) return;
-    findings.Violate(role.Path() + "/schedulingStrategy",
-                     Title(role) +
-                         " and the RoleSet both have a schedulingStrategy: two PodGroups claim the "
-                         "same pods",
-                     "keep at most one of the two; for NPU roles remove both");
+    findings.Violate(
+        role.Path() + "/schedulingStrategy",
+        Title(role) +
+            " and the RoleSet both have a schedulingStrategy: two PodGroups claim the same pods",
+        "keep at most one of the two; for NPU roles remove both");
   });
 }
 
@@ -192,8 +192,8 @@ constexpr Rule kRoleRules[] = {
             "and some releases dereference it, which crashes the controller and with it every "
             "StormService of the cluster.",
      .fix = "Write replicas at spec and in every role.",
-     .source = "aibrix: pkg/controller/roleset/{utils,sync}.go, "
-               "pkg/controller/stormservice/sync.go",
+     .source =
+         "aibrix: pkg/controller/roleset/{utils,sync}.go, pkg/controller/stormservice/sync.go",
      .check = CheckReplicas},
     {.id = "MG121",
      .name = "aibrix-volcano-strategy",
@@ -218,8 +218,8 @@ constexpr Rule kRoleRules[] = {
             "size no longer follows huawei.com/schedule_minAvailable. MindCluster's documents "
             "exclude it; a group with the right minResources may still work, hence a warning.",
      .fix = "Remove schedulingStrategy and let Volcano make the PodGroups.",
-     .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
-               "01_deploying_vllm_inference_job.md",
+     .source = "mind-cluster: "
+               "docs/en/scheduling/usage/vllm_best_practice/01_deploying_vllm_inference_job.md",
      .check = CheckAnyStrategy},
     {.id = "MG123",
      .name = "aibrix-strategy-twice",
@@ -243,8 +243,8 @@ constexpr Rule kRoleRules[] = {
          "Each replica is a RoleSet of its own with PodGroups of its own. MindCluster's documents "
          "allow only one, and do not define what happens after a fault in one of several.",
      .fix = "Write replicas: 1 and scale the roles.",
-     .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
-               "01_deploying_vllm_inference_job.md",
+     .source = "mind-cluster: "
+               "docs/en/scheduling/usage/vllm_best_practice/01_deploying_vllm_inference_job.md",
      .check = CheckServiceReplicas},
     {.id = "MG125",
      .name = "aibrix-stateful",
@@ -255,8 +255,9 @@ constexpr Rule kRoleRules[] = {
      .why = "Only stateful roles keep index and name of an instance when it is rescheduled after a "
             "fault. The start scripts derive ranks and addresses from them.",
      .fix = "Write stateful: true at spec and in every NPU role.",
-     .source = "mind-cluster: docs/en/scheduling/usage/vllm_best_practice/"
-               "01_deploying_vllm_inference_job.md; AIBrix itself runs without, hence a warning",
+     .source = "mind-cluster: "
+               "docs/en/scheduling/usage/vllm_best_practice/01_deploying_vllm_inference_job.md; "
+               "AIBrix itself runs without, hence a warning",
      .check = CheckStateful},
     {.id = "MG126",
      .name = "aibrix-cpu-role-in-group",
@@ -277,14 +278,14 @@ constexpr Rule kRoleRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAibrixKinds,
-     .summary = "podGroupSize is the number of pods of one instance, 1 to 100 (2 to 100 in a "
-                "PodSet).",
+     .summary =
+         "podGroupSize is the number of pods of one instance, 1 to 100 (2 to 100 in a PodSet).",
      .why = "The API server refuses other values with a message about a schema. A role makes "
             "replicas instances of podGroupSize pods each.",
      .fix = "Write the number of pods of one instance in podGroupSize and the number of instances "
             "in replicas.",
-     .source = "aibrix: config/crd/orchestration/orchestration.aibrix.ai_{stormservices,podsets}"
-               ".yaml",
+     .source =
+         "aibrix: config/crd/orchestration/orchestration.aibrix.ai_{stormservices,podsets}.yaml",
      .check = CheckPodGroupSize},
 };
 

@@ -142,10 +142,9 @@ constexpr Rule kLifeRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "What the PodGroup copied from a job does not change afterwards.",
-     .why =
-         "The operator makes the PodGroup once and never updates it. The scheduler keeps using the "
-         "old labels, annotations, queue and gang size, even for a fault, while the job shows the "
-         "new ones.",
+     .why = "The operator makes the PodGroup once and never updates it. The scheduler keeps using "
+            "the old labels, annotations, queue and gang size, even for a fault, while the job "
+            "shows the new ones.",
      .fix = "Delete the job and create it again, or change the PodGroup as well.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/job.go",
      .check = CheckFrozenFields},

@@ -91,10 +91,10 @@ void CheckIdentity(const RuleContext& context, Findings& findings) {
     }
   }
   if (has_rule && Has(view, schemas::kJobId) && !Has(view, schemas::kApp)) {
-    findings.Violate(view.labels.path.Child(schemas::kApp),
-                     "label app is missing beside jobID, so the operator treats this as a training "
-                     "job",
-                     "write app: mindie-ms-server");
+    findings.Violate(
+        view.labels.path.Child(schemas::kApp),
+        "label app is missing beside jobID, so the operator treats this as a training job",
+        "write app: mindie-ms-server");
   }
 }
 
@@ -123,8 +123,8 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
     findings.Violate(
         "/metadata/name",
         "ConfigMap " + Quote(name) +
-            " is missing; the operator never creates it, so MindIE does not learn the "
-            "job's devices",
+            " is missing; the operator never creates it, so MindIE does not learn the job's "
+            "devices",
         "create it before the job, with data hccl.json: {\"status\":\"initializing\"}");
     return;
   }
@@ -145,11 +145,10 @@ constexpr Rule kMindieJobRules[] = {
      .kinds = schemas::kAscendJobs,
      .summary = "The label app of a MindIE job is mindie-ms-server, mindie-ms-controller or "
                 "mindie-ms-coordinator.",
-     .why =
-         "A job with both jobID and app counts as a MindIE job whatever the values, and gets none "
-         "of the variables of a training job. Rescheduling and ClusterD compare the value: with "
-         "another one a controller or coordinator is deleted with its whole gang after a fault, "
-         "and is missing from the global rank table.",
+     .why = "A job with both jobID and app counts as a MindIE job whatever the values, and gets "
+            "none of the variables of a training job. Rescheduling and ClusterD compare the value: "
+            "with another one a controller or coordinator is deleted with its whole gang after a "
+            "fault, and is missing from the global rank table.",
      .fix =
          "Write one of the three values, or remove the label from a job that is not a MindIE job.",
      .source =
@@ -163,32 +162,27 @@ constexpr Rule kMindieJobRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "Pod templates of a MindIE job carry the job's jobID and app.",
-     .why =
-         "ClusterD finds controller and coordinator by the labels of their pods. The scheduler "
-         "joins the labels of a PodGroup and its pods; two values of one key become a value that "
-         "nothing recognises.",
+     .why = "ClusterD finds controller and coordinator by the labels of their pods. The scheduler "
+            "joins the labels of a PodGroup and its pods; two values of one key become a value "
+            "that nothing recognises.",
      .fix = "Write the job's own values in metadata.labels of every template.",
      .source = "mind-cluster: component/clusterd/pkg/domain/epranktable, "
                "component/ascend-for-volcano/plugin/job.go. A warning, because MindIE's deploy "
-               "script can "
-               "make the global rank table without ClusterD.",
+               "script can make the global rank table without ClusterD.",
      .check = CheckTemplateLabels},
     {.id = "MG046",
      .name = "rank-table-exists",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
-     .summary =
-         "For a MindIE server job N there is a ConfigMap rings-config-N with its jobID in its "
-         "namespace.",
+     .summary = "For a MindIE server job N there is a ConfigMap rings-config-N with its jobID in "
+                "its namespace.",
      .why = "The operator fills the table only if it is there when the job starts; it never "
-            "creates it "
-            "and does not check again. ClusterD then leaves the instance out of the global rank "
-            "table.",
+            "creates it and does not check again. ClusterD then leaves the instance out of the "
+            "global rank table.",
      .fix = "Create the ConfigMap before the job.",
-     .source =
-         "mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go; documents of "
-         "MindIE Motor. A warning, because MindIE can run on a table from elsewhere.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go; documents "
+               "of MindIE Motor. A warning, because MindIE can run on a table from elsewhere.",
      .check = CheckRankTableExists},
     {.id = "MG047",
      .name = "mindie-identity",
@@ -196,10 +190,9 @@ constexpr Rule kMindieJobRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "A job of a MindIE service carries both jobID and app, and jobID is not empty.",
-     .why =
-         "The operator recognises a MindIE job by the presence of both labels. With one of them it "
-         "writes the variables of a training job, and ClusterD and elastic scaling do not find the "
-         "job among those of its service.",
+     .why = "The operator recognises a MindIE job by the presence of both labels. With one of them "
+            "it writes the variables of a training job, and ClusterD and elastic scaling do not "
+            "find the job among those of its service.",
      .fix = "Write both labels in metadata.labels.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go",
      .check = CheckIdentity},

@@ -28,23 +28,21 @@ bool IsStored(const RuleContext& context) {
 void CheckBothDeployServers(const RuleContext& context, Findings& findings) {
   const RankTable* table = MindieTable(context);
   if (!table || table->standalone == nullptr || table->distributed == nullptr) return;
-  findings.Violate(
-      context.view.labels.path.Child(schemas::kDeployServerStandalone),
-      "grt-server/deploy-server and grt-group/deploy-server are both set, so the whole "
-      "service gets no rank table",
-      "remove one: keep grt-group/deploy-server for distributed instances, "
-      "grt-server/deploy-server for others");
+  findings.Violate(context.view.labels.path.Child(schemas::kDeployServerStandalone),
+                   "grt-server/deploy-server and grt-group/deploy-server are both set, so the "
+                   "whole service gets no rank table",
+                   "remove one: keep grt-group/deploy-server for distributed instances, "
+                   "grt-server/deploy-server for others");
 }
 
 void CheckDeployServer(const RuleContext& context, Findings& findings) {
   const RankTable* table = MindieTable(context);
   if (!table || table->standalone != nullptr || table->distributed != nullptr) return;
-  findings.Violate(
-      context.view.labels.path.Child(schemas::kDeployServerDistributed),
-      "neither grt-group/deploy-server nor grt-server/deploy-server is set, so ClusterD "
-      "makes no rank table for the service",
-      "write grt-group/deploy-server: \"1\" (or grt-server/deploy-server) on the "
-      "ConfigMap of every server job");
+  findings.Violate(context.view.labels.path.Child(schemas::kDeployServerDistributed),
+                   "neither grt-group/deploy-server nor grt-server/deploy-server is set, so "
+                   "ClusterD makes no rank table for the service",
+                   "write grt-group/deploy-server: \"1\" (or grt-server/deploy-server) on the "
+                   "ConfigMap of every server job");
 }
 
 void CheckRankTableLabels(const RuleContext& context, Findings& findings) {
@@ -66,10 +64,10 @@ void CheckRankTableLabels(const RuleContext& context, Findings& findings) {
                      "write mx-consumer-cim: \"true\"");
   }
   if (table->ring_controller == nullptr) {
-    findings.Violate(labels.Child(schemas::kRingController),
-                     "label ring-controller.atlas is missing; some releases ignore rank tables "
-                     "without it",
-                     "write ring-controller.atlas: ascend-910b, as on the job");
+    findings.Violate(
+        labels.Child(schemas::kRingController),
+        "label ring-controller.atlas is missing; some releases ignore rank tables without it",
+        "write ring-controller.atlas: ascend-910b, as on the job");
   }
 }
 
@@ -107,9 +105,8 @@ constexpr Rule kRankTableRules[] = {
      .kinds = schemas::kConfigMaps,
      .summary = "A rank table does not carry grt-server/deploy-server and grt-group/deploy-server "
                 "at once.",
-     .why =
-         "ClusterD gives up on the whole service when one of its rank tables has both labels, so "
-         "no instance ever learns about the others.",
+     .why = "ClusterD gives up on the whole service when one of its rank tables has both labels, "
+            "so no instance ever learns about the others.",
      .fix = "Keep the one that says how the instance is deployed.",
      .source = "mind-cluster: component/clusterd/pkg/domain/epranktable",
      .check = CheckBothDeployServers},
@@ -120,14 +117,12 @@ constexpr Rule kRankTableRules[] = {
      .kinds = schemas::kConfigMaps,
      .summary = "The rank table of a MindIE server carries grt-group/deploy-server or "
                 "grt-server/deploy-server.",
-     .why =
-         "ClusterD gives up on the whole service when one of its rank tables has neither label: it "
-         "tries three times and then waits until something changes.",
+     .why = "ClusterD gives up on the whole service when one of its rank tables has neither label: "
+            "it tries three times and then waits until something changes.",
      .fix = "Write one of the two labels on the ConfigMap of every server job.",
-     .source =
-         "mind-cluster: component/clusterd/pkg/domain/epranktable. A warning, because the "
-         "documents and the vendor's samples lack the label, and MindIE's deploy script can make "
-         "the global rank table without ClusterD.",
+     .source = "mind-cluster: component/clusterd/pkg/domain/epranktable. A warning, because the "
+               "documents and the vendor's samples lack the label, and MindIE's deploy script can "
+               "make the global rank table without ClusterD.",
      .check = CheckDeployServer},
     {.id = "MG044",
      .name = "rank-table-labels",
@@ -136,10 +131,9 @@ constexpr Rule kRankTableRules[] = {
      .kinds = schemas::kConfigMaps,
      .summary = "The rank table of a MindIE server carries jobID, mx-consumer-cim: \"true\" and "
                 "ring-controller.atlas.",
-     .why =
-         "ClusterD collects the tables of a service by jobID and watches those with "
-         "mx-consumer-cim. Without them the instance is missing from the global rank table, or a "
-         "change after a fault goes unseen.",
+     .why = "ClusterD collects the tables of a service by jobID and watches those with "
+            "mx-consumer-cim. Without them the instance is missing from the global rank table, or "
+            "a change after a fault goes unseen.",
      .fix = "Write the same three labels as on the job.",
      .source =
          "mind-cluster: component/clusterd/pkg/domain/epranktable; documents of MindIE Motor. A "
@@ -152,15 +146,13 @@ constexpr Rule kRankTableRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kConfigMaps,
      .summary = "A new rank table holds hccl.json with status initializing.",
-     .why =
-         "Pods wait while the status is initializing. A table that is missing or broken makes them "
-         "fail, and one copied with status completed gives them and ClusterD the devices of "
-         "another run.",
+     .why = "Pods wait while the status is initializing. A table that is missing or broken makes "
+            "them fail, and one copied with status completed gives them and ClusterD the devices "
+            "of another run.",
      .fix = "Write hccl.json: '{\"status\":\"initializing\"}' and nothing else.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/jobinfo.go, "
                "component/clusterd/pkg/domain/epranktable. A warning, because the operator "
-               "overwrites the "
-               "text once it knows the devices.",
+               "overwrites the text once it knows the devices.",
      .check = CheckRankTableContent},
 };
 

@@ -234,8 +234,7 @@ constexpr Rule kReplicaRules[] = {
      .summary = "An AscendJob lists at least one replica type, and none of them is null.",
      .why = "The operator fails a job without spec.replicaSpecs, or with a null replica type, and "
             "never reconciles it again. An empty map passes its check for MindSpore only, and then "
-            "the "
-            "job has no pods.",
+            "the job has no pods.",
      .fix = "List the leader of the framework (Master, Scheduler or Chief) with 1 replica and the "
             "other pods under Worker.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
@@ -246,9 +245,8 @@ constexpr Rule kReplicaRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "The label framework is pytorch, mindspore or tensorflow, in lower case.",
-     .why =
-         "The label decides which replica types and variables the job has. Without it, or with any "
-         "other value, the operator fails the job. Inference jobs of MindIE need it too.",
+     .why = "The label decides which replica types and variables the job has. Without it, or with "
+            "any other value, the operator fails the job. Inference jobs of MindIE need it too.",
      .fix = "Write framework: pytorch, mindspore or tensorflow in metadata.labels.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
      .check = CheckFramework},
@@ -258,10 +256,9 @@ constexpr Rule kReplicaRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "Replica types are those of the framework, spelled exactly.",
-     .why =
-         "The operator compares Master and Worker (pytorch), Scheduler and Worker (mindspore), "
-         "Chief and Worker (tensorflow) before it normalises letter case, so \"master\" fails the "
-         "job.",
+     .why = "The operator compares Master and Worker (pytorch), Scheduler and Worker (mindspore), "
+            "Chief and Worker (tensorflow) before it normalises letter case, so \"master\" fails "
+            "the job.",
      .fix = "Write the type exactly as the framework has it.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
      .check = CheckReplicaTypes},
@@ -271,11 +268,9 @@ constexpr Rule kReplicaRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "A leader has exactly one replica, and Worker has 0 to 20000.",
-     .why =
-         "The operator fails the job otherwise. The documents mention several replicas of a MindIE "
-         "controller or coordinator; in the code there is one leader and every further replica is "
-         "a "
-         "Worker.",
+     .why = "The operator fails the job otherwise. The documents mention several replicas of a "
+            "MindIE controller or coordinator; in the code there is one leader and every further "
+            "replica is a Worker.",
      .fix = "Write replicas: 1 for Master, Scheduler or Chief and put the rest under Worker.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
      .check = CheckReplicas},
@@ -285,9 +280,8 @@ constexpr Rule kReplicaRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "The job has the leader that its framework needs.",
-     .why =
-         "PyTorch and TensorFlow jobs without Master or Chief fail. A MindSpore job may leave out "
-         "Scheduler only when its Workers request one chip in total.",
+     .why = "PyTorch and TensorFlow jobs without Master or Chief fail. A MindSpore job may leave "
+            "out Scheduler only when its Workers request one chip in total.",
      .fix = "Add the leader type with 1 replica; it may be a copy of Worker with one replica less "
             "there.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
@@ -298,9 +292,8 @@ constexpr Rule kReplicaRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "Every replica type has a container named ascend with an image.",
-     .why =
-         "The operator finds the training or serving process by that name: it fails jobs without "
-         "it, and counts chips and writes variables only there.",
+     .why = "The operator finds the training or serving process by that name: it fails jobs "
+            "without it, and counts chips and writes variables only there.",
      .fix = "Name the main container ascend and give it an image.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
      .check = CheckContainer},

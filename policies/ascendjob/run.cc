@@ -68,11 +68,10 @@ void CheckQueueSet(const RuleContext& context, Findings& findings) {
   if (!json::IsObject(scheduling)) return;
   const Value* queue = json::Find(*scheduling, "queue");
   if (queue != nullptr && json::AsString(queue) != "") return;
-  findings.Violate(
-      Child(kSchedulingPath, "queue"),
-      "schedulingPolicy has no queue, so the operator looks for a queue without a name "
-      "and fails the job",
-      "write queue: default");
+  findings.Violate(Child(kSchedulingPath, "queue"),
+                   "schedulingPolicy has no queue, so the operator looks for a queue without a "
+                   "name and fails the job",
+                   "write queue: default");
 }
 
 void CheckQueueExists(const RuleContext& context, Findings& findings) {
@@ -214,9 +213,8 @@ constexpr Rule kRunRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "The label scaleout-type, where set, is ROCE or UBOE in any case.",
-     .why =
-         "The operator fails a job with any other value, and this is the only check that does so "
-         "without an Event.",
+     .why = "The operator fails a job with any other value, and this is the only check that does "
+            "so without an Event.",
      .fix = "Write ROCE or UBOE, or remove the label.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go",
      .check = CheckScaleOutType},
@@ -228,12 +226,10 @@ constexpr Rule kRunRules[] = {
      .summary = "A schedulingPolicy names its queue.",
      .why = "With gang scheduling on, which is the default, the operator looks up the queue of any "
             "schedulingPolicy that is set. The documents promise the default queue when none is "
-            "named, "
-            "but nothing fills it in: looking up an empty name fails, and so does the job.",
+            "named, but nothing fills it in: looking up an empty name fails, and so does the job.",
      .fix = "Write queue: default beside minAvailable.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go, "
-               "against "
-               "the documents of AscendJob; the code decides.",
+               "against the documents of AscendJob; the code decides.",
      .check = CheckQueueSet},
     {.id = "MG020",
      .name = "ascendjob-queue-exists",
@@ -241,14 +237,12 @@ constexpr Rule kRunRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "The queue of a schedulingPolicy exists.",
-     .why =
-         "When the operator cannot read the Queue as it reconciles the new job, it fails the job, "
-         "and creating the Queue later does not bring the job back.",
+     .why = "When the operator cannot read the Queue as it reconciles the new job, it fails the "
+            "job, and creating the Queue later does not bring the job back.",
      .fix =
          "Create the Queue before the job, or use the queue default, which Volcano creates itself.",
-     .source =
-         "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go. A "
-         "warning, because the Queue may be created between admission and reconciliation.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_validate.go. "
+               "A warning, because the Queue may be created between admission and reconciliation.",
      .check = CheckQueueExists},
     {.id = "MG021",
      .name = "ascendjob-min-available",
@@ -258,8 +252,7 @@ constexpr Rule kRunRules[] = {
      .summary = "minAvailable is not negative and not more than all replicas together.",
      .why = "Volcano starts the pods of a PodGroup only when minMember of them fit. A job that has "
             "fewer pods than that waits forever, and a negative number makes the API server refuse "
-            "the "
-            "PodGroup.",
+            "the PodGroup.",
      .fix = "Write the sum of the replicas of all types, or remove minAvailable, which means the "
             "same.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/job.go; volcano: "
@@ -283,10 +276,9 @@ constexpr Rule kRunRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "backoffLimit, where set, is at least 1.",
-     .why =
-         "The operator fails a job after backoffLimit rounds of new pods, but takes 0 and negative "
-         "numbers for no limit. In Kubernetes' own Job 0 means no retry at all. The count is kept "
-         "in memory and starts again when the operator restarts.",
+     .why = "The operator fails a job after backoffLimit rounds of new pods, but takes 0 and "
+            "negative numbers for no limit. In Kubernetes' own Job 0 means no retry at all. The "
+            "count is kept in memory and starts again when the operator restarts.",
      .fix = "Write how many rounds of new pods are allowed, such as 3, or remove backoffLimit.",
      .source =
          "mind-cluster: component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go. A "
@@ -298,9 +290,8 @@ constexpr Rule kRunRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "restartPolicy of a replica type is Never, OnFailure, Always or ExitCode.",
-     .why =
-         "The operator copies the value into the pods (ExitCode becomes Never) and does not check "
-         "it, so the API server refuses every pod.",
+     .why = "The operator copies the value into the pods (ExitCode becomes Never) and does not "
+            "check it, so the API server refuses every pod.",
      .fix = "Write Never, which fault-retry-times needs, or one of the others.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/pod.go; Kubernetes: Pod "
                "spec.restartPolicy",
@@ -311,9 +302,8 @@ constexpr Rule kRunRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "A pod template's restartPolicy agrees with that of its replica type.",
-     .why =
-         "The operator overwrites the template's value with the one beside replicas, or with Never "
-         "when there is none. The template's value has no effect when a container fails.",
+     .why = "The operator overwrites the template's value with the one beside replicas, or with "
+            "Never when there is none. The template's value has no effect when a container fails.",
      .fix = "Write restartPolicy beside replicas and remove it from the template.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/pod.go",
      .check = CheckTemplateRestartPolicy},

@@ -117,10 +117,10 @@ void CheckRunningController(const RuleContext& context, Findings& findings) {
   }
   if (context.old_view == nullptr || !context.old_view->scaling_rule) return;
   if (context.old_view->scaling_rule->rule == reading->rule) return;
-  findings.Violate(RulePath(),
-                   "the rule changes, but a running MindIE controller keeps the old one until it "
-                   "restarts",
-                   "restart the controller's pod after this change");
+  findings.Violate(
+      RulePath(),
+      "the rule changes, but a running MindIE controller keeps the old one until it restarts",
+      "restart the controller's pod after this change");
 }
 
 constexpr Rule kScalingConfigMapRules[] = {
@@ -132,14 +132,10 @@ constexpr Rule kScalingConfigMapRules[] = {
      .summary = "The text under elastic_scaling.json is a rule that the operator can read.",
      .why =
          "One fault makes the operator refuse the whole rule: a comment, a number without quotes, "
-         "a "
-         "missing number, a group that a tier adds, a number that grows down the list. Running "
-         "pods "
-         "stay, but none is recreated after a fault, and only the operator's log says why. "
-         "mindgate "
-         "itself reads no more than 64 tiers of 64 groups, in at most 256 KiB of text: no service "
-         "has "
-         "as many shapes, and a decision may not cost more than its text.",
+         "a missing number, a group that a tier adds, a number that grows down the list. Running "
+         "pods stay, but none is recreated after a fault, and only the operator's log says why. "
+         "mindgate itself reads no more than 64 tiers of 64 groups, in at most 256 KiB of text: no "
+         "service has as many shapes, and a decision may not cost more than its text.",
      .fix = "Write plain JSON without comments, every number in quotes, the fullest shape first.",
      .source =
          "mind-cluster: component/ascend-operator/pkg/controllers/scaling/{controller,utils}.go. "
@@ -152,11 +148,10 @@ constexpr Rule kScalingConfigMapRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kConfigMaps,
      .summary = "Every job under the rule can get pods, in every tier.",
-     .why =
-         "The operator accepts an empty list, tiers without some group, a group written twice, "
-         "negative numbers and names that are not valid label values. Then jobs wait forever, one "
-         "of two entries is silently ignored, or a job of the missing group crashes the operator "
-         "once the service has shrunk.",
+     .why = "The operator accepts an empty list, tiers without some group, a group written twice, "
+            "negative numbers and names that are not valid label values. Then jobs wait forever, "
+            "one of two entries is silently ignored, or a job of the missing group crashes the "
+            "operator once the service has shrunk.",
      .fix = "List every group once in every tier, with \"0\" where a tier wants none of it.",
      .source =
          "mind-cluster: component/ascend-operator/pkg/controllers/scaling/{controller,utils}.go",
@@ -167,19 +162,16 @@ constexpr Rule kScalingConfigMapRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kConfigMaps,
      .summary = "The rule is as the documents and MindIE's controller expect it.",
-     .why =
-         "The operator accepts more than they do: keys in any letter case, a server_num_per_group "
-         "that shrinks, a minimal shape without some group. MindIE's controller reads the first "
-         "two groups of the first tier by position, as prefill and decode, and picks its victims "
-         "after a fault by those numbers.",
-     .fix =
-         "Write the documented keys, the prefill group first and the decode group second, and the "
-         "same server_num_per_group in all tiers.",
-     .source =
-         "Documents of MindIE Motor elastic scaling; MindIE Motor: "
-         "mindie_motor/src/controller/fault_manager/FaultManager.cpp; mind-cluster: "
-         "component/ascend-operator/pkg/controllers/scaling/utils.go is laxer. A warning, because "
-         "the code decides.",
+     .why = "The operator accepts more than they do: keys in any letter case, a "
+            "server_num_per_group that shrinks, a minimal shape without some group. MindIE's "
+            "controller reads the first two groups of the first tier by position, as prefill and "
+            "decode, and picks its victims after a fault by those numbers.",
+     .fix = "Write the documented keys, the prefill group first and the decode group second, and "
+            "the same server_num_per_group in all tiers.",
+     .source = "Documents of MindIE Motor elastic scaling; MindIE Motor: "
+               "mindie_motor/src/controller/fault_manager/FaultManager.cpp; mind-cluster: "
+               "component/ascend-operator/pkg/controllers/scaling/utils.go is laxer. A warning, "
+               "because the code decides.",
      .check = CheckDocumented},
     {.id = "MG038",
      .name = "scaling-rule-jobs",
@@ -187,9 +179,8 @@ constexpr Rule kScalingConfigMapRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kConfigMaps,
      .summary = "The rule keeps the groups of the AscendJobs that exist under it.",
-     .why =
-         "A job whose group was removed from the rule crashes the operator the next time it asks "
-         "for pods, for example to replace one after a fault.",
+     .why = "A job whose group was removed from the rule crashes the operator the next time it "
+            "asks for pods, for example to replace one after a fault.",
      .fix = "Keep the group in every tier, or delete its jobs before the change.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go",
      .check = CheckJobsOfRule},
@@ -199,16 +190,13 @@ constexpr Rule kScalingConfigMapRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kConfigMaps,
      .summary = "The MindIE controller is restarted after its rule changes.",
-     .why =
-         "The operator reads the rule again each time, but the controller mounts it with subPath, "
-         "which Kubernetes never refreshes. Until the controller restarts, the two decide by "
-         "different rules.",
-     .fix =
-         "Restart the controller's pod after the change, and update the ConfigMap in place: while "
-         "it is missing, no pod is created.",
-     .source =
-         "MindIE Motor: mindie_motor/src/example/deploy_scripts/deploy_ac_job.py; Kubernetes: "
-         "volumes, subPath. A warning, because the change itself is right.",
+     .why = "The operator reads the rule again each time, but the controller mounts it with "
+            "subPath, which Kubernetes never refreshes. Until the controller restarts, the two "
+            "decide by different rules.",
+     .fix = "Restart the controller's pod after the change, and update the ConfigMap in place: "
+            "while it is missing, no pod is created.",
+     .source = "MindIE Motor: mindie_motor/src/example/deploy_scripts/deploy_ac_job.py; "
+               "Kubernetes: volumes, subPath. A warning, because the change itself is right.",
      .check = CheckRunningController},
     {.id = "MG049",
      .name = "scaling-rule-key",

@@ -211,12 +211,10 @@ constexpr Rule kScalingJobRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "A job with the label mind-cluster/scaling-rule has mind-cluster/group-name and "
-                "jobID too, "
-                "and none of the three is empty.",
-     .why =
-         "Without the other two labels the operator fails the job, and adding them later does not "
-         "bring it back. Empty values pass that check, but no ConfigMap, group or service has an "
-         "empty name, so the job waits forever or is counted wrongly.",
+                "jobID too, and none of the three is empty.",
+     .why = "Without the other two labels the operator fails the job, and adding them later does "
+            "not bring it back. Empty values pass that check, but no ConfigMap, group or service "
+            "has an empty name, so the job waits forever or is counted wrongly.",
      .fix = "Write the ConfigMap's name, the group_name of the rule and the id of the service.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go",
      .check = CheckLabels},
@@ -227,15 +225,12 @@ constexpr Rule kScalingJobRules[] = {
      .kinds = schemas::kAscendJobs,
      .summary =
          "The ConfigMap that mind-cluster/scaling-rule names exists in the namespace of the job.",
-     .why =
-         "The operator reads the rule each time it wants to create pods. While it is missing the "
-         "job waits without an Event, and the operator retries every 20 seconds.",
+     .why = "The operator reads the rule each time it wants to create pods. While it is missing "
+            "the job waits without an Event, and the operator retries every 20 seconds.",
      .fix = "Create the ConfigMap in the job's own namespace.",
-     .source =
-         "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go. The "
-         "sample "
-         "in the documents puts rule and jobs in different namespaces, which does not work. A "
-         "warning, because the rule may be created after the job.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go. The "
+               "sample in the documents puts rule and jobs in different namespaces, which does not "
+               "work. A warning, because the rule may be created after the job.",
      .check = CheckRuleExists},
     {.id = "MG032",
      .name = "scaling-group",
@@ -243,10 +238,9 @@ constexpr Rule kScalingJobRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAscendJobs,
      .summary = "The group of a job is in every tier of a valid scaling rule.",
-     .why =
-         "When the tier that the operator targets lacks the job's group, it dereferences a nil "
-         "pointer and crashes, for all jobs of the cluster and again after each restart. Under a "
-         "rule that cannot be read no job gets pods.",
+     .why = "When the tier that the operator targets lacks the job's group, it dereferences a nil "
+            "pointer and crashes, for all jobs of the cluster and again after each restart. Under "
+            "a rule that cannot be read no job gets pods.",
      .fix = "Write a group_name of the rule, and list every group in every tier of the rule.",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go. The "
                "operator's own validation does not check the rule.",
@@ -257,16 +251,13 @@ constexpr Rule kScalingJobRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "server_num_per_group of the job's group is the number of the job's pods.",
-     .why =
-         "The operator compares the number only between tiers, never with a job. If they differ, "
-         "the rule describes shapes that the service does not have, and MindIE's controller may "
-         "use "
-         "them.",
+     .why = "The operator compares the number only between tiers, never with a job. If they "
+            "differ, the rule describes shapes that the service does not have, and MindIE's "
+            "controller may use them.",
      .fix = "Make server_num_per_group and the sum of the job's replicas equal.",
-     .source =
-         "Documents of MindIE Motor elastic scaling; mind-cluster: "
-         "component/ascend-operator/pkg/controllers/scaling/utils.go does not compare. A warning, "
-         "because only the documents ask for it.",
+     .source = "Documents of MindIE Motor elastic scaling; mind-cluster: "
+               "component/ascend-operator/pkg/controllers/scaling/utils.go does not compare. A "
+               "warning, because only the documents ask for it.",
      .check = CheckServerCount},
     {.id = "MG034",
      .name = "scaling-labels-placement",
@@ -276,13 +267,11 @@ constexpr Rule kScalingJobRules[] = {
      .summary =
          "The scaling labels are all in metadata.labels of the AscendJobs of server instances.",
      .why = "A controller or coordinator under a rule gets pods only when the rule wants its "
-            "group, so "
-            "the service may never start. A group name without a rule, or a rule named on the pods "
-            "only, has no effect: the job is created whatever shape the service is in.",
+            "group, so the service may never start. A group name without a rule, or a rule named "
+            "on the pods only, has no effect: the job is created whatever shape the service is in.",
      .fix = "Write all scaling labels on the server jobs, and none on controller and coordinator.",
-     .source =
-         "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go; documents "
-         "of MindIE Motor elastic scaling",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go; "
+               "documents of MindIE Motor elastic scaling",
      .check = CheckPlacement},
 };
 

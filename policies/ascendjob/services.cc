@@ -44,22 +44,21 @@ void CheckNodePort(const RuleContext& context, Findings& findings) {
     if (json::AsInt(json::Find((*ports)[i], "nodePort")) != schemas::kMindieNodePort) continue;
     const std::string other = OtherWithPort(context);
     findings.Violate(json::Child("/spec/ports", i) + "/nodePort",
-                     other.empty()
-                         ? "nodePort 31015 is that of every sample of MindIE Motor: only one "
-                           "Service of the cluster can have it"
-                         : "nodePort 31015 belongs to Service " + other +
-                               " already: Kubernetes refuses the second",
+                     other.empty() ? "nodePort 31015 is that of every sample of MindIE Motor: only "
+                                     "one Service of the cluster can have it"
+                                   : "nodePort 31015 belongs to Service " + other +
+                                         " already: Kubernetes refuses the second",
                      "write a nodePort of this service's own, or leave it out");
   }
 }
 
 void CheckServiceName(const RuleContext& context, Findings& findings) {
   if (context.view.name != schemas::kMindieCoordinator) return;
-  findings.Violate("/metadata/name",
-                   "Kubernetes gives every pod of the namespace variables that begin with "
-                   "MINDIE_MS_COORDINATOR for this Service, and MindIE's controller reads its "
-                   "own setting under such a name",
-                   "write another name, such as mindie-ms-coordinator-infer");
+  findings.Violate(
+      "/metadata/name",
+      "Kubernetes gives every pod of the namespace variables that begin with MINDIE_MS_COORDINATOR "
+      "for this Service, and MindIE's controller reads its own setting under such a name",
+      "write another name, such as mindie-ms-coordinator-infer");
 }
 
 constexpr Rule kServiceRules[] = {
@@ -73,9 +72,9 @@ constexpr Rule kServiceRules[] = {
             "that is deployed from the sample gets no Service for its coordinator, and no request "
             "reaches it.",
      .fix = "Give each service a nodePort of its own, or leave it out and let Kubernetes choose.",
-     .source = "MindIE Motor: deployment samples (mindie-ms-coordinator-infer); Kubernetes "
-               "documentation, Service type NodePort. The first such Service works: therefore a "
-               "warning",
+     .source =
+         "MindIE Motor: deployment samples (mindie-ms-coordinator-infer); Kubernetes "
+         "documentation, Service type NodePort. The first such Service works: therefore a warning",
      .check = CheckNodePort},
     {.id = "MG170",
      .name = "mindie-service-name",

@@ -123,12 +123,12 @@ void CheckDocumentedCount(const RuleContext& context, Findings& findings) {
     } else if (IsPartOfMachine(context, pod)) {
       const std::string whole =
           stated ? std::to_string(handler.node_chips) : "8 on Atlas A2, 16 on Atlas A3";
-      findings.Violate(pod.Path(),
-                       pod.Subject() +
-                           " less than a machine: inference services are documented "
-                           "for whole machines only (" +
-                           whole + ")",
-                       "request " + whole);
+      findings.Violate(
+          pod.Path(),
+          pod.Subject() +
+              " less than a machine: inference services are documented for whole machines only (" +
+              whole + ")",
+          "request " + whole);
     }
   });
 }
@@ -176,13 +176,13 @@ void ReportMixture(const NpuRequest& npu, std::string_view other, std::string_vi
   const std::string mixture =
       std::string(npu.resource) + " beside " + std::string(other) + " in one " + std::string(scope);
   if (npu.kind == NpuResource::kOther) {
-    findings.Violate(npu.Path(),
-                     mixture +
-                         ": the scheduler takes one of the two at random for the NPUs of the job, "
-                         "and with " +
-                         std::string(npu.resource) + " it stays Pending",
-                     "set another resourcePrefix than huawei.com in the device plugin of " +
-                         std::string(npu.resource) + ", and request it under that name");
+    findings.Violate(
+        npu.Path(),
+        mixture +
+            ": the scheduler takes one of the two at random for the NPUs of the job, and with " +
+            std::string(npu.resource) + " it stays Pending",
+        "set another resourcePrefix than huawei.com in the device plugin of " +
+            std::string(npu.resource) + ", and request it under that name");
   } else {
     findings.Violate(npu.Path(),
                      mixture + ": the scheduler sees one of them at random and never both",
@@ -255,21 +255,16 @@ constexpr Rule kCountRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "A pod asks for a number of chips that the chosen schedule policy accepts.",
-     .why =
-         "The NPU plugin of volcano-scheduler rejects the whole job when one of its pods asks for "
-         "another number: the pods stay Pending, and the only trace is a condition on the "
-         "PodGroup. "
-         "Which numbers pass depends on the annotation huawei.com/schedule_policy, otherwise on "
-         "the "
-         "annotation sp-block, otherwise on the nodeSelector accelerator-type; without any of them "
-         "the "
-         "plugin assumes Atlas 800 training servers, which take 1, 2, 4 or 8.",
+     .why = "The NPU plugin of volcano-scheduler rejects the whole job when one of its pods asks "
+            "for another number: the pods stay Pending, and the only trace is a condition on the "
+            "PodGroup. Which numbers pass depends on the annotation huawei.com/schedule_policy, "
+            "otherwise on the annotation sp-block, otherwise on the nodeSelector accelerator-type; "
+            "without any of them the plugin assumes Atlas 800 training servers, which take 1, 2, 4 "
+            "or 8.",
      .fix = "Request a number that the policy accepts, or name the policy of the intended servers.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and the ValidNPUJob "
-         "functions below it. Only what this code rejects is enforced; where documents ask for "
-         "more, "
-         "see chip-count-documented.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and the "
+               "ValidNPUJob functions below it. Only what this code rejects is enforced; where "
+               "documents ask for more, see chip-count-documented.",
      .check = CheckChipCount},
     {.id = "MG081",
      .name = "chip-count-documented",
@@ -278,20 +273,15 @@ constexpr Rule kCountRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "A pod asks for a number of chips that the documents offer.",
      .why = "The plugin accepts more than its documents offer: eight chips on a server with two "
-            "cards, "
-            "and sixteen for chip2-node8. No such node has that many, so the pods stay Pending. "
-            "Inference "
-            "services of OME and AIBrix are documented for whole machines only: 8 chips on Atlas "
-            "A2, 16 "
-            "on Atlas A3; part of a machine is scheduled, but its fault handling is not tested.",
+            "cards, and sixteen for chip2-node8. No such node has that many, so the pods stay "
+            "Pending. Inference services of OME and AIBrix are documented for whole machines only: "
+            "8 chips on Atlas A2, 16 on Atlas A3; part of a machine is scheduled, but its fault "
+            "handling is not tested.",
      .fix = "Request a documented number of chips.",
      .source =
          "mind-cluster: docs/zh/scheduling (affinity scheduling, SGLang and vLLM best practice) "
-         "against "
-         "component/ascend-for-volcano/internal/npu. Code and documents disagree, and the vendor's "
-         "own "
-         "AIBrix sample asks "
-         "for one chip: therefore a warning.",
+         "against component/ascend-for-volcano/internal/npu. Code and documents disagree, and the "
+         "vendor's own AIBrix sample asks for one chip: therefore a warning.",
      .check = CheckDocumentedCount},
     {.id = "MG082",
      .name = "zero-chip-pods",
@@ -299,22 +289,16 @@ constexpr Rule kCountRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Under A3, super-pod and multi-level policies every pod of a PodGroup with several "
-                "NPU pods "
-                "asks for chips, or is marked as an exception.",
-     .why =
-         "These policies check all pods of the PodGroup, and one pod without chips makes the "
-         "plugin "
-         "reject the whole job. Exceptions are pods whose volcano.sh/task-spec is scheduler (the "
-         "operator writes it for the replica type Scheduler, Volcano for a task of that name) and "
-         "pods "
-         "annotated huawei.com/skip-ascend-plugin: enabled.",
+                "NPU pods asks for chips, or is marked as an exception.",
+     .why = "These policies check all pods of the PodGroup, and one pod without chips makes the "
+            "plugin reject the whole job. Exceptions are pods whose volcano.sh/task-spec is "
+            "scheduler (the operator writes it for the replica type Scheduler, Volcano for a task "
+            "of that name) and pods annotated huawei.com/skip-ascend-plugin: enabled.",
      .fix = "Write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on the pod template "
-            "without "
-            "chips, or keep it out of the "
-            "PodGroup.",
+            "without chips, or keep it out of the PodGroup.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/ascend910/ascend910a3 "
-               "(CheckTaskNPU), policy/multilevelscheduling "
-               "(checkTaskNPU). Older releases know only the scheduler exception.",
+               "(CheckTaskNPU), policy/multilevelscheduling (checkTaskNPU). Older releases know "
+               "only the scheduler exception.",
      .check = CheckZeroChipPods},
     {.id = "MG083",
      .name = "mixed-npu-products",
@@ -322,18 +306,14 @@ constexpr Rule kCountRules[] = {
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "All pods of a PodGroup ask for one NPU resource, and no NPU pod for another "
-                "resource named "
-                "huawei.com/...",
-     .why =
-         "The plugin takes the first huawei.com resource that it finds in an unordered map as the "
-         "resource of the pod and of the job. With two of them the policy changes from one "
-         "scheduling "
-         "round to the next, and the other chips are never chosen.",
+                "resource named huawei.com/...",
+     .why = "The plugin takes the first huawei.com resource that it finds in an unordered map as "
+            "the resource of the pod and of the job. With two of them the policy changes from one "
+            "scheduling round to the next, and the other chips are never chosen.",
      .fix = "Request one NPU resource per PodGroup; run different products as separate workloads.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go "
-               "(GetVCJobReqNPUTypeFromJobInfo). "
-               "Nothing rejects it, and a round "
-               "may happen to succeed: therefore a warning.",
+               "(GetVCJobReqNPUTypeFromJobInfo). Nothing rejects it, and a round may happen to "
+               "succeed: therefore a warning.",
      .check = CheckMixedProducts},
     {.id = "MG084",
      .name = "request-limit-mismatch",
@@ -341,11 +321,9 @@ constexpr Rule kCountRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Requests and limits of huawei.com resources are equal whole numbers.",
-     .why =
-         "Chips are extended resources, which cannot be overcommitted or divided. The API server "
-         "refuses every pod that says otherwise; inside a custom resource the mistake goes "
-         "unnoticed "
-         "until its controller tries to create the pods.",
+     .why = "Chips are extended resources, which cannot be overcommitted or divided. The API "
+            "server refuses every pod that says otherwise; inside a custom resource the mistake "
+            "goes unnoticed until its controller tries to create the pods.",
      .fix = "Write the same whole number under limits and requests, or leave requests out.",
      .source = "Kubernetes documentation: Extended resources; kubernetes: pkg/apis/core/validation "
                "(ValidateResourceRequirements).",

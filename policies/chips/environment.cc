@@ -49,12 +49,11 @@ void CheckMisplacedFields(const RuleContext& context, Findings& findings) {
       const bool scheduler = field == "schedulerName" && (text == schemas::kVolcanoScheduler ||
                                                           text == context.config.scheduler);
       if (!npus && !scheduler) continue;
-      findings.Violate(
-          pod.node_selector.path.Child(field),
-          std::string(field) +
-              " under nodeSelector asks for a node label of that name: no node has it, "
-              "and the field itself stays unset",
-          "indent " + std::string(field) + " like nodeSelector, not below it");
+      findings.Violate(pod.node_selector.path.Child(field),
+                       std::string(field) +
+                           " under nodeSelector asks for a node label of that name: no node has "
+                           "it, and the field itself stays unset",
+                       "indent " + std::string(field) + " like nodeSelector, not below it");
     }
   }
 }
@@ -77,12 +76,12 @@ void CheckHostArch(const RuleContext& context, Findings& findings) {
     const auto value = pod.node_selector.Text("host-arch");
     if (!value || value == kHostArchs[0] || value == kHostArchs[1] || !pod.RequestsNpus()) continue;
     const std::string_view meant = HostArchMeant(*value);
-    findings.Violate(pod.node_selector.path.Child("host-arch"),
-                     "no node has host-arch " + Quote(*value) +
-                         ": MindCluster labels them huawei-arm or huawei-x86, and the pods stay "
-                         "Pending",
-                     meant.empty() ? "write huawei-arm or huawei-x86, or leave host-arch out"
-                                   : "write host-arch: " + std::string(meant));
+    findings.Violate(
+        pod.node_selector.path.Child("host-arch"),
+        "no node has host-arch " + Quote(*value) +
+            ": MindCluster labels them huawei-arm or huawei-x86, and the pods stay Pending",
+        meant.empty() ? "write huawei-arm or huawei-x86, or leave host-arch out"
+                      : "write host-arch: " + std::string(meant));
   }
 }
 
@@ -210,11 +209,10 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
   const Value* field = json::Find(source, "fieldRef");
   const auto field_path = json::FindString(field, "fieldPath");
   if (field == nullptr) {
-    findings.Violate(
-        path(),
-        "ASCEND_VISIBLE_DEVICES does not read the pod's annotation: the container does "
-        "not get the chips that the scheduler chose",
-        fix());
+    findings.Violate(path(),
+                     "ASCEND_VISIBLE_DEVICES does not read the pod's annotation: the container "
+                     "does not get the chips that the scheduler chose",
+                     fix());
   } else if (field_path && AnnotationOf(*field_path) != wanted.resource) {
     findings.Violate(path() + "/valueFrom/fieldRef/fieldPath",
                      "ASCEND_VISIBLE_DEVICES reads " + Quote(*field_path) +
@@ -291,14 +289,11 @@ constexpr Rule kEnvironmentRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "nodeSelector holds only node labels, no fields of the pod spec.",
      .why = "A field that is indented below nodeSelector becomes a node label that the pod insists "
-            "on. No "
-            "node carries it, so the pod never starts; and the field, "
-            "such as schedulerName, has no effect. Every schema accepts it.",
+            "on. No node carries it, so the pod never starts; and the field, such as "
+            "schedulerName, has no effect. Every schema accepts it.",
      .fix = "Move the field out of nodeSelector, to the same indentation.",
      .source = "Kubernetes documentation: Assigning Pods to Nodes. MindCluster's SGLang best "
-               "practice has a "
-               "sample with schedulerName below "
-               "nodeSelector.",
+               "practice has a sample with schedulerName below nodeSelector.",
      .check = CheckMisplacedFields},
     {.id = "MG101",
      .name = "host-arch",
@@ -307,32 +302,26 @@ constexpr Rule kEnvironmentRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "A nodeSelector host-arch is huawei-arm or huawei-x86.",
      .why = "Nodes are labelled with host-arch by hand while MindCluster is installed, with one of "
-            "these "
-            "two values. A pod that selects another finds no node. The selector is optional: newer "
-            "documents no longer ask for it.",
+            "these two values. A pod that selects another finds no node. The selector is optional: "
+            "newer documents no longer ask for it.",
      .fix = "Write huawei-arm or huawei-x86, or leave it out.",
      .source = "mind-cluster: docs/zh/scheduling. Not read by any component, and a site may label "
-               "its nodes "
-               "differently: therefore a warning.",
+               "its nodes differently: therefore a warning.",
      .check = CheckHostArch},
     {.id = "MG102",
      .name = "accelerator-selector",
      .severity = Severity::kWarning,
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "The nodeSelectors accelerator and accelerator-type have values that MindCluster's nodes "
-         "carry, and fit the requested resource.",
-     .why =
-         "Ascend Device Plugin labels its node with accelerator after the product. A pod that "
-         "selects "
-         "a misspelt label, or another product than it requests, finds no node and stays Pending.",
-     .fix =
-         "Write the label of the nodes, or leave the selector out: the requested resource already "
-         "chooses the nodes.",
+     .summary = "The nodeSelectors accelerator and accelerator-type have values that MindCluster's "
+                "nodes carry, and fit the requested resource.",
+     .why = "Ascend Device Plugin labels its node with accelerator after the product. A pod that "
+            "selects a misspelt label, or another product than it requests, finds no node and "
+            "stays Pending.",
+     .fix = "Write the label of the nodes, or leave the selector out: the requested resource "
+            "already chooses the nodes.",
      .source = "mind-cluster: component/ascend-device-plugin (node labels). A site may add its own "
-               "labels: "
-               "therefore a warning.",
+               "labels: therefore a warning.",
      .check = CheckAcceleratorSelectors},
     {.id = "MG103",
      .name = "visible-devices",
@@ -340,20 +329,16 @@ constexpr Rule kEnvironmentRules[] = {
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "ASCEND_VISIBLE_DEVICES reads the annotation of the resource that the container "
-                "requests; it "
-                "is absent for virtual NPUs and softly shared chips.",
-     .why =
-         "The scheduler writes the chosen chips to the pod annotation named after the resource, "
-         "and "
-         "Ascend Docker Runtime mounts what the variable says. An "
-         "annotation of another resource is empty, so the container starts without chips; a fixed "
-         "value takes chips that belong to other pods.",
+                "requests; it is absent for virtual NPUs and softly shared chips.",
+     .why = "The scheduler writes the chosen chips to the pod annotation named after the resource, "
+            "and Ascend Docker Runtime mounts what the variable says. An annotation of another "
+            "resource is empty, so the container starts without chips; a fixed value takes chips "
+            "that belong to other pods.",
      .fix = "Write valueFrom.fieldRef.fieldPath: metadata.annotations['<requested resource>'], or "
-            "leave "
-            "the variable to mindgate.",
+            "leave the variable to mindgate.",
      .source = "mind-cluster: docs/zh/scheduling (whole-card scheduling), "
-               "component/ascend-docker-runtime. "
-               "Some images handle the variable themselves: therefore a warning.",
+               "component/ascend-docker-runtime. Some images handle the variable themselves: "
+               "therefore a warning.",
      .check = CheckVisibleDevices},
     {.id = "MG104",
      .name = "env-value-and-source",
@@ -361,10 +346,9 @@ constexpr Rule kEnvironmentRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "A variable of an NPU container has value or valueFrom, not both.",
-     .why =
-         "Kubernetes refuses a pod whose variable has both. Inside a custom resource this goes "
-         "unnoticed until its controller tries to create the pods. OME merges the variables of a "
-         "service and its runtime by name, so each half may look right on its own.",
+     .why = "Kubernetes refuses a pod whose variable has both. Inside a custom resource this goes "
+            "unnoticed until its controller tries to create the pods. OME merges the variables of "
+            "a service and its runtime by name, so each half may look right on its own.",
      .fix = "Keep one of the two.",
      .source = "kubernetes: pkg/apis/core/validation (ValidateEnv); ome: "
                "pkg/controller/v1beta1/inferenceservice/utils/merging.go.",

@@ -101,13 +101,11 @@ constexpr Rule kInferenceCardRules[] = {
      .severity = Severity::kError,
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "For Ascend310 the label npu-310-strategy is chip or card, the same on all pods of a "
-         "PodGroup.",
+     .summary = "For Ascend310 the label npu-310-strategy is chip or card, the same on all pods of "
+                "a PodGroup.",
      .why =
          "The label chooses the plugin's handler: by chip, or by cards of four chips. With another "
-         "value there is no handler, and the job stays "
-         "Pending. Without the label it is chip.",
+         "value there is no handler, and the job stays Pending. Without the label it is chip.",
      .fix = "Write chip or card.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go "
                "(init310CardPolicyHandler).",
@@ -118,15 +116,12 @@ constexpr Rule kInferenceCardRules[] = {
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "For Ascend310P the labels npu-310-strategy (chip, card), duo and distributed "
-                "(true, false) "
-                "have known values.",
+                "(true, false) have known values.",
      .why = "An unknown value is not rejected: the plugin falls back to its plain handler, which "
-            "knows "
-            "nothing about cards, Atlas 300I Duo or distributed inference.",
+            "knows nothing about cards, Atlas 300I Duo or distributed inference.",
      .fix = "Write chip or card, and true or false in quotes.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go "
-               "(get310PCardHandlerName). "
-               "The job is still scheduled: therefore a warning.",
+               "(get310PCardHandlerName). The job is still scheduled: therefore a warning.",
      .check = Check310PLabels},
     {.id = "MG099",
      .name = "duo-distributed",
@@ -134,9 +129,9 @@ constexpr Rule kInferenceCardRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "A job labelled duo: true and distributed: true has one NPU pod.",
-     .why = "Distributed inference on Atlas 300I Duo means several cards of one server in one pod. "
-            "The "
-            "plugin rejects such a job if it has more pods, including replicas of a Deployment.",
+     .why =
+         "Distributed inference on Atlas 300I Duo means several cards of one server in one pod. "
+         "The plugin rejects such a job if it has more pods, including replicas of a Deployment.",
      .fix = "Write distributed: \"false\" for independent replicas, or one workload per pod.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/ascend310p (ValidNPUJob of "
                "chip310px2 and card310px2).",

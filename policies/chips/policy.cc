@@ -32,13 +32,12 @@ void CheckNpuPolicy(const RuleContext& context, Findings& findings) {
       }
       return;
     }
-    findings.Violate(
-        schemas::GroupAnnotationPath(context.view, group, schemas::kSchedulePolicy),
-        "huawei.com/npu needs the annotation huawei.com/schedule_policy: without it the plugin "
-        "has no handler and the job stays Pending",
-        "write huawei.com/schedule_policy: chip8-node8 (Atlas 850), chip8-node8-sp, "
-        "chip8-node8-ra64-sp (950), or chip1-node8, chip1-node16, chip4-node8, chip4-node16 "
-        "(Atlas 350)");
+    findings.Violate(schemas::GroupAnnotationPath(context.view, group, schemas::kSchedulePolicy),
+                     "huawei.com/npu needs the annotation huawei.com/schedule_policy: without it "
+                     "the plugin has no handler and the job stays Pending",
+                     "write huawei.com/schedule_policy: chip8-node8 (Atlas 850), chip8-node8-sp, "
+                     "chip8-node8-ra64-sp (950), or chip1-node8, chip1-node16, chip4-node8, "
+                     "chip4-node16 (Atlas 350)");
   });
 }
 
@@ -110,8 +109,8 @@ void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
         "accelerator-type " + Quote(value) +
             " has no handler and there is no schedule_policy instead: the job stays Pending",
         nearest ? "write accelerator-type: " + std::string(*nearest)
-                : "write the annotation huawei.com/schedule_policy of these servers, or "
-                  "declare the type under accelerators in mindgate.yaml");
+                : "write the annotation huawei.com/schedule_policy of these servers, or declare "
+                  "the type under accelerators in mindgate.yaml");
   });
 }
 
@@ -144,13 +143,12 @@ constexpr Rule kPolicyRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "Pods that ask for huawei.com/npu name a schedule policy.",
      .why = "The resource huawei.com/npu covers several generations of servers (Atlas 350, 850, "
-            "950), and "
-            "the plugin does not guess: without the annotation "
+            "950), and the plugin does not guess: without the annotation "
             "huawei.com/schedule_policy it reports NotSupportPolicy and the pods stay Pending.",
      .fix = "Write the annotation huawei.com/schedule_policy with the policy of the servers.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go. Only a missing "
-               "annotation is enforced: with an unknown value "
-               "the code goes on to sp-block and accelerator-type, see unknown-schedule-policy.",
+               "annotation is enforced: with an unknown value the code goes on to sp-block and "
+               "accelerator-type, see unknown-schedule-policy.",
      .check = CheckNpuPolicy},
     {.id = "MG086",
      .name = "unknown-schedule-policy",
@@ -158,17 +156,15 @@ constexpr Rule kPolicyRules[] = {
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "The annotation huawei.com/schedule_policy names a policy that the plugin knows.",
-     .why = "An unknown value is not rejected: the plugin acts as if the annotation were absent "
-            "and uses "
-            "sp-block, then the nodeSelector accelerator-type, then the rules of Atlas 800 "
-            "servers. Chips "
-            "are then counted and grouped for hardware other than the intended one.",
+     .why =
+         "An unknown value is not rejected: the plugin acts as if the annotation were absent and "
+         "uses sp-block, then the nodeSelector accelerator-type, then the rules of Atlas 800 "
+         "servers. Chips are then counted and grouped for hardware other than the intended one.",
      .fix = "Write one of the known policies, or declare the site's own under accelerators in "
             "mindgate.yaml.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go "
-               "(get910CardHandlerName). "
-               "A newer plugin may know more "
-               "policies than this table: therefore a warning.",
+               "(get910CardHandlerName). A newer plugin may know more policies than this table: "
+               "therefore a warning.",
      .check = CheckKnownPolicy},
     {.id = "MG087",
      .name = "chip4-node8-on-ascend910",
@@ -177,33 +173,26 @@ constexpr Rule kPolicyRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "The policy chip4-node8 is used for Atlas 350 cards.",
      .why = "Some documents list chip4-node8 for Atlas 800 servers too. The plugin's handler of "
-            "that name "
-            "places cards in groups of four of the 350 family for every resource, and accepts any "
-            "number "
-            "up to 8, where Atlas 800 servers work with 1, 2, 4 or 8.",
+            "that name places cards in groups of four of the 350 family for every resource, and "
+            "accepts any number up to 8, where Atlas 800 servers work with 1, 2, 4 or 8.",
      .fix = "Leave the annotation out for Atlas 800 training servers.",
      .source =
          "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and policy/chip4nodex "
-         "against the documents. Older releases map the "
-         "policy to Atlas 800: therefore a warning.",
+         "against the documents. Older releases map the policy to Atlas 800: therefore a warning.",
      .check = CheckChip4Node8},
     {.id = "MG088",
      .name = "accelerator-type",
      .severity = Severity::kError,
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
-     .summary = "Where neither schedule_policy nor sp-block decides, the nodeSelector "
-                "accelerator-type is one "
-                "that the plugin has a handler for, and the same in all "
-                "pods of a PodGroup.",
-     .why =
-         "The plugin looks its handler up by this value. For any other value it reports "
-         "NotSupportPolicy and the job stays Pending, even when nodes carry "
-         "that label. Different values within a PodGroup are joined with '|' first, and then match "
-         "nothing.",
-     .fix =
-         "Write the annotation huawei.com/schedule_policy, which decides before the selector, or "
-         "correct the value.",
+     .summary =
+         "Where neither schedule_policy nor sp-block decides, the nodeSelector accelerator-type is "
+         "one that the plugin has a handler for, and the same in all pods of a PodGroup.",
+     .why = "The plugin looks its handler up by this value. For any other value it reports "
+            "NotSupportPolicy and the job stays Pending, even when nodes carry that label. "
+            "Different values within a PodGroup are joined with '|' first, and then match nothing.",
+     .fix = "Write the annotation huawei.com/schedule_policy, which decides before the selector, "
+            "or correct the value.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go, plugin/job.go "
                "(getJobSelectorFromVcJob).",
      .check = CheckAcceleratorType},
@@ -212,21 +201,15 @@ constexpr Rule kPolicyRules[] = {
      .severity = Severity::kWarning,
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "All pod templates of a PodGroup carry the same schedule_policy, sp-block, ra-block and "
-         "affinity-config, or its own metadata does.",
+     .summary = "All pod templates of a PodGroup carry the same schedule_policy, sp-block, "
+                "ra-block and affinity-config, or its own metadata does.",
      .why = "What the PodGroup does not specify, the plugin takes from one arbitrary pod. When "
-            "templates "
-            "differ, or only some of them carry the annotation, the job is judged by another "
-            "policy from "
-            "one scheduling round to the next.",
+            "templates differ, or only some of them carry the annotation, the job is judged by "
+            "another policy from one scheduling round to the next.",
      .fix = "Write the annotation once where the PodGroup copies it from (the metadata of an "
-            "AscendJob or "
-            "Volcano Job), otherwise identically on every template.",
+            "AscendJob or Volcano Job), otherwise identically on every template.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go "
-               "(getJobAnnotationFromJobInfo). A "
-               "round may happen to succeed: "
-               "therefore a warning.",
+               "(getJobAnnotationFromJobInfo). A round may happen to succeed: therefore a warning.",
      .check = CheckAgreement},
 };
 

@@ -114,8 +114,8 @@ constexpr Rule kSelectorRules[] = {
      .severity = Severity::kWarning,
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
-     .summary = "Keys of a nodeSelector that resemble those of MindCluster are spelled as on the "
-                "nodes.",
+     .summary =
+         "Keys of a nodeSelector that resemble those of MindCluster are spelled as on the nodes.",
      .why = "A pod insists on every label of its nodeSelector. A misspelled key is on no node, so "
             "the pod stays Pending; and the plugin, which reads accelerator-type from the same "
             "map, judges it by the rules of other servers.",

@@ -66,31 +66,31 @@ void CheckSpBlock(const RuleContext& context, Findings& findings) {
 }
 
 void CheckDocumentedSpBlock(const RuleContext& context, Findings& findings) {
-  ForEachChipGroup(
-      context, Carrying(context, schemas::kSpBlock),
-      [&](const PodGroupView& group, const GroupChips& chips) {
-        if (!IsSuperPod(chips) || !chips.choice.certain || chips.IsSingle()) return;
-        const Entry entry = AnnotationOf(context, group, schemas::kSpBlock);
-        const auto block = PositiveBlock(entry);
-        if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
-        const int64_t node = chips.choice.handler->node_chips;
-        if (chips.one_pod_counts && chips.uniform && *chips.uniform % *block != 0) {
-          findings.Violate(
-              entry.Path(),
-              "sp-block " + std::to_string(*block) +
-                  " never fits: without huawei.com/schedule_minAvailable the plugin counts "
-                  "one pod's " +
-                  Chips(*chips.uniform) + " as the whole job",
-              "write the annotation huawei.com/schedule_minAvailable with the number of "
-              "pods beside it");
-        } else if (*block < node && chips.npu_pods) {
-          findings.Violate(entry.Path(),
+  ForEachChipGroup(context, Carrying(context, schemas::kSpBlock),
+                   [&](const PodGroupView& group, const GroupChips& chips) {
+                     if (!IsSuperPod(chips) || !chips.choice.certain || chips.IsSingle()) return;
+                     const Entry entry = AnnotationOf(context, group, schemas::kSpBlock);
+                     const auto block = PositiveBlock(entry);
+                     if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size))
+                       return;
+                     const int64_t node = chips.choice.handler->node_chips;
+                     if (chips.one_pod_counts && chips.uniform && *chips.uniform % *block != 0) {
+                       findings.Violate(entry.Path(),
+                                        "sp-block " + std::to_string(*block) +
+                                            " never fits: without huawei.com/schedule_minAvailable "
+                                            "the plugin counts one pod's " +
+                                            Chips(*chips.uniform) + " as the whole job",
+                                        "write the annotation huawei.com/schedule_minAvailable "
+                                        "with the number of pods beside it");
+                     } else if (*block < node && chips.npu_pods) {
+                       findings.Violate(
+                           entry.Path(),
                            "sp-block " + std::to_string(*block) + " is less than the " +
                                Chips(node) +
                                " of a node; only some releases accept that for several pods",
                            "write a multiple of " + std::to_string(node));
-        }
-      });
+                     }
+                   });
 }
 
 // The super-pod policy of the same servers; empty when they have none.
@@ -326,22 +326,16 @@ constexpr Rule kSuperPodRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Under a super-pod policy sp-block is a positive multiple of the chips of a node "
-                "that divides "
-                "the chips of the job and fits into a super pod; for a single pod it is that pod's "
-                "number of "
-                "chips.",
-     .why =
-         "sp-block is the size of one logical super pod in chips. The plugin rejects a job whose "
-         "sp-block it cannot lay out, and the pods stay Pending. If sp-block is missing, it takes "
-         "all "
-         "chips of the job.",
+                "that divides the chips of the job and fits into a super pod; for a single pod it "
+                "is that pod's number of chips.",
+     .why = "sp-block is the size of one logical super pod in chips. The plugin rejects a job "
+            "whose sp-block it cannot lay out, and the pods stay Pending. If sp-block is missing, "
+            "it takes all chips of the job.",
      .fix = "Write the number of chips of one prefill or decode instance, or of one training "
-            "block, as a "
-            "quoted number.",
+            "block, as a quoted number.",
      .source = "mind-cluster: "
                "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go "
-               "(checkSpBlock, "
-               "checkRequireNPU), policy/chip8node8sp, policy/chip8node8ra64sp.",
+               "(checkSpBlock, checkRequireNPU), policy/chip8node8sp, policy/chip8node8ra64sp.",
      .check = CheckSpBlock},
     {.id = "MG091",
      .name = "sp-block-documented",
@@ -350,19 +344,15 @@ constexpr Rule kSuperPodRules[] = {
      .kinds = schemas::kWorkloads,
      .summary =
          "sp-block is at least one node, and the plugin can see all chips that it refers to.",
-     .why =
-         "For StatefulSets, Jobs and AIBrix roles the PodGroup asks for one pod, and without "
-         "huawei.com/schedule_minAvailable the plugin takes that "
-         "pod's chips for the whole job: a larger sp-block never divides them. For jobs of several "
-         "pods a block smaller than a node is accepted by some "
-         "releases and refused by others.",
+     .why = "For StatefulSets, Jobs and AIBrix roles the PodGroup asks for one pod, and without "
+            "huawei.com/schedule_minAvailable the plugin takes that pod's chips for the whole job: "
+            "a larger sp-block never divides them. For jobs of several pods a block smaller than a "
+            "node is accepted by some releases and refused by others.",
      .fix = "Write huawei.com/schedule_minAvailable with the number of pods, and a multiple of the "
-            "node's "
-            "chips.",
+            "node's chips.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and the "
-               "handlers' "
-               "checkSpBlock. Depends on the release and on how "
-               "Volcano fills minResources: therefore a warning.",
+               "handlers' checkSpBlock. Depends on the release and on how Volcano fills "
+               "minResources: therefore a warning.",
      .check = CheckDocumentedSpBlock},
     {.id = "MG092",
      .name = "sp-block-unused",
@@ -371,18 +361,12 @@ constexpr Rule kSuperPodRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "sp-block and sp-fit are used together with a super-pod policy.",
      .why = "schedule_policy decides before sp-block. With a policy that is not a super-pod policy "
-            "the "
-            "job is placed without regard to super pods, its fault handling does not know logical "
-            "super "
-            "pods either, and both annotations have no effect.",
+            "the job is placed without regard to super pods, its fault handling does not know "
+            "logical super pods either, and both annotations have no effect.",
      .fix = "Write the super-pod policy of the servers (chip2-node16-sp, chip2-node8-sp, "
-            "chip8-node8-sp, "
-            "chip8-node8-ra64-sp), or leave the "
-            "annotations out.",
+            "chip8-node8-sp, chip8-node8-ra64-sp), or leave the annotations out.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go. The documents' "
-               "MindIE "
-               "sample combines chip2-node16 with sp-block and sp-fit: "
-               "therefore a warning.",
+               "MindIE sample combines chip2-node16 with sp-block and sp-fit: therefore a warning.",
      .check = CheckUnusedSpBlock},
     {.id = "MG093",
      .name = "ra-block",
@@ -390,11 +374,9 @@ constexpr Rule kSuperPodRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Under chip8-node8-ra64-sp, ra-block is a power of two from 1 to 64 that divides "
-                "sp-block and "
-                "the job.",
+                "sp-block and the job.",
      .why = "ra-block is the number of chips that must share a rack. The plugin rejects a job with "
-            "any "
-            "other value, including 0, which some documents offer.",
+            "any other value, including 0, which some documents offer.",
      .fix = "Write 8, 16, 32 or 64, or leave it out for 8.",
      .source =
          "mind-cluster: component/ascend-for-volcano/internal/npu/policy/chip8node8ra64sp/job.go "
@@ -406,16 +388,13 @@ constexpr Rule kSuperPodRules[] = {
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "ra-block and huawei.com/affinity-config are used together with the policy that "
-                "reads them, "
-                "and the old name tp-block is not used.",
+                "reads them, and the old name tp-block is not used.",
      .why = "Each of these annotations is read by one policy: ra-block by chip8-node8-ra64-sp, "
             "affinity-config by multilevel. Under other policies they have no effect, and the pods "
-            "are "
-            "spread more widely than intended.",
+            "are spread more widely than intended.",
      .fix = "Write the policy that reads the annotation, or leave the annotation out.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/type.go and "
-               "internal/npu/factory.go. Older "
-               "releases read tp-block: therefore a warning.",
+               "internal/npu/factory.go. Older releases read tp-block: therefore a warning.",
      .check = CheckUnusedTopology},
     {.id = "MG095",
      .name = "affinity-config",
@@ -423,18 +402,14 @@ constexpr Rule kSuperPodRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Under the policy multilevel, huawei.com/affinity-config lists level1, level2 and "
-                "so on with "
-                "positive numbers, each dividing the next "
-                "and the highest dividing the number of NPU pods.",
+                "so on with positive numbers, each dividing the next and the highest dividing the "
+                "number of NPU pods.",
      .why = "The plugin builds its tree of network units from this list. A bad pair, a gap between "
-            "levels "
-            "or a remainder makes it reject the job; a zero makes it divide by zero, which crashes "
-            "the "
-            "scheduler for everyone.",
+            "levels or a remainder makes it reject the job; a zero makes it divide by zero, which "
+            "crashes the scheduler for everyone.",
      .fix = "Write pods per unit without spaces, such as level1=2,level2=4.",
      .source = "mind-cluster: component/ascend-for-volcano/common/util (GetTaskTreeLevels), "
-               "plugin/job.go "
-               "(affinity blocks).",
+               "plugin/job.go (affinity blocks).",
      .check = CheckAffinityConfig},
     {.id = "MG096",
      .name = "super-pod-affinity",
@@ -443,11 +418,9 @@ constexpr Rule kSuperPodRules[] = {
      .kinds = schemas::kWorkloads,
      .summary =
          "The label super-pod-affinity is soft or hard, and the same on all pods of a PodGroup.",
-     .why =
-         "Only the exact word soft lets a job be spread over super pods. Everything else means "
-         "hard, "
-         "including no label at all and values that differ between pods: the job then waits for a "
-         "super pod with enough free nodes.",
+     .why = "Only the exact word soft lets a job be spread over super pods. Everything else means "
+            "hard, including no label at all and values that differ between pods: the job then "
+            "waits for a super pod with enough free nodes.",
      .fix = "Write soft or hard.",
      .source = "mind-cluster: "
                "component/ascend-for-volcano/internal/npu/ascend910/ascend910a3/superpod/frame.go "

@@ -81,12 +81,12 @@ void CheckHardware(const RuleContext& context, Findings& findings) {
 void CheckDoubtfulHardware(const RuleContext& context, Findings& findings) {
   ForEachSuperPodJob(context, [&](const SuperPodJob& job) {
     if (job.type == kPlainA3) {
-      findings.Violate(job.asked.Path(),
-                       std::string(job.key) +
-                           " asks for a super pod, but accelerator-type module-a3-16 selects "
-                           "servers without a super-pod network: the job stays Pending unless "
-                           "they report a super pod",
-                       FixOf(job));
+      findings.Violate(
+          job.asked.Path(),
+          std::string(job.key) +
+              " asks for a super pod, but accelerator-type module-a3-16 selects servers without a "
+              "super-pod network: the job stays Pending unless they report a super pod",
+          FixOf(job));
     } else if (!job.settled && FormsNoSuperPod(job.type, context.config)) {
       findings.Violate(job.asked.Path(),
                        std::string(job.key) + " asks for a super pod, but accelerator-type " +
@@ -151,14 +151,13 @@ constexpr Rule kSuperPodHardwareRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "Jobs for super pods select servers that form super pods.",
      .why = "sp-block, where no schedule_policy stands beside it, and the -sp policies choose the "
-            "super-pod handler before accelerator-type is read. That handler takes only nodes "
-            "that report a super pod, and the selector only nodes that have none: no node is "
-            "left, and the job stays Pending.",
+            "super-pod handler before accelerator-type is read. That handler takes only nodes that "
+            "report a super pod, and the selector only nodes that have none: no node is left, and "
+            "the job stays Pending.",
      .fix = "Remove sp-block on Atlas A2 and older servers, or select the super-pod servers.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go "
-               "(get910CardHandlerName), "
-               "internal/npu/ascend910/ascend910a3/superpod/frame.go. MindCluster's documents "
-               "offer sp-block for Atlas 900 A3 SuperPoD only.",
+               "(get910CardHandlerName), internal/npu/ascend910/ascend910a3/superpod/frame.go. "
+               "MindCluster's documents offer sp-block for Atlas 900 A3 SuperPoD only.",
      .check = CheckHardware},
     {.id = "MG161",
      .name = "super-pod-hardware-label",

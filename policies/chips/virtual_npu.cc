@@ -37,11 +37,11 @@ void CheckStaticVnpu(const RuleContext& context, Findings& findings) {
           sum < 2) {
         return;
       }
-      findings.Violate(npu.Path(),
-                       std::to_string(sum) +
-                           " virtual NPUs in one pod: the plugin allows one, and the "
-                           "job stays Pending",
-                       "request one " + std::string(npu.resource) + ", or a larger slice");
+      findings.Violate(
+          npu.Path(),
+          std::to_string(sum) +
+              " virtual NPUs in one pod: the plugin allows one, and the job stays Pending",
+          "request one " + std::string(npu.resource) + ", or a larger slice");
     });
   }
 }
@@ -174,8 +174,8 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
               npu.Path(),
               std::string(npu.resource) +
                   " is not an available slice: no node offers it and the pods stay Pending",
-              "write a slice of 2, 3, 4, 5, 6, 8, 10, 12 or 16 cores of Ascend910, or of "
-              "1, 2 or 4 of Ascend310P");
+              "write a slice of 2, 3, 4, 5, 6, 8, 10, 12 or 16 cores of Ascend910, or of 1, 2 or 4 "
+              "of Ascend310P");
         }
         const auto nearest = schemas::NpuResourceMeant(npu.resource);
         if (!nearest) continue;
@@ -196,12 +196,12 @@ void CheckRingController(const RuleContext& context, Findings& findings) {
   for (const TextEntry& entry : ReachingLabels(context.view, schemas::kRingController)) {
     const auto nearest = NearestOf(entry.value, kRingControllers);
     if (!nearest) continue;
-    findings.Violate(entry.Path(),
-                     "ring-controller.atlas is " + Quote(entry.value) +
-                         ", which names no product, did you mean " + Quote(*nearest) +
-                         "? The scheduler cuts no virtual NPUs for it, and older releases make no "
-                         "rank table",
-                     "write ring-controller.atlas: " + std::string(*nearest));
+    findings.Violate(
+        entry.Path(),
+        "ring-controller.atlas is " + Quote(entry.value) +
+            ", which names no product, did you mean " + Quote(*nearest) +
+            "? The scheduler cuts no virtual NPUs for it, and older releases make no rank table",
+        "write ring-controller.atlas: " + std::string(*nearest));
   }
 }
 
@@ -237,15 +237,12 @@ constexpr Rule kVirtualNpuRules[] = {
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Pods that ask for huawei.com/npu-core carry the label ring-controller.atlas and a "
-                "number of "
-                "cores that a slice of the product has.",
-     .why =
-         "The label tells the plugin which product's chips to cut. Without it, or with a number of "
-         "cores that no slice has, the job stays Pending.",
-     .fix = "Write ring-controller.atlas: ascend-310P with 1, 2, 4 or a multiple of 8 cores; "
-            "ascend-910 "
-            "with 2, 4, 8, 16 or whole chips; ascend-910b with "
-            "a slice size of the chip.",
+                "number of cores that a slice of the product has.",
+     .why = "The label tells the plugin which product's chips to cut. Without it, or with a number "
+            "of cores that no slice has, the job stays Pending.",
+     .fix =
+         "Write ring-controller.atlas: ascend-310P with 1, 2, 4 or a multiple of 8 cores; "
+         "ascend-910 with 2, 4, 8, 16 or whole chips; ascend-910b with a slice size of the chip.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/ascend310p/vnpu and "
                "ascend910/ascend910b/vnpu.",
      .check = CheckDynamicVnpu},
@@ -254,16 +251,12 @@ constexpr Rule kVirtualNpuRules[] = {
      .severity = Severity::kError,
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "Jobs with the policy chip1-softShareDev carry the three softShareDev labels with valid "
-         "values.",
-     .why =
-         "The plugin needs the share of cores, the chip memory and the sharing policy of each job. "
-         "When a label is missing or invalid it rejects the job, which stays "
-         "Pending.",
+     .summary = "Jobs with the policy chip1-softShareDev carry the three softShareDev labels with "
+                "valid values.",
+     .why = "The plugin needs the share of cores, the chip memory and the sharing policy of each "
+            "job. When a label is missing or invalid it rejects the job, which stays Pending.",
      .fix = "Write huawei.com/scheduler.softShareDev.aicoreQuota (1 to 100), .hbmQuota (MB) and "
-            ".policy "
-            "(fixed-share, elastic or best-effort).",
+            ".policy (fixed-share, elastic or best-effort).",
      .source =
          "mind-cluster: component/ascend-for-volcano/internal/npu/policy/chip1softsharedev/job.go.",
      .check = CheckSoftShare},
@@ -274,13 +267,11 @@ constexpr Rule kVirtualNpuRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "Resources named huawei.com/... are ones that Ascend Device Plugin offers.",
      .why = "A misspelt resource is valid to Kubernetes; no node offers it, and the pod stays "
-            "Pending, "
-            "and no message mentions the name.",
+            "Pending, and no message mentions the name.",
      .fix = "Write huawei.com/Ascend910, Ascend310P, Ascend310, npu, npu-core, or the name of a "
             "slice.",
-     .source =
-         "mind-cluster: component/ascend-common/api. Other device plugins may use the same prefix: "
-         "therefore a warning, and only for near misses.",
+     .source = "mind-cluster: component/ascend-common/api. Other device plugins may use the same "
+               "prefix: therefore a warning, and only for near misses.",
      .check = CheckResourceNames},
 };
 

@@ -292,63 +292,51 @@ constexpr Rule kFaultPlacementRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "A pod template carries none of the annotations that the scheduler, the device "
-                "plugin or an "
-                "operator write on running pods.",
-     .why =
-         "They say which chips a pod holds, which rank it has and whether it is being moved. A "
-         "value "
-         "set beforehand is overwritten at best; at worst a container starts on chips that belong "
-         "to "
-         "another pod, or rescheduling compares the pod with the wrong cards and misses the fault.",
-     .fix =
-         "Remove the annotation. To pass the chosen chips on, read the annotation with a fieldRef "
-         "instead of setting it.",
+                "plugin or an operator write on running pods.",
+     .why = "They say which chips a pod holds, which rank it has and whether it is being moved. A "
+            "value set beforehand is overwritten at best; at worst a container starts on chips "
+            "that belong to another pod, or rescheduling compares the pod with the wrong cards and "
+            "misses the fault.",
+     .fix = "Remove the annotation. To pass the chosen chips on, read the annotation with a "
+            "fieldRef instead of setting it.",
      .source = "mind-cluster: component/ascend-for-volcano, component/ascend-device-plugin, "
                "component/ascend-operator. volcano: pkg/controllers/podgroup/pg_controller.go for "
                "scheduling.k8s.io/group-name, which a template may set on purpose to join your own "
-               "PodGroup: "
-               "hence a warning.",
+               "PodGroup: hence a warning.",
      .check = CheckSchedulerOwned},
     {.id = "MG067",
      .name = "misspelled-key",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "Labels and annotations that resemble those of fault handling are spelled correctly, and "
-         "labels are not written as annotations or the other way round.",
+     .summary = "Labels and annotations that resemble those of fault handling are spelled "
+                "correctly, and labels are not written as annotations or the other way round.",
      .why = "Nothing rejects an unknown label. The setting is simply off, and that shows only when "
-            "a card "
-            "breaks.",
+            "a card breaks.",
      .fix = "Write the key as the finding says.",
-     .source = "mind-cluster: component/ascend-common/api/consts.go. mindcluster-deploy's own "
-               "sample writes "
-               "subHeathyStrategy (k8s-deploy-tool/config/stormservice-config.yaml). Only keys "
-               "with a strong "
-               "resemblance are reported, and only on objects that concern NPUs.",
+     .source =
+         "mind-cluster: component/ascend-common/api/consts.go. mindcluster-deploy's own sample "
+         "writes subHeathyStrategy (k8s-deploy-tool/config/stormservice-config.yaml). Only keys "
+         "with a strong resemblance are reported, and only on objects that concern NPUs.",
      .check = CheckMisspelledKeys},
     {.id = "MG068",
      .name = "unreachable-fault-settings",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "Fault labels and scheduling annotations are written where they reach the pods or their "
-         "PodGroup.",
+     .summary = "Fault labels and scheduling annotations are written where they reach the pods or "
+                "their PodGroup.",
      .why =
          "Kubernetes does not copy the metadata of a Deployment, StatefulSet, Job, "
-         "LeaderWorkerSet, "
-         "StormService or OME runtime to any pod, and Volcano makes the PodGroup without it. The "
-         "settings are in the manifest, but the scheduler sees none of them.",
+         "LeaderWorkerSet, StormService or OME runtime to any pod, and Volcano makes the PodGroup "
+         "without it. The settings are in the manifest, but the scheduler sees none of them.",
      .fix = "Move them to the pod template; for OME, to labels and annotations of engineConfig and "
             "decoderConfig.",
-     .source =
-         "volcano: pkg/controllers/podgroup/pg_controller_handler.go copies volcano.sh annotations "
-         "only. ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. aibrix: "
-         "pkg/controller/roleset/utils.go. A sample in MindCluster's documents puts the labels on "
-         "the "
-         "metadata of a ServingRuntime; mindgate copies those to engine and decoder and keeps the "
-         "metadata.",
+     .source = "volcano: pkg/controllers/podgroup/pg_controller_handler.go copies volcano.sh "
+               "annotations only. ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go. "
+               "aibrix: pkg/controller/roleset/utils.go. A sample in MindCluster's documents puts "
+               "the labels on the metadata of a ServingRuntime; mindgate copies those to engine "
+               "and decoder and keeps the metadata.",
      .check = CheckUnreachable},
 };
 

@@ -216,14 +216,14 @@ void CheckRecoverStrategy(const RuleContext& context, Findings& findings) {
       if (Contains(kRecoverStrategies, strategy)) continue;
       const std::string_view trimmed = Trim(strategy);
       const bool spaced = Contains(kRecoverStrategies, trimmed);
-      findings.Violate(entry.Path(),
-                       "recover-strategy names " + Quote(strategy) +
-                           (spaced ? " with a space, and the operator compares without removing "
-                                     "it: " +
-                                         std::string(trimmed) + " stays off"
-                                   : ", which the operator does not know" +
-                                         DidYouMean(trimmed, kRecoverStrategies)),
-                       fix);
+      findings.Violate(
+          entry.Path(),
+          "recover-strategy names " + Quote(strategy) +
+              (spaced ? " with a space, and the operator compares without removing it: " +
+                            std::string(trimmed) + " stays off"
+                      : ", which the operator does not know" +
+                            DidYouMean(trimmed, kRecoverStrategies)),
+          fix);
     }
   }
 }
@@ -234,20 +234,15 @@ constexpr Rule kFaultValueRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "The label fault-scheduling is force, grace, external-force, external-grace or off, in "
-         "exactly this spelling.",
+     .summary = "The label fault-scheduling is force, grace, external-force, external-grace or "
+                "off, in exactly this spelling.",
      .why = "Any other value is worse than off. The scheduler still notices the fault, adds the "
-            "job to "
-            "its cache of faulty jobs, fails to restart it in every session and, while the entry "
-            "lasts "
-            "(20 minutes by default), sees no other fault of the same job.",
+            "job to its cache of faulty jobs, fails to restart it in every session and, while the "
+            "entry lasts (20 minutes by default), sees no other fault of the same job.",
      .fix = "Write fault-scheduling: \"force\" to delete faulty pods at once, or \"grace\" to let "
-            "them "
-            "terminate on their own first.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling/{type,job}.go; the "
-         "comparison is case-sensitive.",
+            "them terminate on their own first.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/{type,job}.go; "
+               "the comparison is case-sensitive.",
      .check = CheckFaultSchedulingValue},
     {.id = "MG051",
      .name = "pod-rescheduling-value",
@@ -255,18 +250,14 @@ constexpr Rule kFaultValueRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "The label pod-rescheduling is \"on\", or plainly off.",
-     .why =
-         "Anything other than exactly on counts as off, so one broken card takes down all pods of "
-         "the "
-         "PodGroup instead of one. An unquoted on is a boolean in YAML and often arrives here as "
-         "\"true\" or \"True\".",
+     .why = "Anything other than exactly on counts as off, so one broken card takes down all pods "
+            "of the PodGroup instead of one. An unquoted on is a boolean in YAML and often arrives "
+            "here as \"true\" or \"True\".",
      .fix = "Write pod-rescheduling: \"on\" with the quotes, or remove the label.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. "
-               "mindcluster-deploy: "
-               "k8s-deploy-tool/src/core/config_parser.py turns an unquoted on into \"True\". Any "
-               "value but "
-               "on "
-               "is a legal off: therefore a warning, and none for \"off\" and \"false\".",
+               "mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py turns an unquoted on "
+               "into \"True\". Any value but on is a legal off: therefore a warning, and none for "
+               "\"off\" and \"false\".",
      .check = CheckPodReschedulingValue},
     {.id = "MG052",
      .name = "sub-healthy-strategy-value",
@@ -277,11 +268,9 @@ constexpr Rule kFaultValueRules[] = {
      .why = "Any other value counts as ignore: pods stay on a card or node that reports itself "
             "sub-healthy until the fault becomes a hard failure in the middle of the work.",
      .fix = "Write one of the four values. Without the label the strategy is ignore.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. Some tables of "
-         "the "
-         "documents leave hotSwitch out or name another default; the code knows all four and falls "
-         "back to ignore.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. Some "
+               "tables of the documents leave hotSwitch out or name another default; the code "
+               "knows all four and falls back to ignore.",
      .check = CheckSubHealthyStrategyValue},
     {.id = "MG053",
      .name = "fault-retry-times-value",
@@ -290,19 +279,15 @@ constexpr Rule kFaultValueRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "The label fault-retry-times is a whole number of at least 0, quoted.",
      .why = "A value that is not a number counts as 0: pods that fail on their own are never "
-            "rescheduled. "
-            "A negative number makes the scheduler notice failed pods and refuse to restart them. "
-            "On an "
-            "AscendJob an invalid value can keep the operator from starting the job at all.",
-     .fix =
-         "Write digits in quotes, such as fault-retry-times: \"3\". There is no upper limit in the "
-         "code; the inference samples in the documents use 100000000.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go and "
-         "component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go (strconv.Atoi). The "
-         "documents say 0 to 100, their own samples exceed it, the code does not check it: the "
-         "range "
-         "is not enforced here.",
+            "rescheduled. A negative number makes the scheduler notice failed pods and refuse to "
+            "restart them. On an AscendJob an invalid value can keep the operator from starting "
+            "the job at all.",
+     .fix = "Write digits in quotes, such as fault-retry-times: \"3\". There is no upper limit in "
+            "the code; the inference samples in the documents use 100000000.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go and "
+               "component/ascend-operator/pkg/controllers/v1/ascendjob_controller.go "
+               "(strconv.Atoi). The documents say 0 to 100, their own samples exceed it, the code "
+               "does not check it: the range is not enforced here.",
      .check = CheckFaultRetryTimesValue},
     {.id = "MG054",
      .name = "process-recover-value",
@@ -310,13 +295,11 @@ constexpr Rule kFaultValueRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "The label process-recover-enable is \"on\" or \"off\".",
-     .why =
-         "Any other value counts as off: instead of restarting the faulty process, the scheduler "
-         "deletes the pods of the whole job.",
+     .why = "Any other value counts as off: instead of restarting the faulty process, the "
+            "scheduler deletes the pods of the whole job.",
      .fix = "Write process-recover-enable: \"on\" with the quotes, or remove the label.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. ClusterD itself "
-         "writes \"pause\" after a failed recovery, so that value is accepted.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go. ClusterD "
+               "itself writes \"pause\" after a failed recovery, so that value is accepted.",
      .check = CheckProcessRecoverValue},
     {.id = "MG059",
      .name = "recover-policy-value",
@@ -324,15 +307,13 @@ constexpr Rule kFaultValueRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "The annotation huawei.com/recover_policy_path is \"pod\".",
-     .why =
-         "Only pod changes anything: it keeps a fault from spreading to the whole PodGroup when "
-         "the "
-         "single pod cannot be replaced in time. With job, pod,job or any other text the group is "
-         "deleted after twelve sessions, as without the annotation.",
+     .why = "Only pod changes anything: it keeps a fault from spreading to the whole PodGroup when "
+            "the single pod cannot be replaced in time. With job, pod,job or any other text the "
+            "group is deleted after twelve sessions, as without the annotation.",
      .fix = "Write huawei.com/recover_policy_path: \"pod\", or remove the annotation.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go, "
-               "setReScheduleLimit. "
-               "The documents list pod,job and job as values; the code compares with pod only.",
+               "setReScheduleLimit. The documents list pod,job and job as values; the code "
+               "compares with pod only.",
      .check = CheckRecoverPolicyValue},
     {.id = "MG061",
      .name = "wait-reschedule-timeout",
@@ -342,8 +323,7 @@ constexpr Rule kFaultValueRules[] = {
      .summary =
          "The annotation wait-reschedule-timeout is a whole number of seconds from 30 to 270.",
      .why = "ClusterD silently replaces any other value with 270 s, so a process recovery waits "
-            "longer "
-            "for its rescheduled pod than requested.",
+            "longer for its rescheduled pod than requested.",
      .fix = "Write a number from 30 to 270 in quotes.",
      .source = "mind-cluster: component/clusterd/pkg/application/recover/controller.go.",
      .check = CheckWaitRescheduleTimeout},
@@ -353,17 +333,13 @@ constexpr Rule kFaultValueRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads,
      .summary = "huawei.com/schedule.filter.faultCode and .faultLevel are lists of FAULT or "
-                "FAULT:SECONDS, "
-                "with 0 to 86400 seconds.",
+                "FAULT:SECONDS, with 0 to 86400 seconds.",
      .why = "ClusterD cannot read the entry, so the fault is not held back: a short disturbance "
-            "that the "
-            "application would survive restarts the job.",
-     .fix =
-         "Separate entries by commas and the seconds by a colon: \"8C1F8608:60,80E01801\". Without "
-         "seconds the default is 60.",
+            "that the application would survive restarts the job.",
+     .fix = "Separate entries by commas and the seconds by a colon: \"8C1F8608:60,80E01801\". "
+            "Without seconds the default is 60.",
      .source = "mind-cluster: component/clusterd, filters of a job's faults; full-width commas and "
-               "colons "
-               "are accepted there and here.",
+               "colons are accepted there and here.",
      .check = CheckFaultFilters},
     {.id = "MG063",
      .name = "recover-strategy",
@@ -371,13 +347,10 @@ constexpr Rule kFaultValueRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAscendJobs,
      .summary = "The annotation recover-strategy of an AscendJob is a comma-separated list of "
-                "retry, recover, "
-                "recover-in-place, elastic-training, dump and exit.",
+                "retry, recover, recover-in-place, elastic-training, dump and exit.",
      .why = "Entries that the operator does not know set none of the variables that switch "
-            "recovery on "
-            "inside the training process, so every fault costs a full restart. It splits at commas "
-            "and "
-            "compares what is between them, spaces included.",
+            "recovery on inside the training process, so every fault costs a full restart. It "
+            "splits at commas and compares what is between them, spaces included.",
      .fix = "Write the entries without spaces, such as \"recover,dump\".",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go.",
      .check = CheckRecoverStrategy},
@@ -388,8 +361,8 @@ constexpr Rule kFaultValueRules[] = {
      .kinds = schemas::kWorkloads,
      .summary = "The label tor-affinity is large-model-schema, normal-schema or null.",
      .why = "Any value but \"null\" hands the job to the plugin's switch affinity, which checks "
-            "the value "
-            "and refuses all others: the job fails validation in every session and stays Pending.",
+            "the value and refuses all others: the job fails validation in every session and stays "
+            "Pending.",
      .fix = "Write one of the three values in quotes; \"null\" switches the affinity off.",
      .source = "mind-cluster: component/ascend-for-volcano/common/util/job.go (IsTorAffinityJob), "
                "internal/nslb/frame.go; documents of basic scheduling.",

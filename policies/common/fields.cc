@@ -80,13 +80,13 @@ constexpr Rule kFieldRules[] = {
      .kinds = schemas::kAibrixKinds | schemas::kInferOperatorKinds,
      .summary = "The fields that make roles, and their gangs, are spelled as the CRD has them.",
      .why = "A client that does not ask for strict validation, as many deployment tools do not, "
-            "gets no error: the API server drops the field. podgroupSize: 4 makes instances of "
-            "one pod, and a service with role instead of roles has no pods at all.",
+            "gets no error: the API server drops the field. podgroupSize: 4 makes instances of one "
+            "pod, and a service with role instead of roles has no pods at all.",
      .fix = "Write the field as the finding says.",
      .source =
-         "Kubernetes documentation: Field validation, CustomResourceDefinition pruning; "
-         "aibrix: config/crd/orchestration; mind-cluster: component/infer-operator/config/crd. "
-         "A later version may have such a field: therefore a warning.",
+         "Kubernetes documentation: Field validation, CustomResourceDefinition pruning; aibrix: "
+         "config/crd/orchestration; mind-cluster: component/infer-operator/config/crd. A later "
+         "version may have such a field: therefore a warning.",
      .check = CheckFields},
 };
 

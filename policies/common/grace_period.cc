@@ -61,22 +61,17 @@ constexpr Rule kGracePeriodRules[] = {
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kPodMakers,
-     .summary =
-         "With fault-scheduling grace, terminationGracePeriodSeconds is more than 0 and at most "
-         "the scheduler's grace-over-time.",
-     .why =
-         "The scheduler evicts the pods with their own grace period and kills what is left after "
-         "grace-over-time, counted from the detection of the fault (900 s unless configured; "
-         "values "
-         "outside 2 to 3600 silently mean 900). A longer period is cut short, and with 0 there is "
-         "no grace period.",
+     .summary = "With fault-scheduling grace, terminationGracePeriodSeconds is more than 0 and at "
+                "most the scheduler's grace-over-time.",
+     .why = "The scheduler evicts the pods with their own grace period and kills what is left "
+            "after grace-over-time, counted from the detection of the fault (900 s unless "
+            "configured; values outside 2 to 3600 silently mean 900). A longer period is cut "
+            "short, and with 0 there is no grace period.",
      .fix = "Write a period in which the process can save its state and that is not above "
             "grace-over-time.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling. The documents want "
-         "less "
-         "than grace-over-time, for AscendJobs; the plugin does the same with every kind, and a "
-         "period equal to it is not cut short.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling. The documents "
+               "want less than grace-over-time, for AscendJobs; the plugin does the same with "
+               "every kind, and a period equal to it is not cut short.",
      .check = CheckGracePeriod},
 };
 

@@ -124,9 +124,8 @@ void CheckNodeName(const RuleContext& context, Findings& findings) {
     findings.Violate(
         pod.pod_spec.path.Child("nodeName"),
         "nodeName " + Quote(*node) +
-            " bypasses the scheduler: nobody chooses chips for these pods, and "
-            "Ascend Device Plugin refuses to start them unless they take all chips "
-            "of the node",
+            " bypasses the scheduler: nobody chooses chips for these pods, and Ascend Device "
+            "Plugin refuses to start them unless they take all chips of the node",
         "remove nodeName and write nodeSelector: {kubernetes.io/hostname: " + Quote(*node) + "}");
   }
 }
@@ -140,8 +139,8 @@ constexpr Rule kPodRules[] = {
      .summary = "One container of a pod asks for NPUs.",
      .why = "Volcano writes the chips of the whole pod into one annotation. Ascend Device Plugin "
             "gives them to the container whose request has exactly that many chips, and marks the "
-            "pod as served. Every further container is refused, and the kubelet fails the pod "
-            "with UnexpectedAdmissionError, on every node and again after each rescheduling.",
+            "pod as served. Every further container is refused, and the kubelet fails the pod with "
+            "UnexpectedAdmissionError, on every node and again after each rescheduling.",
      .fix = "Request all NPUs in one container, or run the others in pods of their own. Static "
             "slices (Ascend910-4c) are not affected.",
      .source = "mind-cluster: component/ascend-device-plugin/pkg/server/plugin.go "

@@ -145,11 +145,11 @@ void CheckPodReschedulingPlacement(const RuleContext& context, Findings& finding
   for (const PodTemplateView& pod : view.templates) {
     if (!pod.pod_group || SeenLabel(view, pod, schemas::kPodRescheduling) != "on") continue;
     if (view.pod_groups[*pod.pod_group].owner != PodGroupOwner::kPodSet) continue;
-    findings.Violate(SeenLabelPath(view, pod, schemas::kPodRescheduling),
-                     "pod-rescheduling does not fit a podGroupSize above 1: its pods are one "
-                     "instance and only work again when all of them restart",
-                     "remove the label pod-rescheduling here; fault-scheduling alone moves the "
-                     "whole group");
+    findings.Violate(
+        SeenLabelPath(view, pod, schemas::kPodRescheduling),
+        "pod-rescheduling does not fit a podGroupSize above 1: its pods are one instance and only "
+        "work again when all of them restart",
+        "remove the label pod-rescheduling here; fault-scheduling alone moves the whole group");
   }
 }
 
@@ -204,24 +204,17 @@ constexpr Rule kRecoveryRules[] = {
      .kinds = kChooseRestartPolicy,
      .summary = "Pods that count fault-retry-times have restartPolicy Never.",
      .why = "The retry budget is spent on pods that failed. With Always or OnFailure the kubelet "
-            "restarts "
-            "the container in place, on the same cards and with the same damaged state, and the "
-            "recorded "
-            "exit code marks the pod as failed for as long as it lives: the next check deletes a "
-            "pod that "
-            "may be healthy by then.",
+            "restarts the container in place, on the same cards and with the same damaged state, "
+            "and the recorded exit code marks the pod as failed for as long as it lives: the next "
+            "check deletes a pod that may be healthy by then.",
      .fix = "Write restartPolicy: \"Never\": in spec.replicaSpecs of an AscendJob, in the pod "
-            "template "
-            "elsewhere.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling (pod-failed reads "
-         "lastState.terminated), docs of resumable training and inference. Some upstream samples "
-         "use "
-         "Always, and they do run: hence a warning. An AscendJob's template value is overwritten "
-         "by "
-         "replicaSpecs.*.restartPolicy (component/ascend-operator/pkg/controllers/v1/pod.go), so "
-         "the "
-         "rule checks that one. Deployments, StatefulSets, LeaderWorkerSets and OME cannot choose.",
+            "template elsewhere.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling (pod-failed reads "
+               "lastState.terminated), docs of resumable training and inference. Some upstream "
+               "samples use Always, and they do run: hence a warning. An AscendJob's template "
+               "value is overwritten by replicaSpecs.*.restartPolicy "
+               "(component/ascend-operator/pkg/controllers/v1/pod.go), so the rule checks that "
+               "one. Deployments, StatefulSets, LeaderWorkerSets and OME cannot choose.",
      .check = CheckRetryRestartPolicy},
     {.id = "MG056",
      .name = "fault-labels-need-fault-scheduling",
@@ -229,17 +222,13 @@ constexpr Rule kRecoveryRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads - schemas::kOmeRuntimes,
      .summary = "Pods with fault-retry-times, pod-rescheduling or subHealthyStrategy carry "
-                "fault-scheduling "
-                "too.",
+                "fault-scheduling too.",
      .why = "The scheduler ignores faults of a job without fault-scheduling, whatever its other "
-            "labels "
-            "say. The job hangs or stays short of pods after a fault. Conversely, fault-scheduling "
-            "alone "
-            "covers broken cards and nodes, but not pods that fail on their own: that needs "
-            "fault-retry-times.",
+            "labels say. The job hangs or stays short of pods after a fault. Conversely, "
+            "fault-scheduling alone covers broken cards and nodes, but not pods that fail on their "
+            "own: that needs fault-retry-times.",
      .fix = "Add the label fault-scheduling: \"force\" or \"grace\" beside the others, or remove "
-            "them. If "
-            "rescheduling should be off, write fault-scheduling: \"off\".",
+            "them. If rescheduling should be off, write fault-scheduling: \"off\".",
      .source =
          "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go. mindgate "
          "injects the label by default; this finding means that injection is off here.",
@@ -249,16 +238,12 @@ constexpr Rule kRecoveryRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kWorkloads,
-     .summary =
-         "All pods of one PodGroup, and the metadata it copies, carry the same value of each fault "
-         "label.",
-     .why =
-         "The scheduler merges the labels of a PodGroup and all its pods. Values that differ are "
-         "joined with a bar (\"grace|force\"), and the joined text matches nothing: rescheduling "
-         "is "
-         "off and retries are 0, and no log of the job says so. Values that differ only in case "
-         "count "
-         "as one, and a missing label conflicts with nothing.",
+     .summary = "All pods of one PodGroup, and the metadata it copies, carry the same value of "
+                "each fault label.",
+     .why = "The scheduler merges the labels of a PodGroup and all its pods. Values that differ "
+            "are joined with a bar (\"grace|force\"), and the joined text matches nothing: "
+            "rescheduling is off and retries are 0, and no log of the job says so. Values that "
+            "differ only in case count as one, and a missing label conflicts with nothing.",
      .fix = "Write one value, in one place or in all of them.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go, getJobLabelFromVcJob. An "
                "AscendJob's and a Volcano Job's metadata become labels of the PodGroup.",
@@ -269,24 +254,17 @@ constexpr Rule kRecoveryRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kAibrixKinds,
      .summary = "pod-rescheduling is not set on AIBrix roles with a podGroupSize above 1.",
-     .why =
-         "Their pods form one instance: the ranks of a PodSet cannot continue without the missing "
-         "one. "
-         "The scheduler, told to move a single pod, tries exactly that for up to twelve sessions "
-         "before "
-         "it widens the scope.",
+     .why = "Their pods form one instance: the ranks of a PodSet cannot continue without the "
+            "missing one. The scheduler, told to move a single pod, tries exactly that for up to "
+            "twelve sessions before it widens the scope.",
      .fix =
          "Remove the label there. Set it on roles with podGroupSize 1, whose pods are independent.",
-     .source =
-         "mind-cluster: docs of vLLM best practice, "
-         "component/ascend-for-volcano/internal/rescheduling/job.go. aibrix: PodSet "
-         "ReplaceUnhealthy. "
-         "LeaderWorkerSets are another matter: without gang scheduling in their controller (lws: "
-         "charts/lws/values.yaml leaves it empty) all leaders share one PodGroup, so that without "
-         "the "
-         "label one fault deletes the leaders of all groups; with it only the faulty pod goes, and "
-         "LWS "
-         "recreates its group.",
+     .source = "mind-cluster: docs of vLLM best practice, "
+               "component/ascend-for-volcano/internal/rescheduling/job.go. aibrix: PodSet "
+               "ReplaceUnhealthy. LeaderWorkerSets are another matter: without gang scheduling in "
+               "their controller (lws: charts/lws/values.yaml leaves it empty) all leaders share "
+               "one PodGroup, so that without the label one fault deletes the leaders of all "
+               "groups; with it only the faulty pod goes, and LWS recreates its group.",
      .check = CheckPodReschedulingPlacement},
     {.id = "MG060",
      .name = "recover-policy-without-pod-rescheduling",
@@ -296,12 +274,10 @@ constexpr Rule kRecoveryRules[] = {
      .summary = "huawei.com/recover_policy_path is used together with pod-rescheduling: \"on\".",
      .why = "The code limits deletion to the faulty pod by the annotation alone, but it decides by "
             "pod-rescheduling when that deletion counts as finished, so recovery may wait for pods "
-            "that "
-            "were never meant to be deleted.",
+            "that were never meant to be deleted.",
      .fix = "Add the label pod-rescheduling: \"on\".",
      .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go; the "
-               "documents name "
-               "both together. Recorded only: single-pod deletion works either way.",
+               "documents name both together. Recorded only: single-pod deletion works either way.",
      .check = CheckRecoverPolicyAlone},
     {.id = "MG064",
      .name = "external-fault-scheduling",
@@ -311,13 +287,11 @@ constexpr Rule kRecoveryRules[] = {
      .summary = "external-force and external-grace are used only for what infer-operator runs.",
      .why = "With these values the scheduler deletes nothing: it only marks the faulty pod with "
             "huawei.com/pod-status and leaves the rest to infer-operator, which handles no other "
-            "kind. "
-            "The pod stays on its broken card.",
+            "kind. The pod stays on its broken card.",
      .fix = "Write force or grace.",
-     .source =
-         "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go and "
-         "component/infer-operator/pkg/controller/rescheduling. Your own controller may act on the "
-         "mark: hence a warning.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/reschedule.go and "
+               "component/infer-operator/pkg/controller/rescheduling. Your own controller may act "
+               "on the mark: hence a warning.",
      .check = CheckExternalScheduling},
     {.id = "MG069",
      .name = "redundant-pod-rescheduling",
@@ -325,14 +299,12 @@ constexpr Rule kRecoveryRules[] = {
      .default_mode = Mode::kAudit,
      .kinds = schemas::kAscendJobs,
      .summary = "MindIE controllers and coordinators do not need pod-rescheduling.",
-     .why =
-         "The scheduler limits them to pod level by their app label and never escalates, whatever "
-         "other labels say. The documents describe a fallback to the whole job, but the code has "
-         "none.",
+     .why = "The scheduler limits them to pod level by their app label and never escalates, "
+            "whatever other labels say. The documents describe a fallback to the whole job, but "
+            "the code has none.",
      .fix = "Remove the label, or keep it as a note.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go, "
-               "setReScheduleLimit. "
-               "Recorded only: the label is harmless.",
+               "setReScheduleLimit. Recorded only: the label is harmless.",
      .check = CheckRedundantPodRescheduling},
 };
 

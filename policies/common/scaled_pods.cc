@@ -190,9 +190,9 @@ constexpr Rule kScaledPodRules[] = {
      .kinds = schemas::kWorkloads - schemas::kAscendJobs,
      .summary = "Pods with the label mind-cluster/scaling-rule have mind-cluster/group-name and "
                 "jobID too, and neither is empty.",
-     .why = "The watcher counts the instances of a service by these labels of its pods. One pod "
-            "of a service without a group cannot be counted, and nothing of the service is let "
-            "in until it is gone; without jobID the pods belong to no service.",
+     .why = "The watcher counts the instances of a service by these labels of its pods. One pod of "
+            "a service without a group cannot be counted, and nothing of the service is let in "
+            "until it is gone; without jobID the pods belong to no service.",
      .fix = "Write both labels in the pod template, or in metadata.labels of a workload that has "
             "one template only: mindgate copies them.",
      .source = "mindgate: watcher/scaling. ascend-operator knows AscendJobs only, for which "
@@ -205,9 +205,9 @@ constexpr Rule kScaledPodRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kWorkloads - schemas::kAscendJobs,
      .summary = "The scaling rule that pods name is in their namespace and has their group.",
-     .why = "The watcher lets in what the rule wants of each group. Of a group that no tier "
-            "lists, and under a rule that does not exist, it lets nothing in, so the pods stay "
-            "behind their gate.",
+     .why = "The watcher lets in what the rule wants of each group. Of a group that no tier lists, "
+            "and under a rule that does not exist, it lets nothing in, so the pods stay behind "
+            "their gate.",
      .fix = "Correct the label, or list the group in every tier of the rule.",
      .source = "mindgate: watcher/scaling. ascend-operator knows AscendJobs only, for which "
                "scaling-rule-exists and scaling-group speak. A warning, because the rule may be "
@@ -219,13 +219,13 @@ constexpr Rule kScaledPodRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kConfigMaps,
      .summary = "The rule keeps the groups of the workloads that exist under it, AscendJobs apart.",
-     .why = "The watcher lets in what the rule wants of each group. Of a group that was removed it "
-            "lets nothing in any more: pods that are replaced after a fault stay behind their "
-            "gate.",
+     .why =
+         "The watcher lets in what the rule wants of each group. Of a group that was removed it "
+         "lets nothing in any more: pods that are replaced after a fault stay behind their gate.",
      .fix = "Keep the group in every tier, or delete its workloads before the change.",
-     .source = "mindgate: watcher/scaling. Offline only, where the workloads are among the "
-               "documents; for AscendJobs scaling-rule-jobs speaks. A warning, because the "
-               "workload may go next",
+     .source =
+         "mindgate: watcher/scaling. Offline only, where the workloads are among the documents; "
+         "for AscendJobs scaling-rule-jobs speaks. A warning, because the workload may go next",
      .check = CheckWorkloadsOfRule},
     {.id = "MG172",
      .name = "scaled-pods-gang",

@@ -63,11 +63,11 @@ void CheckScheduler(const RuleContext& context, Findings& findings) {
       continue;
     }
     const std::string_view shown = scheduler.empty() ? schemas::kDefaultScheduler : scheduler;
-    findings.Violate(SchedulerPath(context, pod),
-                     "scheduler " + Quote(shown) +
-                         " places these NPU pods: no gang, no chip topology, no rescheduling after "
-                         "faults",
-                     "write schedulerName: " + context.config.scheduler);
+    findings.Violate(
+        SchedulerPath(context, pod),
+        "scheduler " + Quote(shown) +
+            " places these NPU pods: no gang, no chip topology, no rescheduling after faults",
+        "write schedulerName: " + context.config.scheduler);
   }
 }
 
@@ -102,14 +102,13 @@ void CheckMissingVariable(const RuleContext& context, Findings& findings) {
         findings.Skip(std::string(kNeedsRuntime));
         continue;
       }
-      findings.Violate(
-          container.env.path.Text(),
-          "container " + Quote(container.name) +
-              " asks for NPUs but lacks ASCEND_VISIBLE_DEVICES: unless Ascend Device Plugin sets "
-              "it, Ascend Docker Runtime mounts no chips",
-          "write in env: {name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: {fieldPath: "
-          "\"metadata.annotations['" +
-              std::string(resource) + "']\"}}}");
+      findings.Violate(container.env.path.Text(),
+                       "container " + Quote(container.name) +
+                           " asks for NPUs but lacks ASCEND_VISIBLE_DEVICES: unless Ascend Device "
+                           "Plugin sets it, Ascend Docker Runtime mounts no chips",
+                       "write in env: {name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: "
+                       "{fieldPath: \"metadata.annotations['" +
+                           std::string(resource) + "']\"}}}");
     }
   }
 }
@@ -136,8 +135,8 @@ constexpr Rule kSchedulerRules[] = {
      .summary = "Where mindgate does not inject it, containers that ask for NPUs set "
                 "ASCEND_VISIBLE_DEVICES themselves.",
      .why = "Ascend Docker Runtime mounts the chips that the variable names. Ascend Device Plugin "
-            "sets it only when it runs with useAscendDocker, and only by reading the variable "
-            "does it learn after a restart which chips a running pod holds.",
+            "sets it only when it runs with useAscendDocker, and only by reading the variable does "
+            "it learn after a restart which chips a running pod holds.",
      .fix = "Write an entry ASCEND_VISIBLE_DEVICES in env with valueFrom.fieldRef.fieldPath: "
             "metadata.annotations['<requested resource>'], or let mindgate inject it.",
      .source = "mind-cluster: docs/zh/scheduling (whole-card scheduling), "

@@ -129,8 +129,8 @@ void CheckSize(const RuleContext& context, Findings& findings) {
   findings.Violate(
       std::string(excess->path),
       "there are more than " + std::to_string(excess->max) + " " + std::string(excess->what) +
-          ": mindgate does not read an object of that size, "
-          "so nothing is injected and nothing else is checked",
+          ": mindgate does not read an object of that size, so nothing is injected and nothing "
+          "else is checked",
       "write at most " + std::to_string(excess->max) + ", in several objects if needed");
 }
 
@@ -163,21 +163,16 @@ constexpr Rule kStructureRules[] = {
      .kinds = schemas::kEveryKind,
      .summary = "Every member has the type that its API gives it; label and annotation values are "
                 "strings.",
-     .why =
-         "Kubernetes refuses the object with a message that names a Go type but no line. Where a "
-         "kind "
-         "keeps its templates untyped (AscendJob metadata, infer-operator roles) the object is "
-         "stored, "
-         "and its controller then fails to decode it: no pod is ever created, or a label such as "
-         "pod-rescheduling: on silently becomes the text \"true\", which matches nothing.",
+     .why = "Kubernetes refuses the object with a message that names a Go type but no line. Where "
+            "a kind keeps its templates untyped (AscendJob metadata, infer-operator roles) the "
+            "object is stored, and its controller then fails to decode it: no pod is ever created, "
+            "or a label such as pod-rescheduling: on silently becomes the text \"true\", which "
+            "matches nothing.",
      .fix = "Quote label and annotation values, especially numbers and on, off, yes, no, true and "
-            "false. "
-            "Write counts without quotes.",
-     .source =
-         "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural "
-         "schemas. "
-         "mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py shows what an unquoted on "
-         "turns into.",
+            "false. Write counts without quotes.",
+     .source = "Kubernetes: apimachinery typed decoding, and CustomResourceDefinition structural "
+               "schemas. mindcluster-deploy: k8s-deploy-tool/src/core/config_parser.py shows what "
+               "an unquoted on turns into.",
      .check = CheckWrongTypes,
      .of_any_size = true,
      .of_object = true},
@@ -188,13 +183,10 @@ constexpr Rule kStructureRules[] = {
      .kinds = schemas::kEveryKind,
      .summary = "The label mindgate.io/inject is \"enabled\" or \"disabled\".",
      .why = "Any other value counts as absent. Injection that was meant to be off stays on, or a "
-            "service "
-            "whose NPUs cannot be seen in its own manifest gets no fault labels and is not "
-            "rescheduled "
-            "when a card fails.",
+            "service whose NPUs cannot be seen in its own manifest gets no fault labels and is not "
+            "rescheduled when a card fails.",
      .fix = "Write mindgate.io/inject: \"enabled\" or \"disabled\" in metadata.labels of the "
-            "object, or "
-            "remove the label.",
+            "object, or remove the label.",
      .source = "mindgate: this is its own label.",
      .check = CheckInjectLabel,
      .of_object = true},
@@ -204,11 +196,9 @@ constexpr Rule kStructureRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kEveryKind,
      .summary = "An object has at most 1,024 roles, tasks or replica specs, 4,096 containers (256 "
-                "in one pod) "
-                "and 32 huawei.com resources in one container.",
+                "in one pod) and 32 huawei.com resources in one container.",
      .why = "A decision may not cost more than its text, or one object could keep a replica of the "
-            "webhook "
-            "busy for all others. No real object comes near these numbers.",
+            "webhook busy for all others. No real object comes near these numbers.",
      .fix = "Divide the object into several.",
      .source = "mindgate: these are its own limits.",
      .check = CheckSize,

@@ -140,9 +140,8 @@ constexpr Rule kNodePortRules[] = {
             "the second InferService wants a port that the first has, Kubernetes refuses its "
             "Service, and that role never starts.",
      .fix = "Leave room for all replicas between nodePorts.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/v1/"
-               "instanceset_controller.go (handleConflictNodePort); Kubernetes documentation, "
-               "Service type NodePort",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/v1/instanceset_controller.go "
+               "(handleConflictNodePort); Kubernetes documentation, Service type NodePort",
      .check = CheckNodePortClash},
     {.id = "MG152",
      .name = "infer-node-port-range",
@@ -167,8 +166,8 @@ constexpr Rule kNodePortRules[] = {
      .why = "The operator takes what follows the last '-' of the name as the index that it adds to "
             "nodePorts. If that is not a number, reconciling fails and no instance is created.",
      .fix = "Name it like chat-0, or use an InferServiceSet.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/v1/"
-               "instanceset_controller.go (handleConflictNodePort)",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/v1/instanceset_controller.go "
+               "(handleConflictNodePort)",
      .check = CheckNodePortName},
 };
 

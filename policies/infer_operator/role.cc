@@ -178,8 +178,8 @@ void CheckScalingPolicy(const RuleContext& context, Findings& findings) {
     findings.Violate(role.Path("/scalingPolicy/type"),
                      "scaling policy " + Quote(json::AsString(type).value_or("")) + " of " +
                          Title(role) +
-                         " does nothing in released versions of infer-operator, and the role "
-                         "never becomes ready",
+                         " does nothing in released versions of infer-operator, and the role never "
+                         "becomes ready",
                      "write type: HPA, or remove scalingPolicy");
   }
 }
@@ -211,8 +211,8 @@ constexpr Rule kRoleRules[] = {
      .why = "The operator has handlers for these two only. For anything else it writes an Event "
             "and creates nothing.",
      .fix = "Write workload: {apiVersion: apps/v1, kind: Deployment} or StatefulSet.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
-               "workload_reconciler.go",
+     .source =
+         "mind-cluster: component/infer-operator/pkg/controller/workload/workload_reconciler.go",
      .check = CheckWorkloadKind},
     {.id = "MG146",
      .name = "infer-workload-spec",
@@ -224,7 +224,8 @@ constexpr Rule kRoleRules[] = {
      .why = "The CRD has no schema for it, so every mistake is accepted and appears later, when "
             "the operator decodes the spec or Kubernetes refuses the workload.",
      .fix = "Write selector.matchLabels, and a template with the same labels and its containers.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
+     .source = "mind-cluster: "
+               "component/infer-operator/pkg/controller/workload/"
                "{deployment,statefulset}_handler.go; Kubernetes API reference, DeploymentSpec",
      .check = CheckWorkloadSpec},
     {.id = "MG147",
@@ -259,9 +260,10 @@ constexpr Rule kRoleRules[] = {
      .why = "The operator computes the PodGroup from spec.replicas and refuses to make a "
             "StatefulSet without it. The object looks accepted, and no pod appears.",
      .fix = "Write spec.replicas of the role.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
-               "{statefulset,deployment}_handler.go; some versions count a missing value as 1, "
-               "hence a warning",
+     .source =
+         "mind-cluster: "
+         "component/infer-operator/pkg/controller/workload/{statefulset,deployment}_handler.go; "
+         "some versions count a missing value as 1, hence a warning",
      .check = CheckWorkloadReplicas},
     {.id = "MG155",
      .name = "infer-gang-order",
@@ -272,8 +274,9 @@ constexpr Rule kRoleRules[] = {
      .why = "The PodGroup wants all pods of the instance. An ordered StatefulSet makes the second "
             "pod when the first is ready, and the first waits for the gang: neither ever starts.",
      .fix = "Write podManagementPolicy: Parallel. The field cannot be changed later.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/workload/"
-               "podgroup_manager.go; Kubernetes documentation, StatefulSet pod management policies",
+     .source =
+         "mind-cluster: component/infer-operator/pkg/controller/workload/podgroup_manager.go; "
+         "Kubernetes documentation, StatefulSet pod management policies",
      .check = CheckGangOrder},
     {.id = "MG156",
      .name = "infer-scaling-policy",
@@ -298,9 +301,8 @@ constexpr Rule kRoleRules[] = {
             "one pod. infer-operator's recovery of a whole instance, with its order of priorities, "
             "starts only for the external values, and for failed processes only while "
             "fault-retry-times lasts.",
-     .fix =
-         "Write fault-scheduling: \"external-force\" in the labels of the pod template (mindgate "
-         "injects it), and fault-retry-times beside it if failed processes count.",
+     .fix = "Write fault-scheduling: \"external-force\" in the labels of the pod template "
+            "(mindgate injects it), and fault-retry-times beside it if failed processes count.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force also "
                "works, hence only recorded",
      .check = CheckFaultScheduling},

@@ -216,8 +216,8 @@ constexpr Rule kServiceRules[] = {
      .why = "Nothing checks the value when the service is created. Every InstanceSet then fails "
             "with \"unknown scheduling strategy\", and no instance is started.",
      .fix = "Write Parallel or Priority.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/schedule/"
-               "priority_scheduling.go",
+     .source =
+         "mind-cluster: component/infer-operator/pkg/controller/schedule/priority_scheduling.go",
      .check = CheckStrategy},
     {.id = "MG144",
      .name = "infer-priority",
@@ -229,9 +229,9 @@ constexpr Rule kServiceRules[] = {
             "mark for \"all roles are ready\": a role of 33 or more never starts, and no error is "
             "reported.",
      .fix = "Write 1 for the role that starts first, up to 32; left out counts as 32.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/schedule/"
-               "priority_scheduling.go (AllReadyPriority); the documents and the validation "
-               "disagree, and only 1 to 32 works",
+     .source =
+         "mind-cluster: component/infer-operator/pkg/controller/schedule/priority_scheduling.go "
+         "(AllReadyPriority); the documents and the validation disagree, and only 1 to 32 works",
      .check = CheckPriority},
     {.id = "MG149",
      .name = "infer-instance-set-labels",
@@ -250,9 +250,9 @@ constexpr Rule kServiceRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kInferOperatorKinds,
      .summary = "Names of service and role leave room for the names made from them.",
-     .why = "The operator makes <service>-<role>-<n> and service-<service>-<role>-<n>. A "
-            "StatefulSet of more than 52 characters cannot make pods, a Service of more than 63 is "
-            "refused.",
+     .why =
+         "The operator makes <service>-<role>-<n> and service-<service>-<role>-<n>. A StatefulSet "
+         "of more than 52 characters cannot make pods, a Service of more than 63 is refused.",
      .fix = "Shorten the names.",
      .source = "mind-cluster: component/infer-operator/pkg/common/utils.go; Kubernetes "
                "documentation, object names and label values (issue 64023)",
@@ -266,8 +266,9 @@ constexpr Rule kServiceRules[] = {
      .why = "Early development versions called it Sequential. Releases do not know that name and "
             "start no instance.",
      .fix = "Write Parallel, or leave schedulingStrategy out.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/schedule/"
-               "priority_scheduling.go, before Parallel replaced Sequential; hence a warning",
+     .source =
+         "mind-cluster: component/infer-operator/pkg/controller/schedule/priority_scheduling.go, "
+         "before Parallel replaced Sequential; hence a warning",
      .check = CheckStrategySequential},
     {.id = "MG168",
      .name = "infer-priority-under-rule",
@@ -275,15 +276,16 @@ constexpr Rule kServiceRules[] = {
      .default_mode = Mode::kWarn,
      .kinds = schemas::kInferWithRoles,
      .summary = "A service whose pods are under a scaling rule does not use strategy Priority.",
-     .why = "With Priority infer-operator makes the InstanceSets of a role when all instances of "
-            "the roles before it are ready. The scaling rule holds an instance back until the "
-            "other groups have what the next shape wants. With two prefill and two decode "
-            "instances the second prefill instance waits for the first decode instance, which is "
-            "never made.",
+     .why =
+         "With Priority infer-operator makes the InstanceSets of a role when all instances of the "
+         "roles before it are ready. The scaling rule holds an instance back until the other "
+         "groups have what the next shape wants. With two prefill and two decode instances the "
+         "second prefill instance waits for the first decode instance, which is never made.",
      .fix = "Write schedulingStrategy.type: Parallel, or remove the scaling labels.",
-     .source = "mind-cluster: component/infer-operator/pkg/controller/schedule/"
-               "priority_scheduling.go; mindgate: watcher/scaling. A rule of one group, or a "
-               "watcher that only observes, works: hence a warning",
+     .source =
+         "mind-cluster: component/infer-operator/pkg/controller/schedule/priority_scheduling.go; "
+         "mindgate: watcher/scaling. A rule of one group, or a watcher that only observes, works: "
+         "hence a warning",
      .check = CheckPriorityUnderRule},
 };
 

@@ -92,8 +92,8 @@ constexpr Rule kGroupRules[] = {
      .kinds = schemas::kLeaderWorkerSets,
      .summary = "A group of several NPU pods with fault rescheduling is recreated as a whole.",
      .why = "The pods of a group form one distributed engine. With restartPolicy None only the "
-            "failed pod comes back, and the others hang in a collective operation with a rank "
-            "that is gone. RecreateGroupOnPodRestart, the default, replaces all of them.",
+            "failed pod comes back, and the others hang in a collective operation with a rank that "
+            "is gone. RecreateGroupOnPodRestart, the default, replaces all of them.",
      .fix = "Leave restartPolicy out or write RecreateGroupOnPodRestart.",
      .source = "lws: pkg/controllers/pod_controller.go; mind-cluster: "
                "docs/en/scheduling/usage/sglang_best_practice. An engine that rejoins by itself "

@@ -365,9 +365,9 @@ constexpr Rule kComponentRules[] = {
             "name with it. Kubernetes refuses the Deployment with its nameless container, and no "
             "instance appears. The message is only in OME's log.",
      .fix = "Write the runtime's runner name under runner.name.",
-     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (mergeSpec). The CRD "
-               "does not require the name here, so a later OME may keep the runtime's; hence a "
-               "warning",
+     .source =
+         "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (mergeSpec). The CRD does "
+         "not require the name here, so a later OME may keep the runtime's; hence a warning",
      .check = CheckRunnerName},
     {.id = "MG115",
      .name = "ome-serverless",
@@ -433,24 +433,23 @@ constexpr Rule kComponentRules[] = {
             "has none, and the service's value wins over the runtime's. A count in the runtime has "
             "no effect.",
      .fix = "Write minReplicas in the InferenceService.",
-     .source =
-         "ome: pkg/webhook/admission/isvc/inference_service_defaults.go; harmless, and common "
-         "in samples, hence only recorded",
+     .source = "ome: pkg/webhook/admission/isvc/inference_service_defaults.go; harmless, and "
+               "common in samples, hence only recorded",
      .check = CheckRuntimeReplicas},
     {.id = "MG165",
      .name = "ome-runtime-exists",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
      .kinds = schemas::kInferenceServices,
-     .summary = "The runtime that a service names exists under that name and kind, in its "
-                "namespace.",
+     .summary =
+         "The runtime that a service names exists under that name and kind, in its namespace.",
      .why = "OME looks for a ServingRuntime in the service's namespace or a ClusterServingRuntime "
             "of exactly that name. Without it the service has no pods, and mindgate cannot see "
             "that it will use NPUs, so it injects nothing.",
      .fix = "Correct spec.runtime, or create the runtime.",
      .source = "ome: pkg/runtimeselector/fetcher.go (GetRuntime). The runtime may be created after "
-               "the service: therefore a warning. Offline it is reported only where a runtime "
-               "that was probably meant is among the documents",
+               "the service: therefore a warning. Offline it is reported only where a runtime that "
+               "was probably meant is among the documents",
      .check = CheckRuntimeExists},
 };
 

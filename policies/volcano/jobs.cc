@@ -241,13 +241,13 @@ void CheckPartialGang(const RuleContext& context, Findings& findings) {
             std::string_view::npos) {
       continue;
     }
-    findings.Violate(
-        ascend_job ? "/spec/runPolicy/schedulingPolicy/minAvailable"
-                   : view.spec.path.Child("minAvailable"),
-        "minAvailable is " + std::to_string(*group.min_member) + " of " + std::to_string(*pods) +
-            " pods: the job starts when these fit, and its processes hold their NPUs while they "
-            "wait for the others",
-        "write minAvailable: " + std::to_string(*pods));
+    findings.Violate(ascend_job ? "/spec/runPolicy/schedulingPolicy/minAvailable"
+                                : view.spec.path.Child("minAvailable"),
+                     "minAvailable is " + std::to_string(*group.min_member) + " of " +
+                         std::to_string(*pods) +
+                         " pods: the job starts when these fit, and its processes hold their NPUs "
+                         "while they wait for the others",
+                     "write minAvailable: " + std::to_string(*pods));
   }
 }
 
@@ -267,9 +267,8 @@ constexpr Rule kJobRules[] = {
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kVolcanoJobs,
-     .summary =
-         "minAvailable of a vcjob with NPUs, and of each of its tasks, is at most the number "
-         "of its pods.",
+     .summary = "minAvailable of a vcjob with NPUs, and of each of its tasks, is at most the "
+                "number of its pods.",
      .why = "The gang waits for more pods than the job ever creates. Volcano's own admission "
             "refuses such a job, but MindCluster ships Volcano without it: there the job stays "
             "Pending forever.",
@@ -360,10 +359,10 @@ constexpr Rule kJobRules[] = {
             "pods start and wait in the first collective operation until it times out; two such "
             "jobs can keep each other waiting forever, each with half of the NPUs.",
      .fix = "Write the sum of all replicas, or 1 in a vcjob of independent pods.",
-     .source = "volcano: scheduling.volcano.sh PodGroup spec.minMember; mind-cluster: "
-               "component/ascend-operator/pkg/controllers/v1/job.go. A job may be able to start "
-               "with fewer pods: therefore a warning, and none with the recover-strategy "
-               "elastic-training",
+     .source =
+         "volcano: scheduling.volcano.sh PodGroup spec.minMember; mind-cluster: "
+         "component/ascend-operator/pkg/controllers/v1/job.go. A job may be able to start with "
+         "fewer pods: therefore a warning, and none with the recover-strategy elastic-training",
      .check = CheckPartialGang},
 };
 
