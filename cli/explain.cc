@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/evaluate.h"
+#include "cli/explain_fault.h"
 #include "cli/explain_print.h"
 #include "cli/print.h"
 #include "cli/results_json.h"
@@ -184,7 +185,15 @@ int ExplainFiles(const ExplainOptions& options, Streams& io) {
 
 int RunExplain(const ExplainOptions& options, Streams& io) {
   if (!options.markdown_folder.empty()) return WritePages(options.markdown_folder, io);
-  if (!options.input.files.empty() || !options.input.kustomizations.empty()) {
+  const bool files = !options.input.files.empty() || !options.input.kustomizations.empty();
+  if (!options.fault_codes.empty()) {
+    if (options.topics.empty() && !files) {
+      return ExplainFaults(options.fault_codes, options.output, options.color, io);
+    }
+    PrintError(io.err, "--fault explains fault codes, not rules or files", "run the command twice");
+    return kExitUnusable;
+  }
+  if (files) {
     if (options.topics.empty()) return ExplainFiles(options, io);
     PrintError(io.err, "both files and the rule " + Quote(options.topics.front()) + " are given",
                "-f takes one path: write -f " + options.topics.front() +
@@ -206,6 +215,13 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
                    "Rules and mutators, by ID or name. If a rule and a mutator share a name, "
                    "rule/NAME and mutator/NAME select one")
       ->type_name("");
+  command
+      ->add_option("--fault", options->fault_codes,
+                   "Explain a fault code of MindCluster, such as 80E18005: its level, and what it "
+                   "leads to")
+      ->type_name("CODE")
+      ->allow_extra_args(false)
+      ->envname("MINDGATE_EXPLAIN_FAULT");
   AddInputOptions(*command, options->input);
   SetChoices(*command->add_option("-o,--output", options->output, "Output format")
                   ->capture_default_str()
@@ -222,6 +238,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate explain MG050                 what a rule checks, why, and how to comply
   mindgate explain scheduler-name        what a mutator writes, where, and when it does not
   mindgate explain mutator/visible-devices  the mutator, not the rule of that name
+  mindgate explain --fault 80E18005      what a fault code means, and what happens to pods
   mindgate explain -f job.yaml           what was injected, what was not, and which rules failed
   mindgate explain -f job.yaml --all     the result of every rule
   mindgate explain -f job.yaml -o json)");

@@ -11,9 +11,10 @@ struct ExplainOptions {
   InputOptions input;  // with files: explains the effect on them
   // Else rules and mutators, by ID or name, or as rule/NAME and mutator/NAME. Empty: lists all.
   std::vector<std::string> topics;
-  bool all = false;             // for files: also rules that passed or do not apply
-  std::string output = "text";  // or "json"
-  std::string markdown_folder;  // writes the rule pages there instead
+  std::vector<std::string> fault_codes;  // explains these codes of MindCluster instead
+  bool all = false;                      // for files: also rules that passed or do not apply
+  std::string output = "text";           // or "json"
+  std::string markdown_folder;           // writes the rule pages there instead
   ColorMode color = ColorMode::kAuto;
 };
 

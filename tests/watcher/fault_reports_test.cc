@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/text.h"
+#include "json/decode.h"
+#include "watcher/faults/reports.h"
+
+// The ConfigMaps in which MindCluster reports faults, and what is odd about them.
+namespace mindgate::watcher::faults {
+namespace {
+
+using json::Json;
+
+Json ConfigMap(const std::string& name, const Json& data) {
+  return {{"metadata", {{"name", name}}}, {"data", data}};
+}
+
+Report Read(const std::string& name, const Json& data) {
+  const json::Document document(ConfigMap(name, data));
+  const auto report = ReadReport(document.root());
+  EXPECT_TRUE(report) << name;
+  return report.value_or(Report{});
+}
+
+Report ReadCluster(const std::string& name, const std::string& text) {
+  return Read(name, {{name, text}});
+}
+
+std::string Joined(const std::set<std::string, std::less<>>& chips) {
+  return Join(std::vector<std::string>(chips.begin(), chips.end()), "+");
+}
+
+// "n7: unhealthy Ascend910-3; Ascend910-3 RestartNPU 80E18005 at 2026-01-01T00:00:00Z"
+std::string Shown(const DeviceFaults& devices) {
+  std::string text = "unhealthy " + Joined(devices.unhealthy) + ", network " +
+                     Joined(devices.network_unhealthy) + ", recovering " +
+                     Joined(devices.recovering);
+  for (const ChipFault& fault : devices.faults) {
+    text += "; " + fault.chip + " " + std::string(FaultLevelName(fault.level)) + " " +
+            Join(fault.codes, "+") + (fault.since ? " at " + FormatTime(*fault.since) : "");
+  }
+  return text;
+}
+
+std::string Shown(const HardwareFaults& faults) {
+  return std::string(NodeStatusName(faults.status)) + " " + Join(faults.codes, "+") +
+         (faults.since ? " at " + FormatTime(*faults.since) : "");
+}
+
+constexpr const char* kDeviceInfo = R"({"DeviceInfo":{"DeviceList":{
+   "huawei.com/Ascend910":"Ascend910-0,Ascend910-1,Ascend910-2",
+   "huawei.com/Ascend910-NetworkUnhealthy":"",
+   "huawei.com/Ascend910-Unhealthy":"Ascend910-3",
+   "huawei.com/Ascend910-Recovering":"",
+   "huawei.com/Ascend910-Fault":"[{\"fault_type\":\"CardUnhealthy\",\"npu_name\":\"Ascend910-3\",\"large_model_fault_level\":\"RestartNPU\",\"fault_level\":\"RestartNPU\",\"fault_handling\":\"RestartNPU\",\"fault_code\":\"80E18005\",\"fault_time_and_level_map\":{\"80E18005\":{\"fault_time\":1767225600000,\"fault_level\":\"RestartNPU\"}}}]"},
+  "UpdateTime":1767225601},
+ "SuperPodID":-2,"ServerIndex":-2,"CheckCode":"ab"})";
+
+TEST(FaultReports, OfTheDevicePlugin) {
+  const Report report = Read("mindx-dl-deviceinfo-n7", {{"DeviceInfoCfg", kDeviceInfo}});
+  ASSERT_EQ(report.nodes.size(), 1u);
+  EXPECT_EQ(report.nodes[0].node, "n7");
+  EXPECT_EQ(Shown(*report.nodes[0].devices),
+            "unhealthy Ascend910-3, network , recovering ; Ascend910-3 RestartNPU 80E18005 at "
+            "2026-01-01T00:00:00Z");
+  EXPECT_EQ(FormatTime(*report.nodes[0].devices->updated), "2026-01-01T00:00:01Z");
+  EXPECT_FALSE(report.nodes[0].switches);
+  EXPECT_TRUE(report.problems.empty());
+}
+
+// Seconds in UpdateTime, milliseconds in fault_time (trap 39): taken for one another, a fault would
+// be of 1970 or of the year 57971.
+TEST(FaultReports, TimesHaveTheUnitOfTheirField) {
+  const Report report =
+      ReadCluster("cluster-info-device-0",
+                  R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/Ascend910-Fault":
+          "[{\"npu_name\":\"\",\"fault_level\":\"SubHealthFault\",\"fault_code\":\"a, b\",\"fault_time_and_level_map\":{\"a\":{\"fault_time\":1767225700000},\"b\":{\"fault_time\":1767225600999}}}]"},
+          "UpdateTime":-1}})");
+  EXPECT_EQ(Shown(*report.nodes[0].devices),
+            "unhealthy , network , recovering ;  SubHealthFault a+b at 2026-01-01T00:00:00Z");
+  EXPECT_EQ(report.nodes[0].devices->updated, std::nullopt);
+}
+
+TEST(FaultReports, OfTheDevicePluginByItsOtherKeys) {
+  // A chip that a person took away, and switches, whose faults are texts inside a list (trap 42).
+  const Report report = Read(
+      "mindx-dl-deviceinfo-n7",
+      {{"ManuallySeparateNPU", "Ascend910-5, nonsense,Ascend910-"},
+       {"SwitchInfoCfg",
+        R"({"FaultCode":["{\"AssembledFaultCode\":\"[0x08520003,na,npu,na]\",\"AlarmRaisedTime\":1767225600000}","{"],)"
+        R"("FaultLevel":"Separate","UpdateTime":1767225600,"NodeStatus":"UnHealthy"})"}});
+  EXPECT_EQ(Shown(*report.nodes[0].devices),
+            "unhealthy Ascend910-5, network , recovering ; Ascend910-5 ManuallySeparateNPU ");
+  EXPECT_EQ(Shown(*report.nodes[0].switches),
+            "UnHealthy [0x08520003,na,npu,na] at 2026-01-01T00:00:00Z");
+  ASSERT_EQ(report.problems.size(), 1u);
+  EXPECT_TRUE(report.problems[0].starts_with(
+      "ConfigMap mindx-dl-deviceinfo-n7: an element of FaultCode is not JSON: "))
+      << report.problems[0];
+}
+
+TEST(FaultReports, OfNodeD) {
+  const Report report = Read(
+      "mindx-dl-nodeinfo-n7",
+      {{"updateTime", "2026-01-01T00:00:00Z"},
+       {"NodeInfo",
+        R"({"NodeInfo":{"FaultDevList":[{"DeviceType":"Memory","DeviceId":2,"FaultCode":["0100001D"],"FaultLevel":"PreSeparateFault"}],"NodeStatus":"PreSeparate"},"CheckCode":"ab"})"}});
+  EXPECT_EQ(report.nodes[0].node, "n7");
+  EXPECT_EQ(Shown(*report.nodes[0].machine), "PreSeparate 0100001D");
+  EXPECT_TRUE(report.problems.empty());
+}
+
+TEST(FaultReports, OfClusterD) {
+  const Report devices =
+      ReadCluster("cluster-info-device-12",
+                  R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/Ascend910":"Ascend910-0",
+          "huawei.com/Ascend910-Unhealthy":"Ascend910-3","huawei.com/Ascend910-NetworkUnhealthy":"Ascend910-4,Ascend910-5",
+          "huawei.com/Ascend910-Recovering":"Ascend910-6","huawei.com/Ascend910-Fault":"[]"},
+          "UpdateTime":1767225601,"CmName":"mindx-dl-deviceinfo-n7","SuperPodID":0},
+          "mindx-dl-deviceinfo-n8":{"DeviceList":{"huawei.com/npu-Unhealthy":""},"UpdateTime":1767225601}})");
+  ASSERT_EQ(devices.nodes.size(), 2u);
+  EXPECT_EQ(Shown(*devices.nodes[0].devices),
+            "unhealthy Ascend910-3, network Ascend910-4+Ascend910-5, recovering Ascend910-6");
+  EXPECT_EQ(Shown(*devices.nodes[1].devices), "unhealthy , network , recovering ");
+  const Report nodes = ReadCluster(
+      "cluster-info-node-cm",
+      R"({"mindx-dl-nodeinfo-n7":{"FaultDevList":[{"DeviceType":"CPU","DeviceId":1,"FaultCode":["2C000031"],"FaultLevel":"SeparateFault"}],
+          "NodeStatus":"UnHealthy","CmName":"mindx-dl-nodeinfo-n7","UpdateTime":1767225600000}})");
+  EXPECT_EQ(Shown(*nodes.nodes[0].machine), "UnHealthy 2C000031");
+  const Report switches = ReadCluster(
+      "cluster-info-switch-0",
+      R"({"mindx-dl-switchinfo-n7":{"FaultInfo":[{"EventType":0,"AssembledFaultCode":"[0x08520003,na,L1,na]","AlarmRaisedTime":1767225600000}],
+          "FaultLevel":"SubHealthFault","UpdateTime":1767225600,"NodeStatus":"SubHealthy"}})");
+  EXPECT_EQ(Shown(*switches.nodes[0].switches),
+            "SubHealthy [0x08520003,na,L1,na] at 2026-01-01T00:00:00Z");
+  FaultsByNode merged;
+  for (const Report* report : {&devices, &nodes, &switches}) Merge(*report, merged);
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_TRUE(merged.at("n7").IsUnhealthy());
+  EXPECT_FALSE(merged.at("n7").IsClean());
+  EXPECT_TRUE(merged.at("n8").IsClean());
+}
+
+// Parts that are no longer needed stay with "" (trap 41), as cluster-info-node-cm does without
+// entries; NodeD deletes its ConfigMap when all is well (trap 37).
+TEST(FaultReports, AnEmptyPartSaysNothing) {
+  for (const char* name :
+       {"cluster-info-device-1", "cluster-info-switch-0", "cluster-info-node-cm"}) {
+    EXPECT_EQ(ReadCluster(name, ""), Report{}) << name;
+    EXPECT_EQ(Read(name, Json::object()), Report{}) << name;
+  }
+  const Report report = Read("mindx-dl-nodeinfo-n7", Json::object());
+  EXPECT_EQ(report, (Report{{{.node = "n7"}}, {}}));
+}
+
+TEST(FaultReports, OtherConfigMapsAreNone) {
+  // The names of some of the documents.
+  for (const char* name :
+       {"", "cluster-info-node", "cluster-info", "mindx-dl-deviceinfo", "chat"}) {
+    const json::Document document(ConfigMap(name, {{name, "{}"}}));
+    EXPECT_FALSE(ReadReport(document.root())) << name;
+  }
+  EXPECT_FALSE(ReadReport(json::Document(Json::array()).root()));
+}
+
+// What is not understood is told, and makes nothing faulty.
+TEST(FaultReports, WhatIsNotUnderstoodIsTold) {
+  struct Case {
+    std::string text;
+    std::string problem;
+  };
+  const Case cases[] = {
+      {"[]", "it is not a map of nodes"},
+      {R"({"n7":{}})", R"(key "n7" does not begin with mindx-dl-deviceinfo-)"},
+      {R"({"mindx-dl-deviceinfo-n7":{}})", "there is no DeviceList"},
+      {R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/npu-Unhealthy":3}}})",
+       R"("huawei.com/npu-Unhealthy" is not a text)"},
+      {R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/npu-Fault":"{}"}}})",
+       "the list of faults is not a list"},
+      {R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/npu-Fault":"[{\"fault_level\":\"L9\"}]"}}})",
+       R"(fault_level "L9" is not a level)"},
+  };
+  for (const Case& c : cases) {
+    const Report report = ReadCluster("cluster-info-device-0", c.text);
+    EXPECT_EQ(report.problems,
+              std::vector<std::string>{"ConfigMap cluster-info-device-0: " + c.problem})
+        << c.text;
+    for (const NodeReport& node : report.nodes) {
+      EXPECT_TRUE(node.devices->unhealthy.empty()) << c.text;
+    }
+  }
+  const Report status =
+      ReadCluster("cluster-info-node-cm", R"({"mindx-dl-nodeinfo-n7":{"NodeStatus":"Broken"}})");
+  EXPECT_EQ(status.nodes[0].machine->status, NodeStatus::kHealthy);
+  EXPECT_EQ(status.problems,
+            std::vector<std::string>{"ConfigMap cluster-info-node-cm: NodeStatus \"Broken\" is not "
+                                     "a status; it counts as Healthy"});
+  const std::string large(kMaxReport + 1, ' ');
+  EXPECT_EQ(ReadCluster("cluster-info-node-cm", large).problems,
+            std::vector<std::string>{"ConfigMap cluster-info-node-cm: cluster-info-node-cm has " +
+                                     std::to_string(kMaxReport + 1) +
+                                     " bytes, more than any component writes"});
+}
+
+// "UnHealthy" of NodeD and switches, "Unhealthy" elsewhere (trap 38).
+TEST(FaultReports, UnhealthyIsReadInBothSpellings) {
+  for (const char* status : {"UnHealthy", "Unhealthy"}) {
+    const Report report =
+        ReadCluster("cluster-info-node-cm",
+                    R"({"mindx-dl-nodeinfo-n":{"NodeStatus":")" + std::string(status) + R"("}})");
+    EXPECT_EQ(report.nodes[0].machine->status, NodeStatus::kUnhealthy);
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::faults
