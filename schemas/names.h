@@ -24,6 +24,16 @@ inline constexpr std::string_view kSpBlock = "sp-block";
 inline constexpr std::string_view kSpFit = "sp-fit";
 inline constexpr std::string_view kRaBlock = "ra-block";
 inline constexpr std::string_view kAffinityConfig = "huawei.com/affinity-config";
+// On a PodGroup: recovery is decided outside of the scheduler (component/clusterd).
+inline constexpr std::string_view kProcessRecoverStrategy = "ProcessRecoverStrategy";
+// Of a pod: the chips that it uses, "Ascend910-0,Ascend910-1", written by the device plugin.
+inline constexpr std::string_view kAscendReal = "huawei.com/AscendReal";
+// Written by MindCluster on pods: the rank of a pod in its job, whether a hot switch waits for it
+// to be deleted, and (labels) a fault that ClusterD found elsewhere and the role of a replica.
+inline constexpr std::string_view kRankIndex = "hccl/rankIndex";
+inline constexpr std::string_view kNeedVolcanoOpe = "needVolcanoOpe";
+inline constexpr std::string_view kFaultType = "fault-type";
+inline constexpr std::string_view kReplicaType = "training.kubeflow.org/replica-type";
 inline constexpr std::string_view kSkipAscendPlugin = "huawei.com/skip-ascend-plugin";
 
 // MindIE Motor (component/ascend-operator, component/clusterd).
@@ -65,6 +75,8 @@ inline constexpr std::string_view kPodGroupAnnotation = "scheduling.k8s.io/group
 
 // OME.
 inline constexpr std::string_view kOmeAutoscalerClass = "ome.io/autoscalerClass";
+inline constexpr std::string_view kOmeInferenceService =
+    "ome.io/inferenceservice";  // label of pods
 inline constexpr std::string_view kOmeDeploymentMode = "ome.io/deploymentMode";
 
 // Containers.

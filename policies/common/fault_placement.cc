@@ -21,10 +21,10 @@ using schemas::WorkloadView;
 // --- annotations that components write ---
 
 constexpr std::array<std::string_view, 16> kSchedulerOwned = {
-    "huawei.com/AscendReal",
+    schemas::kAscendReal,
     "huawei.com/kltDev",
     "huawei.com/pod-status",
-    "hccl/rankIndex",
+    schemas::kRankIndex,
     "predicate-time",
     "distributed-job",
     "super-pod-rank",
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 16> kSchedulerOwned = {
     "backupNewPodName",
     "backupSourcePodName",
     "needOperatorOpe",
-    "needVolcanoOpe",
+    schemas::kNeedVolcanoOpe,
     schemas::kPodGroupAnnotation,
 };
 

@@ -9,15 +9,6 @@ namespace {
 
 using json::Value;
 
-bool IsReady(const Value& node) {
-  const Value* conditions = json::FindPath(node, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return true;  // it has not told anything yet
-  const auto ready = std::find_if(conditions->begin(), conditions->end(), [](const Value& one) {
-    return json::FindString(&one, "type") == "Ready";
-  });
-  return ready == conditions->end() || json::FindString(&*ready, "status") == "True";
-}
-
 bool IsUsable(const Value& node) {
   return IsReady(node) &&
          !json::AsBool(json::FindPath(node, {"spec", "unschedulable"})).value_or(false) &&
@@ -25,6 +16,15 @@ bool IsUsable(const Value& node) {
 }
 
 }  // namespace
+
+bool IsReady(const Value& node) {
+  const Value* conditions = json::FindPath(node, {"status", "conditions"});
+  if (!json::IsArray(conditions)) return true;
+  const auto ready = std::find_if(conditions->begin(), conditions->end(), [](const Value& one) {
+    return json::FindString(&one, "type") == "Ready";
+  });
+  return ready == conditions->end() || json::FindString(&*ready, "status") == "True";
+}
 
 kube::Informer<NodeInformer::Unusable>::Options NodeInformer::InformerOptions(Options options) {
   kube::Informer<Unusable>::Options informer;

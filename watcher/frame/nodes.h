@@ -10,6 +10,10 @@
 
 namespace mindgate::watcher {
 
+// The condition Ready of a node; one that has not told anything yet is ready. Reads
+// status.conditions.
+bool IsReady(const json::Value& node);
+
 // Nodes on which nothing can be placed now: not Ready, cordoned or being deleted. Others cost no
 // memory. Without permission to read nodes none is known.
 class NodeInformer {

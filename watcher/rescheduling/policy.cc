@@ -1,0 +1,75 @@
+#include "watcher/rescheduling/policy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+bool IsSameIgnoringCase(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+FaultScheduling ReadFaultScheduling(std::string_view text, bool there) {
+  if (!there || text == "off") return FaultScheduling::kOff;
+  if (text == "force") return FaultScheduling::kForce;
+  if (text == "grace") return FaultScheduling::kGrace;
+  if (text == "external-force" || text == "external-grace") return FaultScheduling::kExternal;
+  return FaultScheduling::kUnknown;
+}
+
+SubHealthyStrategy ReadStrategy(std::string_view text) {
+  if (text == "graceExit") return SubHealthyStrategy::kGraceExit;
+  if (text == "forceExit") return SubHealthyStrategy::kForceExit;
+  if (text == "hotSwitch") return SubHealthyStrategy::kHotSwitch;
+  return SubHealthyStrategy::kIgnore;
+}
+
+}  // namespace
+
+void JobMetadata::AddLabels(const Map& labels) {
+  for (const auto& [key, value] : labels) {
+    const auto [there, is_new] = labels_.try_emplace(key, value);
+    if (!is_new && !IsSameIgnoringCase(there->second, value)) there->second += "|" + value;
+  }
+}
+
+void JobMetadata::AddAnnotations(const Map& annotations) {
+  annotations_.insert(annotations.begin(), annotations.end());
+}
+
+std::string_view JobMetadata::Label(std::string_view key) const {
+  const auto found = labels_.find(key);
+  return found == labels_.end() ? std::string_view() : found->second;
+}
+
+std::string_view JobMetadata::Annotation(std::string_view key) const {
+  const auto found = annotations_.find(key);
+  return found == annotations_.end() ? std::string_view() : found->second;
+}
+
+FaultPolicy JobMetadata::Policy() const {
+  const std::string_view app = Label(schemas::kApp);
+  FaultPolicy policy;
+  policy.written = Label(schemas::kFaultScheduling);
+  policy.fault_scheduling =
+      ReadFaultScheduling(policy.written, labels_.contains(schemas::kFaultScheduling));
+  policy.sub_healthy = ReadStrategy(Label(schemas::kSubHealthyStrategy));
+  policy.pod_rescheduling = Label(schemas::kPodRescheduling) == "on";
+  policy.process_recover = Label(schemas::kProcessRecover) == "on";
+  policy.retries = ParseGoInt(Label(schemas::kFaultRetryTimes)).value_or(0);
+  policy.only_faulty_pods =
+      labels_.contains(schemas::kOmeInferenceService) || app == schemas::kMindieController ||
+      app == schemas::kMindieCoordinator || Annotation(schemas::kRecoverPolicyPath) == "pod";
+  policy.decided_outside = annotations_.contains(schemas::kProcessRecoverStrategy);
+  return policy;
+}
+
+}  // namespace mindgate::watcher::rescheduling

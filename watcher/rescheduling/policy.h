@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace mindgate::watcher::rescheduling {
+
+// The label fault-scheduling. Any value but the five makes the plugin fail in every session.
+enum class FaultScheduling : uint8_t { kOff, kForce, kGrace, kExternal, kUnknown };
+
+// The label subHealthyStrategy; any other value is ignore.
+enum class SubHealthyStrategy : uint8_t { kIgnore, kGraceExit, kForceExit, kHotSwitch };
+
+// What a job asks for when hardware or one of its pods fails.
+struct FaultPolicy {
+  FaultScheduling fault_scheduling = FaultScheduling::kOff;
+  std::string written{};  // the value of fault-scheduling
+  SubHealthyStrategy sub_healthy = SubHealthyStrategy::kIgnore;
+  bool pod_rescheduling = false;  // faulty pods first, all of them later
+  bool process_recover = false;   // pods that are not faulty stay
+  int64_t retries = 0;            // fault-retry-times: pods that fail are looked at unless it is 0
+  bool only_faulty_pods = false;  // whatever else is written, never more than these
+  bool decided_outside = false;   // another platform decides: nothing is deleted
+  bool operator==(const FaultPolicy&) const = default;
+};
+
+// The labels and annotations of a job as the plugin sees them (mind-cluster:
+// component/ascend-for-volcano/plugin/job.go, getJobLabelFromJobInfo).
+class JobMetadata {
+ public:
+  using Map = std::map<std::string, std::string, std::less<>>;
+
+  // Of the PodGroup and of each pod. Values of one label that differ by more than their case are
+  // joined with '|', and then match nothing.
+  void AddLabels(const Map& labels);
+  // The PodGroup's come first, then those of the pods; the first value counts.
+  void AddAnnotations(const Map& annotations);
+
+  FaultPolicy Policy() const;
+
+ private:
+  std::string_view Label(std::string_view key) const;
+  std::string_view Annotation(std::string_view key) const;
+
+  Map labels_;
+  Map annotations_;
+};
+
+}  // namespace mindgate::watcher::rescheduling

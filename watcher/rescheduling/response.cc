@@ -1,0 +1,113 @@
+#include "watcher/rescheduling/response.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+bool IsFaulty(FaultType type) { return type != FaultType::kHealthy; }
+
+bool IsMaster(const Task& task) {
+  return task.rank == "0" && !task.chips.empty() && !task.is_worker;
+}
+
+std::vector<size_t> FaultyOf(const std::vector<FaultType>& types) {
+  std::vector<size_t> faulty;
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (IsFaulty(types[i])) faulty.push_back(i);
+  }
+  return faulty;
+}
+
+std::vector<size_t> AllOf(const std::vector<Task>& tasks) {
+  std::vector<size_t> all;
+  for (size_t i = 0; i < tasks.size(); ++i) all.push_back(i);
+  return all;
+}
+
+bool AnyMaster(const std::vector<Task>& tasks, const std::vector<size_t>& of) {
+  return std::any_of(of.begin(), of.end(), [&](size_t i) { return IsMaster(tasks[i]); });
+}
+
+// Those that share a logical super pod with a faulty task.
+std::vector<size_t> SuperPodsOf(const std::vector<Task>& tasks,
+                                const std::vector<FaultType>& types) {
+  std::set<int64_t> faulty;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (IsFaulty(types[i]) && tasks[i].super_pod) faulty.insert(*tasks[i].super_pod);
+  }
+  std::vector<size_t> scope;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const bool shared = tasks[i].super_pod && faulty.contains(*tasks[i].super_pod);
+    if (shared || IsFaulty(types[i])) scope.push_back(i);
+  }
+  return scope;
+}
+
+bool IsOnlySubHealth(const std::vector<FaultType>& types) {
+  return std::all_of(types.begin(), types.end(), [](FaultType type) {
+    return type == FaultType::kHealthy || type == FaultType::kSubHealthFault;
+  });
+}
+
+}  // namespace
+
+std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                            const FaultPolicy& policy, Escalation escalation) {
+  const std::vector<size_t> faulty = FaultyOf(types);
+  if (faulty.empty() || policy.only_faulty_pods) return faulty;
+  if (AnyMaster(tasks, faulty)) return AllOf(tasks);
+  if (policy.pod_rescheduling && escalation != Escalation::kWholeJob) {
+    if (escalation == Escalation::kFaultyPods) return faulty;
+    if (policy.process_recover) return faulty;
+    std::vector<size_t> wider = SuperPodsOf(tasks, types);
+    return AnyMaster(tasks, wider) ? AllOf(tasks) : wider;
+  }
+  return policy.process_recover ? faulty : AllOf(tasks);
+}
+
+Response Respond(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                 const FaultPolicy& policy, std::optional<int64_t> retries_left,
+                 Escalation escalation) {
+  Response response;
+  response.reason = ReasonOf(types);
+  const auto answer = [&](Step step, std::vector<size_t> of, std::string why) {
+    response.step = step;
+    response.tasks = std::move(of);
+    response.why = std::move(why);
+    return response;
+  };
+  if (response.reason == FaultType::kHealthy) return answer(Step::kNothing, {}, "no pod is faulty");
+  switch (policy.fault_scheduling) {
+    case FaultScheduling::kOff:
+      return answer(Step::kNothing, {}, "fault-scheduling is off or not written");
+    case FaultScheduling::kUnknown:
+      return answer(Step::kFails, {},
+                    "fault-scheduling is " + Quote(policy.written) + ", which is not a value");
+    case FaultScheduling::kExternal:
+      return answer(Step::kAnnotate, FaultyOf(types), "fault-scheduling is " + policy.written);
+    case FaultScheduling::kForce:
+    case FaultScheduling::kGrace:
+      break;
+  }
+  if (policy.decided_outside) {
+    return answer(Step::kNothing, {}, "ProcessRecoverStrategy leaves it to another platform");
+  }
+  if (response.reason == FaultType::kPodFailed && retries_left.value_or(policy.retries) <= 0) {
+    return answer(Step::kFails, {}, "fault-retry-times is used up");
+  }
+  bool force = policy.fault_scheduling == FaultScheduling::kForce;
+  std::string why = "fault-scheduling is " + policy.written;
+  if (IsOnlySubHealth(types)) {
+    force = policy.sub_healthy != SubHealthyStrategy::kGraceExit;
+    why = force ? "subHealthyStrategy takes them at once" : "subHealthyStrategy is graceExit";
+  }
+  return answer(force ? Step::kDelete : Step::kEvict, ScopeOf(tasks, types, policy, escalation),
+                std::move(why));
+}
+
+}  // namespace mindgate::watcher::rescheduling

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "watcher/rescheduling/classification.h"
+#include "watcher/rescheduling/policy.h"
+
+namespace mindgate::watcher::rescheduling {
+
+// How far a restart goes that did not help before.
+enum class Escalation : uint8_t { kFaultyPods, kSuperPods, kWholeJob };
+
+// The tasks that go, by their index. A fault of the pod with rank 0 takes the whole job, and so
+// does a wider scope that reaches it; jobs limited to their faulty pods never lose others
+// (mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go).
+std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                            const FaultPolicy& policy, Escalation escalation);
+
+enum class Step : uint8_t {
+  kNothing,
+  kDelete,    // at once, with grace period 0
+  kEvict,     // with the pods' own grace period, and by force when that takes too long
+  kAnnotate,  // huawei.com/pod-status, for a platform that acts on it
+  kFails,     // the plugin tries and cannot, in every session
+};
+
+struct Response {
+  Step step = Step::kNothing;
+  FaultType reason = FaultType::kHealthy;
+  std::vector<size_t> tasks{};  // what the step is done to
+  std::string why{};            // a sentence without its full stop, for people
+  bool operator==(const Response&) const = default;
+};
+
+// What happens to a job whose tasks are of these types. `retries_left` as far as it is known; the
+// label says how many there are at first.
+Response Respond(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                 const FaultPolicy& policy, std::optional<int64_t> retries_left = std::nullopt,
+                 Escalation escalation = Escalation::kFaultyPods);
+
+}  // namespace mindgate::watcher::rescheduling
