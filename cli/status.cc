@@ -22,6 +22,7 @@
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/service.h"
+#include "cli/status_faults.h"
 #include "cli/status_print.h"
 #include "kube/reflector.h"
 #include "watcher/frame/pods.h"
@@ -262,6 +263,14 @@ class Status {
 }  // namespace
 
 int RunStatus(const StatusOptions& options, Streams& io) {
+  if (options.faults) {
+    if (options.names.empty() && options.label_selector.empty() && !options.watch) {
+      return RunFaultStatus(options, io);
+    }
+    PrintError(io.err, "--faults is about the nodes of the cluster, and is printed once",
+               "leave out names, -l and -w");
+    return kExitUnusable;
+  }
   if (options.all_namespaces && !options.names.empty()) {
     PrintError(io.err, "names and -A cannot be combined: several namespaces may have the same name",
                "replace -A with -n NAMESPACE");
@@ -283,6 +292,9 @@ void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
           "Label selector for pods, such as app=chat. Services with at least one matching pod are "
           "shown",
           "STATUS_SELECTOR", "SELECTOR");
+  AddSwitch(*command, "--faults", options->faults,
+            "Show faulty nodes and chips as MindCluster reports them, and the pods on them",
+            "STATUS_FAULTS");
   AddSwitch(*command, "-w,--watch", options->watch, "Watch for changes and print again",
             "STATUS_WATCH");
   AddOutputOption(*command, options->output, {"table", "wide", "name", "yaml", "json", "jsonpath"},
@@ -298,6 +310,7 @@ Examples:
   mindgate status -n serving
   mindgate status chat -n serving -o wide
   mindgate status -A -w
+  mindgate status --faults
   mindgate status -A -o json | jq '.services[] | select(.aim != null)'
   mindgate status chat -o jsonpath='{.services[*].groups[?(@.waiting>0)].group}{"\n"}')");
   command->callback([options, &io, &exit_code] { exit_code = RunStatus(*options, io); });

@@ -16,6 +16,7 @@ struct StatusOptions {
   std::string label_selector = {};      // for pods: selects services with a matching pod
   bool all_namespaces = false;
   bool watch = false;
+  bool faults = false;  // faulty nodes and chips of the cluster instead
   OutputFormat output = "table";
   ColorMode color = ColorMode::kAuto;
 };

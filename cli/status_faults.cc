@@ -1,0 +1,275 @@
+#include "cli/status_faults.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/connection.h"
+#include "cli/evaluate.h"
+#include "cli/status_print.h"
+#include "watcher/rescheduling/survey.h"
+
+namespace mindgate::cli {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+using watcher::faults::ChipFault;
+using watcher::faults::HardwareFaults;
+using watcher::faults::NodeFaults;
+using watcher::faults::NodeStatus;
+using watcher::rescheduling::Response;
+using watcher::rescheduling::Step;
+using watcher::rescheduling::Survey;
+using watcher::rescheduling::SurveyedJob;
+using watcher::rescheduling::SurveyedPod;
+
+// One faulty part of a node.
+struct FaultyPart {
+  std::string what;   // "node", "switch", "Ascend910-3"
+  std::string state;  // "NotReady", "UnHealthy", "RestartNPU"
+  std::vector<std::string> codes{};
+  std::optional<Time> since{};
+  // The pods that are faulty because of it.
+  std::vector<const SurveyedPod*> pods{};
+};
+
+std::vector<const SurveyedPod*> PodsOn(const Survey& survey, const std::string& node,
+                                       std::string_view chip = "") {
+  std::vector<const SurveyedPod*> pods;
+  for (const SurveyedPod& pod : survey.pods) {
+    if (pod.task.node != node) continue;
+    if (chip.empty() || pod.task.chips.contains(chip)) pods.push_back(&pod);
+  }
+  return pods;
+}
+
+// A chip's worst level, or in which list it stands.
+FaultyPart PartOf(const Survey& survey, const std::string& node, const std::string& chip,
+                  const watcher::faults::DeviceFaults& devices) {
+  FaultyPart part{.what = chip, .state = ""};
+  auto level = watcher::faults::FaultLevel::kNormal;
+  for (const ChipFault& fault : devices.faults) {
+    if (fault.chip != chip) continue;
+    level = std::max(level, fault.level);
+    part.codes.insert(part.codes.end(), fault.codes.begin(), fault.codes.end());
+    if (fault.since) part.since = std::min(part.since.value_or(*fault.since), *fault.since);
+  }
+  const bool unhealthy = devices.unhealthy.contains(chip);
+  const bool network = devices.network_unhealthy.contains(chip);
+  part.state = level != watcher::faults::FaultLevel::kNormal
+                   ? std::string(watcher::faults::FaultLevelName(level))
+               : unhealthy ? "Unhealthy"
+               : network   ? "NetworkUnhealthy"
+                           : "Recovering";
+  if (unhealthy) part.pods = PodsOn(survey, node, chip);
+  return part;
+}
+
+void AddHardware(const Survey& survey, const std::string& node, const char* what,
+                 const HardwareFaults& faults, std::vector<FaultyPart>& parts) {
+  if (faults.status == NodeStatus::kHealthy && faults.codes.empty()) return;
+  FaultyPart part{.what = what,
+                  .state = std::string(watcher::faults::NodeStatusName(faults.status)),
+                  .codes = faults.codes,
+                  .since = faults.since};
+  if (faults.status == NodeStatus::kUnhealthy) part.pods = PodsOn(survey, node);
+  parts.push_back(std::move(part));
+}
+
+std::vector<FaultyPart> PartsOf(const Survey& survey, const std::string& node) {
+  std::vector<FaultyPart> parts;
+  if (survey.not_ready.contains(node)) {
+    parts.push_back({.what = "node", .state = "NotReady", .pods = PodsOn(survey, node)});
+  }
+  const auto found = survey.nodes.find(node);
+  if (found == survey.nodes.end()) return parts;
+  const NodeFaults& faults = found->second;
+  AddHardware(survey, node, "node", faults.machine, parts);
+  AddHardware(survey, node, "switch", faults.switches, parts);
+  std::set<std::string> chips;
+  for (const auto* list :
+       {&faults.devices.unhealthy, &faults.devices.network_unhealthy, &faults.devices.recovering}) {
+    chips.insert(list->begin(), list->end());
+  }
+  for (const ChipFault& fault : faults.devices.faults) chips.insert(fault.chip);
+  for (const std::string& chip : chips) {
+    FaultyPart part = PartOf(survey, node, chip, faults.devices);
+    if (chip.empty()) part.what = "all chips";
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::set<std::string> NodesOf(const Survey& survey) {
+  std::set<std::string> nodes = {survey.not_ready.begin(), survey.not_ready.end()};
+  for (const auto& [node, faults] : survey.nodes) nodes.insert(node);
+  return nodes;
+}
+
+std::string PodText(const SurveyedPod& pod) {
+  return pod.ns + "/" + pod.task.pod + (pod.pod_group.empty() ? " (no PodGroup)" : "");
+}
+
+std::string SourceText(const Survey& survey) {
+  const std::string reports =
+      std::to_string(survey.reports) + (survey.reports == 1 ? " ConfigMap" : " ConfigMaps");
+  if (survey.by_clusterd) return "ClusterD, in " + reports;
+  if (survey.reports > 0) {
+    return "the nodes themselves, in " + reports +
+           ": ClusterD reports nothing, so public faults are not known";
+  }
+  return "nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or NodeD";
+}
+
+// "2 of 4 pods are evicted (fault-scheduling is grace): p0, p1"
+std::string WhatHappens(const SurveyedJob& job) {
+  const Response& response = job.response;
+  std::vector<std::string> pods;
+  for (const size_t i : response.tasks) pods.push_back(job.tasks[i].pod);
+  const std::string count = std::to_string(pods.size()) + " of " +
+                            std::to_string(job.tasks.size()) +
+                            (job.tasks.size() == 1 ? " pod" : " pods");
+  const std::string verb = pods.size() == 1 ? " is " : " are ";
+  const std::string why = " (" + response.why + "): " + Join(pods, ", ");
+  switch (response.step) {
+    case Step::kNothing:
+      return "nothing: " + response.why;
+    case Step::kDelete:
+      return count + verb + "deleted" + why;
+    case Step::kEvict:
+      return count + verb + "evicted, and deleted by force after 15 minutes" + why;
+    case Step::kAnnotate:
+      return count + verb + "annotated" + why;
+    case Step::kFails:
+      return "it cannot be restarted: " + response.why;
+  }
+  return "";
+}
+
+std::string_view StepName(Step step) {
+  switch (step) {
+    case Step::kNothing:
+      return "nothing";
+    case Step::kDelete:
+      return "delete";
+    case Step::kEvict:
+      return "evict";
+    case Step::kAnnotate:
+      return "annotate";
+    case Step::kFails:
+      return "fails";
+  }
+  return "";
+}
+
+void PrintJobTable(const Survey& survey, const Paint& paint, std::ostream& out) {
+  Table table({"JOB", "FAULT", "WHAT MINDCLUSTER DOES"});
+  for (const SurveyedJob& job : survey.jobs) {
+    table.Add({job.ns + "/" + job.pod_group,
+               std::string(watcher::rescheduling::FaultTypeName(job.response.reason)),
+               WhatHappens(job)});
+  }
+  if (table.empty()) return;
+  out << "\n";
+  table.Print(paint, out);
+}
+
+void PrintFaultTable(const Survey& survey, Time now, const Paint& paint, std::ostream& out) {
+  out << "Reported by " << SourceText(survey) << ".\n";
+  Table table({"NODE", "PART", "STATE", "CODES", "SINCE", "FAULTY PODS"});
+  for (const std::string& node : NodesOf(survey)) {
+    bool first = true;
+    for (const FaultyPart& part : PartsOf(survey, node)) {
+      std::vector<std::string> pods;
+      for (const SurveyedPod* pod : part.pods) pods.push_back(PodText(*pod));
+      table.Add({first ? node : "", part.what, part.state,
+                 part.codes.empty() ? "<none>" : Join(part.codes, ","),
+                 part.since ? AgeText(now - *part.since) : "<unknown>",
+                 pods.empty() ? "<none>" : Join(pods, ", ")});
+      first = false;
+    }
+  }
+  if (table.empty()) {
+    out << "No faulty nodes and chips.\n";
+  } else {
+    table.Print(paint, out);
+  }
+  PrintJobTable(survey, paint, out);
+}
+
+OrderedJson JobJson(const SurveyedJob& job) {
+  std::vector<std::string> pods;
+  for (const size_t i : job.response.tasks) pods.push_back(job.tasks[i].pod);
+  return {{"namespace", job.ns},
+          {"podGroup", job.pod_group},
+          {"pods", job.tasks.size()},
+          {"fault", watcher::rescheduling::FaultTypeName(job.response.reason)},
+          {"step", StepName(job.response.step)},
+          {"of", std::move(pods)},
+          {"why", job.response.why}};
+}
+
+OrderedJson FaultJson(const Survey& survey) {
+  OrderedJson nodes = OrderedJson::array();
+  for (const std::string& node : NodesOf(survey)) {
+    OrderedJson parts = OrderedJson::array();
+    for (const FaultyPart& part : PartsOf(survey, node)) {
+      OrderedJson pods = OrderedJson::array();
+      for (const SurveyedPod* pod : part.pods) {
+        pods.push_back(
+            {{"namespace", pod->ns}, {"name", pod->task.pod}, {"podGroup", pod->pod_group}});
+      }
+      parts.push_back(
+          {{"part", part.what},
+           {"state", part.state},
+           {"codes", part.codes},
+           {"since", part.since ? OrderedJson(FormatTime(*part.since)) : OrderedJson(nullptr)},
+           {"faultyPods", std::move(pods)}});
+    }
+    nodes.push_back({{"node", node}, {"parts", std::move(parts)}});
+  }
+  OrderedJson jobs = OrderedJson::array();
+  for (const SurveyedJob& job : survey.jobs) jobs.push_back(JobJson(job));
+  return {{"reportedBy", survey.by_clusterd   ? "clusterd"
+                         : survey.reports > 0 ? "nodes"
+                                              : "nobody"},
+          {"nodes", std::move(nodes)},
+          {"jobs", std::move(jobs)},
+          {"problems", survey.problems}};
+}
+
+}  // namespace
+
+int RunFaultStatus(const StatusOptions& options, Streams& io) {
+  const SystemClock clock;
+  const auto connection = Connect(options.cluster, clock, ForPeople(), io);
+  if (connection == nullptr) return kExitUnusable;
+  const auto survey = watcher::rescheduling::TakeSurvey(connection->client(), {});
+  if (!survey) {
+    PrintError(io.err, "faults cannot be read: " + survey.error().message,
+               "it takes the rights to list ConfigMaps in mindx-dl and kube-system, nodes, and "
+               "the pods and PodGroups of all namespaces");
+    return kExitUnusable;
+  }
+  const WarningSink warn = PrintWarnings(io.err);
+  for (const std::string& problem : survey->problems) warn(problem);
+  const Paint paint(options.color, io.out_is_terminal);
+  return PrintOutput(options.output,
+                     {.document = [&] { return FaultJson(*survey); },
+                      .names =
+                          [&] {
+                            std::vector<std::string> names;
+                            for (const std::string& node : NodesOf(*survey)) {
+                              names.push_back("node/" + node);
+                            }
+                            return names;
+                          },
+                      .text = [&](std::ostream& out,
+                                  bool) { PrintFaultTable(*survey, clock.WallNow(), paint, out); }},
+                     io);
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,189 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kube/fake_api_server.h"
+#include "support/cli.h"
+
+// `mindgate status --faults`.
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+using kube::testing::FakeApiServer;
+using ::mindgate::testing::Cli;
+namespace resources = kube::resources;
+
+struct StatusFaults : ::testing::Test {
+  FakeApiServer server;
+
+  StatusFaults() { server.Register({.resource = resources::kPodGroups, .custom = true}); }
+  void PutReport(const std::string& ns, const std::string& name, const std::string& label,
+                 const Json& data) {
+    server.Put(resources::kConfigMaps,
+               {{"metadata", {{"namespace", ns}, {"name", name}, {"labels", {{label, "true"}}}}},
+                {"data", data}});
+  }
+  void PutNode(const std::string& name, const char* ready) {
+    server.Put(resources::kNodes,
+               {{"metadata", {{"name", name}}},
+                {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready}}}}}}});
+  }
+  void PutPod(const std::string& name, const std::string& node, const std::string& chips,
+              const std::string& pod_group = "") {
+    Json pod = {{"metadata", {{"namespace", "infer"}, {"name", name}}},
+                {"spec", {{"nodeName", node}}},
+                {"status", {{"phase", "Running"}}}};
+    if (!chips.empty()) pod["metadata"]["annotations"]["huawei.com/AscendReal"] = chips;
+    if (!pod_group.empty()) {
+      pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = pod_group;
+    }
+    server.Put(resources::kPods, pod);
+  }
+  // A PodGroup with a pod on each of the nodes, with chip 3.
+  void PutJob(const std::string& name, const Json& labels, const std::vector<std::string>& nodes) {
+    server.Put(resources::kPodGroups,
+               {{"metadata", {{"namespace", "infer"}, {"name", name}, {"labels", labels}}}});
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      server.Put(resources::kPods, {{"metadata",
+                                     {{"namespace", "infer"},
+                                      {"name", name + "-" + std::to_string(i)},
+                                      {"annotations",
+                                       {{"scheduling.k8s.io/group-name", name},
+                                        {"hccl/rankIndex", std::to_string(i)},
+                                        {"huawei.com/AscendReal", "Ascend910-3"}}}}},
+                                    {"spec", {{"nodeName", nodes[i]}}},
+                                    {"status", {{"phase", "Running"}}}});
+    }
+  }
+  auto Run(std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"status", "--faults", "--server", server.url()});
+    return Cli(more);
+  }
+};
+
+constexpr const char* kDevices = R"({
+  "mindx-dl-deviceinfo-n6":{"DeviceList":{"huawei.com/Ascend910-Unhealthy":""},"UpdateTime":1767225601},
+  "mindx-dl-deviceinfo-n7":{"DeviceList":{
+     "huawei.com/Ascend910-Unhealthy":"Ascend910-3","huawei.com/Ascend910-NetworkUnhealthy":"Ascend910-4",
+     "huawei.com/Ascend910-Fault":"[{\"npu_name\":\"Ascend910-3\",\"fault_level\":\"RestartNPU\",\"fault_code\":\"80E18005\"}]"},
+     "UpdateTime":1767225601}})";
+
+TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
+  PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+            {{"cluster-info-device-0", kDevices}});
+  PutReport(
+      "mindx-dl", "cluster-info-node-cm", "mx-consumer-volcano",
+      {{"cluster-info-node-cm",
+        R"({"mindx-dl-nodeinfo-n8":{"FaultDevList":[{"FaultCode":["2C000031"]}],"NodeStatus":"UnHealthy"}})"}});
+  // A node's own report is not read while ClusterD speaks.
+  PutReport("kube-system", "mindx-dl-deviceinfo-n6", "mx-consumer-cim",
+            {{"ManuallySeparateNPU", "Ascend910-0"}});
+  for (const char* node : {"n6", "n7", "n8"}) PutNode(node, "True");
+  PutNode("n9", "Unknown");
+  PutPod("p0", "n6", "Ascend910-3");
+  PutPod("p1", "n7", "Ascend910-2,Ascend910-3", "job");
+  PutPod("p2", "n7", "Ascend910-4");
+  PutPod("p3", "n8", "");
+  PutPod("p4", "n9", "Ascend910-0");
+  const auto told = Run();
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_EQ(told.err, "");
+  EXPECT_EQ(
+      told.out,
+      "Reported by ClusterD, in 2 ConfigMaps.\n"
+      "NODE   PART          STATE              CODES      SINCE       FAULTY PODS\n"
+      "n7     Ascend910-3   RestartNPU         80E18005   <unknown>   infer/p1\n"
+      "       Ascend910-4   NetworkUnhealthy   <none>     <unknown>   <none>\n"
+      "n8     node          UnHealthy          2C000031   <unknown>   infer/p3 (no "
+      "PodGroup)\n"
+      "n9     node          NotReady           <none>     <unknown>   infer/p4 (no PodGroup)\n");
+  EXPECT_EQ(Run({"-o", "name"}).out, "node/n7\nnode/n8\nnode/n9\n");
+  const Json json = Json::parse(Run({"-o", "json"}).out);
+  EXPECT_EQ(json["reportedBy"], "clusterd");
+  EXPECT_EQ(
+      json["nodes"][0]["parts"][0],
+      (Json{{"part", "Ascend910-3"},
+            {"state", "RestartNPU"},
+            {"codes", {"80E18005"}},
+            {"since", nullptr},
+            {"faultyPods", {{{"namespace", "infer"}, {"name", "p1"}, {"podGroup", "job"}}}}}));
+}
+
+// By the labels of the PodGroup and all of its pods, also of those on healthy nodes.
+TEST_F(StatusFaults, SaysWhatHappensToJobs) {
+  PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+            {{"cluster-info-device-0", kDevices}});
+  PutJob("a", {{"fault-scheduling", "force"}}, {"n6", "n7", "n6"});
+  PutJob("b", {{"fault-scheduling", "grace"}, {"pod-rescheduling", "on"}}, {"n6", "n7"});
+  PutJob("c", {{"fault-scheduling", "Force"}}, {"n7"});
+  PutJob("d", {{"fault-scheduling", "external-grace"}}, {"n7"});
+  PutJob("e", Json::object(), {"n7"});
+  PutJob("healthy", {{"fault-scheduling", "force"}}, {"n6"});
+  const std::string out = Run().out;
+  EXPECT_EQ(out.substr(out.find("\n\n") + 2),
+            R"(JOB       FAULT           WHAT MINDCLUSTER DOES
+infer/a   CardUnhealthy   3 of 3 pods are deleted (fault-scheduling is force): a-0, a-1, a-2
+infer/b   CardUnhealthy   1 of 2 pods is evicted, and deleted by force after 15 minutes (fault-scheduling is grace): b-1
+infer/c   CardUnhealthy   it cannot be restarted: fault-scheduling is "Force", which is not a value
+infer/d   CardUnhealthy   1 of 1 pod is annotated (fault-scheduling is external-grace): d-0
+infer/e   CardUnhealthy   nothing: fault-scheduling is off or not written
+)");
+  const Json json = Json::parse(Run({"-o", "json"}).out);
+  EXPECT_EQ(json["jobs"][1], (Json{{"namespace", "infer"},
+                                   {"podGroup", "b"},
+                                   {"pods", 2},
+                                   {"fault", "CardUnhealthy"},
+                                   {"step", "evict"},
+                                   {"of", {"b-1"}},
+                                   {"why", "fault-scheduling is grace"}}));
+}
+
+TEST_F(StatusFaults, AsksTheNodesWhereClusterDIsAbsent) {
+  PutReport("kube-system", "mindx-dl-deviceinfo-n6", "mx-consumer-cim",
+            {{"ManuallySeparateNPU", "Ascend910-0"}});
+  PutReport("mindx-dl", "mindx-dl-nodeinfo-n6", "mx-consumer-cim", {{"NodeInfo", "{"}});
+  const auto told = Run();
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_EQ(told.out,
+            "Reported by the nodes themselves, in 2 ConfigMaps: ClusterD reports nothing, so "
+            "public faults are not known.\n"
+            "NODE   PART          STATE                 CODES    SINCE       FAULTY PODS\n"
+            "n6     Ascend910-0   ManuallySeparateNPU   <none>   <unknown>   <none>\n");
+  EXPECT_TRUE(
+      told.err.starts_with("Warning: ConfigMap mindx-dl-nodeinfo-n6: NodeInfo is not JSON: "))
+      << told.err;
+}
+
+TEST_F(StatusFaults, AHealthyClusterAndOneWithoutMindCluster) {
+  EXPECT_EQ(Run().out,
+            "Reported by nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or "
+            "NodeD.\nNo faulty nodes and chips.\n");
+  PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+            {{"cluster-info-device-0", ""}});
+  EXPECT_EQ(Run().out, "Reported by ClusterD, in 1 ConfigMap.\nNo faulty nodes and chips.\n");
+}
+
+// Without Volcano nobody moves pods.
+TEST(StatusFaultsWithoutVolcano, ShowsNoJobs) {
+  FakeApiServer server;
+  const auto told = Cli({"status", "--faults", "--server", server.url()});
+  EXPECT_EQ(told.code, 0) << told.err;
+}
+
+TEST_F(StatusFaults, SaysWhatItMayNotRead) {
+  server.Forbid("list", "nodes");
+  const auto told = Run();
+  EXPECT_EQ(told.code, 2);
+  EXPECT_TRUE(told.err.starts_with("error: faults cannot be read: ")) << told.err;
+}
+
+TEST_F(StatusFaults, IsNotAboutServices) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"chat"}, {"-l", "a=b"}, {"-w"}}) {
+    EXPECT_EQ(Run(more).code, 2);
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::cli
