@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/natural_order.h"
 #include "base/text.h"
 #include "cli/connection.h"
 #include "cli/evaluate.h"
@@ -89,7 +90,7 @@ std::vector<FaultyPart> PartsOf(const Survey& survey, const std::string& node) {
   const NodeFaults& faults = found->second;
   AddHardware(survey, node, "node", faults.machine, parts);
   AddHardware(survey, node, "switch", faults.switches, parts);
-  std::set<std::string> chips;
+  std::set<std::string, NaturalOrder> chips;
   for (const auto* list :
        {&faults.devices.unhealthy, &faults.devices.network_unhealthy, &faults.devices.recovering}) {
     chips.insert(list->begin(), list->end());
@@ -103,8 +104,8 @@ std::vector<FaultyPart> PartsOf(const Survey& survey, const std::string& node) {
   return parts;
 }
 
-std::set<std::string> NodesOf(const Survey& survey) {
-  std::set<std::string> nodes = {survey.not_ready.begin(), survey.not_ready.end()};
+std::set<std::string, NaturalOrder> NodesOf(const Survey& survey) {
+  std::set<std::string, NaturalOrder> nodes = {survey.not_ready.begin(), survey.not_ready.end()};
   for (const auto& [node, faults] : survey.nodes) nodes.insert(node);
   return nodes;
 }

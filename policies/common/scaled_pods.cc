@@ -243,8 +243,8 @@ constexpr Rule kScaledPodRules[] = {
      .fix = "Write huawei.com/schedule_minAvailable: \"1\". Where the pods are one instance "
             "together, use a kind whose pods are: a LeaderWorkerSet, a PodSet or an AscendJob.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and "
-               "npu.go (jobReady). Only where elasticScaling.mode is enforce. A warning, because "
-               "a number that every shape wants does start, and the rule may be changed to one",
+               "npu.go (jobReady). Only where elasticScaling.mode is enforce. A warning, because a "
+               "number that every shape wants does start, and the rule may be changed to one",
      .check = CheckScaledGang},
 };
 

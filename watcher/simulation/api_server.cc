@@ -114,8 +114,7 @@ bool IsGoing(const Json& object) { return object.at("metadata").contains("deleti
 
 }  // namespace
 
-// --- those who make and change pods
-// ---------------------------------------------------------------
+// --- those who make and change pods ---
 
 std::string ApiServer::Put(Change change, const PodName& name, Json object) {
   object["metadata"]["resourceVersion"] = std::to_string(++version_);
@@ -170,8 +169,7 @@ std::optional<Json> ApiServer::Find(const PodName& name) const {
   return Read(name);
 }
 
-// --- calls
-// ----------------------------------------------------------------------------------------
+// --- calls ---
 
 kube::Answer<HttpAnswer> ApiServer::Send(const HttpCall& call, std::stop_token stop) {
   if (stop.stop_requested()) return kube::Failed(kube::Reason::kStopped, "stopped");

@@ -46,8 +46,7 @@ ReconcileLoop<ServiceKey>::Options Replica::LoopOptions() {
           .forget = [this](const ServiceKey& key) { reconciler_.Forget(key); }};
 }
 
-// --- what it is told
-// ------------------------------------------------------------------------------
+// --- what it is told ---
 
 void Replica::Later(std::chrono::seconds delay, std::function<void()> tell) {
   Time due = clock_.WallNow() + options_.watch_delay + delay;
@@ -107,8 +106,7 @@ std::optional<kube::Answer<kube::HttpAnswer>> Replica::FailureOf(const kube::Htt
   return kube::HttpAnswer{.status = static_cast<int>(found->calls.status)};
 }
 
-// --- what it does
-// ---------------------------------------------------------------------------------
+// --- what it does ---
 
 bool Replica::Deliver() {
   bool any = false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/duration.h"
+#include "base/natural_order.h"
 #include "base/text.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
@@ -16,33 +17,6 @@ namespace {
 
 using json::Child;
 using std::chrono::seconds;
-
-// Names in order, with the numbers in them as numbers: npu-2 before npu-10.
-bool NameLess(const std::string& left, const std::string& right) {
-  const auto digits_of = [](std::string_view text) {
-    return text.substr(0, text.find_first_not_of("0123456789"));
-  };
-  const auto value_of = [](std::string_view digits) {
-    digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-    return std::pair(digits.size(), digits);
-  };
-  std::string_view a = left;
-  std::string_view b = right;
-  while (!a.empty() && !b.empty()) {
-    const auto digits_a = digits_of(a);
-    const auto digits_b = digits_of(b);
-    if (!digits_a.empty() && !digits_b.empty()) {
-      const auto value_a = value_of(digits_a);
-      const auto value_b = value_of(digits_b);
-      if (value_a != value_b) return value_a < value_b;
-    } else if (a.front() != b.front()) {
-      return a.front() < b.front();
-    }
-    a.remove_prefix(std::max<size_t>(digits_a.size(), 1));
-    b.remove_prefix(std::max<size_t>(digits_b.size(), 1));
-  }
-  return a.empty() && b.empty() ? left < right : a.empty();
-}
 
 // Finds what names refer to, and follows what is there at which time.
 class Resolver {
@@ -107,7 +81,7 @@ class Resolver {
       }
     }
     std::sort(scenario_.nodes.begin(), scenario_.nodes.end(),
-              [](const NodeSpec& a, const NodeSpec& b) { return NameLess(a.name, b.name); });
+              [](const NodeSpec& a, const NodeSpec& b) { return NaturalLess(a.name, b.name); });
     for (size_t i = 0; i < scenario_.nodes.size(); ++i) nodes_[scenario_.nodes[i].name] = i;
   }
 

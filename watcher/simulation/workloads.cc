@@ -54,8 +54,7 @@ std::span<const Workloads::Place> Workloads::PlacesOf(size_t instance) const {
 
 void Workloads::Wake(size_t place, Time at) { alarms_.insert({at, place}); }
 
-// --- what the API server tells
-// --------------------------------------------------------------------
+// --- what the API server tells ---
 
 void Workloads::PodChanged(ApiServer::Change change, const ApiServer::PodName& name,
                            const Json& object) {
@@ -142,8 +141,7 @@ void Workloads::Touch(size_t service) {
   }
 }
 
-// --- what happens to instances
-// --------------------------------------------------------------------
+// --- what happens to instances ---
 
 void Workloads::Submit(const InstanceSpec& spec) {
   int64_t revision = 1;
@@ -247,8 +245,7 @@ void Workloads::SetReady(size_t node, bool ready) {
   }
 }
 
-// --- owners and kubelets
-// --------------------------------------------------------------------------
+// --- owners and kubelets ---
 
 bool Workloads::RingAlarms() {
   const Time now = clock_.WallNow();
@@ -298,8 +295,7 @@ std::optional<Time> Workloads::next_due() const {
   return alarms_.empty() ? std::nullopt : std::optional(alarms_.begin()->first);
 }
 
-// --- rolling updates
-// ------------------------------------------------------------------------------
+// --- rolling updates ---
 
 void Workloads::RollOut(const Rollout& rollout, size_t service) {
   Deployment& deployment = deployments_[{service, rollout.workload}];
@@ -382,8 +378,7 @@ bool Workloads::ScaleDown(const Deployment& deployment, const std::vector<size_t
   return any;
 }
 
-// --- the scheduler
-// --------------------------------------------------------------------------------
+// --- the scheduler ---
 
 Workloads::Turn Workloads::TurnOf(const Live& live, size_t instance) {
   return {-live.spec->priority, live.seen->since, live.spec->name, instance};
