@@ -229,16 +229,16 @@ class Storm {
       ++totals_.writes;
       if (!*watcher.holds) Break("a write of a watcher that does not lead: " + call.path);
     }
-    if (!calm_ && dice_.OneIn(6)) {
-      NoteHalf(watcher, call);
-      if (auto failed = FailBefore()) return *std::move(failed);
-    }
     const PodName name = NameOf(call.path);
     const auto before = server_.Find(name);
     const bool dry = call.path.find("dryRun") != std::string::npos ||
                      call.body.find("dryRun") != std::string::npos;
-    if (call.method == "PATCH" && before) CheckGrant(watcher, name, *before);
     if (call.method == "DELETE" && before && !dry) CheckDelete(watcher, name, *before);
+    if (!calm_ && dice_.OneIn(6)) {
+      NoteHalf(watcher, call);
+      if (auto failed = FailBefore()) return *std::move(failed);
+    }
+    if (call.method == "PATCH" && before) CheckGrant(watcher, name, *before);
     auto answer = server_.Send(call, stop);
     if (before) {
       const std::string uid = (*before)["metadata"]["uid"].get<std::string>();

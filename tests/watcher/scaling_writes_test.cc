@@ -139,6 +139,17 @@ TEST_F(ScalingWritesTest, AGiveUpThatFailedHalfWayIsFinishedFirst) {
   EXPECT_FALSE(cluster.IsOpen("p1-0")) << "it would run again at once";
 }
 
+// As an admission webhook of somebody else may answer: the pod is still there, and the same one.
+TEST_F(ScalingWritesTest, AGiveUpThatMeetsAConflictIsFinishedToo) {
+  PutAll(Json::object(), RefusedSince("2026-01-01T00:00:00Z"));
+  const kube::testing::When of_the_second{.method = "DELETE", .target_part = "/pods/p1-1"};
+  cluster.server.AnswerNext(1, of_the_second, StatusAnswer(409, "Conflict", "not now"));
+  watcher.Start();
+  ASSERT_TRUE(GivenUpInTime());
+  EXPECT_TRUE(Eventually([&] { return Goes("p1-1"); }));
+  EXPECT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
+}
+
 TEST_F(ScalingWritesTest, NoWriteFollowsTheLossOfTheLease) {
   PutAll(Json::object(), RefusedSince("2026-01-01T00:00:00Z"));
   const auto gate = cluster.server.Hold({.method = "DELETE"});

@@ -333,7 +333,7 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
     GivingUp& giving_up = run.state.giving_up[outcome->instance];
     giving_up = {*outcome, UidsOf(instance), {}};
     for (const PodState* pod : instance.pods) {
-      if (Delete(run, *pod, "") != Done::kNo) giving_up.deleted.insert(pod->uid);
+      if (Delete(run, *pod, "") == Done::kYes) giving_up.deleted.insert(pod->uid);
     }
     if (CountWhenDone(giving_up)) names.erase(outcome->instance);
   }
@@ -348,7 +348,8 @@ bool Reconciler::CountWhenDone(GivingUp& giving_up) {
   return true;
 }
 
-// Deletes what is left of those that are given up. False as long as the watch shows a pod of them:
+// Deletes what is left of those that are given up, which the watch tells and no refusal: a conflict
+// may be of another kind than that of the UID. False as long as the watch shows a pod of them:
 // a decision would take the instance for one that starts.
 bool Reconciler::FinishGivingUp(Run& run) {
   bool finished = true;
@@ -363,7 +364,7 @@ bool Reconciler::FinishGivingUp(Run& run) {
       const auto pod = live.find(uid);
       // What is not there any more need not be deleted.
       if (pod == live.end() ||
-          (!giving_up.deleted.contains(uid) && Delete(run, *pod->second, "") != Done::kNo)) {
+          (!giving_up.deleted.contains(uid) && Delete(run, *pod->second, "") == Done::kYes)) {
         giving_up.deleted.insert(uid);
       }
       any_live = any_live || pod != live.end();
