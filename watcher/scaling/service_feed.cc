@@ -1,6 +1,7 @@
 #include "watcher/scaling/service_feed.h"
 
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "base/thread.h"
@@ -40,7 +41,7 @@ void ServiceFeed::Subscribe() {
     if (pod) pod->unreadable = true;
     return PodPtrOf(std::move(pod));
   };
-  pods.changed = [this](const PodPtr& before, const PodPtr& after) { PodChanged(before, after); };
+  pods.changed = [this](const PodPtr& before, const PodPtr& after) { Changed(before, after); };
   pods.became_current = options_.became_current;
   pods_.Subscribe<PodState>(std::move(pods));
 }
@@ -72,7 +73,8 @@ kube::Informer<PodGroupPtr>::Options ServiceFeed::PodGroupOptions() {
   // Of what phase it is stands in what could not be read.
   groups.left_out = [](const Value&) { return std::optional<PodGroupPtr>(); };
   groups.changed = [this](const std::string&, const PodGroupPtr* before, const PodGroupPtr* after) {
-    PodGroupChanged(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
+    Changed<PodGroupState>(before == nullptr ? nullptr : *before,
+                           after == nullptr ? nullptr : *after);
   };
   groups.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
     pod_groups_fail_ = true;
@@ -88,24 +90,18 @@ kube::Informer<PodGroupPtr>::Options ServiceFeed::PodGroupOptions() {
   return groups;
 }
 
-// In the thread of the pods, one change at a time.
-void ServiceFeed::PodChanged(const PodPtr& before, const PodPtr& after) {
+// In the thread of the pods or of the PodGroups, one change at a time in each.
+template <typename T>
+void ServiceFeed::Changed(const std::shared_ptr<const T>& before,
+                          const std::shared_ptr<const T>& after) {
   std::vector<ServiceKey> concerned;
   {
     const MutexLock lock(changes_);
-    concerned = index_.PodChanged(before, after);
-    FollowRulesOf(before == nullptr ? nullptr : &before->service,
-                  after == nullptr ? nullptr : &after->service);
-  }
-  Tell(concerned);
-}
-
-// In the thread of the PodGroups.
-void ServiceFeed::PodGroupChanged(const PodGroupPtr& before, const PodGroupPtr& after) {
-  std::vector<ServiceKey> concerned;
-  {
-    const MutexLock lock(changes_);
-    concerned = index_.PodGroupChanged(before, after);
+    if constexpr (std::is_same_v<T, PodState>) {
+      concerned = index_.PodChanged(before, after);
+    } else {
+      concerned = index_.PodGroupChanged(before, after);
+    }
     FollowRulesOf(before == nullptr ? nullptr : &before->service,
                   after == nullptr ? nullptr : &after->service);
   }

@@ -68,8 +68,8 @@ class ServiceFeed {
     return pod_groups_.synced() || pod_groups_fail_ || !options_.wants_pod_groups();
   }
   void FollowPodGroups(const std::stop_token& stop);
-  void PodChanged(const PodPtr& before, const PodPtr& after);
-  void PodGroupChanged(const PodGroupPtr& before, const PodGroupPtr& after);
+  template <typename T>
+  void Changed(const std::shared_ptr<const T>& before, const std::shared_ptr<const T>& after);
   void FollowRulesOf(const ServiceKey* before, const ServiceKey* after) REQUIRES(changes_);
   void Tell(const std::vector<ServiceKey>& concerned) const;
 
