@@ -174,9 +174,13 @@ Service Reconciler::ServiceOf(const Run& run) {
   }
   std::erase_if(state.unfinished,
                 [&](const std::string& name) { return run.Find(name) == nullptr; });
+  // Also while other pods of it show that it was granted: those may go before the watch shows more.
   std::erase_if(state.granted, [&](const auto& grant) {
     const ObservedInstance* found = run.Find(grant.first);
-    return found == nullptr || found->instance.phase != Phase::kHeld;
+    return found == nullptr ||
+           std::none_of(found->pods.begin(), found->pods.end(), [&](const PodState* pod) {
+             return pod->gate && grant.second.pods.contains(pod->uid);
+           });
   });
   return service;
 }
@@ -227,13 +231,12 @@ std::set<std::string> Reconciler::CarryOut(Run& run) {
 // True also when there is nothing to do.
 bool Reconciler::GrantTo(Run& run, const Outcome& outcome, const ObservedInstance& instance) {
   ServiceState& state = run.state;
-  const bool held = instance.instance.phase == Phase::kHeld;
   const bool goes_on =
       outcome.verdict == Verdict::kKeep && state.unfinished.contains(outcome.instance);
   if (outcome.verdict != Verdict::kGrant && !goes_on) return true;
-  if (held) state.granted[outcome.instance] = {run.now, UidsOf(instance), false};
+  state.granted[outcome.instance] = {run.now, UidsOf(instance), false};
   const Done done = OpenGates(run, instance);
-  if (held) state.granted[outcome.instance].answered = done == Done::kYes;
+  state.granted[outcome.instance].answered = done == Done::kYes;
   if (done == Done::kNo) {
     state.unfinished.insert(outcome.instance);
     return false;
