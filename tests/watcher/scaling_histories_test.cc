@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/dice.h"
 #include "support/scaling.h"
 
 // Random histories of services in a small cluster, where everything breaks that can. Deterministic:
@@ -19,23 +20,7 @@ using std::chrono::seconds;
 constexpr int64_t kMaxSlots = 8;
 constexpr size_t kMaxJobs = 7;
 
-// SplitMix64, for its seed is one number and costs nothing.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15) {}
-
-  size_t Below(size_t n) {
-    state_ += 0x9E3779B97F4A7C15;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return static_cast<size_t>((z ^ (z >> 31)) % n);
-  }
-  bool OneIn(size_t n) { return Below(n) == 0; }
-
- private:
-  uint64_t state_;
-};
+using Random = Dice;
 
 const std::vector<schemas::ScalingRule>& Rules() {
   static const std::vector<schemas::ScalingRule> kRules = {

@@ -23,6 +23,7 @@
 #include "json/decode.h"
 #include "kube/client_fixture.h"
 #include "schemas/names.h"
+#include "support/dice.h"
 #include "support/fake_clock.h"
 #include "support/scaling.h"
 #include "watcher/scaling/reconciler.h"
@@ -35,29 +36,13 @@ using json::Json;
 using kube::Reason;
 using simulation::ApiServer;
 using PodName = ApiServer::PodName;
+using ::mindgate::testing::Dice;
 using std::chrono::seconds;
 
 constexpr size_t kWatchers = 2;
 constexpr int64_t kCards = 8;  // of a pod, and of a place on a node
 constexpr size_t kPlaces = 4;  // of a node
 constexpr seconds kMaxLag(15);
-
-// SplitMix64, for its seed is one number and costs nothing.
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : state_(seed * 0x9E3779B97F4A7C15) {}
-  size_t Below(size_t n) {
-    state_ += 0x9E3779B97F4A7C15;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return static_cast<size_t>((z ^ (z >> 31)) % n);
-  }
-  bool OneIn(size_t n) { return Below(n) == 0; }
-
- private:
-  uint64_t state_;
-};
 
 struct RuleChange {
   std::string ns;
