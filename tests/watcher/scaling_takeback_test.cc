@@ -83,6 +83,33 @@ TEST(ScalingTakeBack, GrantsWithoutRoomAreWithdrawnWhenTheShapeNoLongerWantsThem
   });
 }
 
+// Grants count an overdue instance as nobody: one that was granted in its place is not one too
+// many, or it would be taken back and granted again without end.
+TEST(ScalingTakeBack, AnOverdueInstanceHoldsNoPlace) {
+  const auto overdue = [](Instance instance) { return Begun(std::move(instance), kBefore); };
+  ExpectOutcomes({
+      {"it has a node, and its sibling finds none",
+       {overdue(Placed(Starting("p-0"), 1)), Stuck("p-1"), Running("d-0")},
+       "d-0 keep, p-0 keep, p-1 keep",
+       "p=1 d=1"},
+      {"two of them, and nobody in their place",
+       {overdue(Stuck("p-0")), overdue(Stuck("p-1")), Running("d-0")},
+       "d-0 keep, p-0 keep, p-1 keep",
+       "p=1 d=1"},
+      {"it has no room, and another one starts in its place",
+       {overdue(Stuck("p-0")), Starting("p-1"), Running("d-0")},
+       "d-0 keep, p-0 withdraw, p-1 keep",
+       "p=1 d=1"},
+  });
+}
+
+TEST(ScalingTakeBack, PodsThatCameWithoutAGateWouldComeBackWithoutOne) {
+  Instance ungated = Stuck("p-1");
+  ungated.came_ungated = true;
+  ExpectOutcomes(
+      {{"", {Running("p-0"), ungated, Running("d-0")}, "d-0 keep, p-0 keep, p-1 keep", "p=1 d=1"}});
+}
+
 TEST(ScalingTakeBack, BeforeAnythingThatRuns) {
   const Service service{
       RuleOf(kPrefill),

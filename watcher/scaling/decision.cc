@@ -384,6 +384,8 @@ class Round {
     std::vector<const Instance*> roomless;
     for (const Instance* instance : instances_) {
       if (instance->group.empty() || OlderPeers(*instance) > 0) continue;
+      // Its pods would come back without a gate, again and again.
+      if (instance->came_ungated) continue;
       if (IsRoomless(*instance)) roomless.push_back(instance);
     }
     std::stable_sort(roomless.begin(), roomless.end(), [&](const Instance* a, const Instance* b) {
@@ -394,11 +396,13 @@ class Round {
     for (const Instance* instance : roomless) {
       const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tiers()[target()], instance->group);
-      const int64_t there = count.running + count.starting + count.late - gone[instance->group];
-      if (there <= wanted) continue;
+      // As grants count them: one that is overdue holds no place, and goes when others hold all.
+      const int64_t others =
+          count.running + count.starting - gone[instance->group] - (IsLate(*instance) ? 0 : 1);
+      if (others < wanted) continue;
       // As upstream counts, it would be granted again at once.
       if (options_.upstream_counts && count.running < wanted) continue;
-      ++gone[instance->group];
+      if (!IsLate(*instance)) ++gone[instance->group];
       any = true;
       Do(*instance, Verdict::kWithdraw,
          ShapeName(target()) + " wants " + Several(wanted, instance->group) +
@@ -443,6 +447,7 @@ class Round {
       const Footing footing = FootingOf(*instance);
       if (instance == &stranded || footing == Footing::kNone) continue;  // it has no room to give
       if (instance->group.empty()) continue;  // nobody knows what it is for
+      if (!LeavesRoom(*instance, service_.unusable_nodes)) continue;
       const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tier, instance->group);
       if (count.AtLeast(footing) <= wanted) continue;

@@ -45,6 +45,7 @@ struct Instance {
   int64_t ready = 0;                      // how many of its pods are ready
   int64_t placed = 0;                     // how many of its pods have a node
   int64_t gated = 0;                      // how many of its pods are behind the gate
+  bool came_ungated = false;              // one of its pods was made without our gate
   std::vector<int64_t> needs{};           // NPUs of each pod that has no node, the most first
   std::map<std::string, int64_t> npus{};  // of its pods, by their nodes
   bool operator==(const Instance&) const = default;

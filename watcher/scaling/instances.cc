@@ -46,6 +46,7 @@ void AddTimes(const PodState& pod, const SeenByUid* seen, Instance& instance) {
   } else if (const auto found = seen->find(pod.uid); found != seen->end()) {
     Earliest(instance.started, found->second.ungated);
     Earliest(instance.unschedulable, found->second.unschedulable);
+    instance.came_ungated = instance.came_ungated || found->second.came_ungated;
   }
 }
 

@@ -25,6 +25,7 @@ struct ObservedInstance {
 struct Seen {
   Time ungated{};                       // without our gate
   std::optional<Time> unschedulable{};  // and without room
+  bool came_ungated = false;            // it was so when it was first seen, and not the watcher
 };
 // By UID.
 using SeenByUid = std::map<std::string, Seen>;

@@ -121,19 +121,26 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
 
 void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state) {
   SeenByUid seen;
+  std::set<std::string> gated;
   std::map<std::string, Time> leaving;
   for (const PodPtr& pod : view.pods) {
     if (pod->deleted) {
       const auto before = state.leaving.find(pod->uid);
       leaving[pod->uid] = before == state.leaving.end() ? now : before->second;
     }
-    if (pod->gate) continue;
+    if (pod->gate) {
+      gated.insert(pod->uid);
+      continue;
+    }
     const auto before = state.seen.find(pod->uid);
+    const bool is_new = before == state.seen.end();
     Seen& of = seen[pod->uid];
-    of.ungated = before == state.seen.end() ? now : before->second.ungated;
+    of.ungated = is_new ? now : before->second.ungated;
+    // Of what is there at the first look nobody knows who took the gate away.
+    of.came_ungated =
+        is_new ? state.looked && !state.gated.contains(pod->uid) : before->second.came_ungated;
     if (!pod->unschedulable) continue;
-    of.unschedulable =
-        before == state.seen.end() ? now : before->second.unschedulable.value_or(now);
+    of.unschedulable = is_new ? now : before->second.unschedulable.value_or(now);
   }
   for (const PodGroupPtr& pod_group : view.pod_groups) {
     if (!pod_group->waits()) continue;
@@ -141,6 +148,8 @@ void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState
     seen[pod_group->uid] = before == state.seen.end() ? Seen{now, now} : before->second;
   }
   state.seen = std::move(seen);
+  state.gated = std::move(gated);
+  state.looked = true;
   state.leaving = std::move(leaving);
 }
 
@@ -173,7 +182,7 @@ Service Reconciler::ServiceOf(const Run& run) {
     service.leaving_until = std::max(service.leaving_until.value_or(until), until);
   }
   std::erase_if(state.unfinished,
-                [&](const std::string& name) { return run.Find(name) == nullptr; });
+                [&](const auto& grant) { return run.Find(grant.first) == nullptr; });
   // Also while other pods of it show that it was granted: those may go before the watch shows more.
   std::erase_if(state.granted, [&](const auto& grant) {
     const ObservedInstance* found = run.Find(grant.first);
@@ -238,10 +247,11 @@ bool Reconciler::GrantTo(Run& run, const Outcome& outcome, const ObservedInstanc
   const Done done = OpenGates(run, instance);
   state.granted[outcome.instance].answered = done == Done::kYes;
   if (done == Done::kNo) {
-    state.unfinished.insert(outcome.instance);
+    state.unfinished.try_emplace(outcome.instance, outcome);
     return false;
   }
-  state.unfinished.erase(outcome.instance);
+  const auto grant = state.unfinished.extract(outcome.instance);
+  if (goes_on) Tell(run.key, grant.mapped(), kGranted, true, &instance);
   return true;
 }
 

@@ -93,11 +93,13 @@ class Reconciler {
   // What is remembered of a service between two decisions.
   struct ServiceState {
     Time known_since{};                     // since when this replica decides about it
+    bool looked = false;                    // NoteSeen was called before
     SeenByUid seen{};                       // of pods without our gate, and of PodGroups that wait
+    std::set<std::string> gated{};          // UIDs of the pods with it
     std::map<std::string, Time> leaving{};  // by UID: since when a pod is being deleted
     std::map<std::string, GivingUp> giving_up{};  // by instance; finished before anything else
     std::map<std::string, Grant> granted{};       // by instance
-    std::set<std::string> unfinished{};           // of these, whose gates may not all be open
+    std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
     std::optional<Time> given_up{};               // when that was done the last time
     std::optional<Instance> in_vain{};            // Service::in_vain
     ReportedOutcomes said{};                      // what was told the last time

@@ -28,6 +28,13 @@ std::ptrdiff_t Placed(const std::vector<int64_t>& needs, Room room) {
 
 }  // namespace
 
+bool LeavesRoom(const Instance& instance,
+                const std::set<std::string, std::less<>>& unusable_nodes) {
+  return instance.npus.empty() ||
+         std::any_of(instance.npus.begin(), instance.npus.end(),
+                     [&](const auto& of_node) { return !unusable_nodes.contains(of_node.first); });
+}
+
 std::vector<const Instance*> FewestThatFit(
     const std::vector<const Instance*>& surplus, const Instance& stranded,
     const std::set<std::string, std::less<>>& unusable_nodes) {
