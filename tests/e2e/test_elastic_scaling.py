@@ -191,6 +191,30 @@ def test_a_rolling_update_under_a_rule(cluster: Cluster, enforcing: Release) -> 
     assert held(cluster) == (0, 0)
 
 
+def test_a_rolling_update_of_a_leader_worker_set(cluster: Cluster, enforcing: Release) -> None:
+    """A group of two pods is one instance. LeaderWorkerSet deletes it and makes it again of the new template."""
+    template = {"metadata": {"labels": labels("prefill")}, "spec": {"containers": [npu_container()]}}
+    prefill = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "prefill", "labels": labels("prefill")},
+        "spec": {"replicas": 1, "leaderWorkerTemplate": {"size": 2, "workerTemplate": template}},
+    }
+    cluster.create([rule((1, 1)), prefill, instances("decode", "decode", 1)])
+    await_shape(cluster, 2, 1)
+
+    def changed() -> list[bool]:
+        of_prefill = [pod["metadata"] for pod in pods(cluster) if group_of(pod) == "prefill"]
+        return ["changed" in metadata.get("annotations", {}) for metadata in of_prefill]
+
+    assert changed() == [False, False]
+    worker = {"workerTemplate": {"metadata": {"annotations": {"changed": "yes"}}}}
+    change = json.dumps({"spec": {"leaderWorkerTemplate": worker}})
+    cluster.kubectl("patch", "leaderworkerset/prefill", "--type=merge", "--patch", change)
+    wait_for(lambda: changed() == [True, True] and running(cluster) == (2, 1), "the new group to run", 90)
+    assert held(cluster) == (0, 0)
+
+
 def test_without_a_rule_all_wait(cluster: Cluster, enforcing: Release) -> None:
     cluster.create(instances("prefill", "prefill", 1))
     wait_for(lambda: "ScalingRuleUnusable" in reasons(cluster), "an Event that says why")

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "support/fake_clock.h"
 #include "watcher/scaling_cluster.h"
 
 namespace mindgate::watcher::scaling {
@@ -55,9 +56,12 @@ class Running {
  public:
   explicit Running(const Cluster& cluster, RuleFeed::Options options = {},
                    const kube::ClientOptions& of_client = {})
+      : Running(cluster, cluster.clock, std::move(options), of_client) {}
+  Running(const Cluster& cluster, const Clock& clock, RuleFeed::Options options = {},
+          const kube::ClientOptions& of_client = {})
       : transport_(Replica::OverHttp(cluster)),
         client_(*transport_, sleeper_, of_client),
-        feed_(client_, sleeper_, cluster.clock, With(std::move(options))) {}
+        feed_(client_, sleeper_, clock, With(std::move(options))) {}
   ~Running() { thread_.request_stop(); }
 
   void Start() {
@@ -104,6 +108,34 @@ struct RuleFeedTest : ::testing::Test {
     server.Put(resources::kConfigMaps, Rule("ns", name, text));
   }
 };
+
+// S9: a tenant who writes a megabyte again and again costs the rules of others nothing.
+TEST_F(RuleFeedTest, WhatIsTooLargeForARuleIsReadOnceInAWhile) {
+  testing::FakeClock clock;
+  const auto put_large = [&](char filler) {
+    Put("large", std::string(schemas::kMaxScalingRule + 1, filler));
+  };
+  put_large('a');
+  Put("a", kOneShape);
+  Running running(cluster, clock);
+  running.feed().Follow({"ns", "large"});
+  running.feed().Follow({"ns", "a"});
+  running.Start();
+  ASSERT_THAT(running.Told(2), SizeIs(2));
+  ASSERT_TRUE(server.WaitForWatches(1));
+  server.ForgetRequests();
+  // Read in the order of their changes, were it not for its rest.
+  put_large('b');
+  Put("a", kTwoShapes);
+  EXPECT_THAT(running.Told(3).back(), "ns/a: 2 shapes");
+  EXPECT_THAT(ReadsOf(server), ElementsAre("ns/a"));
+  EXPECT_FALSE(running.feed().IsKnown({"ns", "large"}));
+  clock.Advance(std::chrono::seconds(5));
+  Put("a", kOneShape);
+  running.Told(5);
+  EXPECT_THAT(ReadsOf(server), UnorderedElementsAre("ns/a", "ns/a", "ns/large"));
+  EXPECT_TRUE(running.feed().IsKnown({"ns", "large"}));
+}
 
 TEST_F(RuleFeedTest, OnlyRulesThatAreFollowedAreRead) {
   Put("a", kOneShape);

@@ -28,6 +28,9 @@ RuleName NameOf(const Value& object) {
           std::string(json::FindString(metadata, "name").value_or(""))};
 }
 
+// From one read of a ConfigMap that is too large to be a rule to the next.
+constexpr std::chrono::seconds kLargeRest(5);
+
 RuleState TooLarge(const RuleName& rule) {
   return {std::nullopt, "ConfigMap " + Quote(rule.name) + " is too large to be read"};
 }
@@ -37,6 +40,7 @@ RuleState TooLarge(const RuleName& rule) {
 RuleFeed::RuleFeed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                    Options options)
     : client_(client),
+      clock_(clock),
       options_(std::move(options)),
       fields_(kube::WithIdentity({{"data", std::string(schemas::kScalingRuleKey)}})),
       queue_(clock),
@@ -105,7 +109,7 @@ void RuleFeed::Changed(const RuleName& rule) {
   const auto found = followed_.find(rule);
   if (found == followed_.end() || !MayExist(rule)) return;
   found->second.change = ++changes_;
-  queue_.Add(rule);
+  queue_.AddAt(rule, std::max(clock_.Now(), found->second.not_before));
 }
 
 void RuleFeed::AllChanged() {
@@ -113,7 +117,7 @@ void RuleFeed::AllChanged() {
   for (auto& [rule, followed] : followed_) {
     if (!MayExist(rule)) continue;
     followed.change = ++changes_;
-    queue_.Add(rule);
+    queue_.AddAt(rule, std::max(clock_.Now(), followed.not_before));
   }
   listed_ = true;
   NoteIfSynced();
@@ -136,17 +140,21 @@ void RuleFeed::Read(const RuleName& rule, const std::stop_token& stop) {
     if (found->second.read == change) return;
   }
   std::shared_ptr<const RuleState> state;
+  bool is_large = false;
   const auto answer =
       client_.ListAll(kube::resources::kConfigMaps, rule.ns,
                       {.field_selector = "metadata.name=" + rule.name, .limit = 1}, &fields_,
                       {.started = [&] { state = nullptr; },
                        .item =
                            [&](const Value& object) {
-                             if (!schemas::ScalingRuleText(object)) return;
+                             const auto text = schemas::ScalingRuleText(object);
+                             if (!text) return;
+                             is_large = text->size() > schemas::kMaxScalingRule;
                              state = std::make_shared<const RuleState>(RuleOf(object));
                            },
                        .left_out =
                            [&](const Value&, const kube::Fault&) {
+                             is_large = true;
                              state = std::make_shared<const RuleState>(TooLarge(rule));
                            }},
                       stop);
@@ -158,6 +166,7 @@ void RuleFeed::Read(const RuleName& rule, const std::stop_token& stop) {
   if (followed.read == 0) --never_read_;
   followed.read = change;
   followed.backoff.Reset();
+  followed.not_before = is_large ? clock_.Now() + kLargeRest : Clock::Instant();
   options_.read(rule, std::move(state));
   NoteIfSynced();
 }

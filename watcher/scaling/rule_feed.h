@@ -29,7 +29,9 @@ struct RuleName {
 // Follows the rules that pods name. Of all other ConfigMaps, however large and many, it sees the
 // metadata go by and keeps nothing: no selector can tell a rule from another ConfigMap, but a rule
 // that no pod names decides nothing. A rule is read when pods begin to name it and when its
-// metadata changed, by a list of that one name: who may list ConfigMaps needs no further right.
+// metadata changed, by a list of that one name: who may list ConfigMaps needs no further right. One
+// that is too large to be a rule is read once in 5 s, however often it changes: whoever may write
+// it would keep the reader from the rules of others.
 class RuleFeed {
  public:
   struct Options {
@@ -66,9 +68,10 @@ class RuleFeed {
  private:
   // What is known of a rule that is followed.
   struct Followed {
-    uint64_t change;           // the newest that may concern it; no two have the same number
-    uint64_t read = 0;         // the change after which it was read; 0: it never was
-    kube::Backoff backoff{0};  // after reads that failed
+    uint64_t change;              // the newest that may concern it; no two have the same number
+    uint64_t read = 0;            // the change after which it was read; 0: it never was
+    kube::Backoff backoff{0};     // after reads that failed
+    Clock::Instant not_before{};  // when it may be read again
   };
 
   kube::Selection SelectionOf() const;
@@ -82,6 +85,7 @@ class RuleFeed {
   void NoteIfSynced() REQUIRES(mutex_);
 
   kube::Client& client_;
+  const Clock& clock_;
   const Options options_;
   const json::Projection fields_;
   WorkQueue<RuleName> queue_;  // to read
