@@ -57,7 +57,8 @@ void CheckGangSize(const RuleContext& context, Findings& findings) {
   findings.Violate(job.path.Child("minAvailable"),
                    "minAvailable " + std::to_string(*least) + " is more than the " +
                        std::to_string(*total) + " pods of all tasks: the job never starts",
-                   "write minAvailable: " + std::to_string(*total) + " or less");
+                   *total > 0 ? "write minAvailable: " + std::to_string(*total) + " or less"
+                              : "raise replicas of the tasks: the job makes no pods");
 }
 
 void CheckQueue(const RuleContext& context, Findings& findings) {

@@ -37,6 +37,11 @@ TEST(VcjobGangSize, Table) {
            VcJob("minAvailable: 2, " + tasks("replicas: 1", "name: b")),
            {"spec.minAvailable: minAvailable 2 is more than the 1 pods of all tasks: the job never "
             "starts"}},
+          // Its fix names no number: MG132 refuses 0.
+          {"no pods at all",
+           VcJob("minAvailable: 1, " + tasks("replicas: 0", "replicas: 0")),
+           {"spec.minAvailable: minAvailable 1 is more than the 0 pods of all tasks: the job never "
+            "starts"}},
           {"of one task",
            VcJob("minAvailable: 2, " + tasks("replicas: 2, minAvailable: 3", "replicas: 1")),
            {"spec.tasks[0].minAvailable: minAvailable 3 is more than the 2 replicas of task \"a\": "
