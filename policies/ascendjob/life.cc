@@ -6,6 +6,7 @@
 #include "policies/ascendjob/ascendjob.h"
 #include "policies/families.h"
 #include "policies/references.h"
+#include "schemas/key_words.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies::ascendjob {
@@ -51,15 +52,32 @@ bool Same(const Value* a, const Value* b) {
   return a == nullptr || b == nullptr ? a == b : *a == *b;
 }
 
+// Whether the value stands under a name that injection takes for the key.
+bool HasMisspelled(const schemas::Place& map, std::string_view key, std::string_view value) {
+  if (!json::IsObject(map.value)) return false;
+  const schemas::KeyWord word(schemas::SplitOf(key).name);
+  size_t looked_at = 0;
+  for (const auto& [name, text] : map.value->members()) {
+    if (++looked_at > schemas::kMaxComparedKeys) return false;
+    if (name == key) continue;
+    const schemas::SplitKey split = schemas::SplitOf(name);
+    if (split.name.size() > schemas::KeyWord::kMax || json::AsString(&text) != value) continue;
+    if (schemas::KeyWord(split.name).Resembles(word, 3)) return true;
+  }
+  return false;
+}
+
 // A label that injection adds to a job made before mindgate was there; nobody changed anything.
-bool IsInjectedDefault(const RuleContext& context, std::string_view key, const Value* before,
-                       const Value* now) {
+bool IsInjected(const RuleContext& context, std::string_view key, const Value* before,
+                const Value* now) {
   if (before != nullptr) return false;
   const auto& profile = context.config.profile(context.view.framework);
   const auto value = json::AsString(now).value_or("");
   return (key == schemas::kFaultScheduling && value == profile.fault_scheduling) ||
          (key == schemas::kPodRescheduling && value == profile.pod_rescheduling) ||
-         (key == schemas::kFaultRetryTimes && value == profile.fault_retry_times);
+         (key == schemas::kFaultRetryTimes && value == profile.fault_retry_times) ||
+         HasMisspelled(context.view.labels, key, value) ||
+         HasMisspelled(context.view.annotations, key, value);
 }
 
 void CompareMember(std::string_view what, std::string_view key, const Value* before,
@@ -101,7 +119,7 @@ void CheckFrozenFields(const RuleContext& context, Findings& findings) {
   for (std::string_view key : kFrozenLabels) {
     const Value* old_value = before.labels.Find(key);
     const Value* value = now.labels.Find(key);
-    if (IsInjectedDefault(context, key, old_value, value)) continue;
+    if (IsInjected(context, key, old_value, value)) continue;
     CompareMember("label ", key, old_value, value, now.labels.path.Child(key), findings);
   }
   for (std::string_view key : kFrozenAnnotations) {

@@ -191,12 +191,12 @@ inline std::vector<std::string> BrokenPromises(const schemas::AdmissionRequest& 
       const json::Document document(changed);
       for (const policies::Finding& now : internal::JudgeOnly(request, document.root(), config)) {
         // Some compare two places and speak of the other one, or of a mistake that this one hid (no
-        // pods at all, another scheduler).
+        // pods at all, another scheduler, what the ConfigMap of that name says).
         const std::string_view id = internal::IdOf(now);
         // On an update it says when the right value takes effect: once the job is created again.
         if (id == "MG028") continue;
-        const bool of_others =
-            id == "MG057" || id == "MG074" || id == "MG089" || id == "MG105" || id == "MG130";
+        const bool of_others = id == "MG032" || id == "MG057" || id == "MG074" || id == "MG089" ||
+                               id == "MG105" || id == "MG130";
         if (now.path != suggestions[i].path || now.rule == finding.rule || of_others ||
             now.mode < schemas::Mode::kWarn || internal::HasLike(findings, now)) {
           continue;

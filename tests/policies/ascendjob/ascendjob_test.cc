@@ -524,6 +524,10 @@ TEST(AscendJobFrozenFields, Table) {
            job("fault-scheduling: force", "", ""),
            {},
            job("", "", "")},
+          {"nor is a label whose misspelled name injection corrects",
+           job("fault-retry-time: '5', fault-retry-times: '5'", "", ""),
+           {},
+           job("fault-retry-time: '5'", "", "")},
           {"what a user adds is",
            job("fault-scheduling: grace", "", ""),
            {"metadata.labels[fault-scheduling]: label fault-scheduling changes from nothing to "
