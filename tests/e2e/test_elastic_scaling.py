@@ -309,6 +309,14 @@ def test_storm_service(cluster: Cluster, enforcing: Release) -> None:
         assert "huawei.com/schedule_minAvailable" not in role["template"]["metadata"].get("annotations", {})
     cluster.create(pods_of_roles(made), AIBRIX)
     await_shape(cluster, 2, 1)
+    # A stateful role is updated pod by pod: one goes, and one of the new template comes under its name.
+    for pod in pods_of_roles(made):
+        if pod["metadata"]["labels"]["role-name"] == "prefill":
+            cluster.kubectl("delete", "pod", pod["metadata"]["name"])
+            pod["metadata"]["annotations"]["changed"] = "yes"
+            cluster.create(pod, AIBRIX)
+            await_shape(cluster, 2, 1)
+    assert held(cluster) == (0, 0)
 
 
 def documented_commands(heading: str) -> list[str]:
