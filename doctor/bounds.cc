@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
+#include "json/text_at.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -74,8 +75,8 @@ std::vector<Attempt> Attempts(Context& context) {
         context.stop));
   }
   if (!context.pods.empty()) {
-    const std::string ns = Text(context.pods.front(), {"metadata", "namespace"});
-    const std::string name = Text(context.pods.front(), {"metadata", "name"});
+    const std::string ns = json::TextAt(context.pods.front(), {"metadata", "namespace"});
+    const std::string name = json::TextAt(context.pods.front(), {"metadata", "name"});
     attempts.push_back(Annotates(kube::resources::kPods, ns, name,
                                  "any Pod can be changed with its token", context.stop));
     attempts.push_back(Deletes(context, ns, name));

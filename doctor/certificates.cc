@@ -8,6 +8,7 @@
 #include "certs/inspect.h"
 #include "certs/pem.h"
 #include "doctor/context.h"
+#include "json/text_at.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -22,7 +23,8 @@ std::string SecretOf(const Json& pod) {
   const Json* volumes = json::FindPath(pod, {"spec", "volumes"});
   if (!json::IsArray(volumes)) return "";
   for (const Json& volume : *volumes) {
-    if (Text(volume, {"name"}) == "certs") return Text(volume, {"secret", "secretName"});
+    if (json::TextAt(volume, {"name"}) == "certs")
+      return json::TextAt(volume, {"secret", "secretName"});
   }
   return "";
 }
@@ -39,7 +41,7 @@ void CheckServingCertificate(Context& context) {
                              "otherwise create it as docs/operations.md describes");
   if (!secret) return;
   const std::string where = "Secret " + context.options.ns + "/" + name;
-  const auto chain = certs::DecodeBase64(Text(*secret, {"data", "tls.crt"}));
+  const auto chain = certs::DecodeBase64(json::TextAt(*secret, {"data", "tls.crt"}));
   const auto certificates =
       chain ? certs::ReadCertificates(*chain) : Result<std::vector<certs::CertificatePtr>>();
   if (!certificates || certificates->empty()) {

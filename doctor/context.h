@@ -51,8 +51,6 @@ struct Context {
   std::optional<schemas::Versions> versions{};  // of the watcher's configuration, when it is known
 };
 
-std::string Text(const Json& value, std::initializer_list<std::string_view> keys);
-
 // Reports that something could not be checked: what it was, and the permission that would allow it.
 void SkipFor(Context& context, std::string_view check, const std::string& what,
              const kube::Fault& fault);

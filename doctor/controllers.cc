@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
+#include "json/text_at.h"
 #include "schemas/kinds.h"
 #include "schemas/makers.h"
 
@@ -103,17 +104,18 @@ std::map<std::pair<std::string, std::string>, Rules> RulesOfAccounts(
   for (const Json& role : roles) {
     const Json* rules = json::Find(role, "rules");
     if (!json::IsArray(rules)) continue;
-    Rules& known = of_role[Text(role, {"metadata", "name"})];
+    Rules& known = of_role[json::TextAt(role, {"metadata", "name"})];
     for (const Json& rule : *rules) known.push_back(&rule);
   }
   std::map<std::pair<std::string, std::string>, Rules> accounts;
   for (const Json& binding : bindings) {
-    const Rules& rules = of_role[Text(binding, {"roleRef", "name"})];
+    const Rules& rules = of_role[json::TextAt(binding, {"roleRef", "name"})];
     const Json* subjects = json::Find(binding, "subjects");
     if (!json::IsArray(subjects)) continue;
     for (const Json& subject : *subjects) {
-      if (Text(subject, {"kind"}) != "ServiceAccount") continue;
-      Rules& all = accounts[{Text(subject, {"namespace"}), Text(subject, {"name"})}];
+      if (json::TextAt(subject, {"kind"}) != "ServiceAccount") continue;
+      Rules& all =
+          accounts[{json::TextAt(subject, {"namespace"}), json::TextAt(subject, {"name"})}];
       all.insert(all.end(), rules.begin(), rules.end());
     }
   }

@@ -3,12 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
+#include "json/text_at.h"
 
 namespace mindgate::doctor {
-
-std::string Text(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
-}
 
 void SkipFor(Context& context, std::string_view check, const std::string& what,
              const kube::Fault& fault) {
@@ -35,7 +32,7 @@ std::optional<Json> Wanted(Context& context, std::string_view check, const kube:
 bool CheckApiServer(Context& context) {
   const auto version = context.client.GetPath("/version", context.stop);
   if (version) {
-    context.report.Ok("api-server", "Kubernetes " + Text(*version, {"gitVersion"}));
+    context.report.Ok("api-server", "Kubernetes " + json::TextAt(*version, {"gitVersion"}));
     return true;
   }
   const kube::Fault& fault = version.error();

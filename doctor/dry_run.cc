@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
+#include "json/text_at.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -85,7 +86,9 @@ bool ReportCallFault(Context& context, const std::string& message) {
   return true;
 }
 
-bool IsInjected(const Json& pod) { return Text(pod, {"spec", "schedulerName"}) == "volcano"; }
+bool IsInjected(const Json& pod) {
+  return json::TextAt(pod, {"spec", "schedulerName"}) == "volcano";
+}
 
 // A scaling rule that is not JSON is denied under every configuration except one that switches the
 // rule off.

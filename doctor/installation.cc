@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "json/text_at.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::doctor {
@@ -14,21 +15,17 @@ using schemas::EnforcementMode;
 // A leader renews every 10 s, and others wait 60 s before they take over.
 constexpr std::chrono::seconds kStale(120);
 
-std::string TextOf(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
-}
-
 // The namespace of the Service that is called, else of the release.
 std::string NamespaceOf(const Json& configuration) {
   const Json* webhooks = json::Find(configuration, "webhooks");
   if (json::IsArray(webhooks)) {
     for (const Json& webhook : *webhooks) {
-      std::string ns = TextOf(webhook, {"clientConfig", "service", "namespace"});
+      std::string ns = json::TextAt(webhook, {"clientConfig", "service", "namespace"});
       if (!ns.empty()) return ns;
     }
   }
   std::string ns =
-      TextOf(configuration, {"metadata", "annotations", "meta.helm.sh/release-namespace"});
+      json::TextAt(configuration, {"metadata", "annotations", "meta.helm.sh/release-namespace"});
   return ns.empty() ? kUsualNamespace : ns;
 }
 
@@ -58,7 +55,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
           "ConfigMap " + ns + "/" + name + " cannot be read: " + map.error().message;
       continue;
     }
-    const auto config = schemas::LoadConfig(TextOf(*map, {"data", "mindgate.yaml"}), known);
+    const auto config = schemas::LoadConfig(json::TextAt(*map, {"data", "mindgate.yaml"}), known);
     if (!config) {
       state.why_no_mode = "ConfigMap " + ns + "/" + name +
                           " is refused, and the watcher goes on with what it had loaded before: " +
@@ -105,7 +102,8 @@ kube::Answer<std::vector<Installation>> FindInstallations(kube::Client& client,
         client.ListObjects(*resource, "", {.label_selector = selector}, nullptr, stop);
     if (!configurations) return tl::make_unexpected(configurations.error());
     for (const Json& configuration : *configurations) {
-      Installation one{NamespaceOf(configuration), TextOf(configuration, {"metadata", "name"})};
+      Installation one{NamespaceOf(configuration),
+                       json::TextAt(configuration, {"metadata", "name"})};
       if (ns.empty() || one.ns == ns) found.insert(std::move(one));
     }
   }
@@ -114,9 +112,9 @@ kube::Answer<std::vector<Installation>> FindInstallations(kube::Client& client,
 
 Leader LeaderOf(const json::Json& lease, Time now) {
   Leader leader;
-  leader.identity = TextOf(lease, {"spec", "holderIdentity"});
-  leader.since = ParseTimestamp(TextOf(lease, {"spec", "acquireTime"}));
-  leader.renewed = TextOf(lease, {"spec", "renewTime"});
+  leader.identity = json::TextAt(lease, {"spec", "holderIdentity"});
+  leader.since = ParseTimestamp(json::TextAt(lease, {"spec", "acquireTime"}));
+  leader.renewed = json::TextAt(lease, {"spec", "renewTime"});
   const auto renewed = ParseTimestamp(leader.renewed);
   const bool lately = renewed && now - *renewed <= kStale;
   leader.current = lately && !leader.identity.empty();
@@ -144,7 +142,8 @@ std::string ConfigMapOf(const json::Json& pod) {
   const Json* volumes = json::FindPath(pod, {"spec", "volumes"});
   if (!json::IsArray(volumes)) return "";
   for (const Json& volume : *volumes) {
-    if (TextOf(volume, {"name"}) == "config") return TextOf(volume, {"configMap", "name"});
+    if (json::TextAt(volume, {"name"}) == "config")
+      return json::TextAt(volume, {"configMap", "name"});
   }
   return "";
 }

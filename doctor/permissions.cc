@@ -6,6 +6,7 @@
 
 #include "doctor/context.h"
 #include "doctor/installation.h"
+#include "json/text_at.h"
 #include "schemas/config_load.h"
 
 namespace mindgate::doctor {
@@ -102,7 +103,7 @@ std::optional<std::map<std::string, WatcherUse>> WatcherAccounts(Context& contex
   }
   std::map<std::string, WatcherUse> accounts;
   for (const Json& pod : *pods) {
-    const std::string account = Text(pod, {"spec", "serviceAccountName"});
+    const std::string account = json::TextAt(pod, {"spec", "serviceAccountName"});
     WatcherUse& use = accounts[account.empty() ? "default" : account];
     use.keeps_certificates |= KeepsCertificates(pod);
     if (const std::string name = ConfigMapOf(pod); !name.empty()) use.config_maps.insert(name);
@@ -119,7 +120,7 @@ std::optional<schemas::Config> ConfigOf(Context& context, const std::string& nam
              "Pods that start wait for it", "`helm upgrade` restores it");
   if (!stored) return std::nullopt;
   auto config =
-      schemas::LoadConfig(Text(*stored, {"data", "mindgate.yaml"}), context.options.known);
+      schemas::LoadConfig(json::TextAt(*stored, {"data", "mindgate.yaml"}), context.options.known);
   if (!config) {
     context.report.Fail(
         kConfiguration,
@@ -226,8 +227,8 @@ bool LooksRuntimesUp(const Json& pod) {
   if (!json::IsArray(containers)) return false;
   for (const Json& container : *containers) {
     for (const Json& variable : container.value("env", Json::array())) {
-      if (Text(variable, {"name"}) == "MINDGATE_LOOKUP_RUNTIMES" &&
-          Text(variable, {"value"}) == "true") {
+      if (json::TextAt(variable, {"name"}) == "MINDGATE_LOOKUP_RUNTIMES" &&
+          json::TextAt(variable, {"value"}) == "true") {
         return true;
       }
     }
@@ -241,7 +242,7 @@ void CheckPermissions(Context& context) {
   CheckWatcherAccounts(context);
   std::set<std::string> lookups;
   for (const Json& pod : context.pods) {
-    if (LooksRuntimesUp(pod)) lookups.insert(Text(pod, {"spec", "serviceAccountName"}));
+    if (LooksRuntimesUp(pod)) lookups.insert(json::TextAt(pod, {"spec", "serviceAccountName"}));
   }
   for (const std::string& account : lookups) {
     Check(context, account,

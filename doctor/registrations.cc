@@ -2,6 +2,7 @@
 
 #include "certs/base64.h"
 #include "doctor/context.h"
+#include "json/text_at.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -13,25 +14,25 @@ constexpr int64_t kLongTimeout = 10;
 
 Hook HookOf(const Json& webhook, bool mutating) {
   Hook hook;
-  hook.name = Text(webhook, {"name"});
+  hook.name = json::TextAt(webhook, {"name"});
   hook.mutating = mutating;
   const Json* service = json::FindPath(webhook, {"clientConfig", "service"});
   if (service != nullptr) {
-    hook.service_ns = Text(*service, {"namespace"});
-    hook.service = Text(*service, {"name"});
+    hook.service_ns = json::TextAt(*service, {"namespace"});
+    hook.service = json::TextAt(*service, {"name"});
     hook.port = json::AsInt(json::Find(service, "port")).value_or(443);
   }
-  hook.url = Text(webhook, {"clientConfig", "url"});
-  hook.bundle =
-      certs::DecodeBase64(Text(webhook, {"clientConfig", "caBundle"})).value_or(std::string());
-  hook.failure_policy = Text(webhook, {"failurePolicy"});
+  hook.url = json::TextAt(webhook, {"clientConfig", "url"});
+  hook.bundle = certs::DecodeBase64(json::TextAt(webhook, {"clientConfig", "caBundle"}))
+                    .value_or(std::string());
+  hook.failure_policy = json::TextAt(webhook, {"failurePolicy"});
   if (const Json* selector = json::Find(webhook, "namespaceSelector")) {
     hook.namespace_selector = *selector;
   }
   const Json* conditions = json::Find(webhook, "matchConditions");
   for (const Json& condition : json::IsArray(conditions) ? *conditions : Json::array()) {
-    if (Text(condition, {"name"}) == "not-made-by-an-admitted-object") {
-      hook.source_condition = Text(condition, {"expression"});
+    if (json::TextAt(condition, {"name"}) == "not-made-by-an-admitted-object") {
+      hook.source_condition = json::TextAt(condition, {"expression"});
     }
   }
   return hook;
@@ -43,7 +44,7 @@ std::string RolloutPhase(Context& context) {
                                              context.options.name, context.stop);
   // Why not, the check of the configuration itself says.
   if (!validating) return "";
-  const std::string phase = Text(*validating, {"metadata", "annotations", kRolloutPhase});
+  const std::string phase = json::TextAt(*validating, {"metadata", "annotations", kRolloutPhase});
   return phase == "enforce" ? "" : phase;
 }
 

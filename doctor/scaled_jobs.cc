@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "doctor/context.h"
+#include "json/text_at.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
 
@@ -43,10 +44,6 @@ struct ScaledJobs {
   }
 };
 
-std::string TextAt(const json::Value& object, std::initializer_list<std::string_view> keys) {
-  return std::string(json::AsString(json::FindPath(object, keys)).value_or(""));
-}
-
 bool HasEnded(const json::Value& job) {
   const json::Value* conditions = json::FindPath(job, {"status", "conditions"});
   if (!json::IsArray(conditions)) return false;
@@ -63,8 +60,8 @@ void AddJob(const json::Value& object, ScaledJobs& found) {
     found.all = false;
     return;
   }
-  const JobName name = {TextAt(object, {"metadata", "namespace"}),
-                        TextAt(object, {"metadata", "name"})};
+  const JobName name = {json::TextAt(object, {"metadata", "namespace"}),
+                        json::TextAt(object, {"metadata", "name"})};
   Keys& keys = found.jobs[name];
   const json::Value* labels = json::FindPath(object, {"metadata", "labels"});
   for (std::string_view key : kScalingLabels) {
@@ -82,7 +79,7 @@ void AddPod(const json::Value& pod, ScaledJobs& found) {
   if (!json::IsArray(owners)) return;
   for (const json::Value& owner : *owners) {
     if (json::FindString(&owner, "kind") != "AscendJob") continue;
-    found.Meet({TextAt(pod, {"metadata", "namespace"}),
+    found.Meet({json::TextAt(pod, {"metadata", "namespace"}),
                 std::string(json::FindString(&owner, "name").value_or(""))},
                json::FindPath(pod, {"metadata", "labels"}));
   }

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
+#include "json/text_at.h"
 #include "kube/label_selector.h"
 
 namespace mindgate::doctor {
@@ -61,7 +62,7 @@ void CheckSelectors(Context& context) {
   if (!namespaces) return SkipFor(context, kSelectorsCheck, "namespaces", namespaces.error());
   bool found = false;
   for (const Json& ns : *namespaces) {
-    const std::string name = Text(ns, {"metadata", "name"});
+    const std::string name = json::TextAt(ns, {"metadata", "name"});
     const Json* labels = json::FindPath(ns, {"metadata", "labels"});
     if (name == context.options.probe_namespace) {
       found = true;

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
+#include "json/text_at.h"
 
 namespace mindgate::doctor {
 namespace {
@@ -39,15 +40,15 @@ bool HasPort(const Json& pod, const Json& target) {
 
 // Why a Pod is not ready, in the words of its status.
 std::string WhyNotReady(const Json& pod) {
-  std::string why = "phase " + Text(pod, {"status", "phase"});
+  std::string why = "phase " + json::TextAt(pod, {"status", "phase"});
   if (const Json* statuses = json::FindPath(pod, {"status", "containerStatuses"});
       json::IsArray(statuses)) {
     for (const Json& status : *statuses) {
       for (const char* state : {"waiting", "terminated"}) {
         const Json* entry = json::FindPath(status, {"state", state});
         if (entry == nullptr) continue;
-        why = Text(*entry, {"reason"});
-        if (const std::string message = Text(*entry, {"message"}); !message.empty()) {
+        why = json::TextAt(*entry, {"reason"});
+        if (const std::string message = json::TextAt(*entry, {"message"}); !message.empty()) {
           why += ": " + message;
         }
       }
@@ -56,8 +57,8 @@ std::string WhyNotReady(const Json& pod) {
   if (const Json* conditions = json::FindPath(pod, {"status", "conditions"});
       json::IsArray(conditions)) {
     for (const Json& condition : *conditions) {
-      const std::string message = Text(condition, {"message"});
-      if (Text(condition, {"status"}) == "False" && !message.empty()) why += "; " + message;
+      const std::string message = json::TextAt(condition, {"message"});
+      if (json::TextAt(condition, {"status"}) == "False" && !message.empty()) why += "; " + message;
     }
   }
   return why;
@@ -67,7 +68,8 @@ bool IsReady(const Json& pod) {
   const Json* conditions = json::FindPath(pod, {"status", "conditions"});
   if (!json::IsArray(conditions)) return false;
   for (const Json& condition : *conditions) {
-    if (Text(condition, {"type"}) == "Ready") return Text(condition, {"status"}) == "True";
+    if (json::TextAt(condition, {"type"}) == "Ready")
+      return json::TextAt(condition, {"status"}) == "True";
   }
   return false;
 }
@@ -112,7 +114,7 @@ void CheckPods(Context& context, const std::string& ns, const Json& service) {
     if (IsReady(pod) || json::Find(json::Find(pod, "metadata"), "deletionTimestamp") != nullptr) {
       continue;
     }
-    const std::string name = Text(pod, {"metadata", "name"});
+    const std::string name = json::TextAt(pod, {"metadata", "name"});
     std::string why = WhyNotReady(pod);
     if (const std::string says = Readiness(context, ns, name); !says.empty()) why += "; " + says;
     context.report.Fail(

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
+#include "json/text_at.h"
 #include "kube/reflector.h"
 
 namespace mindgate::doctor {
@@ -70,7 +71,7 @@ void CheckOperatorGangs(Context& context, bool without) {
 void CheckVersions(Context& context) {
   Seen seen;
   if (const auto version = context.client.GetPath("/version", context.stop)) {
-    if (const auto read = schemas::ReadVersion(Text(*version, {"gitVersion"}))) {
+    if (const auto read = schemas::ReadVersion(json::TextAt(*version, {"gitVersion"}))) {
       seen.versions[schemas::Component::kKubernetes] = *read;
     }
   }

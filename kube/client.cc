@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "json/decode.h"
+#include "json/text_at.h"
 #include "kube/line_splitter.h"
 #include "kube/list_text.h"
 #include "kube/page_size.h"
@@ -92,10 +93,6 @@ std::string ListPath(const Resource& resource, std::string_view ns, const ListOp
   return path;
 }
 
-std::string TextAt(const Value& value, std::initializer_list<std::string_view> keys) {
-  return std::string(json::AsString(json::FindPath(value, keys)).value_or(""));
-}
-
 }  // namespace
 
 Client::Client(Transport& transport, Sleeper& sleeper, const ClientOptions& options)
@@ -178,8 +175,8 @@ Answer<Client::Listed> Client::ListEach(const Resource& resource, std::string_vi
     json::Decoder decoder(LimitsOf(text->metadata()));
     const auto metadata = decoder.Decode(text->metadata());
     if (!metadata) return tl::unexpected(NotJson(call, text->metadata(), metadata.error()));
-    listed.resource_version = TextAt(**metadata, {"resourceVersion"});
-    listed.continue_token = TextAt(**metadata, {"continue"});
+    listed.resource_version = json::TextAt(**metadata, {"resourceVersion"});
+    listed.continue_token = json::TextAt(**metadata, {"continue"});
   }
   json::Decoder decoder(ObjectLimits(answer->body.size()));
   while (const auto part = text->Next()) {
@@ -243,7 +240,9 @@ Answer<Client::Listed> Client::PassOver(const Resource& resource, std::string_vi
   // A server that keeps to no limit sends all at once, whatever is asked.
   if (refused || objects > 1) return tl::unexpected(std::move(fault));
   if (!object) return page;  // deleted in the meantime
-  const auto text = [&](std::string_view key) { return TextAt(object->root(), {"metadata", key}); };
+  const auto text = [&](std::string_view key) {
+    return json::TextAt(object->root(), {"metadata", key});
+  };
   const std::string owner = text("namespace");
   fault.message = "GET " + PathOf(resource, ns) + ": " + resource.kind + " " + owner +
                   (owner.empty() ? "" : "/") + text("name") + " is larger than " +

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "json/text_at.h"
 #include "schemas/accelerator.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
@@ -21,15 +22,12 @@ constexpr int64_t kMaxChips = 1'000'000;  // of one container: larger figures ar
 // On Deployments and ReplicaSets (kubernetes: pkg/controller/deployment/util).
 constexpr const char* kRevision = "deployment.kubernetes.io/revision";
 
-std::string TextAt(const Value& object, std::initializer_list<std::string_view> path) {
-  return std::string(json::AsString(json::FindPath(object, path)).value_or(""));
-}
 int64_t NumberAt(const Value& object, std::initializer_list<std::string_view> path,
                  int64_t otherwise = 0) {
   return json::AsInt(json::FindPath(object, path)).value_or(otherwise);
 }
 std::optional<int64_t> RevisionOf(const Value& object) {
-  return ParseGoInt(TextAt(object, {"metadata", "annotations", kRevision}));
+  return ParseGoInt(json::TextAt(object, {"metadata", "annotations", kRevision}));
 }
 
 // The uid of the controller, when it is of that kind.
@@ -39,7 +37,7 @@ std::optional<std::string> ControllerOf(const Value& object, std::string_view ki
   for (const Value& owner : *owners) {
     if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
     if (json::FindString(owner, "kind") != kind) return std::nullopt;
-    return TextAt(owner, {"uid"});
+    return json::TextAt(owner, {"uid"});
   }
   return std::nullopt;
 }
@@ -128,9 +126,9 @@ Fields PodFields() {
 
 Deployment DeploymentOf(const Value& object) {
   Deployment deployment;
-  deployment.ns = TextAt(object, {"metadata", "namespace"});
-  deployment.name = TextAt(object, {"metadata", "name"});
-  deployment.uid = TextAt(object, {"metadata", "uid"});
+  deployment.ns = json::TextAt(object, {"metadata", "namespace"});
+  deployment.name = json::TextAt(object, {"metadata", "name"});
+  deployment.uid = json::TextAt(object, {"metadata", "uid"});
   deployment.replicas = NumberAt(object, {"spec", "replicas"}, 1);
   deployment.rolling = schemas::RollingUpdateOfDeployment(object, deployment.replicas);
   deployment.generation = NumberAt(object, {"metadata", "generation"});
@@ -144,12 +142,12 @@ Deployment DeploymentOf(const Value& object) {
 
 std::optional<ReplicaSet> ReplicaSetOf(const Value& object) {
   auto owner = ControllerOf(object, "Deployment");
-  const auto k = ParseGoInt(
-      TextAt(object, {"spec", "template", "metadata", "annotations", schemas::kMinAvailable}));
+  const auto k = ParseGoInt(json::TextAt(
+      object, {"spec", "template", "metadata", "annotations", schemas::kMinAvailable}));
   if (!owner || !k || *k <= 1) return std::nullopt;
-  return ReplicaSet{.ns = TextAt(object, {"metadata", "namespace"}),
-                    .name = TextAt(object, {"metadata", "name"}),
-                    .uid = TextAt(object, {"metadata", "uid"}),
+  return ReplicaSet{.ns = json::TextAt(object, {"metadata", "namespace"}),
+                    .name = json::TextAt(object, {"metadata", "name"}),
+                    .uid = json::TextAt(object, {"metadata", "uid"}),
                     .owner = *std::move(owner),
                     .revision = RevisionOf(object).value_or(0),
                     .replicas = NumberAt(object, {"spec", "replicas"}, 1),
@@ -160,12 +158,12 @@ std::optional<ReplicaSet> ReplicaSetOf(const Value& object) {
 std::optional<RoleSet> RoleSetOf(const Value& object) {
   const Value* roles = json::FindPath(object, {"spec", "roles"});
   if (!json::IsArray(roles)) return std::nullopt;
-  RoleSet set{.ns = TextAt(object, {"metadata", "namespace"}),
-              .name = TextAt(object, {"metadata", "name"}),
-              .uid = TextAt(object, {"metadata", "uid"})};
+  RoleSet set{.ns = json::TextAt(object, {"metadata", "namespace"}),
+              .name = json::TextAt(object, {"metadata", "name"}),
+              .uid = json::TextAt(object, {"metadata", "uid"})};
   for (const Value& role : *roles) {
-    const auto k =
-        ParseGoInt(TextAt(role, {"template", "metadata", "annotations", schemas::kMinAvailable}));
+    const auto k = ParseGoInt(
+        json::TextAt(role, {"template", "metadata", "annotations", schemas::kMinAvailable}));
     if (!k || NumberAt(role, {"podGroupSize"}, 1) > 1) continue;
     // Where they differ, the scheduler may take any of them.
     set.k = std::max(set.k, *k);
@@ -179,11 +177,11 @@ std::optional<PodGroup> PodGroupOf(const Value& object) {
   auto owner = ControllerOf(object, "ReplicaSet");
   if (!owner) owner = ControllerOf(object, "RoleSet");
   if (!owner) return std::nullopt;
-  return PodGroup{.ns = TextAt(object, {"metadata", "namespace"}),
-                  .name = TextAt(object, {"metadata", "name"}),
-                  .uid = TextAt(object, {"metadata", "uid"}),
+  return PodGroup{.ns = json::TextAt(object, {"metadata", "namespace"}),
+                  .name = json::TextAt(object, {"metadata", "name"}),
+                  .uid = json::TextAt(object, {"metadata", "uid"}),
                   .owner = *std::move(owner),
-                  .version = TextAt(object, {"metadata", "resourceVersion"}),
+                  .version = json::TextAt(object, {"metadata", "resourceVersion"}),
                   .min_member = NumberAt(object, {"spec", "minMember"}),
                   .k = AnnotationOf(object, schemas::kMinAvailable),
                   .marker = AnnotationOf(object, schemas::kGangRepair)};
@@ -193,12 +191,12 @@ std::optional<Pod> PodOf(const Value& object) {
   auto owner = ControllerOf(object, "ReplicaSet");
   if (!owner || !AnnotationOf(object, schemas::kPodGroupAnnotation)) return std::nullopt;
   if (json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr) return std::nullopt;
-  const std::string phase = TextAt(object, {"status", "phase"});
+  const std::string phase = json::TextAt(object, {"status", "phase"});
   if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
   if (schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
     return std::nullopt;
   }
-  return Pod{TextAt(object, {"metadata", "namespace"}), *std::move(owner)};
+  return Pod{json::TextAt(object, {"metadata", "namespace"}), *std::move(owner)};
 }
 
 State::Affected State::OwnerOf(const OwnerKey& key) const {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "json/text_at.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
 #include "schemas/scheduling_gates.h"
@@ -31,10 +32,6 @@ constexpr std::string_view kVolcanoGroup = "batch.volcano.sh";
 // The deployment controller adds it to a ReplicaSet's name and to its pods.
 constexpr std::string_view kTemplateHash = "pod-template-hash";
 
-std::string Text(const Value* object, std::string_view key) {
-  return std::string(json::FindString(object, key).value_or(""));
-}
-
 const Value* ControllerOf(const Value* metadata) {
   const Value* owners = json::Find(metadata, "ownerReferences");
   if (!json::IsArray(owners)) return nullptr;
@@ -52,15 +49,15 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
     return;
   }
   const auto indexed = [&](std::string_view kind, const std::string& of, std::string_view index) {
-    const std::string at = Text(labels, index);
+    const std::string at = json::TextAt(labels, {index});
     if (of.empty() || at.empty()) return false;
     pod.instance = std::string(kind) + "/" + of + "-" + at;
     return true;
   };
-  if (indexed("LeaderWorkerSet", Text(labels, kLwsName), kLwsGroup)) return;
+  if (indexed("LeaderWorkerSet", json::TextAt(labels, {kLwsName}), kLwsGroup)) return;
   // The set's own name is that of the role, which other InferServices have too.
-  const std::string service = Text(labels, kInferService);
-  std::string set = Text(labels, kInstanceSet);
+  const std::string service = json::TextAt(labels, {kInferService});
+  std::string set = json::TextAt(labels, {kInstanceSet});
   if (!service.empty() && !set.empty()) set.insert(0, service + "-");
   if (indexed("InstanceSet", set, kInstanceIndex)) return;
   pod.instance = "Pod/" + pod.name;
@@ -69,15 +66,15 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
 // Deployments and LeaderWorkerSets can make pods of a new template before those of the old one go
 // (maxSurge); StatefulSets and the rest replace them one by one.
 void ReadRevision(const Value* labels, const Value* metadata, PodState& pod) {
-  if (const std::string set = Text(labels, kLwsName); !set.empty()) {
+  if (const std::string set = json::TextAt(labels, {kLwsName}); !set.empty()) {
     pod.workload = "LeaderWorkerSet/" + set;
-    pod.revision = Text(labels, kLwsRevision);
+    pod.revision = json::TextAt(labels, {kLwsRevision});
     return;
   }
   const Value* owner = ControllerOf(metadata);
-  const std::string hash = Text(labels, kTemplateHash);
-  if (owner == nullptr || hash.empty() || Text(owner, "kind") != "ReplicaSet") return;
-  const std::string set = Text(owner, "name");
+  const std::string hash = json::TextAt(labels, {kTemplateHash});
+  if (owner == nullptr || hash.empty() || json::TextAt(owner, {"kind"}) != "ReplicaSet") return;
+  const std::string set = json::TextAt(owner, {"name"});
   if (!set.ends_with("-" + hash)) return;
   pod.workload = "Deployment/" + set.substr(0, set.size() - hash.size() - 1);
   pod.revision = hash;
@@ -105,14 +102,14 @@ void ReadConditions(const Value* status, PodState& pod) {
   const Value* conditions = json::Find(status, "conditions");
   if (!json::IsArray(conditions)) return;
   for (const Value& condition : *conditions) {
-    const std::string type = Text(&condition, "type");
-    const std::string value = Text(&condition, "status");
+    const std::string type = json::TextAt(&condition, {"type"});
+    const std::string value = json::TextAt(&condition, {"status"});
     if (type == "Ready") {
       pod.ready = value == "True";
     } else if (type == "PodScheduled" && value == "False" &&
-               Text(&condition, "reason") == "Unschedulable") {
+               json::TextAt(&condition, {"reason"}) == "Unschedulable") {
       pod.unschedulable =
-          ParseTimestamp(Text(&condition, "lastTransitionTime")).value_or(pod.created);
+          ParseTimestamp(json::TextAt(&condition, {"lastTransitionTime"})).value_or(pod.created);
     }
   }
 }
@@ -122,10 +119,11 @@ void ReadConditions(const Value* status, PodState& pod) {
 std::optional<GangOwner> GangOwnerOf(const Value* metadata, const std::string& ns) {
   const Value* owner = ControllerOf(metadata);
   if (owner == nullptr) return std::nullopt;
-  const std::string kind = Text(owner, "kind");
+  const std::string kind = json::TextAt(owner, {"kind"});
   if (std::find(kGangs.begin(), kGangs.end(), kind) == kGangs.end()) return std::nullopt;
   GangOwner gang;
-  gang.regarding = {Text(owner, "apiVersion"), kind, ns, Text(owner, "name"), Text(owner, "uid")};
+  gang.regarding = {json::TextAt(owner, {"apiVersion"}), kind, ns, json::TextAt(owner, {"name"}),
+                    json::TextAt(owner, {"uid"})};
   // A batch Job and a vcjob of one name are two.
   const std::string& version = gang.regarding.api_version;
   const std::string group = version.substr(0, version.find('/'));
@@ -156,24 +154,25 @@ std::optional<PodState> PodOf(const Value& object) {
   const Value* metadata = json::Find(object, "metadata");
   const Value* labels = json::Find(metadata, "labels");
   PodState pod;
-  pod.service = {Text(metadata, "namespace"), Text(labels, schemas::kScalingRule),
-                 Text(labels, schemas::kJobId)};
+  pod.service = {json::TextAt(metadata, {"namespace"}),
+                 json::TextAt(labels, {schemas::kScalingRule}),
+                 json::TextAt(labels, {schemas::kJobId})};
   if (json::Find(labels, schemas::kScalingRule) == nullptr || pod.service.job_id.empty()) {
     return std::nullopt;
   }
   const Value* status = json::Find(object, "status");
-  const std::string phase = Text(status, "phase");
+  const std::string phase = json::TextAt(status, {"phase"});
   if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
-  pod.group = Text(labels, schemas::kGroupName);
-  pod.name = Text(metadata, "name");
-  pod.uid = Text(metadata, "uid");
-  pod.created = ParseTimestamp(Text(metadata, "creationTimestamp")).value_or(Time{});
+  pod.group = json::TextAt(labels, {schemas::kGroupName});
+  pod.name = json::TextAt(metadata, {"name"});
+  pod.uid = json::TextAt(metadata, {"uid"});
+  pod.created = ParseTimestamp(json::TextAt(metadata, {"creationTimestamp"})).value_or(Time{});
   pod.deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
   pod.running = phase == "Running";
   pod.node = std::string(json::AsString(json::FindPath(object, {"spec", "nodeName"})).value_or(""));
   pod.npus = NpusOf(object);
   pod.size = std::max<int64_t>(
-      0, ParseGoInt(Text(json::Find(metadata, "annotations"), kLwsSize)).value_or(0));
+      0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {kLwsSize})).value_or(0));
   pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
   ReadConditions(status, pod);
   ReadInstance(labels, metadata, pod);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/text_at.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
 
@@ -10,10 +11,6 @@ namespace mindgate::watcher::scaling {
 namespace {
 
 using json::Value;
-
-std::string TextOf(const Value* object, std::string_view key) {
-  return std::string(json::FindString(object, key).value_or(""));
-}
 
 int64_t NpusIn(const Value* resources) {
   int64_t npus = 0;
@@ -40,21 +37,22 @@ std::vector<json::Projection::Path> PodGroupFields() {
 std::optional<PodGroupState> PodGroupOf(const Value& object) {
   const Value* metadata = json::Find(object, "metadata");
   const Value* labels = json::Find(metadata, "labels");
-  const std::string phase = TextOf(json::Find(object, "status"), "phase");
+  const std::string phase = json::TextAt(json::Find(object, "status"), {"phase"});
   if (phase != "Pending" && phase != "Inqueue") return std::nullopt;
   if (json::Find(metadata, "deletionTimestamp") != nullptr) return std::nullopt;
   PodGroupState state;
-  state.service = {TextOf(metadata, "namespace"), TextOf(labels, schemas::kScalingRule),
-                   TextOf(labels, schemas::kJobId)};
+  state.service = {json::TextAt(metadata, {"namespace"}),
+                   json::TextAt(labels, {schemas::kScalingRule}),
+                   json::TextAt(labels, {schemas::kJobId})};
   if (state.service.rule.empty() || state.service.job_id.empty()) return std::nullopt;
   auto owner = GangOwnerOf(metadata, state.service.ns);
   if (!owner) return std::nullopt;
   state.instance = std::move(owner->instance);
   state.regarding = std::move(owner->regarding);
-  state.group = TextOf(labels, schemas::kGroupName);
-  state.name = TextOf(metadata, "name");
-  state.uid = TextOf(metadata, "uid");
-  state.created = ParseTimestamp(TextOf(metadata, "creationTimestamp")).value_or(Time{});
+  state.group = json::TextAt(labels, {schemas::kGroupName});
+  state.name = json::TextAt(metadata, {"name"});
+  state.uid = json::TextAt(metadata, {"uid"});
+  state.created = ParseTimestamp(json::TextAt(metadata, {"creationTimestamp"})).value_or(Time{});
   state.enqueued = phase == "Inqueue";
   const Value* spec = json::Find(object, "spec");
   state.pods = std::max<int64_t>(0, json::AsInt(json::Find(spec, "minMember")).value_or(0));
