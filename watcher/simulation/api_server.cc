@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/percent.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "json/decode.h"
+#include "json/text_at.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
@@ -20,10 +22,6 @@ using kube::HttpCall;
 
 // A pod's own, where it says nothing else (k8s.io/kubernetes pkg/apis/core/v1/defaults.go).
 constexpr int64_t kGraceSeconds = 30;
-
-std::string TextOf(const Json& object, std::initializer_list<std::string_view> path) {
-  return std::string(json::AsString(json::FindPath(object, path)).value_or(""));
-}
 
 // The Status of a call that failed, in the words of the real one.
 HttpAnswer Refused(int code, const char* reason, std::string message,
@@ -55,25 +53,6 @@ HttpAnswer Differs(const std::string& name, const char* what, const std::string&
                  {{"name", name}, {"kind", "Pod"}});
 }
 
-std::string Decoded(std::string_view text) {
-  const auto value = [](char c) {
-    return c >= '0' && c <= '9'                     ? c - '0'
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                    : -1;
-  };
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && value(text[i + 1]) >= 0 &&
-        value(text[i + 2]) >= 0) {
-      out += static_cast<char>(value(text[i + 1]) * 16 + value(text[i + 2]));
-      i += 2;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 // What a call is about: "/api/v1/namespaces/{ns}/pods/{name}[/eviction][?dryRun=All]".
 struct Target {
   ApiServer::PodName pod;
@@ -93,11 +72,7 @@ std::optional<Target> TargetOf(std::string_view path) {
   if (!path.starts_with(kPrefix)) return std::nullopt;
   path.remove_prefix(kPrefix.size());
   std::vector<std::string> parts;
-  for (size_t begin = 0; begin <= path.size();) {
-    const size_t end = std::min(path.find('/', begin), path.size());
-    parts.push_back(Decoded(path.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string_view part : Split(path, '/')) parts.push_back(PercentDecoded(part));
   if (parts.size() < 3 || parts[1] != "pods" || parts.size() > 4) return std::nullopt;
   if (parts.size() == 4 && parts[3] != "eviction") return std::nullopt;
   target.pod = {parts[0], parts[2]};
@@ -106,7 +81,7 @@ std::optional<Target> TargetOf(std::string_view path) {
 }
 
 bool HasEnded(const Json& object) {
-  const std::string phase = TextOf(object, {"status", "phase"});
+  const std::string phase = json::TextAt(object, {"status", "phase"});
   return phase == "Succeeded" || phase == "Failed";
 }
 
@@ -132,8 +107,8 @@ Json ApiServer::Read(const PodName& name) const { return json::Decode(pods_.at(n
 
 bool ApiServer::Create(Json object) {
   Json& metadata = object["metadata"];
-  const PodName name{TextOf(object, {"metadata", "namespace"}),
-                     TextOf(object, {"metadata", "name"})};
+  const PodName name{json::TextAt(object, {"metadata", "namespace"}),
+                     json::TextAt(object, {"metadata", "name"})};
   if (pods_.contains(name)) return false;
   std::array<char, 40> uid{};
   std::snprintf(uid.data(), uid.size(), "00000000-0000-4000-8000-%012llu",
@@ -229,19 +204,19 @@ HttpAnswer ApiServer::Patch(const PodName& name, std::string_view body) {
 HttpAnswer ApiServer::Delete(const PodName& name, const Json& options, bool dry_run) {
   if (!pods_.contains(name)) return NotFound(name.name);
   Json object = Read(name);
-  const std::string uid = TextOf(options, {"preconditions", "uid"});
-  const std::string live_uid = TextOf(object, {"metadata", "uid"});
+  const std::string uid = json::TextAt(options, {"preconditions", "uid"});
+  const std::string live_uid = json::TextAt(object, {"metadata", "uid"});
   if (!uid.empty() && uid != live_uid) {
     return Differs(name.name, "UID", uid, live_uid, "deleted and then recreated");
   }
-  const std::string version = TextOf(options, {"preconditions", "resourceVersion"});
-  const std::string live_version = TextOf(object, {"metadata", "resourceVersion"});
+  const std::string version = json::TextAt(options, {"preconditions", "resourceVersion"});
+  const std::string live_version = json::TextAt(object, {"metadata", "resourceVersion"});
   if (!version.empty() && version != live_version) {
     return Differs(name.name, "ResourceVersion", version, live_version, "modified");
   }
   if (dry_run || options.contains("dryRun")) return {.status = 200, .body = object.dump()};
   // Nobody runs what has no node; the rest is its kubelet's to end.
-  if (TextOf(object, {"spec", "nodeName"}).empty() || HasEnded(object)) {
+  if (json::TextAt(object, {"spec", "nodeName"}).empty() || HasEnded(object)) {
     return {.status = 200, .body = Put(Change::kDeleted, name, std::move(object))};
   }
   if (IsGoing(object)) return {.status = 200, .body = object.dump()};
@@ -254,12 +229,12 @@ HttpAnswer ApiServer::Delete(const PodName& name, const Json& options, bool dry_
 HttpAnswer ApiServer::Evict(const PodName& name, std::string_view body, bool dry_run) {
   if (!pods_.contains(name)) return NotFound(name.name);
   const auto eviction = json::Decode(body);
-  if (!eviction || TextOf(*eviction, {"kind"}) != "Eviction") {
+  if (!eviction || json::TextAt(*eviction, {"kind"}) != "Eviction") {
     return Refused(400, "BadRequest", "no Eviction");
   }
   const Json object = Read(name);
-  const bool guarded =
-      TextOf(object, {"status", "phase"}) != "Pending" && !HasEnded(object) && !IsGoing(object);
+  const bool guarded = json::TextAt(object, {"status", "phase"}) != "Pending" &&
+                       !HasEnded(object) && !IsGoing(object);
   if (const auto why = guarded && guarding_ ? guarding_(object) : std::nullopt) {
     return Refused(429, "TooManyRequests",
                    "Cannot evict pod as it would violate the pod's disruption budget.",
