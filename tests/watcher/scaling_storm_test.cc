@@ -301,7 +301,7 @@ class Storm {
 
   static void Tell(StormWatcher& watcher, const std::pair<PodName, PodPtr>& event) {
     PodPtr& known = watcher.known[event.first];
-    watcher.index.PodChanged(known, event.second);
+    watcher.index.Changed(known, event.second);
     known = event.second;
     if (known == nullptr) watcher.known.erase(event.first);
   }

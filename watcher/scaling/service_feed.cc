@@ -1,7 +1,6 @@
 #include "watcher/scaling/service_feed.h"
 
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include "base/thread.h"
@@ -97,11 +96,7 @@ void ServiceFeed::Changed(const std::shared_ptr<const T>& before,
   std::vector<ServiceKey> concerned;
   {
     const MutexLock lock(changes_);
-    if constexpr (std::is_same_v<T, PodState>) {
-      concerned = index_.PodChanged(before, after);
-    } else {
-      concerned = index_.PodGroupChanged(before, after);
-    }
+    concerned = index_.Changed(before, after);
     FollowRulesOf(before == nullptr ? nullptr : &before->service,
                   after == nullptr ? nullptr : &after->service);
   }

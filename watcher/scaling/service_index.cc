@@ -24,13 +24,12 @@ std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
   return concerned;
 }
 
-std::vector<ServiceKey> ServiceIndex::PodChanged(const PodPtr& before, const PodPtr& after) {
+std::vector<ServiceKey> ServiceIndex::Changed(const PodPtr& before, const PodPtr& after) {
   const MutexLock lock(mutex_);
   return Change(pods_, before, after);
 }
 
-std::vector<ServiceKey> ServiceIndex::PodGroupChanged(const PodGroupPtr& before,
-                                                      const PodGroupPtr& after) {
+std::vector<ServiceKey> ServiceIndex::Changed(const PodGroupPtr& before, const PodGroupPtr& after) {
   const MutexLock lock(mutex_);
   return Change(pod_groups_, before, after);
 }

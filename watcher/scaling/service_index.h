@@ -23,9 +23,9 @@ class ServiceIndex {
 
   // A pod before and after a change; null: it did not exist before, or no longer exists. Returns
   // the services that this concerns.
-  std::vector<ServiceKey> PodChanged(const PodPtr& before, const PodPtr& after);
+  std::vector<ServiceKey> Changed(const PodPtr& before, const PodPtr& after);
   // Likewise of a PodGroup.
-  std::vector<ServiceKey> PodGroupChanged(const PodGroupPtr& before, const PodGroupPtr& after);
+  std::vector<ServiceKey> Changed(const PodGroupPtr& before, const PodGroupPtr& after);
   // Null: the ConfigMap is not there, or holds no rule.
   std::vector<ServiceKey> RuleChanged(const std::string& ns, const std::string& name,
                                       std::shared_ptr<const RuleState> rule);

@@ -64,7 +64,7 @@ void Replica::PodChanged(const ApiServer::PodName& name, scaling::PodPtr after,
                          std::chrono::seconds delay) {
   Later(delay, [this, name, after = std::move(after)] {
     scaling::PodPtr& seen = seen_[name];
-    Enqueue(index_.PodChanged(seen, after));
+    Enqueue(index_.Changed(seen, after));
     seen = after;
     if (after == nullptr) seen_.erase(name);
   });
