@@ -125,11 +125,17 @@ std::string SourceText(const Survey& survey) {
   return "nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or NodeD";
 }
 
+// The pods that go.
+std::vector<std::string> PodsOf(const SurveyedJob& job) {
+  std::vector<std::string> pods;
+  for (const size_t i : job.response.tasks) pods.push_back(job.tasks[i].pod);
+  return pods;
+}
+
 // "2 of 4 pods are evicted (fault-scheduling is grace): p0, p1"
 std::string WhatHappens(const SurveyedJob& job) {
   const Response& response = job.response;
-  std::vector<std::string> pods;
-  for (const size_t i : response.tasks) pods.push_back(job.tasks[i].pod);
+  const std::vector<std::string> pods = PodsOf(job);
   const std::string count = std::to_string(pods.size()) + " of " +
                             std::to_string(job.tasks.size()) +
                             (job.tasks.size() == 1 ? " pod" : " pods");
@@ -202,14 +208,12 @@ void PrintFaultTable(const Survey& survey, Time now, const Paint& paint, std::os
 }
 
 OrderedJson JobJson(const SurveyedJob& job) {
-  std::vector<std::string> pods;
-  for (const size_t i : job.response.tasks) pods.push_back(job.tasks[i].pod);
   return {{"namespace", job.ns},
           {"podGroup", job.pod_group},
           {"pods", job.tasks.size()},
           {"fault", watcher::rescheduling::FaultTypeName(job.response.reason)},
           {"step", StepName(job.response.step)},
-          {"of", std::move(pods)},
+          {"of", PodsOf(job)},
           {"why", job.response.why}};
 }
 

@@ -103,14 +103,6 @@ constexpr CodeRow kCodeRows[] = {
 constexpr std::array<std::string_view, 4> kNetworkCodes = {"81078603", "81078607", "110001024",
                                                            "110000002"};
 
-std::string UpperCase(std::string_view text) {
-  std::string upper(text);
-  for (char& c : upper) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return upper;
-}
-
 }  // namespace
 
 std::string_view CodeSourceFile(CodeSource source) {
@@ -142,10 +134,9 @@ std::vector<FaultCode> AllFaultCodes() {
 }
 
 std::optional<FaultCode> FindFaultCode(std::string_view code) {
-  const std::string wanted = UpperCase(code);
   for (const CodeRow& row : kCodeRows) {
     for (const std::string_view each : Split(row.codes, ' ')) {
-      if (UpperCase(each) == wanted) return FaultCode{std::string(each), row.source, row.level};
+      if (EqualIgnoreCase(each, code)) return FaultCode{std::string(each), row.source, row.level};
     }
   }
   return std::nullopt;

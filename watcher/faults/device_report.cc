@@ -20,26 +20,14 @@ bool IsChipName(std::string_view name) {
          ParseGoInt(name.substr(dash + 1)).value_or(-1) >= 0;
 }
 
-void AddChips(std::string_view list, std::set<std::string, std::less<>>& chips) {
-  for (std::string_view name : Split(list, ',')) {
-    name = Trim(name);
-    if (!name.empty()) chips.emplace(name);
-  }
-}
-
-std::vector<std::string> CodesIn(std::string_view list) {
-  std::vector<std::string> codes;
-  for (std::string_view code : Split(list, ',')) {
-    code = Trim(code);
-    if (!code.empty()) codes.emplace_back(code);
-  }
-  return codes;
+void AddNames(std::string_view list, std::set<std::string, std::less<>>& names) {
+  for (std::string& name : NamesIn(list)) names.insert(std::move(name));
 }
 
 ChipFault FaultOf(const Value& value, std::vector<std::string>& problems) {
   ChipFault fault;
   fault.chip = json::FindString(value, "npu_name").value_or("");
-  fault.codes = CodesIn(json::FindString(value, "fault_code").value_or(""));
+  fault.codes = NamesIn(json::FindString(value, "fault_code").value_or(""));
   // The three are always the same; which of them a version writes differs.
   for (std::string_view key : {"fault_level", "fault_handling", "large_model_fault_level"}) {
     const auto text = json::FindString(value, key).value_or("");
@@ -78,6 +66,14 @@ void AddFaults(std::string_view text, DeviceFaults& devices, std::vector<std::st
 
 }  // namespace
 
+std::vector<std::string> NamesIn(std::string_view list) {
+  std::vector<std::string> names;
+  for (const std::string_view name : Split(list, ',')) {
+    if (!Trim(name).empty()) names.emplace_back(Trim(name));
+  }
+  return names;
+}
+
 std::optional<Time> TimeOfSeconds(const Value* value) {
   const auto seconds = json::AsInt(value);
   if (!seconds || *seconds <= 0 || *seconds > kMaxSeconds) return std::nullopt;
@@ -103,11 +99,11 @@ DeviceFaults ReadDevices(const Value& info, std::vector<std::string>& problems) 
     if (!text) {
       problems.push_back(Quote(key) + " is not a text");
     } else if (key.ends_with("-NetworkUnhealthy")) {
-      AddChips(*text, devices.network_unhealthy);
+      AddNames(*text, devices.network_unhealthy);
     } else if (key.ends_with("-Unhealthy")) {
-      AddChips(*text, devices.unhealthy);
+      AddNames(*text, devices.unhealthy);
     } else if (key.ends_with("-Recovering")) {
-      AddChips(*text, devices.recovering);
+      AddNames(*text, devices.recovering);
     } else if (key.ends_with("-Fault")) {
       AddFaults(*text, devices, problems);
     }
@@ -117,16 +113,15 @@ DeviceFaults ReadDevices(const Value& info, std::vector<std::string>& problems) 
 }
 
 void AddManuallySeparated(std::string_view list, DeviceFaults& devices) {
-  for (std::string_view name : Split(list, ',')) {
-    name = Trim(name);
+  for (std::string& name : NamesIn(list)) {
     if (!IsChipName(name)) continue;
-    devices.unhealthy.emplace(name);
+    devices.unhealthy.insert(name);
     const bool listed =
         std::any_of(devices.faults.begin(), devices.faults.end(), [&](const ChipFault& fault) {
           return fault.chip == name && fault.level == FaultLevel::kManuallySeparate;
         });
     if (!listed) {
-      devices.faults.push_back({std::string(name), FaultLevel::kManuallySeparate, {}, {}});
+      devices.faults.push_back({std::move(name), FaultLevel::kManuallySeparate, {}, {}});
     }
   }
 }

@@ -17,6 +17,9 @@ DeviceFaults ReadDevices(const json::Value& info, std::vector<std::string>& prob
 // form are not chips, for the device plugin as for us.
 void AddManuallySeparated(std::string_view list, DeviceFaults& devices);
 
+// "a, b,": the names of a list, without spaces and empty ones.
+std::vector<std::string> NamesIn(std::string_view list);
+
 // Seconds or, where a component writes them, milliseconds since 1970; nothing for other values.
 std::optional<Time> TimeOfSeconds(const json::Value* value);
 std::optional<Time> TimeOfMilliseconds(const json::Value* value);

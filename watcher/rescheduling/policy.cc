@@ -1,6 +1,5 @@
 #include "watcher/rescheduling/policy.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -8,14 +7,6 @@
 
 namespace mindgate::watcher::rescheduling {
 namespace {
-
-bool IsSameIgnoringCase(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 FaultScheduling ReadFaultScheduling(std::string_view text, bool there) {
   if (!there || text == "off") return FaultScheduling::kOff;
@@ -37,7 +28,7 @@ SubHealthyStrategy ReadStrategy(std::string_view text) {
 void JobMetadata::AddLabels(const Map& labels) {
   for (const auto& [key, value] : labels) {
     const auto [there, is_new] = labels_.try_emplace(key, value);
-    if (!is_new && !IsSameIgnoringCase(there->second, value)) there->second += "|" + value;
+    if (!is_new && !EqualIgnoreCase(there->second, value)) there->second += "|" + value;
   }
 }
 

@@ -7,8 +7,10 @@
 
 #include "base/text.h"
 #include "json/projection.h"
+#include "json/text_at.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
+#include "watcher/faults/device_report.h"
 #include "watcher/faults/reports.h"
 #include "watcher/frame/nodes.h"
 
@@ -27,10 +29,6 @@ struct PodOfGroup {
 };
 
 using Groups = std::map<GroupKey, std::vector<PodOfGroup>>;
-
-std::string TextOf(const Value* map, std::string_view key) {
-  return std::string(json::FindString(map, key).value_or(""));
-}
 
 JobMetadata::Map MapOf(const Value* object) {
   JobMetadata::Map map;
@@ -82,15 +80,15 @@ kube::Answer<void> ReadReports(kube::Client& client, std::string_view ns, std::s
 
 kube::Answer<void> ReadNodes(kube::Client& client, Survey& survey, const std::stop_token& stop) {
   const json::Projection fields = kube::WithIdentity({{"status", "conditions"}});
-  const auto listed =
-      client.ListAll(kube::resources::kNodes, "", {}, &fields,
-                     {.started = [&] { survey.not_ready.clear(); },
-                      .item =
-                          [&](const Value& node) {
-                            if (!IsReady(node))
-                              survey.not_ready.insert(TextOf(json::Find(node, "metadata"), "name"));
-                          }},
-                     stop);
+  const auto listed = client.ListAll(
+      kube::resources::kNodes, "", {}, &fields,
+      {.started = [&] { survey.not_ready.clear(); },
+       .item =
+           [&](const Value& node) {
+             if (!IsReady(node))
+               survey.not_ready.insert(json::TextAt(json::Find(node, "metadata"), {"name"}));
+           }},
+      stop);
   if (!listed) return tl::make_unexpected(listed.error());
   return {};
 }
@@ -112,17 +110,16 @@ Task TaskOf(const Value& pod) {
   const Value* labels = json::Find(metadata, "labels");
   const Value* annotations = json::Find(metadata, "annotations");
   Task task;
-  task.pod = TextOf(metadata, "name");
-  task.node = TextOf(json::Find(pod, "spec"), "nodeName");
-  const std::string chips = TextOf(annotations, schemas::kAscendReal);
-  for (const std::string_view chip : Split(chips, ',')) {
-    if (!Trim(chip).empty()) task.chips.emplace(Trim(chip));
+  task.pod = json::TextAt(metadata, {"name"});
+  task.node = json::TextAt(json::Find(pod, "spec"), {"nodeName"});
+  for (std::string& chip : faults::NamesIn(json::TextAt(annotations, {schemas::kAscendReal}))) {
+    task.chips.insert(std::move(chip));
   }
   task.failed = HasFailed(pod);
-  task.fault_type = TextOf(labels, schemas::kFaultType);
-  task.rank = TextOf(annotations, schemas::kRankIndex);
-  task.is_worker = TextOf(labels, schemas::kReplicaType) == "worker";
-  task.may_be_switched = TextOf(annotations, schemas::kNeedVolcanoOpe) == "delete";
+  task.fault_type = json::TextAt(labels, {schemas::kFaultType});
+  task.rank = json::TextAt(annotations, {schemas::kRankIndex});
+  task.is_worker = json::TextAt(labels, {schemas::kReplicaType}) == "worker";
+  task.may_be_switched = json::TextAt(annotations, {schemas::kNeedVolcanoOpe}) == "delete";
   return task;
 }
 
@@ -147,14 +144,13 @@ kube::Answer<void> ReadPods(kube::Client& client, Survey& survey, Groups& groups
            [&](const Value& pod) {
              const Value* metadata = json::Find(pod, "metadata");
              Task task = TaskOf(pod);
-             std::string ns = TextOf(metadata, "namespace");
-             auto annotations = MapOf(json::Find(metadata, "annotations"));
-             std::string group =
-                 TextOf(json::Find(metadata, "annotations"), schemas::kPodGroupAnnotation);
+             std::string ns = json::TextAt(metadata, {"namespace"});
+             const Value* annotations = json::Find(metadata, "annotations");
+             std::string group = json::TextAt(annotations, {schemas::kPodGroupAnnotation});
              if (on_faulty_node(task)) survey.pods.push_back({ns, group, task});
              if (group.empty()) return;
              groups[{std::move(ns), std::move(group)}].push_back(
-                 {std::move(task), MapOf(json::Find(metadata, "labels")), std::move(annotations)});
+                 {std::move(task), MapOf(json::Find(metadata, "labels")), MapOf(annotations)});
            }},
       stop);
   if (!listed) return tl::make_unexpected(listed.error());
@@ -170,19 +166,20 @@ kube::Answer<GroupMetadata> ReadPodGroups(kube::Client& client, const Groups& gr
                                           const std::stop_token& stop) {
   GroupMetadata found;
   const json::Projection fields = kube::WithIdentity(MetadataFields());
-  const auto listed = client.ListAll(
-      kube::resources::kPodGroups, "", {}, &fields,
-      {.started = [&] { found.clear(); },
-       .item =
-           [&](const Value& object) {
-             const Value* metadata = json::Find(object, "metadata");
-             const GroupKey key(TextOf(metadata, "namespace"), TextOf(metadata, "name"));
-             if (!groups.contains(key)) return;
-             JobMetadata& of_group = found[key];
-             of_group.AddLabels(MapOf(json::Find(metadata, "labels")));
-             of_group.AddAnnotations(MapOf(json::Find(metadata, "annotations")));
-           }},
-      stop);
+  const auto listed =
+      client.ListAll(kube::resources::kPodGroups, "", {}, &fields,
+                     {.started = [&] { found.clear(); },
+                      .item =
+                          [&](const Value& object) {
+                            const Value* metadata = json::Find(object, "metadata");
+                            const GroupKey key(json::TextAt(metadata, {"namespace"}),
+                                               json::TextAt(metadata, {"name"}));
+                            if (!groups.contains(key)) return;
+                            JobMetadata& of_group = found[key];
+                            of_group.AddLabels(MapOf(json::Find(metadata, "labels")));
+                            of_group.AddAnnotations(MapOf(json::Find(metadata, "annotations")));
+                          }},
+                     stop);
   // Without Volcano nobody reschedules.
   if (!listed && listed.error().reason != kube::Reason::kNotFound) {
     return tl::make_unexpected(listed.error());
