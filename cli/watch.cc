@@ -87,6 +87,9 @@ int RunWatch(const WatchOptions& options, Streams& io) {
                            *leadership, config,
                            {.ns = options.watched_namespace,
                             .without_rules = options.without_rules,
+                            .own_namespace = reading.ns(),
+                            .lease = options.leadership.elect ? options.leadership.lease : "",
+                            .dry_run = options.dry_run,
                             .manage_certs = options.manage_certs,
                             .certs = ManagerOptionsOf(options.certs, reading.ns()),
                             .version = std::string(Version()),
@@ -126,7 +129,7 @@ int RunWatch(const WatchOptions& options, Streams& io) {
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<WatchOptions>();
   CLI::App* command = parent.add_subcommand(
-      "watch", "Run the watcher: elastic scaling, gang repair and certificates");
+      "watch", "Run the watcher: elastic scaling, rescheduling, gang repair and certificates");
   AddKubeFlags(*command, options->cluster);
   AddFlag(*command, "--config", options->config_file,
           "Path to the configuration file; reloaded when it changes", "CONFIG", "FILE");
@@ -138,6 +141,9 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
           "NAME")
       ->delimiter(',');
   AddLeadershipFlags(*command, options->leadership);
+  AddSwitch(*command, "--dry-run", options->dry_run,
+            "Reschedule nothing, only report what would be done, whatever the configuration says",
+            "DRY_RUN");
   AddSwitch(*command, "--manage-certs", options->manage_certs,
             "Also manage the webhook's Secret and caBundle, like `mindgate certs manage`",
             "MANAGE_CERTS");
@@ -147,8 +153,8 @@ void AddWatch(CLI::App& parent, Streams& io, int& exit_code) {
           "PROBE_LISTEN", "ADDRESS");
   AddLogFlags(*command, options->log);
   command->footer(
-      R"(mindgate.yaml configures what the watcher does: elasticScaling (off, observe, enforce) and gangRepair. With
-several replicas, only the leader acts. Decisions and their reasons are in Events, the log and /decisions.
+      R"(mindgate.yaml configures what the watcher does: elasticScaling (off, observe, enforce), rescheduling (off,
+observe, takeover, enforce) and gangRepair. With several replicas, only the leader acts. Decisions and their reasons are in Events, the log and /decisions.
 Exit codes: 0 stopped by a signal, 2 cannot start.
 Examples:
   mindgate watch --config mindgate.yaml

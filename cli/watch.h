@@ -21,6 +21,7 @@ struct WatchOptions {
   std::string watched_namespace;  // empty: all
   // Namespaces of MindCluster's own ConfigMaps, which change every few seconds and are not rules.
   std::vector<std::string> without_rules = {"kube-system", "mindx-dl"};
+  bool dry_run = false;  // of rescheduling
   bool manage_certs = false;
   CertsManageOptions certs = {};  // options of the manager, if `manage_certs`
   LeadershipOptions leadership = {};

@@ -85,6 +85,27 @@ struct ElasticScaling {
   bool operator==(const ElasticScaling&) const = default;
 };
 
+// What the watcher does about pods that faults took away. With takeover it acts only when nobody
+// else has.
+enum class ReschedulingMode : uint8_t { kOff, kObserve, kTakeover, kEnforce };
+
+// Who reports faults: auto is ClusterD, and where it is absent the nodes themselves.
+enum class FaultSource : uint8_t { kAuto, kClusterD, kNodes };
+
+// Rescheduling by the watcher.
+struct Rescheduling {
+  ReschedulingMode mode = ReschedulingMode::kObserve;
+  // How long others have time to act on a fault, with mode takeover.
+  std::chrono::seconds takeover_after{30};
+  // From a restart that left a job incomplete to one of a wider scope.
+  std::chrono::seconds escalate_after{6};
+  int64_t restarts_per_minute = 30;  // of all jobs together
+  int64_t max_faulty_nodes = 30;     // percent of all; with more nothing is restarted
+  bool isolate_nodes = false;        // by a taint
+  FaultSource fault_source = FaultSource::kAuto;
+  bool operator==(const Rescheduling&) const = default;
+};
+
 // mindgate.yaml, loaded. Immutable once made; shared by all who decide.
 struct Config {
   Config();  // the documented defaults
@@ -102,6 +123,7 @@ struct Config {
   std::set<std::string, std::less<>> disabled_mutators;
   bool gang_repair = true;  // the watcher repairs gangs that a rolling update would block
   ElasticScaling elastic_scaling;
+  Rescheduling rescheduling;
   // The most that any rule leads to, whatever `rules` and `namespaces` say.
   Mode max_mode = Mode::kEnforce;
   RuleModes rules;

@@ -28,9 +28,12 @@ inline constexpr std::string_view kAffinityConfig = "huawei.com/affinity-config"
 inline constexpr std::string_view kProcessRecoverStrategy = "ProcessRecoverStrategy";
 // Of a pod: the chips that it uses, "Ascend910-0,Ascend910-1", written by the device plugin.
 inline constexpr std::string_view kAscendReal = "huawei.com/AscendReal";
-// Written by MindCluster on pods: the rank of a pod in its job, whether a hot switch waits for it
-// to be deleted, and (labels) a fault that ClusterD found elsewhere and the role of a replica.
+// Written by MindCluster on pods: the rank of a pod in its job, the logical super pod that it was
+// placed in, what a platform that restarts it must know, whether a hot switch waits for it to be
+// deleted, and (labels) a fault that ClusterD found elsewhere and the role of a replica.
 inline constexpr std::string_view kRankIndex = "hccl/rankIndex";
+inline constexpr std::string_view kSuperPodRank = "super-pod-rank";
+inline constexpr std::string_view kPodStatus = "huawei.com/pod-status";
 inline constexpr std::string_view kNeedVolcanoOpe = "needVolcanoOpe";
 inline constexpr std::string_view kFaultType = "fault-type";
 inline constexpr std::string_view kReplicaType = "training.kubeflow.org/replica-type";
@@ -89,6 +92,14 @@ inline constexpr std::string_view kScalingGate =
     "mindgate.io/elastic-scaling";  // scheduling gate that the watcher takes away
 // On a PodGroup: the values of kMinAvailable that the watcher wrote there, newest last: "1,2,3".
 inline constexpr std::string_view kGangRepair = "mindgate.io/gang-repair";
+
+// Label or annotation of a PodGroup, a pod or a namespace: "disabled" keeps the watcher from
+// restarting what fails.
+inline constexpr std::string_view kRescheduling = "mindgate.io/rescheduling";
+// Annotation of the watcher's Lease: "true" stops rescheduling until it is removed.
+inline constexpr std::string_view kPauseRescheduling = "mindgate.io/pause-rescheduling";
+// Taint of a node that the watcher isolates.
+inline constexpr std::string_view kFaultyNode = "mindgate.io/faulty";
 
 // The NodePort of the coordinator in MindIE Motor's samples.
 inline constexpr int64_t kMindieNodePort = 31015;

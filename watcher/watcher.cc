@@ -18,6 +18,7 @@
 #include "watcher/frame/watch_fault.h"
 #include "watcher/gang_repair/controller.h"
 #include "watcher/probes.h"
+#include "watcher/rescheduling/controller.h"
 #include "watcher/scaling/controller.h"
 
 namespace mindgate::watcher {
@@ -38,6 +39,18 @@ schemas::ElasticScaling ScalingOf(const Snapshot<schemas::Config>& config) {
   schemas::ElasticScaling none;
   none.mode = schemas::EnforcementMode::kOff;
   return none;
+}
+
+schemas::Rescheduling ReschedulingOf(const Snapshot<schemas::Config>& config) {
+  if (const auto now = config.Get()) return now->rescheduling;
+  schemas::Rescheduling none;
+  none.mode = schemas::ReschedulingMode::kOff;
+  return none;
+}
+
+std::chrono::seconds GraceOverTime(const Snapshot<schemas::Config>& config) {
+  const auto now = config.Get();
+  return now != nullptr ? now->grace_over_time : schemas::Config().grace_over_time;
 }
 
 bool RepairsGangs(const Snapshot<schemas::Config>& config) {
@@ -64,7 +77,12 @@ class Watcher::Impl {
                      .Name("mindgate_scaling_latency_seconds")
                      .Help("From a change in the cluster to the last call that it led to.")
                      .Register(registry_)
-                     .Add({}, kBuckets)) {
+                     .Add({}, kBuckets)),
+        fault_latency_(prometheus::BuildHistogram()
+                           .Name("mindgate_rescheduling_latency_seconds")
+                           .Help("From a change in the cluster to the last call that it led to.")
+                           .Register(registry_)
+                           .Add({}, kBuckets)) {
     const auto term = [this] { return leadership_.term(); };
     // A new controller is one entry.
     controllers_.push_back(std::make_unique<scaling::ScalingController>(
@@ -84,6 +102,20 @@ class Watcher::Impl {
         gang_repair::Controller::Options{.wanted = [this] { return RepairsGangs(config_); },
                                          .term = term,
                                          .seed = options_.seed}));
+    controllers_.push_back(std::make_unique<rescheduling::ReschedulingController>(
+        client, writer, sleeper, clock, logger, pods_, decisions_, budget_,
+        rescheduling::ReschedulingController::Options{
+            .settings = [this] { return ReschedulingOf(config_); },
+            .grace_over_time = [this] { return GraceOverTime(config_); },
+            .term = term,
+            .dry_run = options_.dry_run,
+            .ns = options_.own_namespace,
+            .lease = options_.lease,
+            .observe_latency =
+                [this](std::chrono::nanoseconds latency) {
+                  fault_latency_.Observe(std::chrono::duration<double>(latency).count());
+                },
+            .seed = options_.seed}));
     if (options_.manage_certs) {
       controllers_.push_back(std::make_unique<CertificateController>(
           writer, clock, logger,
@@ -167,6 +199,7 @@ class Watcher::Impl {
   PodInformer pods_;
   prometheus::Registry registry_;
   prometheus::Histogram& latency_;
+  prometheus::Histogram& fault_latency_;
   std::vector<std::unique_ptr<Controller>> controllers_;
 };
 

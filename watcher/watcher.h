@@ -24,6 +24,10 @@ class Watcher {
     std::string ns{};  // empty: all namespaces
     // ConfigMaps of these are not scaling rules and change all the time.
     std::vector<std::string> without_rules{};
+    // Where rescheduling keeps what its next leader must know; empty: nowhere.
+    std::string own_namespace{};
+    std::string lease{};   // an annotation of it pauses rescheduling
+    bool dry_run = false;  // rescheduling only says what it would do
     bool manage_certs = false;
     CertificateManagerOptions certs{};  // with `manage_certs`
     std::string version{};              // of the build

@@ -136,7 +136,9 @@ Json FakeApiServer::Put(const Resource& resource, Json object) {
   const Resource& namespaces = resources::kNamespaces;
   if (resource.namespaced && store_.Get(namespaces, "", ns) == nullptr) {
     store_.Put(namespaces, "", ns,
-               {{"kind", "Namespace"}, {"apiVersion", "v1"}, {"metadata", {{"name", ns}}}});
+               {{"kind", "Namespace"},
+                {"apiVersion", "v1"},
+                {"metadata", {{"name", ns}, {"uid", "ns-" + ns}}}});
   }
   if (!metadata.contains("uid")) {
     const auto live = store_.Get(resource, ns, name);

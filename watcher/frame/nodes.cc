@@ -26,34 +26,71 @@ bool IsReady(const Value& node) {
   return ready == conditions->end() || json::FindString(&*ready, "status") == "True";
 }
 
-kube::Informer<NodeInformer::Unusable>::Options NodeInformer::InformerOptions(Options options) {
-  kube::Informer<Unusable>::Options informer;
+kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
+  kube::Informer<State>::Options informer;
   informer.selection.resource = kube::resources::kNodes;
   informer.selection.fields = {
       {"metadata", "deletionTimestamp"}, {"spec", "unschedulable"}, {"status", "conditions"}};
   informer.project = [](const Value& node) {
-    return IsUsable(node) ? std::nullopt : std::optional(Unusable());
+    return std::optional(State{watcher::IsReady(node), IsUsable(node)});
   };
-  informer.left_out = [](const Value&) { return std::optional<Unusable>(); };
-  informer.changed = [changed = std::move(options.changed)](
-                         const std::string&, const Unusable* before, const Unusable* after) {
-    if (changed && (before == nullptr || after == nullptr)) changed();
+  informer.left_out = [](const Value&) { return std::optional(State()); };
+  informer.changed = [this](const std::string& key, const State* before, const State* after) {
+    Note(key.substr(key.find('/') + 1), before, after);  // of no namespace
   };
-  informer.failed = std::move(options.failed);
-  informer.seed = options.seed;
+  informer.became_current = options_.became_current;
+  informer.failed = options_.failed;
+  informer.seed = options_.seed;
   return informer;
 }
 
 NodeInformer::NodeInformer(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                            Options options)
-    : informer_(client, sleeper, clock, InformerOptions(std::move(options))) {}
+    : options_(std::move(options)), informer_(client, sleeper, clock, InformerOptions()) {}
 
-std::set<std::string, std::less<>> NodeInformer::unusable() const {
-  std::set<std::string, std::less<>> names;
-  informer_.objects()->ForEach([&](const std::string& key, const Unusable&) {
-    names.insert(key.substr(key.find('/') + 1));  // of no namespace
-  });
-  return names;
+void NodeInformer::Note(const std::string& node, const State* before, const State* after) {
+  const bool was_usable = before == nullptr || before->usable;
+  const bool is_usable = after == nullptr || after->usable;
+  const bool was_ready = before != nullptr && before->ready;
+  const bool is_ready = after != nullptr && after->ready;
+  {
+    const MutexLock lock(mutex_);
+    if (is_usable) {
+      unusable_.erase(node);
+    } else {
+      unusable_.insert(node);
+    }
+    if (after == nullptr || after->ready) {
+      not_ready_.erase(node);
+    } else {
+      not_ready_.insert(node);
+    }
+    nodes_ += after != nullptr;
+    nodes_ -= before != nullptr;
+  }
+  if (was_usable != is_usable && options_.changed) options_.changed();
+  if (was_ready != is_ready && options_.readiness_changed) options_.readiness_changed(node);
+}
+
+NodeInformer::Names NodeInformer::unusable() const {
+  const MutexLock lock(mutex_);
+  return unusable_;
+}
+
+NodeInformer::Names NodeInformer::not_ready() const {
+  const MutexLock lock(mutex_);
+  return not_ready_;
+}
+
+bool NodeInformer::IsReady(std::string_view node) const {
+  const State* state =
+      informer_.objects()->Find(kube::Collection<State>::KeyOf("", std::string(node)));
+  return state != nullptr && state->ready;
+}
+
+NodeInformer::Counts NodeInformer::counts() const {
+  const MutexLock lock(mutex_);
+  return {nodes_, not_ready_.size()};
 }
 
 }  // namespace mindgate::watcher

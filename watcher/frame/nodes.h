@@ -4,8 +4,10 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "kube/informer.h"
 
 namespace mindgate::watcher {
@@ -14,14 +16,24 @@ namespace mindgate::watcher {
 // status.conditions.
 bool IsReady(const json::Value& node);
 
-// Nodes on which nothing can be placed now: not Ready, cordoned or being deleted. Others cost no
-// memory. Without permission to read nodes none is known.
+// The nodes of the cluster: which are there and ready, and which can take pods. Without permission
+// to read nodes none is known.
 class NodeInformer {
  public:
+  using Names = std::set<std::string, std::less<>>;
+
   struct Options {
-    std::function<void()> changed{};  // in the thread of Run
+    std::function<void()> changed{};  // the unusable ones are others; in the thread of Run
+    // One has become ready, or is no longer so; it came or went. In the thread of Run.
+    std::function<void(const std::string& node)> readiness_changed{};
+    std::function<void()> became_current{};
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
     uint64_t seed = 1;
+  };
+
+  struct Counts {
+    size_t nodes = 0;
+    size_t not_ready = 0;
   };
 
   // All must outlive it.
@@ -30,14 +42,32 @@ class NodeInformer {
   // Until `stop`, in the caller's thread.
   void Run(const std::stop_token& stop) { informer_.Run(stop); }
 
-  std::set<std::string, std::less<>> unusable() const;  // from any thread
+  // From any thread.
+  // Not Ready, cordoned or being deleted: nothing can be placed there now.
+  Names unusable() const;
+  // Whether it is there and Ready.
+  bool IsReady(std::string_view node) const;
+  Counts counts() const;
+  Names not_ready() const;
+  bool synced() const { return informer_.synced(); }
+  bool current() const { return informer_.current(); }
 
  private:
-  struct Unusable {};
+  struct State {
+    bool ready = true;
+    bool usable = true;
+    bool operator==(const State&) const = default;
+  };
 
-  static kube::Informer<Unusable>::Options InformerOptions(Options options);
+  kube::Informer<State>::Options InformerOptions();
+  void Note(const std::string& key, const State* before, const State* after);
 
-  kube::Informer<Unusable> informer_;
+  const Options options_;
+  mutable Mutex mutex_;
+  Names unusable_ GUARDED_BY(mutex_);
+  Names not_ready_ GUARDED_BY(mutex_);
+  size_t nodes_ GUARDED_BY(mutex_) = 0;
+  kube::Informer<State> informer_;
 };
 
 }  // namespace mindgate::watcher

@@ -5,7 +5,12 @@
 namespace mindgate::watcher {
 namespace {
 
+constexpr const char* kNotSucceeded = "status.phase!=Succeeded";
 constexpr const char* kNotEnded = "status.phase!=Succeeded,status.phase!=Failed";
+
+bool HasFailed(const json::Value& pod) {
+  return json::FindString(json::Find(pod, "status"), "phase") == "Failed";
+}
 
 }  // namespace
 
@@ -13,21 +18,24 @@ PodInformer::PodInformer(kube::Client& client, kube::Sleeper& sleeper, const Clo
                          Options options)
     : client_(client), sleeper_(sleeper), clock_(clock), options_(std::move(options)) {}
 
-std::optional<std::string> PodInformer::Wanted() const {
-  std::optional<std::string> selector;
+std::optional<PodInformer::Selectors> PodInformer::Wanted() const {
+  std::optional<Selectors> wanted;
   for (const Subscriber& subscriber : subscribers_) {
     if (!subscriber.wanted()) continue;
-    if (selector && *selector != subscriber.label_selector) return "";
-    selector = subscriber.label_selector;
+    if (!wanted) wanted = {subscriber.label_selector, false};
+    if (wanted->label != subscriber.label_selector) wanted->label.clear();
+    wanted->failed = wanted->failed || subscriber.failed;
   }
-  return selector;
+  return wanted;
 }
 
 std::optional<PodInformer::Kept> PodInformer::Project(const json::Value& pod,
                                                       bool metadata_only) const {
   Kept kept(subscribers_.size());
   bool any = false;
+  const bool failed = HasFailed(pod);
   for (size_t i = 0; i < subscribers_.size(); ++i) {
+    if (failed && !subscribers_[i].failed) continue;
     const auto& project = metadata_only ? subscribers_[i].left_out : subscribers_[i].project;
     if (project) kept[i] = project(pod);
     any = any || kept[i] != nullptr;
@@ -43,13 +51,13 @@ void PodInformer::Changed(const Kept* before, const Kept* after) const {
   }
 }
 
-std::shared_ptr<PodInformer::Informer> PodInformer::MakeInformer(
-    const std::string& label_selector) {
+std::shared_ptr<PodInformer::Informer> PodInformer::MakeInformer(const Selectors& selectors) {
   Informer::Options options;
   options.selection.resource = kube::resources::kPods;
   options.selection.ns = options_.ns;
-  options.selection.label_selector = label_selector;
-  options.selection.field_selector = kNotEnded;
+  options.selection.label_selector = selectors.label;
+  options.selection.field_selector = selectors.failed ? kNotSucceeded : kNotEnded;
+  if (selectors.failed) options.selection.fields = {{"status", "phase"}};
   for (const Subscriber& subscriber : subscribers_) {
     for (const auto& field : subscriber.fields) {
       auto& fields = options.selection.fields;

@@ -29,6 +29,7 @@ class PodInformer {
     // Whether pods are needed for it now; those of nobody are not followed.
     std::function<bool()> wanted;
     std::string label_selector{};  // empty: all pods. Others may need more; `project` chooses
+    bool failed = false;           // also pods in phase Failed; those that succeeded never
     std::vector<json::Projection::Path> fields;
     // Null: of no interest.
     std::function<Ptr<T>(const json::Value& pod)> project;
@@ -52,9 +53,13 @@ class PodInformer {
   template <typename T>
   void Subscribe(Subscription<T> subscription) {
     const auto typed = [](const ErasedPtr& pod) { return std::static_pointer_cast<const T>(pod); };
-    Subscriber erased{std::move(subscription.wanted),        std::move(subscription.label_selector),
-                      std::move(subscription.fields),        std::move(subscription.project),
-                      std::move(subscription.left_out),      {},
+    Subscriber erased{std::move(subscription.wanted),
+                      std::move(subscription.label_selector),
+                      subscription.failed,
+                      std::move(subscription.fields),
+                      std::move(subscription.project),
+                      std::move(subscription.left_out),
+                      {},
                       std::move(subscription.became_current)};
     erased.changed = [typed, changed = std::move(subscription.changed)](const ErasedPtr& before,
                                                                         const ErasedPtr& after) {
@@ -83,6 +88,7 @@ class PodInformer {
   struct Subscriber {
     std::function<bool()> wanted;
     std::string label_selector;
+    bool failed;
     std::vector<json::Projection::Path> fields;
     std::function<ErasedPtr(const json::Value&)> project;
     std::function<ErasedPtr(const json::Value&)> left_out;
@@ -90,12 +96,18 @@ class PodInformer {
     std::function<void()> became_current;
   };
 
-  // The label selector that serves all who want pods; nothing: nobody does.
-  std::optional<std::string> Wanted() const;
+  struct Selectors {
+    std::string label{};
+    bool failed = false;
+    bool operator==(const Selectors&) const = default;
+  };
+
+  // What serves all who want pods; nothing: nobody does.
+  std::optional<Selectors> Wanted() const;
   void Reselect();  // ends the run of `informer_`
   std::optional<Kept> Project(const json::Value& pod, bool metadata_only) const;
   void Changed(const Kept* before, const Kept* after) const;
-  std::shared_ptr<Informer> MakeInformer(const std::string& label_selector);
+  std::shared_ptr<Informer> MakeInformer(const Selectors& selectors);
   std::shared_ptr<const Informer> informer() const;
 
   kube::Client& client_;
@@ -106,7 +118,7 @@ class PodInformer {
   mutable Mutex mutex_;
   mutable ConditionVariable changed_;
   std::shared_ptr<Informer> informer_ GUARDED_BY(mutex_);
-  std::optional<std::string> selector_ GUARDED_BY(mutex_);  // of `informer_`
+  std::optional<Selectors> selector_ GUARDED_BY(mutex_);  // of `informer_`
   std::stop_source reselect_ GUARDED_BY(mutex_);
 };
 

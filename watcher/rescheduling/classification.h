@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "watcher/faults/node_faults.h"
 #include "watcher/rescheduling/policy.h"
 
@@ -23,6 +24,14 @@ struct Task {
   bool is_worker = false;                      // its label replica-type is worker
   bool may_be_switched = false;                // a replacement waits (needVolcanoOpe is delete)
   std::optional<int64_t> super_pod{};          // the logical one, where the job has such
+
+  // For who acts on the pod.
+  std::string uid{};
+  std::optional<Time> created{};
+  std::optional<Time> going{};  // it is being deleted, and should be gone by then
+  bool forced = false;          // it was deleted with grace period 0, and a finalizer keeps it
+  bool gated = false;           // it waits behind a scheduling gate
+  std::string pod_status{};     // huawei.com/pod-status
   bool operator==(const Task&) const = default;
 };
 

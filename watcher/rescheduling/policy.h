@@ -40,9 +40,11 @@ class JobMetadata {
 
   FaultPolicy Policy() const;
 
+  // Empty: there is none.
+  std::string_view Annotation(std::string_view key) const;
+
  private:
   std::string_view Label(std::string_view key) const;
-  std::string_view Annotation(std::string_view key) const;
 
   Map labels_;
   Map annotations_;

@@ -11,10 +11,6 @@ namespace {
 
 bool IsFaulty(FaultType type) { return type != FaultType::kHealthy; }
 
-bool IsMaster(const Task& task) {
-  return task.rank == "0" && !task.chips.empty() && !task.is_worker;
-}
-
 std::vector<size_t> FaultyOf(const std::vector<FaultType>& types) {
   std::vector<size_t> faulty;
   for (size_t i = 0; i < types.size(); ++i) {
@@ -55,6 +51,10 @@ bool IsOnlySubHealth(const std::vector<FaultType>& types) {
 }
 
 }  // namespace
+
+bool IsMaster(const Task& task) {
+  return task.rank == "0" && !task.chips.empty() && !task.is_worker;
+}
 
 std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
                             const FaultPolicy& policy, Escalation escalation) {

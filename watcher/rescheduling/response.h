@@ -10,6 +10,9 @@
 
 namespace mindgate::watcher::rescheduling {
 
+// The pod with rank 0 of a job with NPUs: without it the others cannot go on.
+bool IsMaster(const Task& task);
+
 // How far a restart goes that did not help before.
 enum class Escalation : uint8_t { kFaultyPods, kSuperPods, kWholeJob };
 

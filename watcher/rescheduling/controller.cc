@@ -1,0 +1,216 @@
+#include "watcher/rescheduling/controller.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/metric_family.h"
+#include "base/thread.h"
+#include "watcher/frame/watch_fault.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+faults::Source SourceOf(schemas::FaultSource source) {
+  switch (source) {
+    case schemas::FaultSource::kAuto:
+      return faults::Source::kAuto;
+    case schemas::FaultSource::kClusterD:
+      return faults::Source::kClusterD;
+    case schemas::FaultSource::kNodes:
+      return faults::Source::kNodes;
+  }
+  return faults::Source::kAuto;
+}
+
+bool TakesPods(const faults::NodeFaults& node) {
+  return node.IsUnhealthy() || !node.devices.unhealthy.empty();
+}
+
+}  // namespace
+
+ReschedulingController::ReschedulingController(kube::Client& client, kube::Client& writer,
+                                               kube::Sleeper& sleeper, const Clock& clock,
+                                               log::Logger& logger, PodInformer& pods,
+                                               DecisionLog& decisions, DisruptionBudget& budget,
+                                               Options options)
+    : logger_(logger),
+      options_(std::move(options)),
+      reconciler_(writer, clock, logger, decisions, budget, ReconcilerOptions()),
+      loop_(clock, LoopOptions()),
+      pods_(pods),
+      groups_(client, sleeper, clock, GroupOptions()),
+      nodes_(client, sleeper, clock, NodeOptions()),
+      feed_(client, sleeper, clock, FeedOptions()) {
+  SubscribeTo(pods);
+}
+
+Reconciler::Options ReschedulingController::ReconcilerOptions() const {
+  return {.settings = options_.settings,
+          .grace_over_time = options_.grace_over_time,
+          .dry_run = options_.dry_run,
+          .ns = options_.ns,
+          .lease = options_.lease};
+}
+
+ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {
+  return {.name = "rescheduling",
+          .workers = options_.workers,
+          .seed = options_.seed,
+          .term = options_.term,
+          .reconcile = [this](const JobKey& key, const Term& term) { return Reconcile(key, term); },
+          .forget = [this](const JobKey& key) { reconciler_.Forget(key); },
+          .observe_latency = options_.observe_latency};
+}
+
+faults::Feed::Options ReschedulingController::FeedOptions() {
+  faults::Feed::Options feed;
+  feed.source = [this] { return SourceOf(options_.settings().fault_source); };
+  feed.changed = [this](const std::vector<std::string>& nodes) {
+    for (const std::string& node : nodes) EnqueueOn(node);
+  };
+  feed.misread = [this](const std::string& problem) {
+    logger_.Warning("a report of faults is not understood", {{"problem", problem}});
+  };
+  feed.became_current = [this] { BecameCurrent(); };
+  feed.failed = WarnOfWatchFaults(logger_, "reports of faults");
+  feed.seed = options_.seed;
+  return feed;
+}
+
+NodeInformer::Options ReschedulingController::NodeOptions() {
+  NodeInformer::Options nodes;
+  nodes.readiness_changed = [this](const std::string& node) { EnqueueOn(node); };
+  nodes.became_current = [this] { BecameCurrent(); };
+  nodes.failed = WarnOfWatchFaults(logger_, "nodes");
+  nodes.seed = options_.seed;
+  return nodes;
+}
+
+ReschedulingController::Groups::Options ReschedulingController::GroupOptions() {
+  Groups::Options groups;
+  groups.selection.resource = kube::resources::kPodGroups;
+  groups.selection.fields = PodGroupFields();
+  groups.project = [](const json::Value& object) {
+    return std::optional<PodGroupPtr>(std::make_shared<const PodGroupState>(PodGroupOf(object)));
+  };
+  groups.changed = [this](const std::string&, const PodGroupPtr* before, const PodGroupPtr* after) {
+    const auto concerned =
+        index_.Changed(before == nullptr ? nullptr : *before, after == nullptr ? nullptr : *after);
+    for (const JobKey& job : concerned) loop_.Enqueue(job);
+  };
+  groups.became_current = [this] { BecameCurrent(); };
+  groups.failed = WarnOfWatchFaults(logger_, "PodGroups, without which nothing is rescheduled");
+  groups.seed = options_.seed;
+  return groups;
+}
+
+void ReschedulingController::SubscribeTo(PodInformer& pods) {
+  PodInformer::Subscription<PodState> subscription;
+  subscription.wanted = [this] { return wanted(); };
+  subscription.failed = true;
+  subscription.fields = PodFields();
+  subscription.project = [this](const json::Value& pod) { return reader_.Read(pod); };
+  subscription.left_out = subscription.project;  // a pod that is too large has no fault known of it
+  subscription.changed = [this](const PodPtr& before, const PodPtr& after) {
+    for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
+  };
+  subscription.became_current = [this] { BecameCurrent(); };
+  pods.Subscribe<PodState>(std::move(subscription));
+}
+
+void ReschedulingController::Run(const std::stop_token& stop) {
+  const std::jthread threads[] = {
+      StartThread("resched-groups", [&] { groups_.Run(stop); }),
+      StartThread("resched-nodes", [&] { nodes_.Run(stop); }),
+      StartThread("resched-faults", [&] { feed_.Run(stop); }),
+  };
+  loop_.Run(stop);
+}
+
+bool ReschedulingController::current() const {
+  return pods_.current() && groups_.current() && nodes_.current() && feed_.current();
+}
+
+void ReschedulingController::BecameCurrent() {
+  if (!current()) return;
+  reconciler_.Keep([&](const JobKey& job) { return index_.Look(job).has_value(); });
+  EnqueueAll();
+}
+
+void ReschedulingController::EnqueueAll() {
+  for (const JobKey& job : index_.jobs()) loop_.Enqueue(job);
+}
+
+void ReschedulingController::EnqueueOn(const std::string& node) {
+  for (const JobKey& job : index_.JobsOn(node)) loop_.Enqueue(job);
+}
+
+std::string ReschedulingController::unready() const {
+  return pods_.synced() && nodes_.synced() ? ""
+                                           : "the initial list of pods and nodes is not complete";
+}
+
+ReschedulingController::FaultyNodes ReschedulingController::CountFaultyNodes() const {
+  const auto reported = feed_.faults();
+  NodeInformer::Names faulty = nodes_.not_ready();
+  for (const auto& [name, node] : *reported) {
+    if (TakesPods(node)) faulty.insert(name);
+  }
+  return {faulty.size(), nodes_.counts().nodes};
+}
+
+std::string ReschedulingController::Stopped() const {
+  const FaultyNodes nodes = CountFaultyNodes();
+  const auto most = static_cast<size_t>(options_.settings().max_faulty_nodes);
+  if (nodes.faulty <= kFewNodes || nodes.faulty * 100 <= nodes.all * most) return "";
+  return std::to_string(nodes.faulty) + " of " + std::to_string(nodes.all) +
+         " nodes are faulty, which is more than maxFaultyNodes (" + std::to_string(most) + " %)";
+}
+
+ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term& term) {
+  if (!current()) return {};  // all come again once it is
+  Reconciler::Inputs inputs{.job = index_.Look(key), .faults = feed_.faults(), .not_ready = {}};
+  if (inputs.job) {
+    for (const Task& task : inputs.job->tasks) {
+      if (!task.node.empty() && !nodes_.IsReady(task.node)) inputs.not_ready.insert(task.node);
+    }
+  }
+  inputs.stopped = Stopped();
+  return reconciler_.Reconcile(key, inputs, term);
+}
+
+void ReschedulingController::AddMetrics(std::vector<MetricFamily>& families) const {
+  const FaultyNodes nodes = CountFaultyNodes();
+  size_t chips = 0;
+  const auto reported = feed_.faults();
+  for (const auto& [name, node] : *reported) chips += node.devices.unhealthy.size();
+  const Reconciler::Counts total = counts();
+  families.push_back(MakeGauge("mindgate_faulty_nodes",
+                               "Nodes that are not Ready, unhealthy, or have an unhealthy chip.",
+                               static_cast<double>(nodes.faulty)));
+  families.push_back(MakeGauge("mindgate_faulty_chips", "Chips that are reported unhealthy.",
+                               static_cast<double>(chips)));
+  families.push_back(MakeGauge("mindgate_rescheduling_stopped",
+                               "1 while too many nodes are faulty for anything to be restarted.",
+                               Stopped().empty() ? 0.0 : 1.0));
+  families.push_back(MakeCounter("mindgate_rescheduling_restarts_total",
+                                 "Restarts of jobs that were begun or widened.", total.restarts));
+  MetricFamily pods =
+      MakeMetricFamily("mindgate_rescheduling_pods_total", "Pods, by the fault and what was done.",
+                       MetricType::Counter);
+  for (const auto& [key, count] : total.pods) {
+    AddSeries(pods, {{"cause", key.first}, {"action", key.second}}, static_cast<double>(count));
+  }
+  families.push_back(std::move(pods));
+  families.push_back(
+      MakeCounter("mindgate_rescheduling_looks_total", "Looks at a job.", total.looks));
+  families.push_back(MakeCounter("mindgate_rescheduling_failed_calls_total",
+                                 "Calls of the API server that failed and are made again.",
+                                 total.failed));
+}
+
+}  // namespace mindgate::watcher::rescheduling

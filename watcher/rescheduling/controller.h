@@ -1,0 +1,98 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kube/client.h"
+#include "kube/informer.h"
+#include "schemas/config.h"
+#include "watcher/faults/feed.h"
+#include "watcher/frame/controller.h"
+#include "watcher/frame/nodes.h"
+#include "watcher/frame/pods.h"
+#include "watcher/frame/reconcile_loop.h"
+#include "watcher/rescheduling/job_index.h"
+#include "watcher/rescheduling/reconciler.h"
+
+namespace mindgate::watcher::rescheduling {
+
+// Follows faults of nodes, chips and switches, the pods and PodGroups of all namespaces and the
+// nodes, and reconciles each job that something happened to. It acts only while it leads, in mode
+// takeover or enforce, and while all of them are current: what is not known is not faulty.
+class ReschedulingController final : public Controller {
+ public:
+  // More than so many faulty nodes, whatever their share is, before nothing is restarted.
+  static constexpr size_t kFewNodes = 2;
+
+  struct Options {
+    std::function<schemas::Rescheduling()> settings;  // read for each decision
+    std::function<std::chrono::seconds()> grace_over_time;
+    std::function<std::optional<Term>()> term;
+    bool dry_run = false;
+    std::string ns{};  // of its Lease and of what it keeps; empty: it keeps nothing
+    std::string lease{};
+    std::function<void(std::chrono::nanoseconds)> observe_latency{};  // from a change to its calls
+    int workers = 4;
+    uint64_t seed = 1;
+  };
+
+  // `client` reads and watches; `writer` as for LeaderClient. `pods` must not run yet. All must
+  // outlive it.
+  ReschedulingController(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+                         const Clock& clock, log::Logger& logger, PodInformer& pods,
+                         DecisionLog& decisions, DisruptionBudget& budget, Options options);
+
+  std::string_view name() const override { return "rescheduling"; }
+  bool wanted() const override {
+    return options_.settings().mode != schemas::ReschedulingMode::kOff;
+  }
+  void Run(const std::stop_token& stop) override;
+  void EnqueueAll() override;
+  std::string unready() const override;
+  void AddMetrics(std::vector<prometheus::MetricFamily>& families) const override;
+  size_t left_out() const override { return feed_.left_out() + groups_.left_out(); }
+
+  bool current() const;
+  Reconciler::Counts counts() const { return reconciler_.counts(); }
+
+ private:
+  using Groups = kube::Informer<PodGroupPtr>;
+
+  // Nodes that take pods away: not Ready, unhealthy, or with an unhealthy chip.
+  struct FaultyNodes {
+    size_t faulty = 0;
+    size_t all = 0;
+  };
+
+  Reconciler::Options ReconcilerOptions() const;
+  ReconcileLoop<JobKey>::Options LoopOptions();
+  faults::Feed::Options FeedOptions();
+  NodeInformer::Options NodeOptions();
+  Groups::Options GroupOptions();
+  void SubscribeTo(PodInformer& pods);
+  void BecameCurrent();
+  void EnqueueOn(const std::string& node);
+  FaultyNodes CountFaultyNodes() const;
+  std::string Stopped() const;
+  ReconcileResult Reconcile(const JobKey& key, const Term& term);
+
+  log::Logger& logger_;
+  const Options options_;
+  JobIndex index_;
+  PodReader reader_;
+  Reconciler reconciler_;
+  ReconcileLoop<JobKey> loop_;
+  PodInformer& pods_;
+  Groups groups_;
+  NodeInformer nodes_;
+  faults::Feed feed_;
+};
+
+}  // namespace mindgate::watcher::rescheduling

@@ -1,0 +1,125 @@
+#include "watcher/rescheduling/job_index.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+auto PlaceOf(std::vector<PodPtr>& pods, const std::string& name) {
+  return std::lower_bound(pods.begin(), pods.end(), name,
+                          [](const PodPtr& pod, const std::string& of) { return pod->name < of; });
+}
+
+// huawei.com/schedule_minAvailable counts only where minMember is 1 (trap 33).
+int64_t MinAvailable(const PodGroupState& group, const JobMetadata& metadata) {
+  if (group.min_member != 1) return group.min_member;
+  return ParseGoInt(metadata.Annotation(schemas::kMinAvailable)).value_or(1);
+}
+
+}  // namespace
+
+Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
+  Job job{.uid = group.uid, .started = group.started, .regarding = group.regarding};
+  JobMetadata merged;
+  merged.AddLabels(group.metadata.labels);
+  merged.AddAnnotations(group.metadata.annotations);
+  if (IsDisabled(group.metadata))
+    job.disabled = "mindgate.io/rescheduling is disabled on its PodGroup";
+  std::set<const Metadata*> seen;  // most pods share theirs
+  for (const PodPtr& pod : pods) {
+    job.tasks.push_back(pod->ToTask());
+    if (!seen.insert(pod->metadata.get()).second) continue;
+    merged.AddLabels(pod->metadata->labels);
+    merged.AddAnnotations(pod->metadata->annotations);
+    if (job.disabled.empty() && IsDisabled(*pod->metadata)) {
+      job.disabled = "mindgate.io/rescheduling is disabled on pod " + pod->name;
+    }
+  }
+  job.policy = merged.Policy();
+  job.min_available = MinAvailable(group, merged);
+  return job;
+}
+
+void JobIndex::Remove(const PodState& pod) {
+  const auto job = jobs_.find(*pod.job);
+  if (job != jobs_.end()) {
+    auto& pods = job->second.pods;
+    const auto place = PlaceOf(pods, pod.name);
+    if (place != pods.end() && (*place)->name == pod.name) pods.erase(place);
+    if (pods.empty() && job->second.group == nullptr) jobs_.erase(job);
+  }
+  if (pod.node == nullptr) return;
+  const auto node = on_node_.find(*pod.node);
+  if (node == on_node_.end()) return;
+  const auto one = std::find(node->second.begin(), node->second.end(), pod.job);
+  if (one != node->second.end()) node->second.erase(one);
+  if (node->second.empty()) on_node_.erase(node);
+}
+
+void JobIndex::Insert(const PodPtr& pod) {
+  auto& pods = jobs_[*pod->job].pods;
+  pods.insert(PlaceOf(pods, pod->name), pod);
+  if (pod->node != nullptr) on_node_[*pod->node].push_back(pod->job);
+}
+
+std::vector<JobKey> JobIndex::Changed(const PodPtr& before, const PodPtr& after) {
+  std::vector<JobKey> concerned;
+  const MutexLock lock(mutex_);
+  if (before != nullptr) {
+    Remove(*before);
+    if (after == nullptr || *after->job != *before->job) concerned.push_back(*before->job);
+  }
+  if (after != nullptr) {
+    Insert(after);
+    concerned.push_back(*after->job);
+  }
+  return concerned;
+}
+
+std::vector<JobKey> JobIndex::Changed(const PodGroupPtr& before, const PodGroupPtr& after) {
+  const PodGroupPtr& either = after != nullptr ? after : before;
+  const MutexLock lock(mutex_);
+  Entry& entry = jobs_[either->job];
+  entry.group = after;
+  if (after == nullptr && entry.pods.empty()) jobs_.erase(either->job);
+  return {either->job};
+}
+
+std::optional<Job> JobIndex::Look(const JobKey& key) const {
+  PodGroupPtr group;
+  std::vector<PodPtr> pods;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = jobs_.find(key);
+    if (found == jobs_.end() || found->second.group == nullptr) return std::nullopt;
+    group = found->second.group;
+    pods = found->second.pods;
+  }
+  return JobOf(*group, pods);
+}
+
+std::vector<JobKey> JobIndex::jobs() const {
+  std::vector<JobKey> keys;
+  const MutexLock lock(mutex_);
+  keys.reserve(jobs_.size());
+  for (const auto& [key, entry] : jobs_) {
+    if (entry.group != nullptr) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<JobKey> JobIndex::JobsOn(std::string_view node) const {
+  std::set<JobKey> keys;
+  const MutexLock lock(mutex_);
+  const auto found = on_node_.find(node);
+  if (found == on_node_.end()) return {};
+  for (const auto& job : found->second) keys.insert(*job);
+  return {keys.begin(), keys.end()};
+}
+
+}  // namespace mindgate::watcher::rescheduling

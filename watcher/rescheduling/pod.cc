@@ -1,0 +1,182 @@
+#include "watcher/rescheduling/pod.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "json/text_at.h"
+#include "schemas/names.h"
+#include "watcher/faults/device_report.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+using json::Value;
+
+constexpr std::array<std::string_view, 10> kLabels = {
+    schemas::kFaultScheduling,     schemas::kPodRescheduling,    schemas::kFaultRetryTimes,
+    schemas::kProcessRecover,      schemas::kSubHealthyStrategy, schemas::kApp,
+    schemas::kOmeInferenceService, schemas::kFaultType,          schemas::kReplicaType,
+    schemas::kRescheduling};
+constexpr std::array<std::string_view, 4> kAnnotations = {
+    schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy, schemas::kMinAvailable,
+    schemas::kRescheduling};
+// Of one pod.
+constexpr std::array<std::string_view, 6> kOwnAnnotations = {
+    schemas::kAscendReal, schemas::kRankIndex,      schemas::kSuperPodRank,
+    schemas::kPodStatus,  schemas::kNeedVolcanoOpe, schemas::kPodGroupAnnotation};
+
+template <size_t N>
+JobMetadata::Map Chosen(const Value* object, const std::array<std::string_view, N>& keys) {
+  JobMetadata::Map map;
+  for (const std::string_view key : keys) {
+    if (const auto text = json::FindString(object, key)) map.emplace(key, *text);
+  }
+  return map;
+}
+
+std::vector<json::Projection::Path> MetadataFields() {
+  std::vector<json::Projection::Path> fields;
+  for (const std::string_view label : kLabels) {
+    fields.push_back({"metadata", "labels", std::string(label)});
+  }
+  for (const std::string_view annotation : kAnnotations) {
+    fields.push_back({"metadata", "annotations", std::string(annotation)});
+  }
+  return fields;
+}
+
+// The pod as a whole, or the last run of one of its containers. A container that was restarted in
+// place thus counts until its pod is replaced.
+bool HasFailed(const Value& pod) {
+  const Value* status = json::Find(pod, "status");
+  if (json::FindString(status, "phase") == "Failed") return true;
+  const Value* containers = json::Find(status, "containerStatuses");
+  if (!json::IsArray(containers)) return false;
+  return std::any_of(containers->begin(), containers->end(), [](const Value& container) {
+    const Value* code = json::FindPath(container, {"lastState", "terminated", "exitCode"});
+    return json::AsInt(code).value_or(0) != 0;
+  });
+}
+
+}  // namespace
+
+std::vector<json::Projection::Path> PodFields() {
+  auto fields = MetadataFields();
+  for (const std::string_view annotation : kOwnAnnotations) {
+    fields.push_back({"metadata", "annotations", std::string(annotation)});
+  }
+  for (const char* key : {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"}) {
+    fields.push_back({"metadata", key});
+  }
+  fields.push_back({"spec", "nodeName"});
+  fields.push_back({"spec", "schedulingGates"});
+  fields.push_back({"status", "phase"});
+  fields.push_back({"status", "containerStatuses", "*", "lastState", "terminated", "exitCode"});
+  return fields;
+}
+
+std::vector<json::Projection::Path> PodGroupFields() {
+  auto fields = MetadataFields();
+  fields.push_back({"metadata", "ownerReferences"});
+  fields.push_back({"spec", "minMember"});
+  fields.push_back({"status", "phase"});
+  return fields;
+}
+
+Metadata MetadataOf(const Value* metadata) {
+  return {Chosen(json::Find(metadata, "labels"), kLabels),
+          Chosen(json::Find(metadata, "annotations"), kAnnotations)};
+}
+
+bool IsDisabled(const Metadata& metadata) {
+  const auto is_off = [](const JobMetadata::Map& map) {
+    const auto found = map.find(schemas::kRescheduling);
+    return found != map.end() && found->second == "disabled";
+  };
+  return is_off(metadata.labels) || is_off(metadata.annotations);
+}
+
+PodPtr PodReader::Read(const Value& pod) {
+  const Value* metadata = json::Find(pod, "metadata");
+  const Value* annotations = json::Find(metadata, "annotations");
+  std::string group = json::TextAt(annotations, {schemas::kPodGroupAnnotation});
+  if (group.empty()) return nullptr;
+  auto state = std::make_shared<PodState>();
+  state->name = json::TextAt(metadata, {"name"});
+  state->uid = json::TextAt(metadata, {"uid"});
+  state->job = jobs_.Get({json::TextAt(metadata, {"namespace"}), std::move(group)});
+  state->metadata = metadata_.Get(MetadataOf(metadata));
+  std::string node = json::TextAt(pod, {"spec", "nodeName"});
+  if (!node.empty()) state->node = nodes_.Get(std::move(node));
+  std::set<std::string, std::less<>> chips;
+  for (std::string& chip : faults::NamesIn(json::TextAt(annotations, {schemas::kAscendReal}))) {
+    chips.insert(std::move(chip));
+  }
+  state->chips = chips_.Get(std::move(chips));
+  state->rank = json::TextAt(annotations, {schemas::kRankIndex});
+  state->pod_status = json::TextAt(annotations, {schemas::kPodStatus});
+  if (json::TextAt(annotations, {schemas::kNeedVolcanoOpe}) == "delete") state->switched = true;
+  const auto super_pod = ParseGoInt(json::TextAt(annotations, {schemas::kSuperPodRank}));
+  if (super_pod && *super_pod >= 0 && *super_pod <= INT32_MAX) {
+    state->super_pod = static_cast<int32_t>(*super_pod);
+  }
+  const auto time = [&](std::string_view key) {
+    return ParseTimestamp(json::TextAt(metadata, {key}));
+  };
+  state->created = time("creationTimestamp").value_or(Time{});
+  state->going = time("deletionTimestamp");
+  const auto grace = json::AsInt(json::Find(metadata, "deletionGracePeriodSeconds"));
+  state->forced = state->going && grace.value_or(-1) == 0;
+  state->failed = HasFailed(pod);
+  const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
+  state->gated = json::IsArray(gates) && gates->begin() != gates->end();
+  return state;
+}
+
+Task PodState::ToTask() const {
+  const auto label = [&](std::string_view key) {
+    const auto found = metadata->labels.find(key);
+    return found == metadata->labels.end() ? std::string() : found->second;
+  };
+  Task task{.pod = name,
+            .node = node == nullptr ? std::string() : *node,
+            .chips = *chips,
+            .failed = failed,
+            .fault_type = label(schemas::kFaultType),
+            .rank = rank,
+            .is_worker = label(schemas::kReplicaType) == "worker",
+            .may_be_switched = switched,
+            .uid = uid,
+            .created = created,
+            .going = going,
+            .forced = forced,
+            .gated = gated,
+            .pod_status = pod_status};
+  if (super_pod >= 0) task.super_pod = super_pod;
+  return task;
+}
+
+PodGroupState PodGroupOf(const Value& object) {
+  const Value* metadata = json::Find(object, "metadata");
+  PodGroupState state;
+  state.job = {json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"})};
+  state.uid = json::TextAt(metadata, {"uid"});
+  state.metadata = MetadataOf(metadata);
+  state.min_member = json::AsInt(json::FindPath(object, {"spec", "minMember"})).value_or(1);
+  const std::string phase = json::TextAt(object, {"status", "phase"});
+  state.started = phase == "Running" || phase == "Unknown";
+  state.regarding = {"scheduling.volcano.sh/v1beta1", "PodGroup", state.job.ns, state.job.pod_group,
+                     state.uid};
+  const Value* owners = json::Find(metadata, "ownerReferences");
+  if (!json::IsArray(owners)) return state;
+  for (const Value& owner : *owners) {
+    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
+    state.regarding = {json::TextAt(owner, {"apiVersion"}), json::TextAt(owner, {"kind"}),
+                       state.job.ns, json::TextAt(owner, {"name"}), json::TextAt(owner, {"uid"})};
+  }
+  return state;
+}
+
+}  // namespace mindgate::watcher::rescheduling

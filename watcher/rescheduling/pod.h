@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/interner.h"
+#include "base/time.h"
+#include "json/projection.h"
+#include "json/value.h"
+#include "kube/event_book.h"
+#include "watcher/rescheduling/job.h"
+
+// What rescheduling keeps of pods and PodGroups. There may be 100,000 pods: what many have in
+// common is kept once.
+namespace mindgate::watcher::rescheduling {
+
+// Of a PodGroup or a pod: those labels and annotations that decide about faults.
+struct Metadata {
+  JobMetadata::Map labels;
+  JobMetadata::Map annotations;
+  auto operator<=>(const Metadata&) const = default;
+};
+
+struct PodState {
+  std::string name;
+  std::string uid;
+  std::shared_ptr<const JobKey> job;
+  std::shared_ptr<const Metadata> metadata;
+  std::shared_ptr<const std::string> node;  // null: it is not placed
+  std::shared_ptr<const std::set<std::string, std::less<>>> chips;
+  std::string rank;
+  std::string pod_status;
+  Time created{};
+  std::optional<Time> going{};
+  int32_t super_pod = -1;  // -1: it is in none
+  bool failed = false;
+  bool switched = false;  // a replacement waits for it to go
+  bool forced = false;
+  bool gated = false;
+
+  Task ToTask() const;
+};
+using PodPtr = std::shared_ptr<const PodState>;
+
+struct PodGroupState {
+  JobKey job;
+  std::string uid;
+  Metadata metadata;
+  int64_t min_member = 1;
+  bool started = false;
+  kube::ObjectReference regarding;  // its owner; where it has none, itself
+};
+using PodGroupPtr = std::shared_ptr<const PodGroupState>;
+
+std::vector<json::Projection::Path> PodFields();
+std::vector<json::Projection::Path> PodGroupFields();
+
+// Makes PodStates out of pods. One thread at a time.
+class PodReader {
+ public:
+  // Null for a pod that is in no PodGroup: nobody moves it.
+  PodPtr Read(const json::Value& pod);
+
+ private:
+  Interner<JobKey> jobs_;
+  Interner<Metadata> metadata_;
+  Interner<std::string> nodes_;
+  Interner<std::set<std::string, std::less<>>> chips_;
+};
+
+PodGroupState PodGroupOf(const json::Value& pod_group);
+
+// A label or annotation mindgate.io/rescheduling: disabled.
+bool IsDisabled(const Metadata& metadata);
+// Those of the metadata of any object.
+Metadata MetadataOf(const json::Value* metadata);
+
+}  // namespace mindgate::watcher::rescheduling

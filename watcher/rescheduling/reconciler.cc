@@ -1,0 +1,436 @@
+#include "watcher/rescheduling/reconciler.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "base/thread.h"
+#include "json/decode.h"
+#include "json/text_at.h"
+#include "schemas/names.h"
+#include "watcher/rescheduling/plugin_records.h"
+#include "watcher/rescheduling/pod.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+using json::Json;
+using schemas::ReschedulingMode;
+namespace resources = kube::resources;
+
+// Pods of one job at a time: what the plugin does in batches of 200.
+constexpr size_t kAtOnce = 8;
+// When a look at what keeps a job from being restarted comes again.
+constexpr std::chrono::seconds kLookAgain{30};
+
+// Calls `work` for each of `count` in a few threads, in order.
+void InParallel(size_t count, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < std::min(count, kAtOnce); ++i) {
+    threads.push_back(StartThread("rescheduling-call", run));
+  }
+  run();
+}
+
+const char* DoneName(Step step) {
+  switch (step) {
+    case Step::kDelete:
+      return "deleted";
+    case Step::kEvict:
+      return "evicted";
+    case Step::kAnnotate:
+      return "annotated";
+    default:
+      return "left alone";
+  }
+}
+
+}  // namespace
+
+struct Reconciler::Run {
+  Run(Reconciler& of, const JobKey& job_key, const Inputs& given, const Term& term)
+      : key(job_key), inputs(given), client(of.writer_, term) {}
+
+  const JobKey& key;
+  const Inputs& inputs;
+  LeaderClient client;
+  schemas::Rescheduling settings{};
+  Time now{};
+  Job job{};
+  Decision decision{};
+  std::optional<Clock::Instant> again{};
+  bool failed = false;
+
+  Hardware hardware() const { return {*inputs.faults, inputs.not_ready}; }
+};
+
+Reconciler::Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger,
+                       DecisionListener& decisions, DisruptionBudget& budget, Options options)
+    : writer_(writer),
+      clock_(clock),
+      logger_(logger),
+      decisions_(decisions),
+      budget_(budget),
+      options_(std::move(options)),
+      store_(options_.ns, options_.state) {}
+
+bool Reconciler::enforced(const schemas::Rescheduling& settings) const {
+  return !options_.dry_run && (settings.mode == ReschedulingMode::kTakeover ||
+                               settings.mode == ReschedulingMode::kEnforce);
+}
+
+void Reconciler::Forget(const JobKey& key) {
+  const MutexLock lock(mutex_);
+  said_.erase(key);
+}
+
+ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, const Term& term) {
+  Run run(*this, key, inputs, term);
+  run.settings = options_.settings();
+  if (run.settings.mode == ReschedulingMode::kOff) return {};
+  {
+    const MutexLock lock(mutex_);
+    ++counts_.looks;
+  }
+  if (!inputs.job) {
+    store_.Set(key, {});
+    Forget(key);
+    return {};
+  }
+  run.job = *inputs.job;
+  run.now = clock_.WallNow();
+  const bool enforces = enforced(run.settings);
+  if (enforces) {
+    if (const auto loaded = store_.Load(run.client); !loaded) {
+      logger_.Warning("what was restarted before cannot be read: nothing is restarted until it is",
+                      {{"fault", loaded.error().message}});
+      return {.failed = true};
+    }
+  }
+  const DecisionOptions options{.takeover_after = run.settings.mode == ReschedulingMode::kTakeover
+                                                      ? run.settings.takeover_after
+                                                      : std::chrono::seconds(0),
+                                .escalate_after = run.settings.escalate_after,
+                                .grace_over_time = options_.grace_over_time()};
+  const JobState before = store_.Get(key);
+  const auto decide = [&] {
+    run.decision = Decide(run.job, run.hardware(), before, options, run.now);
+  };
+  decide();
+  if (enforces && run.decision.begins && options.takeover_after > std::chrono::seconds(0)) {
+    run.job.restarted_by_other = RestartedByOther(run);
+    if (run.job.restarted_by_other) decide();
+  }
+  JobState seen = before;
+  seen.uid = run.job.uid;
+  seen.seen = run.decision.next.seen;
+  const auto stay = [&] { store_.Set(key, std::move(seen)); };
+
+  ReconcileResult result;
+  const auto requeue_at = [&](Time at) {
+    const Clock::Instant::duration after = std::max(at - run.now, Time::duration(0));
+    result.requeue_after = std::min(result.requeue_after.value_or(after), after);
+  };
+  if (run.decision.requeue_at) requeue_at(*run.decision.requeue_at);
+
+  if (run.decision.tasks.empty()) {
+    const bool healthy = run.decision.reason == FaultType::kHealthy;
+    // What is on its way was told when it began.
+    if (!healthy && !run.decision.next.restart) TellOnce(run, false, run.decision.why);
+    if (healthy && !run.decision.next.restart) Forget(key);
+    if (!enforces) {
+      stay();
+    } else if (!store_.Save(run.client, key, run.decision.next)) {
+      result.failed = true;
+    }
+    return result;
+  }
+  if (!enforces) {
+    TellOnce(run, false, run.decision.why);
+    stay();
+    return result;
+  }
+  if (run.decision.begins) {
+    std::string why_not = WhyNot(run);
+    if (!why_not.empty()) {
+      TellOnce(run, false, run.decision.why + "; it waits, because " + why_not);
+      stay();
+      requeue_at(run.now + kLookAgain);
+      if (run.again) {
+        const auto pause = *run.again - clock_.Now();
+        result.requeue_after = std::min(*result.requeue_after, pause);
+      }
+      result.failed = run.failed;
+      return result;
+    }
+    if (const auto changed = FreshLook(run)) {
+      logger_.Info("a job is not restarted: it has changed meanwhile",
+                   {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"what", *changed}});
+      stay();
+      requeue_at(run.now + std::chrono::seconds(1));
+      result.failed = run.failed;
+      return result;
+    }
+  }
+  if (const auto saved = store_.Save(run.client, key, run.decision.next); !saved) {
+    // Nothing was done: as if it had not been decided.
+    store_.Set(key, before);
+    if (saved.error().reason != kube::Reason::kStopped) {
+      logger_.Warning(
+          "a job is not restarted: what is to be done cannot be written down",
+          {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"fault", saved.error().message}});
+    }
+    return {.failed = true};
+  }
+  const bool all = CarryOut(run);
+  result.failed = !all;
+  return result;
+}
+
+// --- before anything is done ---------------------------------------------------------------------
+
+// Why a restart may not begin now; empty: it may.
+std::string Reconciler::WhyNot(Run& run) {
+  if (!run.inputs.stopped.empty()) return run.inputs.stopped;
+  const auto says = [&](const kube::Resource& resource, const std::string& ns,
+                        const std::string& name, std::string& fault) -> std::optional<Json> {
+    auto answer = run.client.Get(resource, ns, name);
+    if (answer) return *std::move(answer);
+    if (answer.error().reason == kube::Reason::kNotFound) return Json::object();
+    run.failed = true;
+    fault = std::string(resource.kind) + " " + name + " cannot be read: " + answer.error().message;
+    return std::nullopt;
+  };
+  std::string fault;
+  const auto ns = says(resources::kNamespaces, "", run.key.ns, fault);
+  if (!ns) return fault;
+  const json::Document document(*ns);
+  if (IsDisabled(MetadataOf(json::Find(document.root(), "metadata")))) {
+    return "mindgate.io/rescheduling is disabled on namespace " + run.key.ns;
+  }
+  if (!options_.ns.empty() && !options_.lease.empty()) {
+    const auto lease = says(resources::kLeases, options_.ns, options_.lease, fault);
+    if (!lease) return fault;
+    if (json::TextAt(*lease, {"metadata", "annotations", schemas::kPauseRescheduling}) == "true") {
+      return "Lease " + options_.ns + "/" + options_.lease + " has the annotation " +
+             std::string(schemas::kPauseRescheduling);
+    }
+  }
+  run.again = budget_.Take(run.key.ns, run.settings.restarts_per_minute, clock_.Now());
+  if (run.again) {
+    return "the share of namespace " + run.key.ns + " in restartsPerMinute (" +
+           std::to_string(run.settings.restarts_per_minute) + ") is used up";
+  }
+  return "";
+}
+
+std::optional<Time> Reconciler::RestartedByOther(Run& run) {
+  const auto records = run.client.Get(resources::kConfigMaps, std::string(kRecordsNamespace),
+                                      std::string(kRecordsName));
+  if (!records) return std::nullopt;
+  const json::Document document(*records);
+  return LastRestart(document.root(), run.key);
+}
+
+// What is no longer as it was decided about; nothing: it is.
+std::optional<std::string> Reconciler::FreshLook(Run& run) {
+  const auto group = run.client.Get(resources::kPodGroups, run.key.ns, run.key.pod_group);
+  if (!group) {
+    run.failed = group.error().reason != kube::Reason::kNotFound;
+    return "its PodGroup cannot be read: " + group.error().message;
+  }
+  const json::Document group_now(*group);
+  const PodGroupState state = PodGroupOf(group_now.root());
+  if (state.uid != run.job.uid) return "its PodGroup is another one";
+  if (IsDisabled(state.metadata)) return "mindgate.io/rescheduling is disabled on its PodGroup";
+  std::vector<size_t> faulty;
+  for (const size_t i : run.decision.tasks) {
+    if (run.decision.types[i] != FaultType::kHealthy) faulty.push_back(i);
+  }
+  if (faulty.empty()) return std::nullopt;  // it is the wider scope's turn
+  std::atomic<bool> confirmed = false;
+  std::atomic<bool> failed = false;
+  InParallel(faulty.size(), [&](size_t i) {
+    const Task& task = run.job.tasks[faulty[i]];
+    const auto answer = run.client.Get(resources::kPods, run.key.ns, task.pod);
+    if (!answer) {
+      if (answer.error().reason != kube::Reason::kNotFound) failed = true;
+      return;
+    }
+    const json::Document document(*answer);
+    const PodPtr now = PodReader().Read(document.root());
+    if (now == nullptr || now->uid != task.uid) return;
+    if (Classify(now->ToTask(), run.job.policy, run.hardware()) != FaultType::kHealthy) {
+      confirmed = true;
+    }
+  });
+  if (confirmed) return std::nullopt;
+  run.failed = failed;
+  return failed ? "its faulty pods cannot be read" : "none of its pods is faulty any more";
+}
+
+// --- what is done --------------------------------------------------------------------------------
+
+// False when some of it is to be tried again.
+bool Reconciler::CarryOut(Run& run) {
+  std::vector<size_t> tasks = std::move(run.decision.tasks);
+  const auto first_faulty = static_cast<size_t>(
+      std::find_if(tasks.begin(), tasks.end(),
+                   [&](size_t i) { return run.decision.types[i] != FaultType::kHealthy; }) -
+      tasks.begin());
+  std::vector<Done> outcomes(tasks.size(), Done::kNo);
+  const auto act = [&](size_t from, size_t to) {
+    InParallel(to - from, [&](size_t i) { outcomes[from + i] = Act(run, tasks[from + i]); });
+  };
+  const auto all_done = [&] {
+    return std::find(outcomes.begin(), outcomes.begin() + static_cast<std::ptrdiff_t>(first_faulty),
+                     Done::kNo) == outcomes.begin() + static_cast<std::ptrdiff_t>(first_faulty);
+  };
+  act(0, first_faulty);
+  // As long as a faulty pod is there, what is left is found again.
+  if (all_done()) act(first_faulty, tasks.size());
+  run.decision.tasks.clear();
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (outcomes[i] == Done::kYes) run.decision.tasks.push_back(tasks[i]);
+  }
+  if (!run.decision.tasks.empty()) Tell(run, true, run.decision.why);
+  if (run.decision.begins) {
+    const MutexLock lock(mutex_);
+    ++counts_.restarts;
+  }
+  return std::find(outcomes.begin(), outcomes.end(), Done::kNo) == outcomes.end();
+}
+
+Reconciler::Done Reconciler::Act(Run& run, size_t i) {
+  const Task& task = run.job.tasks[i];
+  kube::Answer<void> answer;
+  if (run.decision.step == Step::kAnnotate) {
+    const Json patch = {
+        {"metadata",
+         {{"uid", task.uid},
+          {"annotations",
+           {{std::string(schemas::kPodStatus), PodStatus(run.decision.types[i])}}}}}};
+    const auto patched = run.client.MergePatch(resources::kPods, run.key.ns, task.pod, patch);
+    if (!patched) answer = tl::make_unexpected(patched.error());
+  } else {
+    kube::DeleteOptions options;
+    options.preconditions.uid = task.uid;
+    if (run.decision.step == Step::kDelete) options.grace_seconds = 0;
+    answer = run.client.Delete(resources::kPods, run.key.ns, task.pod, options);
+  }
+  const Done done = Judge(run, task, answer);
+  if (done == Done::kYes) {
+    FaultType cause = run.decision.types[i];
+    if (cause == FaultType::kHealthy) cause = run.decision.reason;
+    const MutexLock lock(mutex_);
+    ++counts_.pods[{std::string(FaultTypeName(cause)), DoneName(run.decision.step)}];
+  }
+  return done;
+}
+
+// A pod that is gone, or another one of its name, is what was wanted: somebody else was faster.
+Reconciler::Done Reconciler::Judge(const Run& run, const Task& task,
+                                   const kube::Answer<void>& answer) {
+  if (answer) return Done::kYes;
+  switch (answer.error().reason) {
+    case kube::Reason::kNotFound:
+    case kube::Reason::kConflict:
+      return Done::kMoot;
+    case kube::Reason::kStopped:
+      return Done::kNo;
+    default:
+      break;
+  }
+  {
+    const MutexLock lock(mutex_);
+    ++counts_.failed;
+  }
+  logger_.Warning("a pod cannot be restarted now",
+                  {{"namespace", run.key.ns},
+                   {"pod", task.pod},
+                   {"reason", kube::ReasonName(answer.error().reason)},
+                   {"fault", answer.error().message}});
+  return Done::kNo;
+}
+
+// --- what is told --------------------------------------------------------------------------------
+
+namespace {
+
+std::string PodsText(const Job& job, const std::vector<size_t>& tasks) {
+  constexpr size_t kMost = 8;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < tasks.size() && i < kMost; ++i) names.push_back(job.tasks[tasks[i]].pod);
+  std::string text = Join(names, ", ");
+  if (tasks.size() > kMost) text += " and " + std::to_string(tasks.size() - kMost) + " more";
+  return text;
+}
+
+}  // namespace
+
+void Reconciler::Tell(Run& run, bool done, const std::string& reason) {
+  const Decision& decision = run.decision;
+  const bool enforces = enforced(run.settings);
+  const bool acts = !decision.tasks.empty();
+  DecisionRecord record;
+  record.controller = "rescheduling";
+  record.ns = run.key.ns;
+  record.about = {{"podGroup", run.key.pod_group},
+                  {"fault", std::string(FaultTypeName(decision.reason))}};
+  record.reason = reason;
+  record.regarding = run.job.regarding;
+  record.type = kube::EventRecord::Type::kWarning;
+  if (acts) record.about.emplace_back("pods", PodsText(run.job, decision.tasks));
+  if (done) {
+    record.enforced = true;
+    record.what = decision.step == Step::kAnnotate ? "pods marked" : "restarted";
+    record.event_reason = decision.step == Step::kAnnotate ? "PodsMarked" : "JobRestarted";
+    record.event_action = decision.step == Step::kAnnotate ? "Mark" : "Restart";
+    record.reason = std::string(FaultTypeName(decision.reason)) + ": " +
+                    PodsText(run.job, decision.tasks) + " " + DoneName(decision.step) + ", as " +
+                    reason;
+  } else if (acts && !enforces) {
+    record.what = decision.step == Step::kAnnotate ? "pods would be marked" : "would be restarted";
+    record.event_reason = "WouldRestart";
+    record.event_action = "Restart";
+    record.reason = std::string(FaultTypeName(decision.reason)) + ": " +
+                    PodsText(run.job, decision.tasks) + " would be " + DoneName(decision.step) +
+                    ", as " + reason;
+  } else if (decision.waits || acts) {
+    record.what = "restart waits";
+    record.event_reason = "RestartWaits";
+    record.event_action = "Restart";
+  } else {
+    record.what = "not restarted";
+    record.event_reason = "NotRestarted";
+    record.event_action = "Restart";
+  }
+  decisions_.Tell(std::move(record));
+}
+
+// Not what was told the last time.
+void Reconciler::TellOnce(Run& run, bool done, const std::string& reason) {
+  std::string saying = std::string(FaultTypeName(run.decision.reason)) + " " + reason;
+  for (const size_t i : run.decision.tasks) saying += " " + run.job.tasks[i].uid;
+  {
+    const MutexLock lock(mutex_);
+    std::string& said = said_[run.key];
+    if (said == saying) return;
+    said = std::move(saying);
+  }
+  Tell(run, done, reason);
+}
+
+Reconciler::Counts Reconciler::counts() const {
+  const MutexLock lock(mutex_);
+  return counts_;
+}
+
+}  // namespace mindgate::watcher::rescheduling
