@@ -209,8 +209,22 @@ CASES = [
         for name in (
             "mindgate_scaling_failed_calls_total",
             "mindgate_gang_repair_failed_calls_total",
+            "mindgate_rescheduling_failed_calls_total",
         )
     ],
+    Case(
+        "MindgateReschedulingStopped",
+        "a minute",
+        {watcher("mindgate_rescheduling_stopped"): "0 1 0x60"},
+        30,
+    ),
+    Case(
+        "MindgateReschedulingStopped",
+        "for a while",
+        {watcher("mindgate_rescheduling_stopped"): "0 1x60"},
+        30,
+        [({}, 1)],
+    ),
     Case("MindgateServiceDown", "starts", {SHAPE % WATCHER: "0x10 1x60"}, 60),
     Case("MindgateServiceDown", "a small shape", {SHAPE % WATCHER: "3x60"}, 60),
     Case("MindgateServiceDown", "is gone", {SHAPE % WATCHER: "0x10 stale"}, 60),

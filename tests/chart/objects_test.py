@@ -68,6 +68,10 @@ NODES = rule("", "nodes", "list watch")
 QUEUED = rule("scheduling.volcano.sh", "podgroups", "get list watch")
 EVICTIONS = rule("", "pods/eviction", "create")
 OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED]
+RESTARTS = [
+    rule("", "namespaces", "get"),
+    rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"]),
+]
 
 
 # The watcher's own, which becomes the owner of the registrations.
@@ -175,7 +179,11 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, NODES, QUEUED, EVENTS],
     ),
     (
-        {"elasticScaling": {"mode": "enforce", "rebalance": False}, "gangRepair": False},
+        {
+            "elasticScaling": {"mode": "enforce", "rebalance": False},
+            "gangRepair": False,
+            "rescheduling": {"mode": False},
+        },
         [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, EVENTS],
     ),
     (
@@ -190,11 +198,54 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         ],
     ),
     (
-        {"elasticScaling": {"mode": False}},
+        {"elasticScaling": {"mode": False}, "rescheduling": {"mode": False}},
         [*GANGS[:2], rule("", "pods", "list watch"), GANGS[2], EVENTS],
     ),
-    ({"elasticScaling": {"mode": False}, "gangRepair": False}, []),
-    ({"elasticScaling": {"mode": "off"}, "gangRepair": "off"}, []),
+    ({"elasticScaling": {"mode": False}, "gangRepair": False}, [*OBSERVE, EVENTS]),
+    (
+        {
+            "elasticScaling": {"mode": False},
+            "gangRepair": False,
+            "rescheduling": {"mode": "takeover"},
+        },
+        [
+            rule("", "pods", "get list watch patch delete"),
+            *OBSERVE[1:],
+            *RESTARTS,
+            EVENTS,
+        ],
+    ),
+    (
+        {
+            "elasticScaling": {"mode": False},
+            "gangRepair": False,
+            "rescheduling": {"mode": "enforce", "isolateNodes": True},
+        },
+        [
+            rule("", "pods", "get list watch patch delete"),
+            OBSERVE[1],
+            rule("", "nodes", "list watch get patch"),
+            QUEUED,
+            *RESTARTS,
+            EVENTS,
+        ],
+    ),
+    (
+        {
+            "elasticScaling": {"mode": False},
+            "gangRepair": False,
+            "rescheduling": {"mode": False, "isolateNodes": True},
+        },
+        [],
+    ),
+    (
+        {
+            "elasticScaling": {"mode": "off"},
+            "gangRepair": "off",
+            "rescheduling": {"mode": "off"},
+        },
+        [],
+    ),
 ]
 
 HOOK = "helm.sh/hook"
@@ -277,8 +328,14 @@ class RightsTest(unittest.TestCase):
         defaults = yaml.safe_load(run(BINARY, "config", "defaults").stdout)
         scaling = defaults["elasticScaling"]
         self.assertEqual(
-            (scaling["mode"], scaling["rebalance"], defaults["gangRepair"]),
-            ("observe", "observe", True),
+            (
+                scaling["mode"],
+                scaling["rebalance"],
+                defaults["rescheduling"]["mode"],
+                defaults["rescheduling"]["isolateNodes"],
+                defaults["gangRepair"],
+            ),
+            ("observe", "observe", "observe", False, True),
             "templates/_helpers.tpl has them too",
         )
 

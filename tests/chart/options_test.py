@@ -220,7 +220,14 @@ class OptionsTest(unittest.TestCase):
                 objects = rendered(*arguments)
                 names = [
                     f"mindgate-watcher-{each}" if bound else ""
-                    for each in ("registrations", "pods", "evictions", "podgroups", "secrets")
+                    for each in (
+                        "registrations",
+                        "pods",
+                        "evictions",
+                        "podgroups",
+                        "nodes",
+                        "secrets",
+                    )
                 ]
                 for kind in (policy, f"{policy}Binding"):
                     found = [each["metadata"]["name"] for each in of_kind(objects, kind)]

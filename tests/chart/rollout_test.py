@@ -25,6 +25,7 @@ from rendering import (
 
 HANDED_OVER = {
     "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
+    "rescheduling": {"mode": "takeover", "takeoverAfter": "1m"},
     "rules": {"MG105": "off"},
 }
 
@@ -78,6 +79,7 @@ class PhasesTest(unittest.TestCase):
     def test_the_configuration_leads_to_no_more_than_the_phase_allows(self) -> None:
         observed = {
             "elasticScaling": {"mode": "observe", "rebalance": "enforce"},
+            "rescheduling": {"mode": "observe", "takeoverAfter": "1m"},
             "rules": {"MG105": "off"},
             "maxMode": "audit",
             "gangRepair": False,

@@ -316,6 +316,63 @@ TEST(ReschedulingFreshLook, APodThatSomebodyElseDeletesIsDone) {
   EXPECT_EQ(replica.Told("train"), std::vector<std::string>());
 }
 
+// --- isolation of nodes --------------------------------------------------------------------------
+
+void ReportMachine(Cluster& cluster, const char* status) {
+  const Json node = {{"FaultDevList", Json::array()}, {"NodeStatus", status}};
+  cluster.server.Put(
+      resources::kConfigMaps,
+      {{"metadata",
+        {{"namespace", "mindx-dl"},
+         {"name", "cluster-info-node-cm"},
+         {"labels", {{"mx-consumer-volcano", "true"}}}}},
+       {"data", {{"cluster-info-node-cm", Json({{"mindx-dl-nodeinfo-n1", node}}).dump()}}}});
+}
+
+TEST(ReschedulingIsolation, AnUnhealthyNodeHasOurTaintUntilItIsHealthy) {
+  Cluster cluster;
+  Json node = cluster.server.Find(resources::kNodes, "", "n1");
+  const Json foreign = {{"key", "maintenance"}, {"effect", "NoExecute"}};
+  node["spec"]["taints"] = Json::array({foreign});
+  cluster.server.Put(resources::kNodes, node);
+  const auto taints = [&] {
+    return cluster.server.Find(resources::kNodes, "", "n1")["spec"]["taints"];
+  };
+  const Json ours = {{"key", "mindgate.io/faulty"}, {"effect", "NoSchedule"}};
+  Replica replica(cluster);
+  replica.settings.isolate_nodes = true;
+  ASSERT_TRUE(replica.Start());
+  ReportMachine(cluster, "UnHealthy");
+  EXPECT_TRUE(Eventually([&] { return taints() == Json::array({foreign, ours}); }));
+  ReportMachine(cluster, "Healthy");
+  EXPECT_TRUE(Eventually([&] { return taints() == Json::array({foreign}); }));
+}
+
+// What a leader before left is taken away.
+TEST(ReschedulingIsolation, ATaintThatIsNoLongerWantedIsTakenAway) {
+  Cluster cluster;
+  Json node = cluster.server.Find(resources::kNodes, "", "n2");
+  node["spec"]["taints"] = {{{"key", "mindgate.io/faulty"}, {"effect", "NoSchedule"}}};
+  cluster.server.Put(resources::kNodes, node);
+  Replica replica(cluster);
+  replica.settings.isolate_nodes = true;
+  ASSERT_TRUE(replica.Start());
+  EXPECT_TRUE(Eventually([&] {
+    const Json now = cluster.server.Find(resources::kNodes, "", "n2");
+    return !now["spec"].contains("taints") || now["spec"]["taints"].empty();
+  }));
+}
+
+TEST(ReschedulingIsolation, NothingIsTaintedUnlessItIsAskedFor) {
+  Cluster cluster;
+  cluster.PutJob("train", kPodLabels);
+  Replica replica(cluster);
+  ASSERT_TRUE(replica.Start());
+  ReportMachine(cluster, "UnHealthy");
+  EXPECT_TRUE(Eventually([&] { return cluster.Pod("train-1").is_null(); }));
+  EXPECT_EQ(cluster.server.Count({.method = "PATCH", .target_part = "/nodes/"}), 0U);
+}
+
 // --- leaders -------------------------------------------------------------------------------------
 
 TEST(ReschedulingLeaders, WhoDoesNotLeadDoesNothing) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "schemas/names.h"
+
 namespace mindgate::watcher {
 namespace {
 
@@ -13,6 +15,14 @@ bool IsUsable(const Value& node) {
   return IsReady(node) &&
          !json::AsBool(json::FindPath(node, {"spec", "unschedulable"})).value_or(false) &&
          json::FindPath(node, {"metadata", "deletionTimestamp"}) == nullptr;
+}
+
+bool IsIsolated(const Value& node) {
+  const Value* taints = json::FindPath(node, {"spec", "taints"});
+  return json::IsArray(taints) &&
+         std::any_of(taints->begin(), taints->end(), [](const Value& taint) {
+           return json::FindString(&taint, "key") == schemas::kFaultyNode;
+         });
 }
 
 }  // namespace
@@ -29,10 +39,12 @@ bool IsReady(const Value& node) {
 kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
   kube::Informer<State>::Options informer;
   informer.selection.resource = kube::resources::kNodes;
-  informer.selection.fields = {
-      {"metadata", "deletionTimestamp"}, {"spec", "unschedulable"}, {"status", "conditions"}};
+  informer.selection.fields = {{"metadata", "deletionTimestamp"},
+                               {"spec", "unschedulable"},
+                               {"spec", "taints"},
+                               {"status", "conditions"}};
   informer.project = [](const Value& node) {
-    return std::optional(State{watcher::IsReady(node), IsUsable(node)});
+    return std::optional(State{watcher::IsReady(node), IsUsable(node), IsIsolated(node)});
   };
   informer.left_out = [](const Value&) { return std::optional(State()); };
   informer.changed = [this](const std::string& key, const State* before, const State* after) {
@@ -60,6 +72,11 @@ void NodeInformer::Note(const std::string& node, const State* before, const Stat
     } else {
       unusable_.insert(node);
     }
+    if (after != nullptr && after->isolated) {
+      isolated_.insert(node);
+    } else {
+      isolated_.erase(node);
+    }
     if (after == nullptr || after->ready) {
       not_ready_.erase(node);
     } else {
@@ -80,6 +97,11 @@ NodeInformer::Names NodeInformer::unusable() const {
 NodeInformer::Names NodeInformer::not_ready() const {
   const MutexLock lock(mutex_);
   return not_ready_;
+}
+
+NodeInformer::Names NodeInformer::isolated() const {
+  const MutexLock lock(mutex_);
+  return isolated_;
 }
 
 bool NodeInformer::IsReady(std::string_view node) const {

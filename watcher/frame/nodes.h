@@ -49,6 +49,7 @@ class NodeInformer {
   bool IsReady(std::string_view node) const;
   Counts counts() const;
   Names not_ready() const;
+  Names isolated() const;  // that have our taint
   bool synced() const { return informer_.synced(); }
   bool current() const { return informer_.current(); }
 
@@ -56,6 +57,7 @@ class NodeInformer {
   struct State {
     bool ready = true;
     bool usable = true;
+    bool isolated = false;
     bool operator==(const State&) const = default;
   };
 
@@ -66,6 +68,7 @@ class NodeInformer {
   mutable Mutex mutex_;
   Names unusable_ GUARDED_BY(mutex_);
   Names not_ready_ GUARDED_BY(mutex_);
+  Names isolated_ GUARDED_BY(mutex_);
   size_t nodes_ GUARDED_BY(mutex_) = 0;
   kube::Informer<State> informer_;
 };

@@ -41,6 +41,8 @@ ReschedulingController::ReschedulingController(kube::Client& client, kube::Clien
       options_(std::move(options)),
       reconciler_(writer, clock, logger, decisions, budget, ReconcilerOptions()),
       loop_(clock, LoopOptions()),
+      isolation_(writer, logger, IsolationOptions()),
+      isolating_(clock, IsolationLoopOptions()),
       pods_(pods),
       groups_(client, sleeper, clock, GroupOptions()),
       nodes_(client, sleeper, clock, NodeOptions()),
@@ -66,11 +68,42 @@ ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {
           .observe_latency = options_.observe_latency};
 }
 
+Isolation::Options ReschedulingController::IsolationOptions() {
+  return {.wanted = [this] { return Isolates(); },
+          .is_unhealthy =
+              [this](const std::string& node) {
+                const auto reported = feed_.faults();
+                const auto found = reported->find(node);
+                return found != reported->end() && found->second.IsUnhealthy();
+              }};
+}
+
+ReconcileLoop<NodeKey>::Options ReschedulingController::IsolationLoopOptions() {
+  return {.name = "isolation",
+          .changes_wait = true,
+          .seed = options_.seed,
+          .term = options_.term,
+          .reconcile = [this](const NodeKey& node, const Term& term) -> ReconcileResult {
+            if (!current()) return {};  // all come again once it is
+            return isolation_.Reconcile(node, term);
+          }};
+}
+
+bool ReschedulingController::Isolates() const {
+  const schemas::Rescheduling settings = options_.settings();
+  return settings.isolate_nodes && !options_.dry_run &&
+         (settings.mode == schemas::ReschedulingMode::kTakeover ||
+          settings.mode == schemas::ReschedulingMode::kEnforce);
+}
+
 faults::Feed::Options ReschedulingController::FeedOptions() {
   faults::Feed::Options feed;
   feed.source = [this] { return SourceOf(options_.settings().fault_source); };
   feed.changed = [this](const std::vector<std::string>& nodes) {
-    for (const std::string& node : nodes) EnqueueOn(node);
+    for (const std::string& node : nodes) {
+      EnqueueOn(node);
+      isolating_.Enqueue({node});
+    }
   };
   feed.misread = [this](const std::string& problem) {
     logger_.Warning("a report of faults is not understood", {{"problem", problem}});
@@ -127,6 +160,7 @@ void ReschedulingController::Run(const std::stop_token& stop) {
       StartThread("resched-groups", [&] { groups_.Run(stop); }),
       StartThread("resched-nodes", [&] { nodes_.Run(stop); }),
       StartThread("resched-faults", [&] { feed_.Run(stop); }),
+      StartThread("isolation", [&] { isolating_.Run(stop); }),
   };
   loop_.Run(stop);
 }
@@ -143,6 +177,14 @@ void ReschedulingController::BecameCurrent() {
 
 void ReschedulingController::EnqueueAll() {
   for (const JobKey& job : index_.jobs()) loop_.Enqueue(job);
+  EnqueueNodes();
+}
+
+// Those that should have our taint, and those that have it.
+void ReschedulingController::EnqueueNodes() {
+  const auto reported = feed_.faults();
+  for (const auto& [name, node] : *reported) isolating_.Enqueue({name});
+  for (const std::string& name : nodes_.isolated()) isolating_.Enqueue({name});
 }
 
 void ReschedulingController::EnqueueOn(const std::string& node) {
@@ -210,7 +252,7 @@ void ReschedulingController::AddMetrics(std::vector<MetricFamily>& families) con
       MakeCounter("mindgate_rescheduling_looks_total", "Looks at a job.", total.looks));
   families.push_back(MakeCounter("mindgate_rescheduling_failed_calls_total",
                                  "Calls of the API server that failed and are made again.",
-                                 total.failed));
+                                 total.failed + isolation_.failed()));
 }
 
 }  // namespace mindgate::watcher::rescheduling

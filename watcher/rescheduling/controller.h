@@ -18,6 +18,7 @@
 #include "watcher/frame/nodes.h"
 #include "watcher/frame/pods.h"
 #include "watcher/frame/reconcile_loop.h"
+#include "watcher/rescheduling/isolation.h"
 #include "watcher/rescheduling/job_index.h"
 #include "watcher/rescheduling/reconciler.h"
 
@@ -73,6 +74,10 @@ class ReschedulingController final : public Controller {
 
   Reconciler::Options ReconcilerOptions() const;
   ReconcileLoop<JobKey>::Options LoopOptions();
+  Isolation::Options IsolationOptions();
+  ReconcileLoop<NodeKey>::Options IsolationLoopOptions();
+  bool Isolates() const;
+  void EnqueueNodes();
   faults::Feed::Options FeedOptions();
   NodeInformer::Options NodeOptions();
   Groups::Options GroupOptions();
@@ -89,6 +94,8 @@ class ReschedulingController final : public Controller {
   PodReader reader_;
   Reconciler reconciler_;
   ReconcileLoop<JobKey> loop_;
+  Isolation isolation_;
+  ReconcileLoop<NodeKey> isolating_;
   PodInformer& pods_;
   Groups groups_;
   NodeInformer nodes_;

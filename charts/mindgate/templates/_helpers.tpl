@@ -103,6 +103,9 @@ either.
 {{- if eq (toString (default dict $config.elasticScaling).mode) "enforce" }}
 {{- $_ := set $config.elasticScaling "mode" "observe" }}
 {{- end }}
+{{- if has (toString (default dict $config.rescheduling).mode) (list "takeover" "enforce") }}
+{{- $_ := set $config.rescheduling "mode" "observe" }}
+{{- end }}
 {{- end }}
 {{- toYaml $config }}
 {{- end }}
@@ -119,7 +122,7 @@ either.
 
 {{/*
 Settings of the watcher, with the defaults of the program: elasticScaling.mode and elasticScaling.rebalance
-(off, observe, enforce), gangRepair (on, off, from a boolean).
+(off, observe, enforce), rescheduling.mode (off, observe, takeover, enforce), gangRepair (on, off, from a boolean).
 */}}
 {{- define "mindgate.scalingMode" -}}
 {{- $scaling := default dict (include "mindgate.config" . | fromYaml).elasticScaling }}
@@ -129,6 +132,15 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 {{- define "mindgate.rebalanceMode" -}}
 {{- $scaling := default dict (include "mindgate.config" . | fromYaml).elasticScaling }}
 {{- include "mindgate.word" (ternary $scaling.rebalance "observe" (hasKey $scaling "rebalance")) }}
+{{- end }}
+
+{{- define "mindgate.reschedulingMode" -}}
+{{- $rescheduling := default dict (include "mindgate.config" . | fromYaml).rescheduling }}
+{{- include "mindgate.word" (ternary $rescheduling.mode "observe" (hasKey $rescheduling "mode")) }}
+{{- end }}
+
+{{- define "mindgate.isolatesNodes" -}}
+{{- with (include "mindgate.config" . | fromYaml).rescheduling }}{{ if .isolateNodes }}true{{ end }}{{ end }}
 {{- end }}
 
 {{- define "mindgate.gangRepair" -}}
