@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from e2e import Cluster, wait_for
-from release import PROGRAM
+from release import PROGRAM, Release
 from test_cluster import NPU_NODES, running_on, volcano_job
 
 pytestmark = pytest.mark.full
@@ -23,7 +23,7 @@ def report_of(node: str, chip: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: json.dumps(entry)}}
 
 
-def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster) -> None:
+def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release) -> None:
     job = volcano_job(4, queue="default")
     labels = {"fault-scheduling": "grace", "pod-rescheduling": "on"}
     job["metadata"]["labels"] = labels
@@ -40,6 +40,9 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster) -> None:
     try:
         cluster.kubectl("create", "-n", "mindx-dl", "-f", "-", input=json.dumps(report_of("npu-2", "Ascend910-3")))
         told = json.loads(cluster.run(PROGRAM, "status", "--faults", "-o", "json").stdout)
+        # By default the watcher says what it would do, and does nothing.
+        wait_for(lambda: "WouldRestart" in {event["reason"] for event in cluster.items("events.events.k8s.io")}, "the Event")
+        assert running_on(cluster, OF_THE_JOB) == sorted(NPU_NODES)
     finally:
         cluster.kubectl("delete", "namespace", "mindx-dl")
     name = pods["npu-2"]["metadata"]["name"]

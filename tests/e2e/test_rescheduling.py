@@ -1,0 +1,287 @@
+"""Rescheduling: real controllers make pods, Volcano schedules them, kwok runs them, and the watcher of the chart restarts
+what faults take away. What MindCluster's components report is written by the test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from e2e import Cluster, CommandFailed, wait_for
+from release import Release, deployment
+from test_cluster import volcano_job
+from test_elastic_scaling import ENFORCE, install_with, instances, kill_leader, rule
+from test_gangs import lws
+
+pytestmark = pytest.mark.full
+
+CHIP = "Ascend910-3"
+LABELS = {"fault-scheduling": "force", "pod-rescheduling": "on"}
+RESTARTS = {"config": {"rescheduling": {"mode": "enforce", "escalateAfter": "1m"}, **ENFORCE["config"], "graceOverTime": "5s"}}
+FOLDER = "mindx-dl"
+
+
+@pytest.fixture(scope="module")
+def restarting(installation: Release) -> Iterator[Release]:
+    installation.cluster.kubectl("create", "namespace", FOLDER)
+    install_with(installation, RESTARTS)
+    yield installation
+    install_with(installation, {"config": None})
+    installation.cluster.kubectl("delete", "namespace", FOLDER)
+
+
+Report = Callable[..., None]
+
+
+@pytest.fixture
+def report(cluster: Cluster) -> Iterator[Report]:
+    """report(chips, machines): as ClusterD, which reports these nodes and nothing else."""
+
+    def put(name: str, entries: dict[str, Any]) -> None:
+        metadata = {"name": name, "namespace": FOLDER, "labels": {"mx-consumer-volcano": "true"}}
+        made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: json.dumps(entries)}}
+        cluster.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(made))
+
+    def tell(chips: set[str] | None = None, machines: set[str] | None = None) -> None:
+        unhealthy = {"huawei.com/Ascend910-Unhealthy": CHIP}
+        of_chips = {"DeviceList": unhealthy, "UpdateTime": 1767225601}
+        put("cluster-info-device-0", {f"mindx-dl-deviceinfo-{node}": of_chips for node in chips or set()})
+        broken = {"FaultDevList": [], "NodeStatus": "UnHealthy"}
+        put("cluster-info-node-cm", {f"mindx-dl-nodeinfo-{node}": broken for node in machines or set()})
+
+    tell()
+    yield tell
+    tell()
+
+
+def pods(cluster: Cluster) -> list[dict[str, Any]]:
+    return [pod for pod in cluster.items("pods") if "deletionTimestamp" not in pod["metadata"]]
+
+
+def uids(found: list[dict[str, Any]]) -> dict[str, str]:
+    """Nodes by uid."""
+    return {pod["metadata"]["uid"]: pod["spec"].get("nodeName", "") for pod in found}
+
+
+def await_running(cluster: Cluster, count: int) -> list[dict[str, Any]]:
+    def running() -> list[dict[str, Any]]:
+        found = [pod for pod in pods(cluster) if pod["status"]["phase"] == "Running"]
+        assert len(found) == count, f"{len(found)} run"
+        return found
+
+    return wait_for(running, f"{count} pods to run", 90)
+
+
+def use_chip(cluster: Cluster, found: list[dict[str, Any]]) -> None:
+    """As the device plugin does."""
+    for pod in found:
+        cluster.kubectl("annotate", "pod", pod["metadata"]["name"], f"huawei.com/AscendReal={CHIP}", "--overwrite")
+
+
+def await_replaced(cluster: Cluster, gone: set[str], count: int) -> list[dict[str, Any]]:
+    def replaced() -> list[dict[str, Any]]:
+        found = [pod for pod in pods(cluster) if pod["status"]["phase"] == "Running"]
+        assert not gone & set(uids(found)) and len(found) == count, f"{sorted(uids(found))} run"
+        return found
+
+    return wait_for(replaced, f"{len(gone)} pods to be replaced", 90)
+
+
+def reasons(cluster: Cluster) -> set[str]:
+    return {event["reason"] for event in cluster.items("events.events.k8s.io")}
+
+
+def labelled(made: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:
+    metadata = made["spec"]["template"].setdefault("metadata", {})
+    metadata["labels"] = metadata.get("labels", {}) | labels
+    return made
+
+
+def train(labels: dict[str, str]) -> dict[str, Any]:
+    job = volcano_job(4, queue="default")
+    job["metadata"]["labels"] = labels
+    job["spec"]["tasks"][0]["template"]["metadata"] = {"labels": labels}
+    return job
+
+
+def test_a_chip_of_a_deployment(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Only the pod on it goes, and the Event says so."""
+    cluster.create(labelled(deployment("chat", replicas=3), LABELS))
+    found = await_running(cluster, 3)
+    use_chip(cluster, found)
+    victim, node = next(iter(uids(found).items()))
+    report(chips={node})
+    now = await_replaced(cluster, {victim}, 3)
+    assert set(uids(found)) - {victim} < set(uids(now))
+    wait_for(lambda: "JobRestarted" in reasons(cluster), "the Event")
+
+
+def test_a_machine_of_a_job_whose_pods_go_together(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Without pod-rescheduling all of its pods are replaced, also those on healthy nodes."""
+    cluster.create(train({"fault-scheduling": "force"}))
+    found = await_running(cluster, 4)
+    report(machines={"npu-2"})
+    wait_for(lambda: not set(uids(found)) & set(uids(pods(cluster))), "all pods to go", 60)
+    report()
+    await_replaced(cluster, set(uids(found)), 4)
+
+
+def test_a_group_of_a_leader_worker_set(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """mindgate deletes the faulty pod; LeaderWorkerSet makes its group again, and leaves the other one alone."""
+    cluster.create(lws("pair"))
+    found = await_running(cluster, 4)
+    groups: dict[str, set[str]] = {}
+    for pod in found:
+        index = pod["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/group-index"]
+        groups.setdefault(index, set()).add(pod["metadata"]["uid"])
+    node = next(pod["spec"]["nodeName"] for pod in found if pod["metadata"]["uid"] in groups["0"])
+    report(machines={node})
+    wait_for(lambda: not groups["0"] & set(uids(pods(cluster))), "the group to go", 60)
+    report()
+    now = await_replaced(cluster, groups["0"], 4)
+    assert groups["1"] < set(uids(now))
+
+
+def test_a_node_that_is_lost(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """No kubelet answers for it, so that its pods would be there for ever."""
+    cluster.create(labelled(deployment("chat", replicas=2), LABELS))
+    found = await_running(cluster, 2)
+    group = found[0]["metadata"]["annotations"]["scheduling.k8s.io/group-name"]
+    metadata = {"name": "stuck", "labels": LABELS, "annotations": {"scheduling.k8s.io/group-name": group}}
+    spec = found[0]["spec"] | {"nodeName": "npu-gone", "volumes": [], "serviceAccountName": "default"}
+    spec["containers"] = [{"name": "worker", "image": "example/vllm-ascend"}]
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    wait_for(lambda: "stuck" not in {pod["metadata"]["name"] for pod in cluster.items("pods")}, "the pod to go")
+    assert set(uids(found)) == set(uids(pods(cluster)))
+
+
+def fail(cluster: Cluster, pod: dict[str, Any]) -> None:
+    """A container ended with an error and was restarted in place."""
+    ended = {"terminated": {"exitCode": 1, "reason": "Error", "containerID": "c"}}
+    state = {"name": "worker", "image": "i", "imageID": "i", "ready": True, "restartCount": 1, "lastState": ended}
+    patch = json.dumps({"status": {"containerStatuses": [state]}})
+    name = pod["metadata"]["name"]
+    cluster.kubectl("patch", "pod", name, "--subresource=status", "--type=merge", "-p", patch)
+
+
+def test_failed_software_and_its_retries(cluster: Cluster, restarting: Release, report: Report) -> None:
+    labels = LABELS | {"fault-retry-times": "1"}
+    cluster.create(labelled(deployment("chat", replicas=2), labels))
+    found = await_running(cluster, 2)
+    wait_for(
+        lambda: {group["status"].get("phase") for group in cluster.items("podgroups")} == {"Running"}, "the gang to run"
+    )
+    fail(cluster, found[0])
+    now = await_replaced(cluster, {found[0]["metadata"]["uid"]}, 2)
+    fail(cluster, now[0])
+    wait_for(lambda: "NotRestarted" in reasons(cluster), "the retries to be used up")
+    assert set(uids(now)) == set(uids(pods(cluster)))
+    kept = restarting.cluster.get("configmap", "mindgate-rescheduling")["data"]["state.json"]
+    assert [job["retriesUsed"] for job in json.loads(kept)["jobs"] if job["namespace"] == cluster.namespace] == [1]
+
+
+def test_a_pod_that_will_not_die(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Its grace period is an hour and no kubelet ends it: after graceOverTime it goes by force."""
+    labels = LABELS | {"fault-scheduling": "grace"}
+    cluster.create(labelled(deployment("chat"), labels))
+    found = await_running(cluster, 1)
+    metadata = {"name": "lost"}
+    ready = [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}]
+    cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
+    try:
+        patch = json.dumps({"status": {"conditions": ready}})
+        cluster.kubectl("patch", "node", "lost", "--subresource=status", "--type=merge", "-p", patch)
+        group = found[0]["metadata"]["annotations"]["scheduling.k8s.io/group-name"]
+        pod = {"name": "stubborn", "labels": labels, "annotations": {"scheduling.k8s.io/group-name": group}}
+        spec = {
+            "nodeName": "lost",
+            "terminationGracePeriodSeconds": 3600,
+            "tolerations": [{"operator": "Exists"}],
+            "containers": [{"name": "worker", "image": "example/vllm-ascend"}],
+        }
+        cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": spec})
+        report(machines={"lost"})
+
+        def is_going() -> bool:
+            return "deletionTimestamp" in cluster.get("pod", "stubborn")["metadata"]
+
+        wait_for(is_going, "its eviction")
+        wait_for(lambda: len(cluster.items("pods")) == 1, "its end by force")
+    finally:
+        cluster.kubectl("delete", "node", "lost")
+
+
+def test_a_fault_during_a_rolling_update(cluster: Cluster, restarting: Release, report: Report) -> None:
+    cluster.create(labelled(deployment("chat", replicas=3), LABELS))
+    found = await_running(cluster, 3)
+    use_chip(cluster, found)
+    node = found[0]["spec"]["nodeName"]
+    cluster.kubectl("rollout", "restart", "deployment/chat")
+    report(chips={node})
+    cluster.await_rollout("chat")
+    now = await_replaced(cluster, set(uids(found)), 3)
+    assert len(uids(now)) == 3
+
+
+def test_a_storm_of_faults_restarts_nothing(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Three of five nodes at once are a mistake. When it is mended, nothing has happened."""
+    cluster.create(train({"fault-scheduling": "force"}))
+    found = await_running(cluster, 4)
+    report(machines={"npu-1", "npu-2", "npu-3"})
+    wait_for(lambda: "RestartWaits" in reasons(cluster), "the brake")
+    assert set(uids(found)) == set(uids(pods(cluster)))
+    report()
+    assert set(uids(found)) == set(uids(pods(cluster)))
+
+
+def test_the_leader_dies_while_a_fault_is_told(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """The standby takes over, and finishes what was begun."""
+    cluster.create(labelled(deployment("chat", replicas=3), LABELS))
+    found = await_running(cluster, 3)
+    use_chip(cluster, found)
+    victim, node = next(iter(uids(found).items()))
+    report(chips={node})
+    kill_leader(restarting)
+    wait_for(lambda: victim not in uids(pods(cluster)), "the pod to go", 150)
+    restarting.wait_ready()
+    await_replaced(cluster, {victim}, 3)
+
+
+def test_somebody_else_acts_in_the_same_moment(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """As Volcano's plugin would: each pod is replaced once."""
+    cluster.create(labelled(deployment("chat", replicas=3), LABELS))
+    found = await_running(cluster, 3)
+    use_chip(cluster, found)
+    victim = found[0]["metadata"]
+    report(chips={found[0]["spec"]["nodeName"]})
+    try:
+        cluster.kubectl("delete", "pod", victim["name"], "--grace-period=0", "--force", "--wait=false")
+    except CommandFailed as failed:
+        assert "not found" in str(failed)
+    now = await_replaced(cluster, {victim["uid"]}, 3)
+    assert len(set(uids(found)) & set(uids(now))) == 2
+
+
+def test_beside_elastic_scaling(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """The lost instance comes back behind its gate, and is let in since the shape wants it."""
+    made = [instances("prefill", "prefill", 2), instances("decode", "decode", 1)]
+    cluster.create([rule((2, 1), (1, 1)), *(labelled(each, LABELS) for each in made)])
+    found = await_running(cluster, 3)
+    use_chip(cluster, found)
+    victim = next(pod for pod in found if pod["metadata"]["labels"]["mind-cluster/group-name"] == "decode")
+    report(chips={victim["spec"]["nodeName"]})
+    now = await_replaced(cluster, {victim["metadata"]["uid"]}, 3)
+    groups = sorted(pod["metadata"]["labels"]["mind-cluster/group-name"] for pod in now)
+    assert groups == ["decode", "prefill", "prefill"]
+
+
+def test_what_is_disabled_is_left_alone(cluster: Cluster, restarting: Release, report: Report) -> None:
+    cluster.create(labelled(deployment("chat", replicas=2), LABELS))
+    found = await_running(cluster, 2)
+    cluster.kubectl("annotate", "namespace", cluster.namespace, "mindgate.io/rescheduling=disabled")
+    use_chip(cluster, found)
+    report(chips={found[0]["spec"]["nodeName"]})
+    wait_for(lambda: "RestartWaits" in reasons(cluster), "the Event")
+    assert set(uids(found)) == set(uids(pods(cluster)))
