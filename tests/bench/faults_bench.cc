@@ -155,7 +155,7 @@ class FaultyCluster {
       const bool faulty = faulty_[static_cast<size_t>(node)];
       const std::string id = std::to_string(node);
       text +=
-          (text.size() > 1 ? "," : "") + R"("mindx-dl-deviceinfo-node-)" + id +
+          std::string(text.size() > 1 ? "," : "") + R"("mindx-dl-deviceinfo-node-)" + id +
           R"(":{"DeviceList":{"huawei.com/Ascend910":"Ascend910-1,Ascend910-2,Ascend910-3,)" +
           R"(Ascend910-4,Ascend910-5,Ascend910-6,Ascend910-7","huawei.com/Ascend910-Fault":"[]",)" +
           R"("huawei.com/Ascend910-NetworkUnhealthy":"","huawei.com/Ascend910-Recovering":"",)" +

@@ -42,7 +42,7 @@ def report(cluster: Cluster) -> Iterator[Report]:
     def put(name: str, entries: dict[str, Any]) -> None:
         metadata = {"name": name, "namespace": FOLDER, "labels": {"mx-consumer-volcano": "true"}}
         made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: json.dumps(entries)}}
-        cluster.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(made))
+        cluster.kubectl("apply", "-n", FOLDER, "--server-side", "-f", "-", input=json.dumps(made))
 
     def tell(chips: set[str] | None = None, machines: set[str] | None = None) -> None:
         unhealthy = {"huawei.com/Ascend910-Unhealthy": CHIP}

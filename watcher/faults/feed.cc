@@ -29,6 +29,7 @@ std::optional<Report> FaultyPart(const json::Value& config_map) {
     if (node.switches && *node.switches == HardwareFaults()) node.switches.reset();
     return !node.devices && !node.machine && !node.switches;
   });
+  report->nodes.shrink_to_fit();
   return report;
 }
 

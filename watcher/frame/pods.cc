@@ -20,22 +20,26 @@ PodInformer::PodInformer(kube::Client& client, kube::Sleeper& sleeper, const Clo
 
 std::optional<PodInformer::Selectors> PodInformer::Wanted() const {
   std::optional<Selectors> wanted;
-  for (const Subscriber& subscriber : subscribers_) {
+  for (size_t i = 0; i < subscribers_.size(); ++i) {
+    const Subscriber& subscriber = subscribers_[i];
     if (!subscriber.wanted()) continue;
-    if (!wanted) wanted = {subscriber.label_selector, false};
+    if (!wanted) {
+      wanted = {subscriber.label_selector, false, std::vector<bool>(subscribers_.size())};
+    }
+    wanted->subscribers[i] = true;
     if (wanted->label != subscriber.label_selector) wanted->label.clear();
     wanted->failed = wanted->failed || subscriber.failed;
   }
   return wanted;
 }
 
-std::optional<PodInformer::Kept> PodInformer::Project(const json::Value& pod,
-                                                      bool metadata_only) const {
+std::optional<PodInformer::Kept> PodInformer::Project(const json::Value& pod, bool metadata_only,
+                                                      const std::vector<bool>& wanted) const {
   Kept kept(subscribers_.size());
   bool any = false;
   const bool failed = HasFailed(pod);
   for (size_t i = 0; i < subscribers_.size(); ++i) {
-    if (failed && !subscribers_[i].failed) continue;
+    if (!wanted[i] || (failed && !subscribers_[i].failed)) continue;
     const auto& project = metadata_only ? subscribers_[i].left_out : subscribers_[i].project;
     if (project) kept[i] = project(pod);
     any = any || kept[i] != nullptr;
@@ -64,10 +68,14 @@ std::shared_ptr<PodInformer::Informer> PodInformer::MakeInformer(const Selectors
       if (std::find(fields.begin(), fields.end(), field) == fields.end()) fields.push_back(field);
     }
   }
-  options.project = [this](const json::Value& pod) { return Project(pod, false); };
+  options.project = [this, wanted = selectors.subscribers](const json::Value& pod) {
+    return Project(pod, false, wanted);
+  };
   if (std::all_of(subscribers_.begin(), subscribers_.end(),
                   [](const Subscriber& one) { return one.left_out != nullptr; })) {
-    options.left_out = [this](const json::Value& pod) { return Project(pod, true); };
+    options.left_out = [this, wanted = selectors.subscribers](const json::Value& pod) {
+      return Project(pod, true, wanted);
+    };
   }
   options.changed = [this](const std::string&, const Kept* before, const Kept* after) {
     Changed(before, after);

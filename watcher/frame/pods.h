@@ -99,13 +99,15 @@ class PodInformer {
   struct Selectors {
     std::string label{};
     bool failed = false;
+    std::vector<bool> subscribers{};  // which want pods
     bool operator==(const Selectors&) const = default;
   };
 
   // What serves all who want pods; nothing: nobody does.
   std::optional<Selectors> Wanted() const;
   void Reselect();  // ends the run of `informer_`
-  std::optional<Kept> Project(const json::Value& pod, bool metadata_only) const;
+  std::optional<Kept> Project(const json::Value& pod, bool metadata_only,
+                              const std::vector<bool>& wanted) const;
   void Changed(const Kept* before, const Kept* after) const;
   std::shared_ptr<Informer> MakeInformer(const Selectors& selectors);
   std::shared_ptr<const Informer> informer() const;

@@ -56,7 +56,7 @@ void JobIndex::Remove(const PodState& pod) {
   if (pod.node == nullptr) return;
   const auto node = on_node_.find(*pod.node);
   if (node == on_node_.end()) return;
-  const auto one = std::find(node->second.begin(), node->second.end(), pod.job);
+  const auto one = std::find(node->second.begin(), node->second.end(), pod.job.get());
   if (one != node->second.end()) node->second.erase(one);
   if (node->second.empty()) on_node_.erase(node);
 }
@@ -64,7 +64,7 @@ void JobIndex::Remove(const PodState& pod) {
 void JobIndex::Insert(const PodPtr& pod) {
   auto& pods = jobs_[*pod->job].pods;
   pods.insert(PlaceOf(pods, pod->name), pod);
-  if (pod->node != nullptr) on_node_[*pod->node].push_back(pod->job);
+  if (pod->node != nullptr) on_node_[*pod->node].push_back(pod->job.get());
 }
 
 std::vector<JobKey> JobIndex::Changed(const PodPtr& before, const PodPtr& after) {
@@ -118,7 +118,7 @@ std::vector<JobKey> JobIndex::JobsOn(std::string_view node) const {
   const MutexLock lock(mutex_);
   const auto found = on_node_.find(node);
   if (found == on_node_.end()) return {};
-  for (const auto& job : found->second) keys.insert(*job);
+  for (const JobKey* job : found->second) keys.insert(*job);
   return {keys.begin(), keys.end()};
 }
 

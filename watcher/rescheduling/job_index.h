@@ -39,9 +39,8 @@ class JobIndex {
 
   mutable Mutex mutex_;
   std::map<JobKey, Entry> jobs_ GUARDED_BY(mutex_);
-  // The jobs of the pods of each node, as often as they have pods there.
-  std::map<std::string, std::vector<std::shared_ptr<const JobKey>>, std::less<>> on_node_
-      GUARDED_BY(mutex_);
+  // The jobs of the pods of each node, as often as they have pods there, which own the keys.
+  std::map<std::string, std::vector<const JobKey*>, std::less<>> on_node_ GUARDED_BY(mutex_);
 };
 
 // Labels and annotations of the PodGroup and its pods, as the plugin merges them.

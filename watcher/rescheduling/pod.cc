@@ -19,13 +19,13 @@ constexpr std::array<std::string_view, 10> kLabels = {
     schemas::kProcessRecover,      schemas::kSubHealthyStrategy, schemas::kApp,
     schemas::kOmeInferenceService, schemas::kFaultType,          schemas::kReplicaType,
     schemas::kRescheduling};
-constexpr std::array<std::string_view, 4> kAnnotations = {
+constexpr std::array<std::string_view, 5> kAnnotations = {
     schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy, schemas::kMinAvailable,
-    schemas::kRescheduling};
+    schemas::kRescheduling, schemas::kPodStatus};
 // Of one pod.
-constexpr std::array<std::string_view, 6> kOwnAnnotations = {
-    schemas::kAscendReal, schemas::kRankIndex,      schemas::kSuperPodRank,
-    schemas::kPodStatus,  schemas::kNeedVolcanoOpe, schemas::kPodGroupAnnotation};
+constexpr std::array<std::string_view, 5> kOwnAnnotations = {
+    schemas::kAscendReal, schemas::kRankIndex, schemas::kSuperPodRank, schemas::kNeedVolcanoOpe,
+    schemas::kPodGroupAnnotation};
 
 template <size_t N>
 JobMetadata::Map Chosen(const Value* object, const std::array<std::string_view, N>& keys) {
@@ -115,20 +115,21 @@ PodPtr PodReader::Read(const Value& pod) {
     chips.insert(std::move(chip));
   }
   state->chips = chips_.Get(std::move(chips));
-  state->rank = json::TextAt(annotations, {schemas::kRankIndex});
-  state->pod_status = json::TextAt(annotations, {schemas::kPodStatus});
-  if (json::TextAt(annotations, {schemas::kNeedVolcanoOpe}) == "delete") state->switched = true;
-  const auto super_pod = ParseGoInt(json::TextAt(annotations, {schemas::kSuperPodRank}));
-  if (super_pod && *super_pod >= 0 && *super_pod <= INT32_MAX) {
-    state->super_pod = static_cast<int32_t>(*super_pod);
-  }
+  const auto number = [&](std::string_view key) {
+    const auto value = ParseGoInt(json::TextAt(annotations, {key}));
+    return value && *value >= 0 && *value <= INT32_MAX ? static_cast<int32_t>(*value) : -1;
+  };
+  state->rank = number(schemas::kRankIndex);
+  state->super_pod = number(schemas::kSuperPodRank);
+  state->switched = json::TextAt(annotations, {schemas::kNeedVolcanoOpe}) == "delete";
   const auto time = [&](std::string_view key) {
     return ParseTimestamp(json::TextAt(metadata, {key}));
   };
   state->created = time("creationTimestamp").value_or(Time{});
-  state->going = time("deletionTimestamp");
+  const auto going = time("deletionTimestamp");
+  state->going = going.value_or(Time{});
   const auto grace = json::AsInt(json::Find(metadata, "deletionGracePeriodSeconds"));
-  state->forced = state->going && grace.value_or(-1) == 0;
+  state->forced = going && grace.value_or(-1) == 0;
   state->failed = HasFailed(pod);
   const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
   state->gated = json::IsArray(gates) && gates->begin() != gates->end();
@@ -136,24 +137,24 @@ PodPtr PodReader::Read(const Value& pod) {
 }
 
 Task PodState::ToTask() const {
-  const auto label = [&](std::string_view key) {
-    const auto found = metadata->labels.find(key);
-    return found == metadata->labels.end() ? std::string() : found->second;
+  const auto text = [](const JobMetadata::Map& map, std::string_view key) {
+    const auto found = map.find(key);
+    return found == map.end() ? std::string() : found->second;
   };
   Task task{.pod = name,
             .node = node == nullptr ? std::string() : *node,
             .chips = *chips,
             .failed = failed,
-            .fault_type = label(schemas::kFaultType),
-            .rank = rank,
-            .is_worker = label(schemas::kReplicaType) == "worker",
+            .fault_type = text(metadata->labels, schemas::kFaultType),
+            .rank = rank < 0 ? std::string() : std::to_string(rank),
+            .is_worker = text(metadata->labels, schemas::kReplicaType) == "worker",
             .may_be_switched = switched,
             .uid = uid,
             .created = created,
-            .going = going,
             .forced = forced,
             .gated = gated,
-            .pod_status = pod_status};
+            .pod_status = text(metadata->annotations, schemas::kPodStatus)};
+  if (going != Time{}) task.going = going;
   if (super_pod >= 0) task.super_pod = super_pod;
   return task;
 }

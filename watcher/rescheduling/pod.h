@@ -31,11 +31,10 @@ struct PodState {
   std::shared_ptr<const Metadata> metadata;
   std::shared_ptr<const std::string> node;  // null: it is not placed
   std::shared_ptr<const std::set<std::string, std::less<>>> chips;
-  std::string rank;
-  std::string pod_status;
   Time created{};
-  std::optional<Time> going{};
+  Time going{};            // 0: it is not being deleted
   int32_t super_pod = -1;  // -1: it is in none
+  int32_t rank = -1;       // -1: it has none
   bool failed = false;
   bool switched = false;  // a replacement waits for it to go
   bool forced = false;
