@@ -7,21 +7,22 @@
 
 #include "base/clock.h"
 #include "cli/commands.h"
-#include "cli/evaluate.h"
 #include "cli/print.h"
-#include "cli/results_json.h"
+#include "offline/evaluate.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 
 int RunApply(const ApplyOptions& options, Streams& io) {
-  const auto evaluation = Evaluate(options.input, {.strict = options.strict}, io);
+  const auto evaluation =
+      offline::Evaluate(options.input, {.strict = options.strict}, io.in, io.err);
   if (!evaluation) return kExitUnusable;
   const auto& decisions = evaluation->decisions;
   const Paint paint(options.color, io.out_is_terminal);
   const OutputFormat& output = options.output;
   if (!output.Is("table")) PrintFaults(decisions, io.err);
   const Printers printers = {
-      .document = [&] { return ResultsJson(decisions, evaluation->skipped); },
+      .document = [&] { return offline::ResultsJson(decisions, evaluation->skipped); },
       .names = [&] { return NamesOf(decisions, options.print_denied); },
       .text = [&](std::ostream& out, bool) { PrintTable(decisions, paint, io.width, out); }};
   int exit_code = ExitCode(decisions);
@@ -38,8 +39,21 @@ int RunApply(const ApplyOptions& options, Streams& io) {
   if (!output.Is("table") && !output.Is("json") && !output.Is("jsonpath")) {
     PrintFindings(decisions, options.strict, Paint(options.color, io.err_is_terminal), io.err);
   }
-  PrintSkipped(evaluation->skipped, io.err);
+  offline::PrintSkipped(evaluation->skipped, io.err);
   return exit_code;
+}
+
+int ExitCode(const std::vector<offline::Decision>& decisions) {
+  const auto any = [&decisions](auto test) {
+    return std::any_of(decisions.begin(), decisions.end(), test);
+  };
+  if (any([](const offline::Decision& d) { return d.input.fault.has_value(); }))
+    return kExitUnusable;
+  const bool denied = any([](const offline::Decision& d) {
+    return d.verdict.outcome == admission::Outcome::kDenied ||
+           d.verdict.outcome == admission::Outcome::kError;
+  });
+  return denied ? kExitDenied : kExitDone;
 }
 
 void AddApply(CLI::App& parent, Streams& io, int& exit_code) {

@@ -1,34 +1,16 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "base/time.h"
 #include "cli/output.h"
 #include "cli/paint.h"
 #include "cli/streams.h"
-#include "schemas/config.h"
+#include "offline/evaluate.h"
 
 namespace mindgate::cli {
 
-// The input of `apply` and `explain -f`.
-struct InputOptions {
-  std::vector<std::string> files;
-  std::vector<std::string> kustomizations;  // folders
-  std::vector<std::string> exclude;         // globs, of files in folders
-  bool recursive = true;
-  std::string selector;   // like kubectl's -l
-  std::string operation;  // "CREATE", "UPDATE"; empty: UPDATE for objects in --old, else CREATE
-  std::string old_file;   // the states before an update
-  std::string ns;
-  std::string namespace_labels;  // "k=v,..."
-  std::string config_file;       // empty: the defaults
-  Time now{};
-};
-
 struct ApplyOptions {
-  InputOptions input;
+  offline::InputOptions input;
   OutputFormat output = "yaml";  // or "json", "name", "jsonpath", "patch", "diff", "table"
   bool strict = false;
   bool print_denied =
@@ -39,5 +21,8 @@ struct ApplyOptions {
 // Runs admission on manifests. Results on `io.out`; faults, denials and warnings on `io.err` where
 // the output does not hold them itself. Returns the exit code.
 int RunApply(const ApplyOptions& options, Streams& io);
+
+// kExitUnusable if an input has a fault, else kExitDenied if something was denied or failed.
+int ExitCode(const std::vector<offline::Decision>& decisions);
 
 }  // namespace mindgate::cli

@@ -3,15 +3,15 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/print_error.h"
 #include "base/text.h"
 #include "certs/check.h"
 #include "certs/inspect.h"
 #include "certs/load.h"
 #include "certs/pem.h"
 #include "cli/certs.h"
-#include "cli/evaluate.h"
-#include "cli/inputs.h"
-#include "cli/results_json.h"
+#include "offline/inputs.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 namespace {
@@ -68,7 +68,7 @@ Result<Inspection> InspectFolder(const CertsInspectOptions& options) {
 }
 
 Result<Inspection> InspectFile(const CertsInspectOptions& options, Streams& io) {
-  const InputText input = std::move(ReadInputs({options.path}, io.in).front());
+  const offline::InputText input = std::move(offline::ReadInputs({options.path}, io.in).front());
   if (!input.fault.empty()) {
     return Fail(ErrorCode::kInvalidArgument, input.name + ": " + input.fault);
   }
@@ -140,7 +140,7 @@ void PrintJson(const Inspection& inspection, Time now, Streams& io) {
     problems.push_back(
         {{"file", problem.file}, {"message", problem.message}, {"hint", problem.hint}});
   }
-  io.out << Dump({{"certificates", certificates}, {"problems", problems}}) << "\n";
+  io.out << offline::Dump({{"certificates", certificates}, {"problems", problems}}) << "\n";
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <memory>
 #include <random>
 
+#include "base/print_error.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/certs.h"
 #include "cli/connection.h"
-#include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/leadership.h"

@@ -7,13 +7,13 @@
 #include <ostream>
 
 #include "base/files.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "certs/inspect.h"
 #include "certs/load.h"
 #include "certs/rotate.h"
 #include "cli/certs.h"
-#include "cli/evaluate.h"
-#include "cli/results_json.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 namespace {
@@ -141,12 +141,12 @@ void PrintJson(const certs::Plan& done, bool dry_run, const certs::State& state,
                {"notAfter", FormatTime(leaf.not_after)}};
   }
   const Time end = certs::NotAfter(state.authority.certificate.get());
-  io.out << Dump({{"dryRun", dry_run},
-                  {"steps", steps},
-                  {"caChanged", ChangesAuthority(done)},
-                  {"serving", serving},
-                  {"ca", {{"notAfter", FormatTime(end)}}},
-                  {"next", FormatTime(next)}})
+  io.out << offline::Dump({{"dryRun", dry_run},
+                           {"steps", steps},
+                           {"caChanged", ChangesAuthority(done)},
+                           {"serving", serving},
+                           {"ca", {{"notAfter", FormatTime(end)}}},
+                           {"next", FormatTime(next)}})
          << "\n";
 }
 

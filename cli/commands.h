@@ -42,7 +42,7 @@ void AddHelp(CLI::App& parent, Streams& io, int& exit_code);  // for `parent` an
 void SetChoices(CLI::Option& option, std::vector<std::string> words);
 
 // Options that several commands share.
-void AddInputOptions(CLI::App& command, InputOptions& options);
+void AddInputOptions(CLI::App& command, offline::InputOptions& options);
 void AddColorOption(CLI::App& command, ColorMode& color);
 
 }  // namespace mindgate::cli

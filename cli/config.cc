@@ -8,13 +8,13 @@
 
 #include "admission/known_names.h"
 #include "base/clock.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/evaluate.h"
-#include "cli/inputs.h"
-#include "cli/results_json.h"
-#include "cli/suite_table.h"
 #include "json/yaml.h"
+#include "offline/inputs.h"
+#include "offline/results_json.h"
+#include "offline/suite_table.h"
 #include "schemas/config_load.h"
 #include "watcher/simulation/scenario_table.h"
 
@@ -25,7 +25,8 @@ namespace {
 constexpr std::chrono::days kSoon(30);
 
 // An exception that expires unnoticed makes objects fail that were admitted the day before.
-void WarnOfEnds(const schemas::Config& config, const InputText& input, Time now, Streams& io) {
+void WarnOfEnds(const schemas::Config& config, const offline::InputText& input, Time now,
+                Streams& io) {
   const auto documents = json::DecodeYaml(input.text);
   for (size_t i = 0; i < config.exceptions.size(); ++i) {
     const schemas::Exception& exception = config.exceptions[i];
@@ -48,7 +49,7 @@ void WarnOfEnds(const schemas::Config& config, const InputText& input, Time now,
 }  // namespace
 
 int RunConfigValidate(const std::string& path, Time now, Streams& io) {
-  const InputText input = std::move(ReadInputs({path}, io.in).front());
+  const offline::InputText input = std::move(offline::ReadInputs({path}, io.in).front());
   if (!input.fault.empty()) {
     PrintError(io.err, path + ": " + input.fault);
     return kExitUnusable;
@@ -66,10 +67,10 @@ int RunConfigValidate(const std::string& path, Time now, Streams& io) {
 }
 
 int RunConfigSchema(const std::string& format, Streams& io) {
-  const auto schema = format == "suite"      ? SuiteSchema()
+  const auto schema = format == "suite"      ? offline::SuiteSchema()
                       : format == "scenario" ? watcher::simulation::ScenarioSchema()
                                              : schemas::ConfigSchema(admission::KnownNames());
-  io.out << Dump(schema) << "\n";
+  io.out << offline::Dump(schema) << "\n";
   return kExitDone;
 }
 

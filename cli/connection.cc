@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/print_error.h"
 #include "base/text.h"
-#include "cli/evaluate.h"
-#include "cli/version.h"
+#include "base/version.h"
 
 namespace mindgate::cli {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "admission/known_names.h"
 #include "base/clock.h"
+#include "base/print_error.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/paint.h"

@@ -10,16 +10,17 @@
 #include <ostream>
 
 #include "base/clock.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/evaluate.h"
 #include "cli/explain_fault.h"
 #include "cli/explain_print.h"
 #include "cli/print.h"
-#include "cli/results_json.h"
 #include "cli/rule_text.h"
 #include "cli/terminal.h"
 #include "mutators/mutator.h"
+#include "offline/evaluate.h"
+#include "offline/results_json.h"
 #include "policies/engine.h"
 
 namespace mindgate::cli {
@@ -55,7 +56,8 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
     for (const Rule* rule : policies::Catalogue()) rules.push_back(RuleJson(*rule, config));
     OrderedJson writers = OrderedJson::array();
     for (const auto& mutator : mutators::Mutators()) writers.push_back(MutatorJson(mutator));
-    io.out << Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}}) << "\n";
+    io.out << offline::Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}})
+           << "\n";
     return kExitDone;
   }
   const Paint paint(options.color, io.out_is_terminal);
@@ -142,9 +144,10 @@ int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, 
   if (options.output != "json") {
     io.out << text;
   } else if (rules.size() + writers.size() == 1) {
-    io.out << Dump(rules.empty() ? writers.front() : rules.front()) << "\n";
+    io.out << offline::Dump(rules.empty() ? writers.front() : rules.front()) << "\n";
   } else {
-    io.out << Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}}) << "\n";
+    io.out << offline::Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}})
+           << "\n";
   }
   return kExitDone;
 }
@@ -167,17 +170,17 @@ int WritePages(const std::string& folder, Streams& io) {
 }
 
 int ExplainFiles(const ExplainOptions& options, Streams& io) {
-  const auto evaluation = Evaluate(options.input, {.explain = true}, io);
+  const auto evaluation = offline::Evaluate(options.input, {.explain = true}, io.in, io.err);
   if (!evaluation) return kExitUnusable;
   PrintFaults(evaluation->decisions, io.err);
   if (options.output == "json") {
-    io.out << Dump(ExplanationJson(evaluation->decisions, evaluation->skipped)) << "\n";
+    io.out << offline::Dump(ExplanationJson(evaluation->decisions, evaluation->skipped)) << "\n";
   } else {
     PrintExplanation(evaluation->decisions, options.all, Paint(options.color, io.out_is_terminal),
                      io.width, io.out);
   }
   io.out.flush();
-  PrintSkipped(evaluation->skipped, io.err);
+  offline::PrintSkipped(evaluation->skipped, io.err);
   return ExitCode(evaluation->decisions);
 }
 
@@ -200,7 +203,7 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
                    " if it is another file, else remove -f");
     return kExitUnusable;
   }
-  const auto config = LoadConfigFile(options.input.config_file, io.err);
+  const auto config = offline::LoadConfigFile(options.input.config_file, io.err);
   if (!config) return kExitUnusable;
   return options.topics.empty() ? ListAll(options, *config, io)
                                 : ExplainTopics(options, *config, io);

@@ -8,7 +8,7 @@
 namespace mindgate::cli {
 
 struct ExplainOptions {
-  InputOptions input;  // with files: explains the effect on them
+  offline::InputOptions input;  // with files: explains the effect on them
   // Else rules and mutators, by ID or name, or as rule/NAME and mutator/NAME. Empty: lists all.
   std::vector<std::string> topics;
   std::vector<std::string> fault_codes;  // explains these codes of MindCluster instead

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/print_error.h"
 #include "base/text.h"
-#include "cli/evaluate.h"
 #include "cli/print.h"
-#include "cli/results_json.h"
 #include "cli/terminal.h"
+#include "offline/results_json.h"
 #include "watcher/faults/codes.h"
 
 namespace mindgate::cli {
@@ -164,7 +164,7 @@ int ExplainFaults(const std::vector<std::string>& codes, const std::string& outp
   if (output == "json") {
     OrderedJson faults = OrderedJson::array();
     for (const FaultCode& code : found) faults.push_back(FaultJson(code));
-    io.out << Dump({{"faults", std::move(faults)}}) << "\n";
+    io.out << offline::Dump({{"faults", std::move(faults)}}) << "\n";
   } else {
     const Paint paint(color, io.out_is_terminal);
     for (size_t i = 0; i < found.size(); ++i) {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/text.h"
-#include "cli/results_json.h"
 #include "cli/terminal.h"
 #include "json/pointer.h"
+#include "offline/results_json.h"
 #include "policies/engine.h"
 
 namespace mindgate::cli {
@@ -56,7 +56,7 @@ Color ColorOf(RuleTrace::Result result) {
   return Color::kCyan;
 }
 
-std::string PlaceOf(const Decision& decision, const Finding& finding) {
+std::string PlaceOf(const offline::Decision& decision, const Finding& finding) {
   const json::Position at = decision.Place(finding);
   std::string place = decision.input.source->input.name;
   if (at.line > 0) place += ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
@@ -68,8 +68,8 @@ class ExplanationPrinter {
   ExplanationPrinter(bool all, const Paint& paint, size_t width, std::ostream& out)
       : all_(all), paint_(paint), width_(width), out_(out) {}
 
-  void Print(const Decision& decision) {
-    const auto header = HeaderJson(decision);
+  void Print(const offline::Decision& decision) {
+    const auto header = offline::HeaderJson(decision);
     out_ << paint_(Color::kBold, decision.Title()) << " (" << header.at("file").get<std::string>()
          << ":" << header.at("line").get<int>() << ", "
          << schemas::OperationName(decision.operation)
@@ -89,7 +89,8 @@ class ExplanationPrinter {
  private:
   // For changes and for withheld edits.
   template <typename Entries>
-  void PrintEdits(std::string_view title, const Entries& entries, const Decision& decision) {
+  void PrintEdits(std::string_view title, const Entries& entries,
+                  const offline::Decision& decision) {
     if (entries.empty()) return;
     size_t column = 0;
     for (const auto& entry : entries) column = std::max(column, entry.mutator.size());
@@ -105,7 +106,7 @@ class ExplanationPrinter {
     }
   }
 
-  void PrintRule(const Decision& decision, const RuleTrace& trace) {
+  void PrintRule(const offline::Decision& decision, const RuleTrace& trace) {
     constexpr std::string_view kMargin =
         "              ";  // aligned with the text after the result
     out_ << "    " << paint_(ColorOf(trace.result), Padded(ResultName(trace.result), 8)) << "  "
@@ -124,7 +125,7 @@ class ExplanationPrinter {
     }
   }
 
-  void PrintRules(const Decision& decision) {
+  void PrintRules(const offline::Decision& decision) {
     std::map<std::string, std::string> not_applicable;  // rules by reason
     std::map<RuleTrace::Result, int> counts;
     out_ << "  " << paint_(Color::kBold, "Rules") << "\n";
@@ -159,11 +160,11 @@ class ExplanationPrinter {
 
 }  // namespace
 
-void PrintExplanation(const std::vector<Decision>& decisions, bool all, const Paint& paint,
+void PrintExplanation(const std::vector<offline::Decision>& decisions, bool all, const Paint& paint,
                       size_t width, std::ostream& out) {
   ExplanationPrinter printer(all, paint, width, out);
   bool first = true;
-  for (const Decision& decision : decisions) {
+  for (const offline::Decision& decision : decisions) {
     if (decision.input.fault) continue;
     if (!first) out << "\n";
     first = false;
@@ -171,10 +172,11 @@ void PrintExplanation(const std::vector<Decision>& decisions, bool all, const Pa
   }
 }
 
-OrderedJson ExplanationJson(const std::vector<Decision>& decisions, const Skipped& skipped) {
+OrderedJson ExplanationJson(const std::vector<offline::Decision>& decisions,
+                            const offline::Skipped& skipped) {
   OrderedJson results = OrderedJson::array();
-  for (const Decision& decision : decisions) {
-    OrderedJson result = HeaderJson(decision);
+  for (const offline::Decision& decision : decisions) {
+    OrderedJson result = offline::HeaderJson(decision);
     result["reason"] = decision.verdict.ignored_because;
     result["changes"] = ChangesJson(decision);
     OrderedJson withheld = OrderedJson::array();

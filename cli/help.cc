@@ -5,9 +5,9 @@
 #include <memory>
 #include <ostream>
 
+#include "base/print_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/evaluate.h"
 
 namespace mindgate::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/jsonpath_template.h"
-#include "cli/results_json.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 namespace jsonpath {
@@ -34,7 +34,7 @@ class Printer {
           for (size_t i = 0; i < found.size(); ++i) {
             if (i > 0) Write(" ");
             Write(found[i]->is_string() ? found[i]->get_ref<const std::string&>()
-                                        : Dump(*found[i], -1));
+                                        : offline::Dump(*found[i], -1));
           }
         }
       }

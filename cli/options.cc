@@ -19,7 +19,7 @@ void SetChoices(CLI::Option& option, std::vector<std::string> words) {
       "");
 }
 
-void AddInputOptions(CLI::App& command, InputOptions& options) {
+void AddInputOptions(CLI::App& command, offline::InputOptions& options) {
   command
       .add_option("-f,--filename", options.files,
                   "File, folder, glob, http(s) URL, or - for standard input. Separate several with "

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/print_error.h"
 #include "base/text.h"
-#include "cli/evaluate.h"
-#include "cli/results_json.h"
 #include "json/yaml.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 namespace {
@@ -88,7 +88,7 @@ int PrintOutput(const OutputFormat& format, const Printers& printers, Streams& i
     }
     io.out << *text;
   } else if (format.Is("json")) {
-    io.out << Dump(printers.document()) << "\n";
+    io.out << offline::Dump(printers.document()) << "\n";
   } else if (format.Is("yaml")) {
     io.out << json::EncodeYaml(json::Json(printers.document()));
   } else if (format.Is("name")) {

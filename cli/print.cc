@@ -10,11 +10,11 @@
 
 #include "base/text.h"
 #include "cli/diff.h"
-#include "cli/results_json.h"
 #include "cli/terminal.h"
 #include "json/patch.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 namespace {
@@ -23,16 +23,16 @@ using json::Json;
 using schemas::Mode;
 
 // Files with faults; none of their objects is printed.
-std::set<const Source*> BadSources(const std::vector<Decision>& decisions) {
-  std::set<const Source*> bad;
-  for (const Decision& decision : decisions) {
+std::set<const offline::Source*> BadSources(const std::vector<offline::Decision>& decisions) {
+  std::set<const offline::Source*> bad;
+  for (const offline::Decision& decision : decisions) {
     if (decision.verdict.outcome == admission::Outcome::kError) bad.insert(decision.input.source);
   }
   return bad;
 }
 
 // "a.yaml:3:7", as far as known.
-std::string PlaceText(const Decision& decision, json::Position at) {
+std::string PlaceText(const offline::Decision& decision, json::Position at) {
   std::string text = decision.input.source->input.name;
   if (at.line > 0) text += ":" + std::to_string(at.line);
   if (at.line > 0 && at.column > 0) text += ":" + std::to_string(at.column);
@@ -85,13 +85,14 @@ std::optional<Json> Remaining(const Json& value, const std::string& path, const 
   return list;
 }
 
-bool IsPrinted(const Decision& decision, bool print_denied) {
+bool IsPrinted(const offline::Decision& decision, bool print_denied) {
   return decision.verdict.outcome != admission::Outcome::kDenied || print_denied;
 }
 
 }  // namespace
 
-void PrintYaml(const std::vector<Decision>& decisions, bool print_denied, std::ostream& out) {
+void PrintYaml(const std::vector<offline::Decision>& decisions, bool print_denied,
+               std::ostream& out) {
   const auto bad = BadSources(decisions);
   bool first = true;
   const auto print = [&](const Json& object) {
@@ -100,7 +101,7 @@ void PrintYaml(const std::vector<Decision>& decisions, bool print_denied, std::o
     out << json::EncodeYaml(object);
   };
   for (size_t i = 0; i < decisions.size();) {
-    const InputObject& input = decisions[i].input;
+    const offline::InputObject& input = decisions[i].input;
     Kept kept;
     for (; i < decisions.size() && decisions[i].input.document == input.document &&
            decisions[i].input.source == input.source;
@@ -119,18 +120,19 @@ void PrintYaml(const std::vector<Decision>& decisions, bool print_denied, std::o
   }
 }
 
-void PrintPatch(const std::vector<Decision>& decisions, bool print_denied, std::ostream& out) {
+void PrintPatch(const std::vector<offline::Decision>& decisions, bool print_denied,
+                std::ostream& out) {
   const auto bad = BadSources(decisions);
   if (decisions.size() == 1) {
     if (bad.empty() && IsPrinted(decisions.front(), print_denied)) {
-      out << Dump(json::ToJsonPatch(decisions.front().verdict.patch)) << "\n";
+      out << offline::Dump(json::ToJsonPatch(decisions.front().verdict.patch)) << "\n";
     }
     return;
   }
   nlohmann::ordered_json patches = nlohmann::ordered_json::array();
-  for (const Decision& decision : decisions) {
+  for (const offline::Decision& decision : decisions) {
     if (bad.contains(decision.input.source) || !IsPrinted(decision, print_denied)) continue;
-    const auto header = HeaderJson(decision);
+    const auto header = offline::HeaderJson(decision);
     nlohmann::ordered_json entry;
     for (const char* key : {"file", "document", "line", "kind", "namespace", "name"}) {
       entry[key] = header.at(key);
@@ -138,12 +140,13 @@ void PrintPatch(const std::vector<Decision>& decisions, bool print_denied, std::
     entry["patch"] = json::ToJsonPatch(decision.verdict.patch);
     patches.push_back(std::move(entry));
   }
-  out << Dump(patches) << "\n";
+  out << offline::Dump(patches) << "\n";
 }
 
-std::vector<std::string> NamesOf(const std::vector<Decision>& decisions, bool print_denied) {
+std::vector<std::string> NamesOf(const std::vector<offline::Decision>& decisions,
+                                 bool print_denied) {
   std::vector<std::string> names;
-  for (const Decision& decision : decisions) {
+  for (const offline::Decision& decision : decisions) {
     if (decision.kind.empty() || !IsPrinted(decision, print_denied)) continue;
     const std::string_view group = schemas::GroupOf(decision.api_version);
     names.push_back(ToLower(decision.kind) + (group.empty() ? "" : ".") + std::string(group) + "/" +
@@ -152,9 +155,10 @@ std::vector<std::string> NamesOf(const std::vector<Decision>& decisions, bool pr
   return names;
 }
 
-void PrintDiff(const std::vector<Decision>& decisions, const Paint& paint, std::ostream& out) {
+void PrintDiff(const std::vector<offline::Decision>& decisions, const Paint& paint,
+               std::ostream& out) {
   const auto bad = BadSources(decisions);
-  for (const Decision& decision : decisions) {
+  for (const offline::Decision& decision : decisions) {
     if (decision.verdict.mutated == nullptr || bad.contains(decision.input.source)) continue;
     const std::string what = decision.input.source->input.name + " " + decision.Title();
     out << paint(Color::kBold, "--- " + what) << "\n"
@@ -164,11 +168,11 @@ void PrintDiff(const std::vector<Decision>& decisions, const Paint& paint, std::
   }
 }
 
-void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, size_t width,
+void PrintTable(const std::vector<offline::Decision>& decisions, const Paint& paint, size_t width,
                 std::ostream& out) {
   constexpr size_t kOutcomeWidth = 10;
   size_t title_width = std::string_view("OBJECT").size();
-  for (const Decision& decision : decisions) {
+  for (const offline::Decision& decision : decisions) {
     title_width = std::max(title_width, decision.Title().size());
   }
   const std::string margin = "  " + std::string(kOutcomeWidth, ' ');
@@ -184,7 +188,7 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, size
     out << Wrapped(message, width, margin);
     if (!fix.empty()) out << Wrapped("fix: " + fix, width, margin);
   };
-  for (const Decision& decision : decisions) {
+  for (const offline::Decision& decision : decisions) {
     const std::string_view outcome = admission::OutcomeName(decision.verdict.outcome);
     const int line = HeaderJson(decision).at("line").get<int>();
     out << paint(ColorOf(outcome), Padded(outcome, kOutcomeWidth)) << "  "
@@ -200,7 +204,7 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, size
           finding.fix);
     }
   }
-  const auto summary = SummaryJson(decisions, {});
+  const auto summary = offline::SummaryJson(decisions, {});
   const int errors = summary.at("errors").get<int>();
   out << "\n"
       << summary.at("admitted").get<int>() << " admitted, " << summary.at("denied").get<int>()
@@ -208,18 +212,18 @@ void PrintTable(const std::vector<Decision>& decisions, const Paint& paint, size
       << summary.at("ignored").get<int>() << " ignored\n";
 }
 
-void PrintFaults(const std::vector<Decision>& decisions, std::ostream& err) {
-  for (const Decision& decision : decisions) {
+void PrintFaults(const std::vector<offline::Decision>& decisions, std::ostream& err) {
+  for (const offline::Decision& decision : decisions) {
     if (!decision.input.fault) continue;
-    const InputText& input = decision.input.source->input;
+    const offline::InputText& input = decision.input.source->input;
     err << json::Render(*decision.input.fault, input.name, input.text);
   }
 }
 
-void PrintFindings(const std::vector<Decision>& decisions, bool strict, const Paint& paint,
+void PrintFindings(const std::vector<offline::Decision>& decisions, bool strict, const Paint& paint,
                    std::ostream& err) {
-  for (const Decision& decision : decisions) {
-    const InputText& input = decision.input.source->input;
+  for (const offline::Decision& decision : decisions) {
+    const offline::InputText& input = decision.input.source->input;
     for (const policies::Finding& finding : decision.verdict.findings) {
       const std::string_view word = Consequence(finding, strict);
       if (word == "audit") continue;

@@ -10,10 +10,10 @@
 #include <set>
 #include <utility>
 
+#include "base/print_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/evaluate.h"
 #include "cli/kube_flags.h"
 #include "kube/reflector.h"
 #include "schemas/scheduling_gates.h"

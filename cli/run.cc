@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/print_error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cli/commands.h"
 #include "cli/complete.h"
-#include "cli/evaluate.h"
 #include "cli/help.h"
-#include "cli/version.h"
 
 namespace mindgate::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/print_error.h"
 #include "cli/commands.h"
-#include "cli/evaluate.h"
-#include "cli/inputs.h"
-#include "cli/results_json.h"
+#include "offline/inputs.h"
+#include "offline/results_json.h"
 #include "watcher/simulation/page.h"
 #include "watcher/simulation/player.h"
 
@@ -45,7 +45,7 @@ class Printer {
 
   void Finish() {
     if (json_) {
-      if (played_ > 0) out_ << Dump(played_ == 1 ? objects_.front() : objects_) << "\n";
+      if (played_ > 0) out_ << offline::Dump(played_ == 1 ? objects_.front() : objects_) << "\n";
     } else if (html_) {
       out_ << simulation::TimelinePage(pages_);
     } else if (played_ > 1) {
@@ -77,7 +77,7 @@ int RunSimulate(const SimulateOptions& options, Streams& io) {
   }
   Printer printer(options, io.out);
   bool bad = false;
-  for (const InputText& input : ReadInputs(options.paths, io.in)) {
+  for (const offline::InputText& input : offline::ReadInputs(options.paths, io.in)) {
     if (!input.fault.empty()) {
       PrintError(io.err, input.name + ": " + input.fault);
       bad = true;

@@ -14,11 +14,11 @@
 
 #include "admission/known_names.h"
 #include "base/mutex.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/service.h"

@@ -7,9 +7,9 @@
 
 #include "base/clock.h"
 #include "base/natural_order.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "cli/connection.h"
-#include "cli/evaluate.h"
 #include "cli/status_print.h"
 #include "watcher/rescheduling/survey.h"
 

@@ -8,30 +8,30 @@
 
 #include "admission/admit.h"
 #include "base/clock.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/decide.h"
 #include "cli/diff.h"
-#include "cli/evaluate.h"
-#include "cli/suite.h"
 #include "cli/test_report.h"
 #include "json/patch.h"
 #include "json/yaml.h"
+#include "offline/decide.h"
+#include "offline/suite.h"
 
 namespace mindgate::cli {
 namespace {
 
 using json::Json;
 
-admission::Verdict Admit(const TestCase& test, const Suite& suite, Time now) {
-  RequestOptions request;
+admission::Verdict Admit(const offline::TestCase& test, const offline::Suite& suite, Time now) {
+  offline::RequestOptions request;
   request.operation = test.operation;
   request.ns = test.ns;
   request.namespace_labels = test.namespace_labels;
   request.now = suite.now.value_or(now);
-  std::vector<InputObject> known = test.others;
+  std::vector<offline::InputObject> known = test.others;
   known.push_back(test.input);
-  return Decider(known, {}, request, suite.config, {}).Decide(test.input).verdict;
+  return offline::Decider(known, {}, request, suite.config, {}).Decide(test.input).verdict;
 }
 
 // True if `got` has every member of `want`.
@@ -66,7 +66,7 @@ std::string DiffOfLists(const std::vector<Json>& want, const std::vector<Json>& 
 
 class Comparison {
  public:
-  Comparison(const Expectation& want, const admission::Verdict& got, CaseResult& result)
+  Comparison(const offline::Expectation& want, const admission::Verdict& got, CaseResult& result)
       : want_(want), got_(got), result_(result) {}
 
   void Run() {
@@ -111,16 +111,16 @@ class Comparison {
   }
 
   inline static const Paint kPlain{ColorMode::kNever, false};
-  const Expectation& want_;
+  const offline::Expectation& want_;
   const admission::Verdict& got_;
   CaseResult& result_;
 };
 
-SuiteResult RunSuite(const Suite& suite, Time now) {
+SuiteResult RunSuite(const offline::Suite& suite, Time now) {
   SuiteResult result;
   result.file = suite.file;
   result.name = suite.name;
-  for (const TestCase& test : suite.cases) {
+  for (const offline::TestCase& test : suite.cases) {
     CaseResult& outcome = result.cases.emplace_back();
     outcome.name = test.name;
     outcome.line = test.line;
@@ -140,22 +140,22 @@ int RunTest(const TestOptions& options, Streams& io) {
   std::vector<SuiteResult> results;
   bool bad = false;
   bool failed = false;
-  const auto files = ReadSuites(options.paths, io.in);
+  const auto files = offline::ReadSuites(options.paths, io.in);
   if (files.empty()) {
     PrintError(io.err, "no suites in " + Join(options.paths, ", "),
                "a suite is a YAML file with a list of cases");
     return kExitUnusable;
   }
-  for (const SuiteFile& file : files) {
+  for (const offline::SuiteFile& file : files) {
     if (!file.issues.empty()) {
       bad = true;
-      const InputText& input = file.source->input;
+      const offline::InputText& input = file.source->input;
       io.err << json::Render(file.issues, input.name, input.text);
       results.push_back({input.name, input.name, {}, "the suite is invalid"});
       continue;
     }
     io.err << json::Render(file.warnings, file.source->input.name, file.source->input.text);
-    for (const Suite& suite : file.suites) {
+    for (const offline::Suite& suite : file.suites) {
       results.push_back(RunSuite(suite, options.now));
       failed = failed || results.back().Failures() > 0;
     }

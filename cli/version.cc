@@ -5,17 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "base/version.h"
 #include "cli/commands.h"
-#include "cli/results_json.h"
+#include "offline/results_json.h"
 
 namespace mindgate::cli {
 
-std::string Version() { return MINDGATE_VERSION; }
-std::string UserAgent() { return "mindgate/" + Version(); }
-
 int RunVersion(const std::string& output, Streams& io) {
   if (output == "json") {
-    io.out << Dump({{"version", Version()}, {"compiler", __VERSION__}}) << "\n";
+    io.out << offline::Dump({{"version", Version()}, {"compiler", __VERSION__}}) << "\n";
   } else {
     io.out << "mindgate " << Version() << "\n";
   }

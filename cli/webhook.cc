@@ -9,12 +9,12 @@
 #include <optional>
 
 #include "base/files.h"
+#include "base/print_error.h"
+#include "base/version.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
-#include "cli/evaluate.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
-#include "cli/version.h"
 #include "cli/webhook_dev.h"
 #include "webhook/live_inputs.h"
 #include "webhook/runtime_lookup.h"

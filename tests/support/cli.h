@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <set>
 #include <sstream>
 #include <string>
@@ -13,7 +12,7 @@
 
 #include "admission/known_names.h"
 #include "cli/commands.h"
-#include "support/temp_folder.h"
+#include "support/workspace.h"
 
 namespace mindgate::testing {
 
@@ -63,30 +62,6 @@ inline CliResult Shell(const std::string& line) {
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
 }
-
-// An empty folder that is the current one while this lives, so that outputs name files without it.
-class Workspace {
- public:
-  Workspace() : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(folder_.path());
-  }
-  ~Workspace() {
-    std::error_code ignored;
-    std::filesystem::current_path(before_, ignored);
-  }
-  Workspace(const Workspace&) = delete;
-  Workspace& operator=(const Workspace&) = delete;
-
-  // Folders are made as needed. Returns the name.
-  std::string Write(const std::string& name, const std::string& text) const {
-    folder_.Write(name, text);
-    return name;
-  }
-
- private:
-  std::filesystem::path before_;
-  TempFolder folder_;
-};
 
 // A mindgate.yaml under which only the named mutators and rules do anything, so that a test of the
 // command line does not change when the catalogue grows.

@@ -1,4 +1,4 @@
-#include "cli/suite_table.h"
+#include "offline/suite_table.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "schemas/config_table.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 using json::Json;
@@ -126,4 +126,4 @@ schemas::OrderedJson SuiteSchema() {
                                  SuiteTable().Schema());
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

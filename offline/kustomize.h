@@ -2,12 +2,12 @@
 
 #include <string>
 
-#include "cli/inputs.h"
+#include "offline/inputs.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // The output of `kustomize build FOLDER`, or of `kubectl kustomize FOLDER` if kustomize is not
 // installed.
 InputText BuildKustomization(const std::string& folder);
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -1,15 +1,17 @@
-#include "cli/evaluate.h"
+#include "offline/evaluate.h"
 
 #include <istream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 
 #include "admission/known_names.h"
+#include "base/print_error.h"
 #include "base/text.h"
-#include "cli/kustomize.h"
 #include "kube/label_selector.h"
+#include "offline/kustomize.h"
 #include "schemas/config_load.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 using json::Json;
@@ -132,11 +134,6 @@ void PrintSkipped(const Skipped& skipped, std::ostream& err) {
   if (skipped.templates > 0) err << "hint: " << HelmHint(skipped) << "\n";
 }
 
-void PrintError(std::ostream& err, const std::string& what, const std::string& hint) {
-  err << "error: " << what << "\n";
-  if (!hint.empty()) err << "hint: " << hint << "\n";
-}
-
 std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err) {
   if (path.empty()) return schemas::Config();
   const auto text = ReadFile(path);
@@ -154,9 +151,10 @@ std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostr
 }
 
 std::optional<Evaluation> Evaluate(const InputOptions& options,
-                                   const admission::Options& admission_options, Streams& io) {
+                                   const admission::Options& admission_options, std::istream& in,
+                                   std::ostream& err) {
   if (options.files.empty() && options.kustomizations.empty()) {
-    PrintError(io.err, "no input",
+    PrintError(err, "no input",
                "give files, folders, URLs or - with -f, or a kustomization with -k");
     return std::nullopt;
   }
@@ -164,28 +162,28 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
   if (!options.selector.empty()) {
     auto parsed = kube::ParseLabelSelector(options.selector);
     if (!parsed) {
-      PrintError(io.err, "--selector " + Quote(options.selector) + ": " + parsed.error().message(),
+      PrintError(err, "--selector " + Quote(options.selector) + ": " + parsed.error().message(),
                  "for example -l 'app=chat,tier in (web,api),!canary'");
       return std::nullopt;
     }
     selector = *std::move(parsed);
   }
-  const auto request = ReadRequestOptions(options, io.err);
+  const auto request = ReadRequestOptions(options, err);
   if (!request) return std::nullopt;
-  const auto config = LoadConfigFile(options.config_file, io.err);
+  const auto config = LoadConfigFile(options.config_file, err);
   if (!config) return std::nullopt;
 
   Evaluation evaluation;
   if (!options.old_file.empty()) {
-    evaluation.old_sources = DecodeAll(ReadInputs({options.old_file}, io.in));
+    evaluation.old_sources = DecodeAll(ReadInputs({options.old_file}, in));
   }
-  const auto old_objects = OldObjects(evaluation.old_sources, io.err);
+  const auto old_objects = OldObjects(evaluation.old_sources, err);
   if (!old_objects) return std::nullopt;
-  evaluation.sources = DecodeAll(ReadAll(options, io.in, evaluation.skipped));
+  evaluation.sources = DecodeAll(ReadAll(options, in, evaluation.skipped));
   const auto inputs = ObjectsOf(evaluation.sources);
   for (const auto& source : evaluation.sources) evaluation.skipped.documents += source->skipped;
   if (inputs.empty()) {
-    PrintNoObjects(options, evaluation.skipped, io.err);
+    PrintNoObjects(options, evaluation.skipped, err);
     return std::nullopt;
   }
   const Decider decider(inputs, *old_objects, *request, *config, admission_options);
@@ -195,7 +193,7 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
     evaluation.decisions.push_back(decider.Decide(input));
   }
   if (evaluation.decisions.empty()) {
-    PrintError(io.err,
+    PrintError(err,
                "none of " + Count(inputs.size(), "object", "objects") +
                    " has labels that match --selector " + Quote(options.selector),
                "the selector matches labels of the objects, not those of their pod templates");
@@ -204,4 +202,4 @@ std::optional<Evaluation> Evaluate(const InputOptions& options,
   return evaluation;
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

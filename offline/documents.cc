@@ -1,4 +1,4 @@
-#include "cli/documents.h"
+#include "offline/documents.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "json/pointer.h"
 #include "json/yaml.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 using json::Value;
 
@@ -380,4 +380,4 @@ void KnownObjects::Lookup::ForEach(std::string_view group, std::string_view kind
   }
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

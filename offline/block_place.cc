@@ -1,6 +1,6 @@
-#include "cli/block_place.h"
+#include "offline/block_place.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 // What remains of the text from that line on; empty beyond its end.
@@ -38,4 +38,4 @@ std::optional<json::Position> InsideBlock(std::string_view text, json::Position 
   return json::Position{at.line + within.line, within.column + static_cast<int>(IndentOf(block))};
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

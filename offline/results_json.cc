@@ -1,11 +1,11 @@
-#include "cli/results_json.h"
+#include "offline/results_json.h"
 
 #include <array>
 #include <nlohmann/json.hpp>
 
 #include "json/patch.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 namespace {
 
@@ -100,4 +100,4 @@ OrderedJson SummaryJson(const std::vector<Decision>& decisions, const Skipped& s
           {"skipped", skipped.documents + skipped.templates}};
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -5,7 +5,7 @@
 
 #include "json/issues.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // The place in `text` of what is at `within` of a literal block scalar ("key: |") that begins at
 // `at`; nothing when no such block begins there: the lines of a quoted or folded scalar are not
@@ -13,4 +13,4 @@ namespace mindgate::cli {
 std::optional<json::Position> InsideBlock(std::string_view text, json::Position at,
                                           json::Position within);
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

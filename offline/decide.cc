@@ -1,14 +1,12 @@
-#include "cli/decide.h"
+#include "offline/decide.h"
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/block_place.h"
-#include "cli/streams.h"
+#include "offline/block_place.h"
 #include "schemas/kinds.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 using json::Value;
@@ -140,16 +138,4 @@ Decision Decider::Decide(const InputObject& input) const {
   return decision;
 }
 
-int ExitCode(const std::vector<Decision>& decisions) {
-  const auto any = [&decisions](auto test) {
-    return std::any_of(decisions.begin(), decisions.end(), test);
-  };
-  if (any([](const Decision& d) { return d.input.fault.has_value(); })) return kExitUnusable;
-  const bool denied = any([](const Decision& d) {
-    return d.verdict.outcome == admission::Outcome::kDenied ||
-           d.verdict.outcome == admission::Outcome::kError;
-  });
-  return denied ? kExitDenied : kExitDone;
-}
-
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/decide.h"
+#include "offline/decide.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // Serializes all JSON output. Bytes that are not UTF-8 (in file names) are replaced.
 std::string Dump(const nlohmann::ordered_json& value, int indent = 2);
@@ -25,4 +25,4 @@ nlohmann::ordered_json ResultsJson(const std::vector<Decision>& decisions, const
 // {"admitted": 0, "denied": 0, "errors": 0, "ignored": 0, "skipped": 0}
 nlohmann::ordered_json SummaryJson(const std::vector<Decision>& decisions, const Skipped& skipped);
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

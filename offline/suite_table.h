@@ -5,10 +5,10 @@
 #include <variant>
 #include <vector>
 
-#include "cli/suite.h"
+#include "offline/suite.h"
 #include "schemas/field_types.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // A suite as written: objects and files are not read yet. Values point into the document.
 
@@ -36,4 +36,4 @@ const schemas::Type<WrittenSuite>& SuiteTable();
 // The JSON Schema (draft 7) of a suite.
 schemas::OrderedJson SuiteSchema();
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

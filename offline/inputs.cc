@@ -1,4 +1,4 @@
-#include "cli/inputs.h"
+#include "offline/inputs.h"
 
 #include <fnmatch.h>
 #include <glob.h>
@@ -11,11 +11,11 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "cli/version.h"
+#include "base/version.h"
 #include "json/limits.h"
 #include "kube/download.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -209,4 +209,4 @@ std::vector<InputText> ReadInputs(const std::vector<std::string>& paths, std::is
   return texts;
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

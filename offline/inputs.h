@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // The name of standard input in messages.
 inline constexpr const char* kStdin = "<stdin>";
@@ -48,4 +48,4 @@ std::vector<InputText> ReadInputs(const std::vector<std::string>& paths, std::is
 // The content of a file, at most 64 MiB. The error message does not include the name.
 Result<std::string> ReadFile(const std::string& path);
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

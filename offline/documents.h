@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/inputs.h"
 #include "json/decode.h"
 #include "json/issues.h"
 #include "json/json.h"
 #include "json/positions.h"
 #include "json/value.h"
+#include "offline/inputs.h"
 #include "schemas/request.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // One document of a text, decoded.
 struct Document {
@@ -123,4 +123,4 @@ class KnownObjects {
   std::string default_namespace_;
 };
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

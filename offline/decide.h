@@ -8,11 +8,11 @@
 
 #include "admission/admit.h"
 #include "base/time.h"
-#include "cli/documents.h"
+#include "offline/documents.h"
 #include "schemas/config.h"
 #include "schemas/request.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // One input object and the decision about it.
 struct Decision {
@@ -68,7 +68,4 @@ class Decider {
 // The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.
 std::string EffectiveNamespace(const json::Value& object, const std::string& default_namespace);
 
-// kExitUnusable if an input has a fault, else kExitDenied if something was denied or failed.
-int ExitCode(const std::vector<Decision>& decisions);
-
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/time.h"
-#include "cli/documents.h"
+#include "offline/documents.h"
 #include "schemas/config.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 
 // The expectation of a test case. Fields that are not set are not compared.
 struct Expectation {
@@ -56,4 +56,4 @@ struct SuiteFile {
 // relative to its folder, or to the working directory for standard input.
 std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::istream& in);
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -1,11 +1,11 @@
-#include "cli/block_place.h"
+#include "offline/block_place.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 TEST(InsideBlock, LinesOfALiteralBlockAreThoseOfTheFile) {
@@ -32,4 +32,4 @@ TEST(InsideBlock, LinesOfALiteralBlockAreThoseOfTheFile) {
 }
 
 }  // namespace
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -1,15 +1,15 @@
-#include "cli/suite.h"
+#include "offline/suite.h"
 
 #include <filesystem>
 #include <map>
 
 #include "admission/known_names.h"
 #include "base/text.h"
-#include "cli/suite_table.h"
 #include "json/pointer.h"
+#include "offline/suite_table.h"
 #include "schemas/config_load.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 namespace fs = std::filesystem;
@@ -191,4 +191,4 @@ std::vector<SuiteFile> ReadSuites(const std::vector<std::string>& paths, std::is
   return files;
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

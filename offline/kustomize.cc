@@ -1,11 +1,11 @@
-#include "cli/kustomize.h"
+#include "offline/kustomize.h"
 
 #include "base/text.h"
 #include "json/limits.h"
 #include "kube/environment.h"
 #include "kube/subprocess.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 // Includes the time to clone remote bases.
@@ -51,4 +51,4 @@ InputText BuildKustomization(const std::string& folder) {
   return text;
 }
 
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -1,4 +1,4 @@
-#include "cli/inputs.h"
+#include "offline/inputs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 #include "json/limits.h"
 #include "kube/http_server.h"
-#include "support/cli.h"
+#include "support/workspace.h"
 
-namespace mindgate::cli {
+namespace mindgate::offline {
 namespace {
 
 using ::mindgate::testing::Workspace;
@@ -137,4 +137,4 @@ TEST(ReadInputs, AFileHasAtMost64MiB) {
 }
 
 }  // namespace
-}  // namespace mindgate::cli
+}  // namespace mindgate::offline

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "offline/decide.h"
+#include "schemas/config.h"
+
+namespace mindgate::offline {
+
+// The input of `apply` and `explain -f`.
+struct InputOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> kustomizations;  // folders
+  std::vector<std::string> exclude;         // globs, of files in folders
+  bool recursive = true;
+  std::string selector;   // like kubectl's -l
+  std::string operation;  // "CREATE", "UPDATE"; empty: UPDATE for objects in --old, else CREATE
+  std::string old_file;   // the states before an update
+  std::string ns;
+  std::string namespace_labels;  // "k=v,..."
+  std::string config_file;       // empty: the defaults
+  Time now{};
+};
+
+// The inputs of one invocation and the decisions about them. Decisions point into the sources.
+struct Evaluation {
+  std::vector<std::unique_ptr<Source>> sources;
+  std::vector<std::unique_ptr<Source>> old_sources;
+  std::vector<Decision> decisions;  // about the objects that match the selector
+  Skipped skipped;
+};
+
+// Reads and decodes the inputs ("-" is `in`), and decides about them. Nothing if the arguments are
+// invalid; `err` says why.
+std::optional<Evaluation> Evaluate(const InputOptions& options,
+                                   const admission::Options& admission_options, std::istream& in,
+                                   std::ostream& err);
+
+// The configuration in a file, the defaults for an empty path. Nothing if it is invalid; `err` says
+// why.
+std::optional<schemas::Config> LoadConfigFile(const std::string& path, std::ostream& err);
+
+// Prints how many documents and files in folders were skipped, if any.
+void PrintSkipped(const Skipped& skipped, std::ostream& err);
+
+}  // namespace mindgate::offline
