@@ -18,6 +18,7 @@ namespace {
 
 using internal::YamlNode;
 using internal::YamlNodes;
+using internal::YamlSchema;
 using internal::YamlTag;
 
 // What the aliases of a whole stream have pulled in so far: a stream of small documents must not
@@ -30,8 +31,9 @@ struct Expanded {
 // Turns one document into a tree. Recursion is bounded by limits.depth.
 class YamlTreeBuilder {
  public:
-  YamlTreeBuilder(const YamlNodes& nodes, const Limits& limits, Expanded& expanded)
-      : nodes_(nodes), limits_(limits), expanded_(expanded) {}
+  YamlTreeBuilder(const YamlNodes& nodes, const Limits& limits, YamlSchema schema,
+                  Expanded& expanded)
+      : nodes_(nodes), limits_(limits), schema_(schema), expanded_(expanded) {}
 
   tl::expected<YamlDocument, Issue> Build() {
     YamlDocument document;
@@ -102,11 +104,11 @@ class YamlTreeBuilder {
 
   bool Scalar(const YamlNode& node, const Place& place, Json& out) {
     if (node.tag != YamlTag::kNone) {
-      auto value = internal::ResolveTagged(node.tag, node.text);
+      auto value = internal::ResolveTagged(node.tag, node.text, schema_);
       if (!value) return Fault(PlaceOf(node, place), std::move(value.error()));
       out = *std::move(value);
     } else {
-      out = node.plain ? ResolvePlainScalar(node.text) : Json(node.text);
+      out = node.plain ? internal::ResolvePlain(node.text, schema_) : Json(node.text);
     }
     const auto* number = out.get_ptr<const Json::number_float_t*>();
     if (number == nullptr || std::isfinite(*number)) return true;
@@ -210,10 +212,10 @@ class YamlTreeBuilder {
     if (key_place.via != nullptr && !ChargeKey(*key, *key_place.via)) return false;
     Json value;
     if (key->tag != YamlTag::kNone) {
-      auto tagged = internal::ResolveTagged(key->tag, key->text);
+      auto tagged = internal::ResolveTagged(key->tag, key->text, schema_);
       if (!tagged) return Fault(at, std::move(tagged.error()));
       value = *std::move(tagged);
-    } else if (key->plain) {
+    } else if (key->plain && schema_ == YamlSchema::kGoYaml) {
       value = ResolvePlainScalar(key->text);
     } else {
       out = key->text;
@@ -242,6 +244,7 @@ class YamlTreeBuilder {
 
   const YamlNodes& nodes_;
   const Limits& limits_;
+  const YamlSchema schema_;
   Expanded& expanded_;
   Positions positions_;
   size_t values_ = 0;
@@ -263,10 +266,8 @@ std::optional<size_t> FindSurplusDirective(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace
-
-tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
-                                                          const Limits& limits) {
+tl::expected<std::vector<YamlDocument>, Issue> Decode(std::string_view text, const Limits& limits,
+                                                      YamlSchema schema) {
   text = internal::WithoutByteOrderMark(text);
   const size_t largest = std::max(limits.bytes, kLargestFile);
   if (text.size() > largest) {
@@ -287,10 +288,22 @@ tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
     const auto nodes = reader.Next();
     if (!nodes) return tl::unexpected(nodes.error());
     if (nodes->empty()) return documents;
-    auto document = YamlTreeBuilder(*nodes, limits, expanded).Build();
+    auto document = YamlTreeBuilder(*nodes, limits, schema, expanded).Build();
     if (!document) return tl::unexpected(std::move(document.error()));
     documents.push_back(*std::move(document));
   }
+}
+
+}  // namespace
+
+tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
+                                                          const Limits& limits) {
+  return Decode(text, limits, YamlSchema::kGoYaml);
+}
+
+tl::expected<std::vector<YamlDocument>, Issue> DecodeCoreYaml(std::string_view text,
+                                                              const Limits& limits) {
+  return Decode(text, limits, YamlSchema::kCore);
 }
 
 }  // namespace mindgate::json

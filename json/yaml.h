@@ -31,8 +31,15 @@ struct YamlDocument {
 tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
                                                           const Limits& limits = {});
 
+// The same with the plain scalars of YAML 1.2's core schema (https://yaml.org/spec/1.2.2, 10.3.2):
+// on, off, yes and no are strings, 010 is 10, 12:30:45 and 1_000 are strings, and keys are the text
+// as it is written. For files that no Kubernetes tool reads.
+tl::expected<std::vector<YamlDocument>, Issue> DecodeCoreYaml(std::string_view text,
+                                                              const Limits& limits = {});
+
 // The scalar rules alone, as used for a plain (unquoted) scalar.
 Json ResolvePlainScalar(std::string_view text);
+Json ResolveCoreScalar(std::string_view text);
 
 // Block-style YAML that DecodeYaml reads back as the same value: keys in order, strings that would
 // be read as something else quoted, text of several lines as literal blocks. Ends with a newline,

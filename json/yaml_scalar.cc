@@ -164,7 +164,35 @@ Json ResolvePlainScalar(std::string_view text) {
   return Json(std::string(text));
 }
 
+Json ResolveCoreScalar(std::string_view text) {
+  const auto is_in = [text](const auto& words) {
+    return std::find(words.begin(), words.end(), text) != words.end();
+  };
+  if (text.empty() || text == "~") return Json(nullptr);
+  if (is_in(std::to_array<std::string_view>({"null", "Null", "NULL"}))) return Json(nullptr);
+  if (is_in(std::to_array<std::string_view>({"true", "True", "TRUE"}))) return Json(true);
+  if (is_in(std::to_array<std::string_view>({"false", "False", "FALSE"}))) return Json(false);
+  // What remains that begins so is .inf and .nan, which both schemas read alike.
+  const std::string_view unsigned_text = text.substr(text.front() == '-' || text.front() == '+');
+  if (unsigned_text.starts_with('.')) {
+    if (auto word = Word(text)) return *std::move(word);
+  }
+  if (text.starts_with("0x") || text.starts_with("0o")) {
+    auto integer = Integer(text.substr(2), text[1] == 'x' ? 16 : 8);
+    // A sign is not part of these.
+    const bool fine = integer && text.find_first_of("+-") == std::string_view::npos;
+    return fine ? *std::move(integer) : Json(std::string(text));
+  }
+  if (auto integer = Integer(text, 10)) return *std::move(integer);
+  if (auto number = Float(text)) return *std::move(number);
+  return Json(std::string(text));
+}
+
 namespace internal {
+
+Json ResolvePlain(std::string_view text, YamlSchema schema) {
+  return schema == YamlSchema::kCore ? ResolveCoreScalar(text) : ResolvePlainScalar(text);
+}
 
 std::string_view YamlTagName(YamlTag tag) {
   switch (tag) {
@@ -190,9 +218,10 @@ std::string_view YamlTagName(YamlTag tag) {
   return "!";
 }
 
-tl::expected<Json, std::string> ResolveTagged(YamlTag tag, std::string_view text) {
+tl::expected<Json, std::string> ResolveTagged(YamlTag tag, std::string_view text,
+                                              YamlSchema schema) {
   if (tag == YamlTag::kStr) return Json(std::string(text));
-  Json value = ResolvePlainScalar(text);
+  Json value = ResolvePlain(text, schema);
   bool fits = false;
   switch (tag) {
     case YamlTag::kInt:

@@ -38,6 +38,61 @@ Json ValuesOf(std::string_view text) {
   return values;
 }
 
+// The table of https://yaml.org/spec/1.2.2, 10.3.2, and what YAML 1.1 makes something else of.
+TEST(ResolveCoreScalar, FollowsYaml12) {
+  const std::vector<std::pair<std::string, Json>> cases = {{"", nullptr},
+                                                           {"~", nullptr},
+                                                           {"null", nullptr},
+                                                           {"Null", nullptr},
+                                                           {"NULL", nullptr},
+                                                           {"nUll", "nUll"},
+                                                           {"true", true},
+                                                           {"False", false},
+                                                           {"on", "on"},
+                                                           {"off", "off"},
+                                                           {"yes", "yes"},
+                                                           {"No", "No"},
+                                                           {"y", "y"},
+                                                           {"010", 10},
+                                                           {"-0", 0},
+                                                           {"+12", 12},
+                                                           {"0o14", 12},
+                                                           {"0x1F", 31},
+                                                           {"0b11", "0b11"},
+                                                           {"0o8", "0o8"},
+                                                           {"0x-1", "0x-1"},
+                                                           {"-0x1", "-0x1"},
+                                                           {"1_000", "1_000"},
+                                                           {"12:30:45", "12:30:45"},
+                                                           {"1.5", 1.5},
+                                                           {".5", 0.5},
+                                                           {"1e3", 1000.0},
+                                                           {"1.", 1.0},
+                                                           {"1.2.3", "1.2.3"},
+                                                           {"-", "-"},
+                                                           {"2026-12-31", "2026-12-31"},
+                                                           {"9223372036854775807", INT64_MAX},
+                                                           {".5_0", ".5_0"}};
+  for (const auto& [text, want] : cases) {
+    const Json got = ResolveCoreScalar(text);
+    EXPECT_EQ(got, want) << text;
+    EXPECT_EQ(got.type(), want.type()) << text;
+  }
+  EXPECT_EQ(ResolveCoreScalar("-.INF"), -std::numeric_limits<double>::infinity());
+}
+
+TEST(DecodeCoreYaml, KeysAreTextAndTheRestIsAsInDecodeYaml) {
+  const auto documents = DecodeCoreYaml(
+      "a: &a {pod-rescheduling: on, on: 010, 010: x, ~: z}\nb: {<<: *a, \"q\": 'on', s: !!str "
+      "1}\n");
+  ASSERT_TRUE(documents);
+  EXPECT_EQ((*documents)[0].value,
+            Json::parse(R"({"a": {"pod-rescheduling": "on", "on": 10, "010": "x", "~": "z"},
+                            "b": {"pod-rescheduling": "on", "on": 10, "010": "x", "~": "z",
+                                  "q": "on", "s": "1"}})"));
+  EXPECT_EQ((*documents)[0].positions.At("/a/on"), (Position{1, 34}));
+}
+
 TEST(ResolvePlainScalar, FollowsGoYaml) {
   struct Case {
     std::string text;
