@@ -1,0 +1,182 @@
+#include "deploy/config_types.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "deploy/syntax.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using json::Json;
+using schemas::Key;
+using schemas::NonEmptyText;
+using schemas::Object;
+using schemas::OrderedJson;
+using schemas::Parsed;
+
+// Reads the members that are strings; the others are faults.
+Variables Strings(const Field& field) {
+  Variables members;
+  for (const auto& [key, value] : field.value.items()) {
+    const Field member{value, json::Child(field.path, key), field.reading};
+    if (const auto text = json::AsString(&value)) {
+      members.emplace_back(key, *text);
+    } else if (value.is_null()) {
+      member.Fault("must be a string, not empty",
+                   "write \"\" for an empty value, or remove the key");
+    } else if (value.is_structured()) {
+      member.Fault("must be a string, not " + WithArticle(json::TypeName(value)));
+    } else {
+      member.Fault("must be a string: without quotes YAML reads " +
+                       WithArticle(json::TypeName(value)) + ", " + value.dump(),
+                   "write the value in quotes");
+    }
+  }
+  return members;
+}
+
+using CheckMember = void (*)(const std::string& key, const std::string& value, const Field& member);
+
+Type<StringMap> StringMapOf(CheckMember check) {
+  return Type<StringMap>({"object"}, {{"additionalProperties", {{"type", "string"}}}},
+                         [check](const Field& field, StringMap& out) {
+                           for (auto& [key, value] : Strings(field)) {
+                             check(key, value,
+                                   {field.value[key], json::Child(field.path, key), field.reading});
+                             out.insert_or_assign(key, std::move(value));
+                           }
+                         })
+      .OrNull();
+}
+
+void CheckKey(const std::string& key, const Field& member) {
+  if (IsQualifiedName(key)) return;
+  member.Fault(
+      Quote(key) + " is no key of a label or annotation",
+      "write at most 63 letters, digits, '-', '_' and '.', after an optional domain and '/'");
+}
+
+void CheckLabel(const std::string& key, const std::string& value, const Field& member) {
+  CheckKey(key, member);
+  if (IsLabelValue(value)) return;
+  member.Fault(
+      Quote(value) + " is no value of a label",
+      "write at most 63 letters, digits, '-', '_' and '.', a letter or digit at both ends");
+}
+
+void CheckAnnotation(const std::string& key, const std::string& /*value*/, const Field& member) {
+  CheckKey(key, member);
+}
+
+// A text that `is` accepts.
+Type<std::string> TextThat(bool (*is)(std::string_view), std::string what, std::string hint) {
+  return Parsed<std::string>(NonEmptyText(), [=](std::string text, const Field& field) {
+    if (!is(text)) field.Fault(Quote(text) + " is no " + what, hint);
+    return text;
+  });
+}
+
+Type<std::string> QuantityText() {
+  return Parsed<std::string>(NonEmptyText(), [](std::string text, const Field& field) {
+    if (!IsAmount(text)) field.Fault(Quote(text) + " is no quantity", "write 500m, 2, 64Mi or 4Gi");
+    return text;
+  });
+}
+
+Type<Amounts> AmountsTable() {
+  return Object<Amounts>({{"memory", "Memory.", &Amounts::memory, QuantityText()},
+                          {"cpu", "Processors.", &Amounts::cpu, QuantityText()}});
+}
+
+}  // namespace
+
+Type<StringMap> LabelMap() { return StringMapOf(CheckLabel); }
+Type<StringMap> AnnotationMap() { return StringMapOf(CheckAnnotation); }
+
+Type<Variables> VariableList() {
+  return Type<Variables>(
+             {"object"}, {{"additionalProperties", {{"type", "string"}}}},
+             [](const Field& field, Variables& out) {
+               out = Strings(field);
+               const auto place = [&](const std::string& name) {
+                 const json::Position at = field.reading.At(json::Child(field.path, name));
+                 return std::pair(at.line, at.column);
+               };
+               std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
+                 return place(a.first) < place(b.first);
+               });
+               for (const auto& [name, value] : out) {
+                 if (IsVariableName(name)) continue;
+                 field.reading.Fault(json::Child(field.path, name),
+                                     Quote(name) + " is no name of a variable",
+                                     "write letters, digits, '-', '_' and '.', no digit in front");
+               }
+             })
+      .OrNull();
+}
+
+Type<std::string> Image() {
+  return TextThat(IsPinnedImage, "image with a tag or digest", "write name:tag or name@sha256:...");
+}
+
+Type<std::string> ResourceName() {
+  return TextThat(IsQualifiedName, "name of a resource",
+                  "write huawei.com/Ascend910 or huawei.com/npu");
+}
+
+Type<std::string> ObjectName() {
+  return TextThat(IsDnsSubdomain, "name of an object",
+                  "write lower-case letters, digits, '-' and '.'");
+}
+
+Type<std::string> AbsolutePath() {
+  return TextThat([](std::string_view text) { return text.starts_with('/'); }, "absolute path",
+                  "begin it with /");
+}
+
+Type<std::string> LabelText() {
+  return TextThat(IsLabelValue, "value of a label, and becomes one",
+                  "write at most 63 letters, digits, '-', '_' and '.'");
+}
+
+Type<ResourceSettings> ResourcesTable() {
+  return Object<ResourceSettings>(
+      {{"requests", "What is set aside for the container.", &ResourceSettings::requests,
+        AmountsTable()},
+       {"limits", "What the container may use.", &ResourceSettings::limits, AmountsTable()}});
+}
+
+void CheckReplicas(int64_t min, std::optional<int64_t> max, const Field& field) {
+  if (!max) return;
+  const std::string path = json::Child(field.path, "max_replicas");
+  if (*max < min) {
+    field.reading.Fault(
+        path,
+        "max_replicas is " + std::to_string(*max) + " and min_replicas is " + std::to_string(min),
+        "write at least " + std::to_string(min) + ", or leave max_replicas out");
+  } else if (*max > min) {
+    field.reading.Warn(path,
+                       "max_replicas is above min_replicas, and MindCluster counts the gang from "
+                       "min_replicas",
+                       "write the same number, or leave max_replicas out");
+  }
+}
+
+std::vector<Key<Application>> CommonKeys() {
+  std::vector<std::string> frameworks;
+  for (const Framework each : kFrameworks) frameworks.emplace_back(FrameworkName(each));
+  return {
+      {"app_name", "Name of the application; its objects are named after it.", &Application::name,
+       TextThat(IsDns1035Label, "name of an application",
+                "write at most 63 lower-case letters, digits and '-', a letter in front"),
+       schemas::kRequired},
+      {"app_namespace", "Namespace of the application.", &Application::ns,
+       TextThat(IsDns1123Label, "namespace", "write lower-case letters, digits and '-'")},
+      Key<Application>::Calling(
+          "framework", "What serves the model. It decides which other keys there are.",
+          schemas::Word(frameworks), [](Application&, const std::string&, const Field&) {})};
+}
+
+}  // namespace mindgate::deploy

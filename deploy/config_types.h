@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+
+#include "deploy/application.h"
+#include "schemas/field_types.h"
+
+// The types of values that the tables of all frameworks share.
+namespace mindgate::deploy {
+
+using schemas::Field;
+using schemas::Type;
+
+// Atlas A3 has the most NPUs: 16 (mindcluster-deploy: src/core/job_manager.py has the same limit).
+inline constexpr int64_t kMaxNpus = 16;
+// Of ranks in one dimension: more than any model is divided into.
+inline constexpr int64_t kMaxSize = 4096;
+
+// A map whose values must be written as strings: a number or a null would reach the cluster as
+// something else than what stands in the file.
+Type<StringMap> LabelMap();
+Type<StringMap> AnnotationMap();
+Type<Variables> VariableList();
+
+Type<std::string> Image();         // with a tag or digest
+Type<std::string> ResourceName();  // "huawei.com/Ascend910"
+Type<std::string> ObjectName();    // a DNS subdomain
+Type<std::string> AbsolutePath();
+Type<std::string> LabelText();  // what becomes the value of a label
+Type<ResourceSettings> ResourcesTable();
+
+// The keys of PodSettings, whose node selector has another name in each format.
+template <typename S>
+std::vector<schemas::Key<S>> PodKeys(PodSettings S::* pods, const std::string& node_selector) {
+  return {{"labels", "Labels of the pods, besides those that mindgate writes.",
+           [pods](S& s) -> auto& { return (s.*pods).labels; }, LabelMap()},
+          {"annotations", "Annotations of the pods.",
+           [pods](S& s) -> auto& { return (s.*pods).annotations; }, AnnotationMap()},
+          {node_selector, "Labels that a node must have.",
+           [pods](S& s) -> auto& { return (s.*pods).node_selector; }, LabelMap()}};
+}
+
+template <typename S>
+std::vector<schemas::Key<S>> Joined(std::vector<schemas::Key<S>> keys,
+                                    std::vector<schemas::Key<S>> more) {
+  for (auto& key : more) keys.push_back(std::move(key));
+  return keys;
+}
+
+// Reports a maximum below the minimum.
+void CheckReplicas(int64_t min, std::optional<int64_t> max, const Field& field);
+
+// The tables: the whole document of each framework.
+const Type<Application>& OmeTable();
+const Type<Application>& AibrixTable();
+const Type<Application>& MindieTable();
+
+// app_name, app_namespace and framework.
+std::vector<schemas::Key<Application>> CommonKeys();
+
+}  // namespace mindgate::deploy
