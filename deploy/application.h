@@ -155,8 +155,8 @@ struct MindieManager {
 // Prefill and decode instances, one AscendJob each.
 struct MindieRole {
   int64_t instances = 1;
-  int64_t pod_num = 1;  // pods of one instance
-  int64_t npu_num = 8;  // of each pod
+  int64_t pod_num = 1;             // pods of one instance
+  std::optional<int64_t> npu_num;  // of each pod; absent: all of a server
   bool distributed = false;
   PodSettings pods;
   Variables variables;
@@ -181,6 +181,11 @@ struct MindieEntry {
 };
 
 struct MindieService {
+  // Atlas 800I A2 has 8 NPUs, A3 has 16.
+  int64_t NpusOf(const MindieRole& role) const {
+    return role.npu_num.value_or(hardware == MindieHardware::kA3 ? 16 : 8);
+  }
+
   std::string image;
   std::string model_path;  // a folder of the nodes, mounted at the same place
   MindieHardware hardware = MindieHardware::kA2;

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "deploy/config_types.h"
 #include "schemas/names.h"
 
@@ -38,7 +39,8 @@ Type<MindieRole> MindieRoleTable() {
       Joined({{"instances", "Instances, one AscendJob each.", &MindieRole::instances,
                Whole(1, kMaxMindieInstances)},
               {"pod_num", "Pods of one instance.", &MindieRole::pod_num, Whole(1, kMaxMindiePods)},
-              {"npu_num", "NPUs of each pod.", &MindieRole::npu_num, Whole(1, kMaxNpus)},
+              {"npu_num", "NPUs of each pod; by default all of a server, 8 or 16.",
+               &MindieRole::npu_num, Whole(1, kMaxNpus)},
               {"distributed", "Whether each pod of an instance is a server of its own.",
                &MindieRole::distributed, Boolean()}},
              ContainerKeys<MindieRole>()),
@@ -67,6 +69,23 @@ Type<MindieEntry> EntryTable() {
         &MindieEntry::node_port, Whole(1, 65535)}});
 }
 
+// The labels by which MindCluster and the controller know the jobs.
+void CheckIdentity(const std::string& role, const PodSettings& pods, const Field& field) {
+  for (const std::string_view key : {schemas::kJobId, schemas::kApp}) {
+    if (pods.labels.find(key) == pods.labels.end()) continue;
+    const std::string path = json::Child(json::Child(json::Child(field.path, role), "labels"), key);
+    field.reading.Fault(path, "the jobs of the service are known by the label " + Quote(key),
+                        "remove it");
+  }
+}
+
+void CheckMindieService(MindieService& service, const Field& field) {
+  CheckIdentity("controller", service.controller.pods, field);
+  CheckIdentity("coordinator", service.coordinator.pods, field);
+  CheckIdentity("prefill", service.prefill.pods, field);
+  CheckIdentity("decode", service.decode.pods, field);
+}
+
 Type<MindieService> MindieServiceTable() {
   using S = MindieService;
   return Object<S>(
@@ -92,7 +111,8 @@ Type<MindieService> MindieServiceTable() {
        {"coordinator", "The coordinator, which takes the requests.", &S::coordinator,
         std::move(MindieManagerTable()).OrNull()},
        {"prefill", "The prefill instances.", &S::prefill, MindieRoleTable(), schemas::kRequired},
-       {"decode", "The decode instances.", &S::decode, MindieRoleTable(), schemas::kRequired}});
+       {"decode", "The decode instances.", &S::decode, MindieRoleTable(), schemas::kRequired}},
+      CheckMindieService);
 }
 
 MindieService& MindieServiceIn(Application& application) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "deploy/labels.h"
 #include "deploy/syntax.h"
 
 namespace mindgate::deploy {
@@ -60,6 +61,9 @@ void CheckKey(const std::string& key, const Field& member) {
 
 void CheckLabel(const std::string& key, const std::string& value, const Field& member) {
   CheckKey(key, member);
+  if (key == kManagedBy || key == kInstance || key == kFrameworkLabel) {
+    member.Fault("mindgate finds its objects by the label " + Quote(key), "remove it");
+  }
   if (IsLabelValue(value)) return;
   member.Fault(
       Quote(value) + " is no value of a label",

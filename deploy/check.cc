@@ -1,0 +1,135 @@
+#include "deploy/check.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "admission/admit.h"
+#include "base/text.h"
+#include "json/decode.h"
+#include "json/pointer.h"
+#include "schemas/request.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using json::Json;
+using json::Value;
+
+// The application and its surroundings. Never complete: the cluster has more.
+class KnownObjects final : public schemas::ObjectLookup {
+ public:
+  void Add(const Json& object) { documents_.push_back(std::make_unique<json::Document>(object)); }
+
+  const Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
+                    std::string_view name) const override {
+    const Value* found = nullptr;
+    Visit(group, kind,
+          [&](const Value& object, std::string_view its_ns, std::string_view its_name) {
+            if (its_ns == ns && its_name == name) found = &object;
+          });
+    return found;
+  }
+  bool IsComplete(std::string_view, std::string_view) const override { return false; }
+  void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
+               const std::function<void(const Value&)>& visit) const override {
+    Visit(group, kind, [&](const Value& object, std::string_view its_ns, std::string_view) {
+      if (its_ns == ns) visit(object);
+    });
+  }
+  void ForEachNamed(std::string_view group, std::string_view kind, std::string_view name,
+                    const std::function<void(const Value&)>& visit) const override {
+    Visit(group, kind, [&](const Value& object, std::string_view, std::string_view its_name) {
+      if (its_name == name) visit(object);
+    });
+  }
+
+ private:
+  template <typename Call>
+  void Visit(std::string_view group, std::string_view kind, Call call) const {
+    for (const auto& document : documents_) {
+      const Value& object = document->root();
+      if (json::FindString(object, "kind") != kind ||
+          schemas::GroupOf(json::FindString(object, "apiVersion").value_or("")) != group) {
+        continue;
+      }
+      const Value* metadata = json::Find(object, "metadata");
+      call(object, json::FindString(metadata, "namespace").value_or(""),
+           json::FindString(metadata, "name").value_or(""));
+    }
+  }
+
+  std::vector<std::unique_ptr<json::Document>> documents_;
+};
+
+bool IsWithin(std::string_view path, std::string_view parent) {
+  return path.starts_with(parent) && (path.size() == parent.size() || path[parent.size()] == '/');
+}
+
+// Where what stands at `path` of the object was written.
+json::Position PlaceOf(const RenderedObject& object, std::string_view path,
+                       const json::Positions& positions) {
+  const Origin* nearest = nullptr;
+  for (const Origin& origin : object.origins) {
+    const bool longer = nearest == nullptr || origin.rendered.size() >= nearest->rendered.size();
+    if (longer && IsWithin(path, origin.rendered)) nearest = &origin;
+  }
+  if (nearest == nullptr) return positions.At("/app_name");
+  return positions.At(nearest->written + std::string(path.substr(nearest->rendered.size())));
+}
+
+}  // namespace
+
+bool CheckedApplication::denied() const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const CheckFinding& each) { return each.Denies(); });
+}
+
+CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
+                         const schemas::Config& config, const Surroundings& surroundings,
+                         Time now) {
+  KnownObjects known;
+  for (const Json& object : surroundings.objects) known.Add(object);
+  for (const RenderedObject& each : objects) known.Add(each.object);
+  CheckedApplication checked;
+  std::set<std::string> told;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    RenderedObject& each = objects[i];
+    for (const Override& replaced : each.overrides) {
+      if (!told.insert(replaced.written).second) continue;  // several objects, one setting
+      checked.overrides.Add({configuration.positions.At(replaced.written),
+                             json::FieldPath(configuration.document, replaced.written),
+                             "warning: " + Quote(replaced.key) + " replaces " +
+                                 Quote(replaced.instead_of) + ", which mindgate writes",
+                             "remove it, unless it is on purpose"});
+    }
+    const json::Document document(each.object);
+    schemas::AdmissionRequest request;
+    request.object = &document.root();
+    request.ns = each.Namespace();
+    request.namespace_labels = surroundings.namespace_labels;
+    request.objects = &known;
+    request.now = now;
+    admission::Verdict verdict = admission::Admit(request, config);
+    for (policies::Finding& finding : verdict.findings) {
+      const json::Position at = PlaceOf(each, finding.path, configuration.positions);
+      checked.findings.push_back({i, std::move(finding), at});
+    }
+    if (verdict.mutated != nullptr) each.object = json::TreeOf(verdict.mutated->root());
+    checked.objects.push_back(std::move(each));
+  }
+  return checked;
+}
+
+json::Issue IssueOf(const CheckFinding& finding, const CheckedApplication& application) {
+  const policies::Finding& found = finding.finding;
+  std::string message = finding.Denies() ? "denied: " : "warning: ";
+  message += application.objects[finding.object].Title() + ": ";
+  if (found.rule != nullptr) {
+    message += std::string(found.rule->id) + " " + std::string(found.rule->name) + ": ";
+  }
+  if (!found.field.empty()) message += found.field + ": ";
+  return {finding.at, found.field, message + found.message, found.fix};
+}
+
+}  // namespace mindgate::deploy

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "deploy/config.h"
+#include "deploy/render.h"
+#include "json/issues.h"
+#include "policies/engine.h"
+#include "schemas/config.h"
+
+namespace mindgate::deploy {
+
+// What a rule finds in an object of the application.
+struct CheckFinding {
+  size_t object = 0;  // index
+  policies::Finding finding;
+  json::Position at;  // in the configuration, where what is judged comes from
+
+  bool Denies() const { return finding.error || finding.mode == schemas::Mode::kEnforce; }
+};
+
+// The objects as they are sent to a cluster.
+struct CheckedApplication {
+  std::vector<RenderedObject> objects;  // after mutation
+  std::vector<CheckFinding> findings;   // those of mode audit as well
+  json::Issues overrides;               // warnings: settings that replace those of mindgate
+
+  bool denied() const;
+};
+
+// What is known of a cluster besides the application. All of it may be empty.
+struct Surroundings {
+  std::vector<json::Json> objects;  // the runtime
+  StringMap namespace_labels;
+};
+
+// Mutates and judges the objects, which know of each other, as objects that are being created: what
+// is sent depends on the configuration alone, so that deploying twice changes nothing.
+CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
+                         const schemas::Config& config, const Surroundings& surroundings, Time now);
+
+// "StormService chat: MG067 misspelled-key: spec...: message", with place and hint.
+json::Issue IssueOf(const CheckFinding& finding, const CheckedApplication& application);
+
+}  // namespace mindgate::deploy

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "deploy/render.h"
+
+// What the renderers of all frameworks share.
+namespace mindgate::deploy {
+
+// An object of the application with name, namespace (none for cluster-scoped kinds) and our labels.
+RenderedObject NewObject(const Application& application, const std::string& api_version,
+                         const std::string& kind, const std::string& name, Phase phase,
+                         bool namespaced = true);
+
+// Puts `user`, which was written at `written`, over what is at `rendered` in the object: labels,
+// annotations or a node selector. The user wins; replaced labels
+// and annotations are noted.
+void MergeMap(RenderedObject& rendered, const std::string& at, const StringMap& user,
+              const std::string& written);
+
+json::Json Variable(std::string_view name, std::string_view value);
+json::Json Variable(std::string_view name, int64_t value);
+json::Json FieldVariable(std::string_view name, std::string_view field_path);
+void Append(json::Json& environment, const Variables& variables);
+
+// "requests" and "limits" of so many devices and nothing else; null for none.
+json::Json NpuResources(const std::string& resource, int64_t count);
+
+// {"name": name, "value": {...}}
+json::Json HostPath(std::string_view name, const std::string& path, std::string_view type = {});
+json::Json Mount(std::string_view name, const std::string& path);
+
+// A ClusterIP Service whose labels are its selector.
+RenderedObject NewService(const Application& application, const std::string& name,
+                          const json::Json& selector, json::Json ports);
+json::Json Port(std::string_view name, int64_t port, int64_t target);
+
+// One renderer a framework.
+std::vector<RenderedObject> RenderOme(const Application& application, const OmeService& service);
+std::vector<RenderedObject> RenderAibrix(const Application& application,
+                                         const StormService& service);
+std::vector<RenderedObject> RenderMindie(const Application& application,
+                                         const MindieService& service);
+
+}  // namespace mindgate::deploy

@@ -1,0 +1,149 @@
+#include "deploy/render.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "deploy/check.h"
+#include "deploy/config.h"
+#include "json/yaml.h"
+#include "support/deploy_configs.h"
+#include "support/golden.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using json::Json;
+using ::mindgate::testing::ExpectGolden;
+using ::mindgate::testing::kAibrixConfig;
+using ::mindgate::testing::kMindieConfig;
+using ::mindgate::testing::kOmeConfig;
+using ::mindgate::testing::ReadSource;
+using ::mindgate::testing::With;
+
+std::vector<RenderedObject> Rendered(std::string_view text) {
+  const auto read = ReadConfiguration(text);
+  if (!read) {
+    ADD_FAILURE() << json::Render(read.error(), "app.yaml", text);
+    return {};
+  }
+  return Render(read->application);
+}
+
+std::string YamlOf(const std::vector<RenderedObject>& objects) {
+  std::string text;
+  for (const RenderedObject& each : objects) text += "---\n" + json::EncodeYaml(each.object);
+  return text;
+}
+
+TEST(Render, TheSamplesOfMindclusterDeploy) {
+  for (const std::string name : {"isvc-config", "stormservice-config"}) {
+    ExpectGolden("tests/golden/deploy/" + name + ".want",
+                 YamlOf(Rendered(ReadSource("tests/fixtures/deploy/" + name + ".yaml"))));
+  }
+}
+
+TEST(Render, AMindieService) {
+  ExpectGolden("tests/golden/deploy/mindie.want",
+               YamlOf(Rendered(With(With(kMindieConfig, "  prefill:\n",
+                                         "  priority_classes: true\n"
+                                         "  service: {node_port: 31020}\n"
+                                         "  controller: {standby: true}\n"
+                                         "  prefill:\n"
+                                         "    env_vars: {A: b}\n"),
+                                    "  decode:\n", "  decode:\n    labels: {team: x}\n"))));
+}
+
+// What admission says of the objects, without what it only records.
+std::string FindingsOf(std::string_view text, const schemas::Config& config = {}) {
+  const auto read = ReadConfiguration(text);
+  if (!read) return json::Render(read.error(), "app.yaml", text);
+  const CheckedApplication checked = Check(*read, Render(read->application), config, {}, Time());
+  json::Issues issues = checked.overrides;
+  for (const CheckFinding& finding : checked.findings) {
+    if (finding.finding.mode == schemas::Mode::kAudit) continue;
+    issues.Add(IssueOf(finding, checked));
+  }
+  return json::Render(issues, "app.yaml", text);
+}
+
+// No configuration that is accepted makes an object that admission refuses.
+TEST(Check, WhatIsRenderedIsAdmitted) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"OME", std::string(kOmeConfig)},
+      {"OME, decoder of several pods",
+       With(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n    min_replicas: 3\n"),
+            "app_namespace: llm", "app_namespace: default")},
+      {"OME without a decoder",
+       R"(app_name: a
+inference_service: {model_name: m, engine: {npu_num: 8, image: "s:1"}}
+)"},
+      {"AIBrix", std::string(kAibrixConfig)},
+      {"AIBrix, nothing distributed",
+       With(With(kAibrixConfig, "  prefill:\n", "  distributed_dp: \"false\"\n  prefill:\n"),
+            "  routing:\n    image: vllm-ascend:1\n", "")},
+      {"AIBrix, Ascend 950",
+       With(With(kAibrixConfig, "  prefill:\n",
+                 "  npu_resource: huawei.com/npu\n  prefill:\n"
+                 "    annotations: &policy {huawei.com/schedule_policy: chip8-node8}\n"),
+            "  decode:\n", "  decode:\n    annotations: *policy\n")},
+      {"MindIE", std::string(kMindieConfig)},
+      {"MindIE on A3",
+       With(With(kMindieConfig, "  prefill:\n", "  hardware_type: 800I_A3\n  prefill:\n"),
+            "    instances: 2\n    pod_num: 2\n", "    instances: 3\n")},
+      {"MindIE on A3 without super pods",
+       With(With(kMindieConfig, "  prefill:\n",
+                 "  hardware_type: 800I_A3\n  prefill:\n"
+                 "    node_selector: &a3 {accelerator-type: module-a3-16}\n"),
+            "  decode:\n", "  decode:\n    node_selector: *a3\n")},
+      {"MindIE, everything on",
+       With(kMindieConfig, "  prefill:\n",
+            "  priority_classes: true\n  coordinator: {standby: true}\n"
+            "  controller: {standby: true}\n  service: {node_port: 31020}\n  prefill:\n")},
+      {"MindIE without a rule",
+       With(kMindieConfig, "  prefill:\n", "  scaling_rule: false\n  prefill:\n")}};
+  for (const auto& [name, text] : cases) EXPECT_EQ(FindingsOf(text), "") << name;
+}
+
+// A label of the user replaces the default, once, and is told.
+TEST(Check, SettingsThatReplaceDefaultsAreTold) {
+  EXPECT_EQ(
+      FindingsOf(With(kMindieConfig, "    instances: 2\n    pod_num: 2\n",
+                      "    instances: 2\n    labels: {fault-scheduling: grace}\n")),
+      "app.yaml:8:32: warning: \"fault-scheduling\" replaces \"force\", which mindgate writes\n"
+      "    labels: {fault-scheduling: grace}\n"
+      "                               ^\n"
+      "hint: remove it, unless it is on purpose\n");
+}
+
+// What a rule denies is told at the place in the configuration.
+TEST(Check, WhatIsDeniedIsToldWhereItWasWritten) {
+  EXPECT_EQ(
+      FindingsOf(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
+                      "    labels: {fault-scheduling: Force}\n    npu_num: 8")),
+      "app.yaml:7:32: warning: \"fault-scheduling\" replaces \"force\", which mindgate writes\n"
+      "    labels: {fault-scheduling: Force}\n"
+      "                               ^\n"
+      "hint: remove it, unless it is on purpose\n"
+      "app.yaml:7:32: denied: InferenceService chat: MG050 fault-scheduling-value: "
+      "spec.engine.labels[fault-scheduling]: fault-scheduling is \"Force\", which the scheduler "
+      "does not know: after a fault the job is stuck in its fault cache, did you mean \"force\"?\n"
+      "    labels: {fault-scheduling: Force}\n"
+      "                               ^\n"
+      "hint: write fault-scheduling: \"force\"\n");
+}
+
+TEST(Check, TheSamplesOfMindclusterDeployWithWhatIsWrongInThem) {
+  std::string told;
+  for (const std::string name :
+       {"isvc-config", "stormservice-config", "stormservice-config-2026"}) {
+    told +=
+        "=== " + name + "\n" + FindingsOf(ReadSource("tests/fixtures/deploy/" + name + ".yaml"));
+  }
+  ExpectGolden("tests/golden/deploy/samples-findings.want", told);
+}
+
+}  // namespace
+}  // namespace mindgate::deploy
