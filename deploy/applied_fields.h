@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "json/json.h"
+
+namespace mindgate::deploy {
+
+// What a manager has applied to an object, as it would be applied again: identity and the fields
+// that metadata.managedFields gives it (FieldsV1, k8s.io/apimachinery: pkg/apis/meta/v1). Null when
+// the manager has applied nothing.
+json::Json AppliedBy(const json::Json& object, std::string_view manager);
+
+}  // namespace mindgate::deploy

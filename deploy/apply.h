@@ -1,0 +1,49 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "deploy/health.h"
+#include "deploy/plan.h"
+#include "kube/wait.h"
+
+namespace mindgate::deploy {
+
+struct ApplyOptions {
+  bool force = false;                 // as in PlanOptions
+  bool prune = true;                  // delete surplus objects at the end
+  bool wait = false;                  // until the application is healthy
+  bool atomic = false;                // undo everything when something fails; waits as well
+  std::chrono::seconds timeout{600};  // of all waiting together
+};
+
+// Told while things happen.
+struct Progress {
+  std::function<void(const std::string& line)> step;  // "Service chat-mf-store created"
+  // What is being waited for; called again and again.
+  std::function<void(const Health& health)> waiting = {};
+};
+
+enum class Outcome { kDone, kFailed, kTimedOut };
+
+struct ApplyResult {
+  Outcome outcome = Outcome::kDone;
+  std::string message;  // why it failed
+  bool rolled_back = false;
+  size_t written = 0;  // objects that were created, changed or deleted
+};
+
+// Carries out a plan without obstacles: phase by phase, with server-side apply. What it is told to
+// wait for is looked at every `kPollTime`. A second run with the same configuration writes nothing,
+// and one after an interruption goes on where the first ended.
+ApplyResult CarryOut(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
+                     const Application& application, const Plan& plan, const ApplyOptions& options,
+                     const Progress& progress, const std::stop_token& stop);
+
+inline constexpr std::chrono::milliseconds kPollTime{2000};
+
+}  // namespace mindgate::deploy

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "deploy/application.h"
+#include "kube/client.h"
+#include "kube/resource.h"
+
+// What deploy, status and delete ask of a cluster.
+namespace mindgate::deploy {
+
+using json::Json;
+
+namespace resources {
+inline const kube::Resource kInferenceServices{"ome.io", "v1beta1", "inferenceservices",
+                                               "InferenceService", true};
+inline const kube::Resource kBaseModels{"ome.io", "v1beta1", "basemodels", "BaseModel", true};
+inline const kube::Resource kClusterBaseModels{"ome.io", "v1beta1", "clusterbasemodels",
+                                               "ClusterBaseModel", false};
+inline const kube::Resource kStormServices{"orchestration.aibrix.ai", "v1alpha1", "stormservices",
+                                           "StormService", true};
+inline const kube::Resource kAscendJobs{"mindxdl.gitee.com", "v1", "ascendjobs", "AscendJob", true};
+inline const kube::Resource kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses",
+                                             "PriorityClass", false};
+inline const kube::Resource kResourceQuotas{"", "v1", "resourcequotas", "ResourceQuota", true};
+}  // namespace resources
+
+// The resources that applications are made of, in the order in which they are deleted: what
+// controllers watch comes first, so that nothing is made again.
+std::span<const kube::Resource> AppResources();
+// That of an object which Render gives.
+const kube::Resource& ResourceOf(const Json& object);
+
+std::string NameOf(const Json& object);
+std::string NamespaceOf(const Json& object);
+std::string KindOf(const Json& object);
+std::string UidOf(const Json& object);
+std::string Label(const Json& object, std::string_view key);  // empty: not there
+std::string TitleOf(const Json& object);                      // "Service chat-router"
+
+// How it is deleted: with what it owns, where it may own something.
+const char* PropagationOf(const Json& object);
+
+// Whether `mindgate deploy` made the object for this application: its labels say so, and the API
+// server says that we applied it. Labels alone can be copied.
+bool IsOurs(const Json& object, const std::string& app);
+
+// The objects of an application, by the order of AppResources. Resources that the cluster does not
+// serve have none. `framework`: of the application, nothing when it has no objects.
+struct AppObjects {
+  std::vector<Json> objects;
+  std::vector<std::string> foreign;  // carry the labels, but were not applied by mindgate deploy
+
+  std::optional<Framework> framework() const;
+};
+kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns,
+                                     const std::string& app, const std::stop_token& stop);
+
+// The object; null when it does not exist, or when its kind is not served.
+kube::Answer<Json> Look(kube::Client& client, const kube::Resource& resource, const std::string& ns,
+                        const std::string& name, const std::stop_token& stop);
+
+// A label selector for the pods of an application, by what its framework writes.
+std::string PodSelector(Framework framework, const std::string& app);
+// The component of such a pod: "engine", "prefill", "controller".
+std::string ComponentOf(Framework framework, const std::string& app, const Json& pod);
+
+}  // namespace mindgate::deploy

@@ -1,0 +1,332 @@
+#include "deploy/health.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "deploy/labels.h"
+#include "json/value.h"
+#include "schemas/names.h"
+#include "schemas/npu.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using json::FindPath;
+
+constexpr size_t kMaxEvents = 10;
+
+int64_t NumberAt(const Json& object, std::initializer_list<std::string_view> path,
+                 int64_t otherwise) {
+  return json::AsInt(FindPath(object, path)).value_or(otherwise);
+}
+
+std::string TextAt(const Json& object, std::initializer_list<std::string_view> path) {
+  return std::string(json::AsString(FindPath(object, path)).value_or(""));
+}
+
+const Json& ListAt(const Json& object, std::initializer_list<std::string_view> path) {
+  static const Json none = Json::array();
+  const Json* list = FindPath(object, path);
+  return json::IsArray(list) ? *list : none;
+}
+
+// --- what is wanted ------------------------------------------------------------------------------
+
+using WantedPods = std::vector<std::pair<std::string, int64_t>>;  // by component, in order
+
+void AddWanted(const std::string& component, int64_t pods, WantedPods& wanted) {
+  for (auto& [name, count] : wanted) {
+    if (name != component) continue;
+    count += pods;
+    return;
+  }
+  wanted.emplace_back(component, pods);
+}
+
+void AddWantedBy(const Json& object, const std::string& app, WantedPods& wanted) {
+  const std::string kind = KindOf(object);
+  if (kind == "Deployment") {
+    AddWanted(std::string(kStoreComponent), NumberAt(object, {"spec", "replicas"}, 1), wanted);
+  } else if (kind == "InferenceService") {
+    for (const char* name : {"engine", "decoder", "router"}) {
+      const Json* component = FindPath(object, {"spec", name});
+      if (component == nullptr) continue;
+      const int64_t size = NumberAt(*component, {"worker", "size"}, 0) + 1;
+      AddWanted(name, NumberAt(*component, {"minReplicas"}, 1) * size, wanted);
+    }
+  } else if (kind == "StormService") {
+    for (const Json& role : ListAt(object, {"spec", "template", "spec", "roles"})) {
+      AddWanted(TextAt(role, {"name"}),
+                NumberAt(role, {"replicas"}, 1) * NumberAt(role, {"podGroupSize"}, 1), wanted);
+    }
+  } else if (kind == "AscendJob") {
+    const Json* specs = FindPath(object, {"spec", "replicaSpecs"});
+    int64_t pods = 0;
+    if (json::IsObject(specs)) {
+      for (const auto& [type, spec] : specs->items()) pods += NumberAt(spec, {"replicas"}, 1);
+    }
+    // A pod is in the same component as its job, whose name its own begins with.
+    AddWanted(ComponentOf(Framework::kMindie, app, object), pods, wanted);
+  }
+}
+
+// --- pods ----------------------------------------------------------------------------------------
+
+bool HasCondition(const Json& object, std::string_view type) {
+  const Json& conditions = ListAt(object, {"status", "conditions"});
+  return std::any_of(conditions.begin(), conditions.end(), [type](const Json& condition) {
+    return json::FindString(condition, "type") == type &&
+           json::FindString(condition, "status") == "True";
+  });
+}
+
+// Why the pod was not placed, in the words of the scheduler.
+std::string Unschedulable(const Json& pod) {
+  for (const Json& condition : ListAt(pod, {"status", "conditions"})) {
+    if (json::FindString(condition, "type") == "PodScheduled" &&
+        json::FindString(condition, "status") == "False") {
+      return TextAt(condition, {"message"});
+    }
+  }
+  return "";
+}
+
+void ReadContainers(const Json& pod, PodState& state) {
+  for (const char* list : {"initContainerStatuses", "containerStatuses"}) {
+    for (const Json& container : ListAt(pod, {"status", list})) {
+      state.restarts += NumberAt(container, {"restartCount"}, 0);
+      const std::string waiting = TextAt(container, {"state", "waiting", "reason"});
+      const std::string ended = TextAt(container, {"state", "terminated", "reason"});
+      // These come and go while a pod starts.
+      if (!waiting.empty() && waiting != "ContainerCreating" && waiting != "PodInitializing") {
+        state.state = "Waiting: " + waiting;
+        state.reason = waiting;
+      } else if (!ended.empty() && std::string_view(list) == "containerStatuses") {
+        state.state = "Terminated: " + ended;
+        state.reason = ended;
+      }
+    }
+  }
+}
+
+PodState StateOf(const Json& pod, std::string component) {
+  PodState state;
+  state.name = NameOf(pod);
+  state.component = std::move(component);
+  state.state = TextAt(pod, {"status", "phase"});
+  state.node = TextAt(pod, {"spec", "nodeName"});
+  state.ip = TextAt(pod, {"status", "podIP"});
+  state.created = TextAt(pod, {"metadata", "creationTimestamp"});
+  state.ready = HasCondition(pod, "Ready");
+  if (state.state == "Failed") state.reason = TextAt(pod, {"status", "reason"});
+  if (state.state == "Failed" && state.reason.empty()) state.reason = "Failed";
+  // A server has no reason to end: its start script may hide that a process of it crashed.
+  if (state.state == "Succeeded") state.reason = "the server ended with exit code 0";
+  ReadContainers(pod, state);
+  if (state.state == "Pending" && state.node.empty()) state.reason = Unschedulable(pod);
+  if (FindPath(pod, {"metadata", "deletionTimestamp"}) != nullptr) {
+    state.state = "Terminating";
+    state.ready = false;
+  }
+  for (const Json& container : ListAt(pod, {"spec", "containers"})) {
+    const Json* requests = FindPath(container, {"resources", "requests"});
+    if (!json::IsObject(requests)) continue;
+    for (const auto& [resource, amount] : requests->items()) {
+      if (schemas::ClassifyResource(resource) != schemas::NpuResource::kWholeCard) continue;
+      const auto number = json::AsInt(&amount);
+      const auto text = json::AsString(&amount);
+      state.npus += number ? *number
+                    : text ? std::strtoll(std::string(*text).c_str(), nullptr, 10)
+                           : 0;
+    }
+  }
+  return state;
+}
+
+// --- verdict -------------------------------------------------------------------------------------
+
+std::string Fraction(int64_t part, int64_t whole) {
+  return std::to_string(part) + "/" + std::to_string(whole);
+}
+
+void Judge(Health& health) {
+  const PodState* wrong = nullptr;
+  const ComponentState* incomplete = nullptr;
+  bool serves = true;
+  for (const ComponentState& component : health.components) {
+    if (component.ready < component.wanted && incomplete == nullptr) incomplete = &component;
+    if (component.ready == 0 && component.wanted > 0) serves = false;
+    for (const PodState& pod : component.pods) {
+      if (!pod.reason.empty() && wrong == nullptr) wrong = &pod;
+    }
+  }
+  if (incomplete == nullptr && wrong == nullptr) {
+    health.verdict = Verdict::kHealthy;
+    health.why = "every pod is ready";
+    return;
+  }
+  if (wrong != nullptr) {
+    health.verdict = serves ? Verdict::kDegraded : Verdict::kFailed;
+    health.why = "pod " + wrong->name + ": " + wrong->reason;
+    return;
+  }
+  health.verdict = Verdict::kProgressing;
+  health.why =
+      incomplete->name + " has " + Fraction(incomplete->ready, incomplete->wanted) + " pods ready";
+}
+
+// --- Services and Events -------------------------------------------------------------------------
+
+ServiceState StateOfService(const Json& service) {
+  ServiceState state;
+  state.name = NameOf(service);
+  const std::string ip = TextAt(service, {"spec", "clusterIP"});
+  std::string addresses;
+  for (const Json& port : ListAt(service, {"spec", "ports"})) {
+    if (!addresses.empty()) addresses += ",";
+    const int64_t node_port = NumberAt(port, {"nodePort"}, 0);
+    addresses += node_port > 0 ? "*:" + std::to_string(node_port)
+                               : ip + ":" + std::to_string(NumberAt(port, {"port"}, 0));
+  }
+  state.address = addresses;
+  return state;
+}
+
+// The Service that users call: the router's, or the coordinator's.
+std::string EntryOf(Framework framework, const std::string& app) {
+  return framework == Framework::kMindie ? app + "-coordinator-infer" : app + "-router";
+}
+
+std::optional<kube::Fault> AddServices(kube::Client& client, const AppObjects& objects,
+                                       const std::stop_token& stop, Health& health) {
+  const std::string entry = EntryOf(health.framework, health.app);
+  std::vector<Json> services;
+  bool found = false;
+  for (const Json& object : objects.objects) {
+    if (KindOf(object) != "Service") continue;
+    services.push_back(object);
+    found = found || NameOf(object) == entry;
+  }
+  if (!found) {
+    // OME makes the router's itself.
+    auto made = Look(client, kube::resources::kServices, health.ns, entry, stop);
+    if (!made) return made.error();
+    if (made->is_object()) services.push_back(*std::move(made));
+  }
+  for (const Json& service : services) {
+    ServiceState state = StateOfService(service);
+    state.is_entry = state.name == entry;
+    if (state.is_entry) {
+      const int64_t port = NumberAt(
+          ListAt(service, {"spec", "ports"}).empty() ? Json() : service["spec"]["ports"][0],
+          {"port"}, 80);
+      health.url = "http://" + state.name + "." + health.ns + ".svc:" + std::to_string(port);
+    }
+    health.services.push_back(std::move(state));
+  }
+  return std::nullopt;
+}
+
+std::string TimeOf(const Json& event) {
+  for (const std::initializer_list<std::string_view> path :
+       {std::initializer_list<std::string_view>{"series", "lastObservedTime"},
+        {"deprecatedLastTimestamp"},
+        {"eventTime"},
+        {"metadata", "creationTimestamp"}}) {
+    if (std::string time = TextAt(event, path); !time.empty()) return time;
+  }
+  return "";
+}
+
+void AddEvents(kube::Client& client, const std::stop_token& stop, Health& health) {
+  auto events = client.ListObjects(kube::resources::kEvents, health.ns, {}, nullptr, stop);
+  if (!events) return;  // what may not be read is left out
+  const auto is_ours = [&](const std::string& title) {
+    if (std::find(health.objects.begin(), health.objects.end(), title) != health.objects.end()) {
+      return true;
+    }
+    return std::any_of(health.components.begin(), health.components.end(), [&](const auto& each) {
+      return std::any_of(each.pods.begin(), each.pods.end(),
+                         [&](const PodState& pod) { return "Pod " + pod.name == title; });
+    });
+  };
+  for (const Json& event : *events) {
+    const std::string title =
+        TextAt(event, {"regarding", "kind"}) + " " + TextAt(event, {"regarding", "name"});
+    if (!is_ours(title)) continue;
+    health.events.push_back({TimeOf(event), TextAt(event, {"type"}), TextAt(event, {"reason"}),
+                             title, TextAt(event, {"note"})});
+  }
+  std::stable_sort(health.events.begin(), health.events.end(),
+                   [](const EventState& a, const EventState& b) { return a.time < b.time; });
+  if (health.events.size() > kMaxEvents) {
+    health.events.erase(health.events.begin(), health.events.end() - kMaxEvents);
+  }
+}
+
+}  // namespace
+
+std::string_view VerdictName(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHealthy:
+      return "Healthy";
+    case Verdict::kProgressing:
+      return "Progressing";
+    case Verdict::kDegraded:
+      return "Degraded";
+    case Verdict::kFailed:
+      return "Failed";
+  }
+  return "";
+}
+
+kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, const std::string& app,
+                                const AppObjects& objects, const std::stop_token& stop) {
+  Health health;
+  health.app = app;
+  health.ns = ns;
+  health.framework = objects.framework().value_or(Framework::kOme);
+  WantedPods wanted;
+  for (const Json& object : objects.objects) {
+    health.objects.push_back(TitleOf(object));
+    AddWantedBy(object, app, wanted);
+  }
+  auto pods =
+      client.ListObjects(kube::resources::kPods, ns,
+                         {.label_selector = PodSelector(health.framework, app)}, nullptr, stop);
+  if (!pods) return tl::unexpected(pods.error());
+  for (const auto& [name, count] : wanted) health.components.push_back({name, count, 0, {}});
+  std::sort(pods->begin(), pods->end(),
+            [](const Json& a, const Json& b) { return NameOf(a) < NameOf(b); });
+  for (const Json& pod : *pods) {
+    PodState state = StateOf(pod, ComponentOf(health.framework, app, pod));
+    auto component =
+        std::find_if(health.components.begin(), health.components.end(),
+                     [&](const ComponentState& each) { return each.name == state.component; });
+    if (component == health.components.end()) {
+      component = health.components.insert(component, {state.component, 0, 0, {}});
+    }
+    if (state.ready) ++component->ready;
+    component->pods.push_back(std::move(state));
+  }
+  Judge(health);
+  return health;
+}
+
+kube::Answer<std::optional<Health>> LookAtHealth(kube::Client& client, const std::string& ns,
+                                                 const std::string& app,
+                                                 const std::stop_token& stop) {
+  const auto objects = FindObjects(client, ns, app, stop);
+  if (!objects) return tl::unexpected(objects.error());
+  if (objects->objects.empty()) return std::optional<Health>();
+  auto health = LookAtPods(client, ns, app, *objects, stop);
+  if (!health) return tl::unexpected(health.error());
+  if (auto fault = AddServices(client, *objects, stop, *health)) {
+    return tl::unexpected(*std::move(fault));
+  }
+  AddEvents(client, stop, *health);
+  return std::optional<Health>(*std::move(health));
+}
+
+}  // namespace mindgate::deploy

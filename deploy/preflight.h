@@ -1,0 +1,26 @@
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "deploy/check.h"
+#include "deploy/plan.h"
+
+namespace mindgate::deploy {
+
+// What the cluster says before anything is written to it.
+struct Preflight {
+  std::vector<Obstacle> obstacles;  // all at once
+  std::vector<Obstacle> notes;      // what may become one, and what could not be found out
+  Surroundings surroundings;        // for Check
+};
+
+// Looks for what the application needs: the kinds of its objects, the namespace, the model, a
+// runtime of the right shape, ConfigMaps, NPUs on nodes that may be chosen, and quota. What the
+// user may not read is a note. Writes nothing.
+kube::Answer<Preflight> LookAhead(kube::Client& client, const Application& application,
+                                  const std::vector<RenderedObject>& objects,
+                                  const std::stop_token& stop);
+
+}  // namespace mindgate::deploy

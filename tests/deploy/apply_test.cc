@@ -1,0 +1,259 @@
+#include "deploy/apply.h"
+
+#include <gmock/gmock.h>
+
+#include "deploy/cluster_fixture.h"
+#include "json/value.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using kube::testing::StatusAnswer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using ApplyTest = ClusterTest;
+
+Json OwnersOf(const Json& object) {
+  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  return owners == nullptr ? Json() : *owners;
+}
+
+// D18: engine and decoder resolve the store's address once, when they start.
+TEST_F(ApplyTest, TheStoreIsReadyBeforeTheRestBegins) {
+  const ApplyResult result = Deploy(kOmeConfig);
+  EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+  EXPECT_THAT(steps,
+              ElementsAre("Deployment chat-mf-store created", "Service chat-mf-store created",
+                          "waiting for Deployment chat-mf-store", "InferenceService chat created"));
+}
+
+// D16: deleting the InferenceService with kubectl deletes the store as well.
+TEST_F(ApplyTest, TheCustomResourceOwnsTheRest) {
+  Deploy(kOmeConfig);
+  const Json service = server.Find(resources::kInferenceServices, "llm", "chat");
+  const Json owners = Json::array({{{"apiVersion", "ome.io/v1beta1"},
+                                    {"kind", "InferenceService"},
+                                    {"name", "chat"},
+                                    {"uid", UidOf(service)}}});
+  EXPECT_EQ(OwnersOf(server.Find(kube::resources::kDeployments, "llm", "chat-mf-store")), owners);
+  EXPECT_EQ(OwnersOf(server.Find(kube::resources::kServices, "llm", "chat-mf-store")), owners);
+}
+
+TEST_F(ApplyTest, ASecondRunWritesNothing) {
+  for (const auto& [config, ns] : {std::pair(kOmeConfig, "llm"), std::pair(kAibrixConfig, "llm"),
+                                   std::pair(kMindieConfig, "mindie")}) {
+    Deploy(config);
+    server.ForgetRequests();
+    const ApplyResult again = Deploy(config);
+    EXPECT_EQ(again.outcome, Outcome::kDone) << again.message;
+    EXPECT_EQ(again.written, 0u);
+    EXPECT_THAT(Writes(), IsEmpty()) << config;
+  }
+}
+
+// Ascend Operator fills rank tables: deploying again must not empty them.
+TEST_F(ApplyTest, WhatControllersWroteIntoSeedsStays) {
+  Deploy(kMindieConfig);
+  Json table = server.Find(kube::resources::kConfigMaps, "mindie", "rings-config-motor-p0");
+  table["data"]["hccl.json"] = R"({"status":"completed"})";
+  server.Put(kube::resources::kConfigMaps, table);
+  server.ForgetRequests();
+  Deploy(kMindieConfig);
+  EXPECT_THAT(Writes(), IsEmpty());
+  EXPECT_EQ(server.Find(kube::resources::kConfigMaps, "mindie",
+                        "rings-config-motor-p0")["data"]["hccl.json"],
+            R"({"status":"completed"})");
+}
+
+// D35: a merge patch would leave the old runner beside leader and worker.
+TEST_F(ApplyTest, WhatTheConfigurationNoLongerSaysIsRemoved) {
+  Deploy(kOmeConfig);
+  Deploy(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n"));
+  const Json spec = server.Find(resources::kInferenceServices, "llm", "chat")["spec"]["decoder"];
+  EXPECT_TRUE(spec.contains("leader"));
+  EXPECT_TRUE(spec.contains("worker"));
+  EXPECT_FALSE(spec.contains("runner"));
+  EXPECT_FALSE(spec.contains("annotations"));
+}
+
+// D35: fewer replicas leave no Services behind.
+TEST_F(ApplyTest, SurplusObjectsAreDeleted) {
+  const std::string larger = With(kAibrixConfig, "  prefill:\n", "  prefill:\n    replicas: 2\n");
+  Deploy(larger);
+  EXPECT_FALSE(server.Find(kube::resources::kServices, "llm", "q-prefill-1").is_null());
+  steps.clear();
+  Deploy(kAibrixConfig, {.prune = false});
+  EXPECT_FALSE(server.Find(kube::resources::kServices, "llm", "q-prefill-1").is_null());
+  Deploy(kAibrixConfig);
+  EXPECT_TRUE(server.Find(kube::resources::kServices, "llm", "q-prefill-1").is_null());
+  EXPECT_THAT(steps, ElementsAre("StormService q changed",
+                                 "Service q-prefill-1 deleted: it is no longer part of the "
+                                 "application"));
+}
+
+// Scaling in removes the instance that the configuration no longer has, by its name.
+TEST_F(ApplyTest, MindieScalesInByTheJobsThatExist) {
+  Deploy(kMindieConfig);
+  steps.clear();
+  Deploy(With(kMindieConfig, "instances: 2", "instances: 1"));
+  EXPECT_THAT(steps,
+              ElementsAre("ConfigMap motor-scaling-rule changed",
+                          "AscendJob motor-p1 deleted: it is no longer part of the application",
+                          "ConfigMap rings-config-motor-p1 deleted: it is no longer part of the "
+                          "application"));
+}
+
+// D34: objects of others are refused, by label and by who applied them.
+TEST_F(ApplyTest, ObjectsOfOthersAreLeftAlone) {
+  server.Put(kube::resources::kServices, {{"metadata",
+                                           {{"namespace", "llm"},
+                                            {"name", "chat-mf-store"},
+                                            {"labels",
+                                             {{"app.kubernetes.io/managed-by", "mindgate-deploy"},
+                                              {"app.kubernetes.io/instance", "chat"}}}}}});
+  const Plan plan = PlanOf(kOmeConfig);
+  ASSERT_EQ(plan.obstacles.size(), 1u);
+  EXPECT_EQ(plan.obstacles[0].what,
+            "Service chat-mf-store in namespace llm exists already and is not of application chat");
+  EXPECT_THAT(PlanOf(kOmeConfig, {.force = true}).obstacles, IsEmpty());
+}
+
+TEST_F(ApplyTest, FieldsOfOthersAreConflicts) {
+  Deploy(kOmeConfig);
+  Value(client.MergePatch(resources::kInferenceServices, "llm", "chat",
+                          {{"spec", {{"engine", {{"minReplicas", 5}}}}}}));
+  EXPECT_THAT(PlanOf(kOmeConfig).obstacles, ::testing::SizeIs(1));
+  Deploy(kOmeConfig, {.force = true}, {.force = true});
+  EXPECT_EQ(
+      server.Find(resources::kInferenceServices, "llm", "chat")["spec"]["engine"]["minReplicas"],
+      1);
+}
+
+// The operator reads a job once.
+TEST_F(ApplyTest, AChangedJobMustBeSubmittedAgain) {
+  Deploy(kMindieConfig);
+  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  const Plan plan = PlanOf(changed);
+  ASSERT_EQ(plan.obstacles.size(), 5u);  // every job
+  EXPECT_EQ(plan.obstacles[0].what,
+            "AscendJob motor-coordinator is submitted already, and Ascend Operator does not read "
+            "its changes");
+  const std::string uid = UidOf(server.Find(resources::kAscendJobs, "mindie", "motor-p0"));
+  steps.clear();
+  sleeper.Then([this] {
+    clock.Advance(kPollTime);
+    // The garbage collector is done.
+    for (const char* name :
+         {"motor-coordinator", "motor-controller", "motor-p0", "motor-p1", "motor-d0"}) {
+      const Json job = server.Find(resources::kAscendJobs, "mindie", name);
+      if (job.is_object() && job["metadata"].contains("deletionTimestamp")) {
+        server.Remove(resources::kAscendJobs, "mindie", name);
+      }
+    }
+  });
+  const ApplyResult result = Deploy(changed, {}, {.replace = true});
+  EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+  EXPECT_NE(UidOf(server.Find(resources::kAscendJobs, "mindie", "motor-p0")), uid);
+  EXPECT_EQ(steps[0], "AscendJob motor-coordinator deleted, to be submitted again");
+  EXPECT_EQ(steps[1], "AscendJob motor-coordinator submitted again");
+}
+
+TEST_F(ApplyTest, WaitsUntilEveryPodIsReady) {
+  const ApplyResult result = Deploy(kOmeConfig, {.wait = true});
+  EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+}
+
+struct StuckTest : ClusterTest {
+  void Play() override {
+    mindgate::testing::PlayDeployments(server, "llm", "chat");
+    if (server.Find(kube::resources::kPods, "llm", "chat-engine-0").is_object()) return;
+    Json pod = mindgate::testing::PodOf(
+        "llm", "chat-engine-0", {{"ome.io/inferenceservice", "chat"}, {"component", "engine"}},
+        false);
+    pod["status"]["containerStatuses"] = {
+        {{"name", "main"}, {"state", {{"waiting", {{"reason", "ImagePullBackOff"}}}}}}};
+    server.Put(kube::resources::kPods, pod);
+  }
+};
+
+// D33: a time limit, and nothing left behind.
+TEST_F(StuckTest, RollsBackWhatDoesNotBecomeHealthy) {
+  const ApplyResult result =
+      Deploy(kOmeConfig, {.atomic = true, .timeout = std::chrono::seconds(20)});
+  EXPECT_EQ(result.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(result.message,
+            "the application was not healthy within 20 s: pod chat-engine-0: ImagePullBackOff");
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_THAT(Titles(), IsEmpty());
+}
+
+TEST_F(StuckTest, RollsBackToWhatWasThere) {
+  ASSERT_EQ(Deploy(kOmeConfig).outcome, Outcome::kDone);
+  const Json before = server.Find(resources::kInferenceServices, "llm", "chat")["spec"];
+  const ApplyResult result =
+      Deploy(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n    labels: {a: b}\n"),
+             {.atomic = true, .timeout = std::chrono::seconds(20)});
+  EXPECT_EQ(result.outcome, Outcome::kTimedOut);
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_EQ(server.Find(resources::kInferenceServices, "llm", "chat")["spec"], before);
+  server.ForgetRequests();
+  Deploy(kOmeConfig);
+  EXPECT_THAT(Writes(), IsEmpty());
+}
+
+TEST_F(ApplyTest, AFailureInTheMiddleIsUndone) {
+  const Configuration configuration = Read(kOmeConfig);
+  const Plan plan = PlanOf(kOmeConfig);
+  ASSERT_THAT(plan.obstacles, IsEmpty());
+  server.AnswerNext(100, {.method = "PATCH", .target_part = "inferenceservices/chat"},
+                    StatusAnswer(500, "InternalError", "etcd is full"));
+  const ApplyResult result =
+      CarryOut(client, sleeper, clock, configuration.application, plan, {.atomic = true},
+               {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(result.message, HasSubstr("etcd is full"));
+  EXPECT_THAT(Titles(), IsEmpty());
+}
+
+// Killed after any number of writes, a second run finishes what the first began.
+TEST_F(ApplyTest, ASecondRunGoesOnWhereTheFirstEnded) {
+  for (size_t writes = 1; writes <= 4; ++writes) {
+    const Configuration configuration = Read(kOmeConfig);
+    const Plan plan = PlanOf(kOmeConfig);
+    std::stop_source stop;
+    size_t seen = 0;
+    CarryOut(client, sleeper, clock, configuration.application, plan, {},
+             {.step =
+                  [&](const std::string&) {
+                    if (++seen == writes) stop.request_stop();
+                  }},
+             stop.get_token());
+    Deploy(kOmeConfig);
+    server.ForgetRequests();
+    EXPECT_EQ(Deploy(kOmeConfig).written, 0u);
+    EXPECT_THAT(Writes(), IsEmpty());
+    EXPECT_EQ(Titles().size(), 3u);
+    EXPECT_TRUE(
+        OwnersOf(server.Find(kube::resources::kServices, "llm", "chat-mf-store")).is_array());
+    for (const auto& [resource, name] : {std::pair(resources::kInferenceServices, "chat"),
+                                         std::pair(kube::resources::kDeployments, "chat-mf-store"),
+                                         std::pair(kube::resources::kServices, "chat-mf-store")}) {
+      server.Remove(resource, "llm", name);
+    }
+  }
+}
+
+TEST_F(ApplyTest, TwoApplicationsSideBySide) {
+  Deploy(kOmeConfig);
+  Deploy(kAibrixConfig);
+  Deploy(With(kAibrixConfig, "app_name: q\n", "app_name: r\n"));
+  server.ForgetRequests();
+  EXPECT_EQ(Deploy(kOmeConfig).written, 0u);
+  EXPECT_EQ(Deploy(kAibrixConfig).written, 0u);
+  EXPECT_THAT(Writes(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mindgate::deploy

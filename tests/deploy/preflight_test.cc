@@ -1,0 +1,122 @@
+#include "deploy/preflight.h"
+
+#include <gmock/gmock.h>
+
+#include "deploy/cluster_fixture.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct PreflightTest : ClusterTest {
+  Preflight Ahead(std::string_view text) {
+    const Configuration configuration = Read(text);
+    return Value(
+        LookAhead(client, configuration.application, Render(configuration.application), {}));
+  }
+  std::vector<std::string> Texts(const std::vector<Obstacle>& obstacles) {
+    std::vector<std::string> texts;
+    for (const Obstacle& each : obstacles) {
+      texts.push_back(each.what + (each.hint.empty() ? "" : " | " + each.hint));
+    }
+    return texts;
+  }
+};
+
+TEST_F(PreflightTest, NothingIsInTheWay) {
+  for (const auto config : {kOmeConfig, kAibrixConfig, kMindieConfig}) {
+    const Preflight found = Ahead(config);
+    EXPECT_THAT(Texts(found.obstacles), IsEmpty()) << config;
+    EXPECT_THAT(Texts(found.notes), IsEmpty()) << config;
+  }
+}
+
+// D30: model and runtime; D33: namespace. All at once.
+TEST_F(PreflightTest, WhatIsMissingIsNamed) {
+  EXPECT_THAT(
+      Texts(Ahead(With(With(With(kOmeConfig, "model_name: m1", "model_name: m9"),
+                            "runtime_name: rt1", "runtime_name: rt9"),
+                       "app_namespace: llm", "app_namespace: nowhere"))
+                .obstacles),
+      ElementsAre(
+          "namespace nowhere does not exist | create it: kubectl create namespace nowhere",
+          "there is no BaseModel m9 in namespace nowhere and no ClusterBaseModel of that "
+          "name | create the model, or correct model_name",
+          "there is no ServingRuntime rt9 in namespace nowhere and no ClusterServingRuntime "
+          "of that name | create the runtime, or correct runtime_name; without it OME "
+          "chooses one for the model"));
+}
+
+// D20: a pod and a leader with workers do not mix.
+TEST_F(PreflightTest, TheRuntimeMustHaveTheShape) {
+  EXPECT_THAT(
+      Texts(Ahead(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n")).obstacles),
+      ElementsAre(
+          "runtime rt1 makes the decoder of one pod, but pod_num is 2 | write pod_num: 1, or "
+          "choose a runtime whose decoder has leader and worker"));
+}
+
+// D5: a framework that is not installed.
+TEST_F(PreflightTest, KindsThatTheClusterDoesNotServe) {
+  FakeApiServer empty{{.clock = &clock}};
+  empty.Put(kube::resources::kNamespaces, {{"metadata", {{"name", "llm"}}}});
+  auto wire = kube::MakeTransport(AccessTo(empty.url()), "mindgate/test");
+  kube::Client elsewhere{*wire, sleeper, {.retries = 0}};
+  const Configuration configuration = Read(kAibrixConfig);
+  const Preflight found =
+      Value(LookAhead(elsewhere, configuration.application, Render(configuration.application), {}));
+  EXPECT_EQ(
+      Texts(found.obstacles)[0],
+      "the cluster does not serve StormService (orchestration.aibrix.ai/v1alpha1): applications of "
+      "framework aibrix cannot run there | install AIBrix v0.5.0 or newer "
+      "(https://github.com/vllm-project/aibrix)");
+}
+
+TEST_F(PreflightTest, NpusOfTheNodes) {
+  EXPECT_THAT(
+      Texts(Ahead(With(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
+                            "    node_selector: {zone: a}\n    npu_num: 8"),
+                       "  decoder:\n    npu_num: 8", "  decoder:\n    npu_num: 16"))
+                .obstacles),
+      ElementsAre("no node with zone=a exists, which engine asks for | correct the node selector; "
+                  "kubectl get nodes --show-labels lists the labels",
+                  "no ready node has 16 huawei.com/Ascend910, which a pod of decoder asks for; the "
+                  "largest has 8 | write npu_num: 8 or less"));
+  EXPECT_THAT(
+      Texts(Ahead(With(kOmeConfig, "  decoder:\n", "  decoder:\n    min_replicas: 7\n")).notes),
+      ElementsAre(
+          "decoder has 7 pods of 8 NPUs, and the ready nodes have room for 6 even when they "
+          "are empty | the others stay Pending until there are more nodes"));
+}
+
+TEST_F(PreflightTest, Quota) {
+  server.Put(resources::kResourceQuotas,
+             {{"metadata", {{"namespace", "llm"}, {"name", "npus"}}},
+              {"spec", {{"hard", {{"requests.huawei.com/Ascend910", "8"}}}}}});
+  EXPECT_THAT(Texts(Ahead(kOmeConfig).obstacles),
+              ElementsAre("ResourceQuota npus allows 8 requests.huawei.com/Ascend910 in namespace "
+                          "llm, and the application needs 16 | ask for a larger quota, or write "
+                          "fewer instances"));
+}
+
+TEST_F(PreflightTest, ConfigMapsOfMindie) {
+  server.Remove(kube::resources::kConfigMaps, "mindie", "common-env");
+  EXPECT_THAT(
+      Texts(Ahead(kMindieConfig).obstacles),
+      ElementsAre("there is no ConfigMap common-env in namespace mindie, which the "
+                  "containers read | create it from the files that come with the framework, "
+                  "or write its name"));
+}
+
+// Without rights nothing is said to be missing.
+TEST_F(PreflightTest, WhatMayNotBeReadIsANote) {
+  server.Forbid("*", "*");
+  const Preflight found = Ahead(kOmeConfig);
+  EXPECT_THAT(found.obstacles, IsEmpty());
+  EXPECT_EQ(found.notes.size(), 7u);
+}
+
+}  // namespace
+}  // namespace mindgate::deploy
