@@ -29,6 +29,8 @@ void AddTest(CLI::App& parent, Streams& io, int& exit_code);
 void AddSimulate(CLI::App& parent, Streams& io, int& exit_code);
 void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
+void AddDeploy(CLI::App& parent, Streams& io, int& exit_code);
+void AddDelete(CLI::App& parent, Streams& io, int& exit_code);
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code);
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code);
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code);

@@ -6,9 +6,9 @@
 
 namespace mindgate::cli {
 
-void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags) {
+void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig) {
   // KUBECONFIG, which may list several files, means the same as for kubectl.
-  AddFlag(command, "--kubeconfig", flags.kubeconfig,
+  AddFlag(command, short_kubeconfig ? "-k,--kubeconfig" : "--kubeconfig", flags.kubeconfig,
           "Path to the kubeconfig file (default: $KUBECONFIG, then ~/.kube/config, then the pod's "
           "service account)",
           "KUBECONFIG", "FILE");
@@ -47,8 +47,8 @@ void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags) {
           "REQUEST_TIMEOUT", "TIME");
 }
 
-void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags) {
-  AddClusterFlags(command, flags);
+void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig) {
+  AddClusterFlags(command, flags, short_kubeconfig);
   AddFlag(command, "-n,--namespace", flags.default_namespace,
           "Namespace (default: that of the context)", "NAMESPACE", "NAME");
 }

@@ -9,8 +9,9 @@ class App;
 namespace mindgate::cli {
 
 // kubectl's flags for selecting a cluster.
-void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags);
+// With `short_kubeconfig`, -k means --kubeconfig, as in mindcluster-deploy.
+void AddClusterFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig = false);
 // The same, and a namespace.
-void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags);
+void AddKubeFlags(CLI::App& command, kube::AccessFlags& flags, bool short_kubeconfig = false);
 
 }  // namespace mindgate::cli

@@ -77,6 +77,8 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
   AddConfig(app, io, exit_code);
   AddWebhook(app, io, exit_code);
   AddWatch(app, io, exit_code);
+  AddDeploy(app, io, exit_code);
+  AddDelete(app, io, exit_code);
   AddStatus(app, io, exit_code);
   AddReleaseGates(app, io, exit_code);
   AddCerts(app, io, exit_code);

@@ -22,6 +22,7 @@
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/service.h"
+#include "cli/status_app.h"
 #include "cli/status_faults.h"
 #include "cli/status_print.h"
 #include "kube/reflector.h"
@@ -276,14 +277,22 @@ int RunStatus(const StatusOptions& options, Streams& io) {
                "replace -A with -n NAMESPACE");
     return kExitUnusable;
   }
+  if (options.names.size() == 1 && options.label_selector.empty()) {
+    if (const auto code = RunAppStatus(options, io)) return *code;
+  }
   return Status(options, io).Run();
 }
 
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<StatusOptions>();
   CLI::App* command = parent.add_subcommand(
-      "status", "Show services under scaling rules: what is running, what is waiting and why");
-  command->add_option("NAME", options->names, "Services, by jobID (default: all services)")
+      "status",
+      "Show an application, or services under scaling rules: what is running, what is waiting and "
+      "why");
+  command
+      ->add_option(
+          "NAME", options->names,
+          "An application of mindgate deploy, or services by jobID (default: all services)")
       ->type_name("");
   AddKubeFlags(*command, options->cluster);
   AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
@@ -305,6 +314,8 @@ void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
 the same jobID. Shape 1 is the first and largest shape of the rule. "would be" means that no decision is
 carried out: the watcher is not in mode enforce, or there is no leader. Decisions are recorded as Events:
   kubectl events --types=Normal,Warning | grep Instance
+With the name of an application that mindgate deploy made, its components, pods, Services and newest Events are
+shown instead, and the exit code is 1 unless every pod is ready.
 Exit codes: 0 success, 1 a named service was not found, 2 the cluster cannot be reached.
 Examples:
   mindgate status -n serving

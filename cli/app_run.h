@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "base/file_descriptor.h"
+#include "cli/streams.h"
+#include "deploy/apply.h"
+
+namespace CLI {
+class App;
+}
+
+// What `deploy` and `delete` share.
+namespace mindgate::cli {
+
+// Stops what it is asked to when SIGTERM or SIGINT comes, while it lives.
+class StopOnSignal {
+ public:
+  StopOnSignal();
+
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  FileDescriptor signals_;
+  std::stop_source stop_;
+  std::jthread watch_;
+};
+
+// Prints steps line by line, and what is being waited for: on a terminal in a line that changes,
+// else in a line for each change. With `quiet`, nothing.
+class ProgressPrinter {
+ public:
+  ProgressPrinter(Streams& io, bool quiet) : io_(io), quiet_(quiet) {}
+  ~ProgressPrinter() { EndLine(); }
+  ProgressPrinter(const ProgressPrinter&) = delete;
+  ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+
+  // Refers to this.
+  deploy::Progress progress();
+
+ private:
+  void Step(const std::string& line);
+  void Waiting(const deploy::Health& health);
+  void EndLine();
+
+  Streams& io_;
+  const bool quiet_;
+  std::string shown_;  // the line that changes
+  bool open_ = false;  // it has no end yet
+};
+
+// kExitDone, kExitDenied or kExitTimedOut.
+int ExitCodeOf(deploy::Outcome outcome);
+
+// --timeout with the variable MINDGATE_`variable`: "90s", "10m".
+void AddTimeout(CLI::App& command, std::chrono::seconds& timeout, const std::string& description,
+                const std::string& variable);
+
+}  // namespace mindgate::cli

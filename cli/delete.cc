@@ -1,0 +1,118 @@
+#include "cli/delete.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/app_run.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/deploy.h"
+#include "cli/kube_flags.h"
+#include "deploy/remove.h"
+
+namespace mindgate::cli {
+namespace {
+
+bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
+                 const std::string& ns, Streams& io) {
+  for (const json::Json& object : plan.objects) io.err << deploy::TitleOf(object) << "\n";
+  io.err << "Delete application " << options.name << " in namespace " << ns << "? [y/N] "
+         << std::flush;
+  std::string answer;
+  std::getline(io.in, answer);
+  answer = ToLower(Trim(answer));
+  return answer == "y" || answer == "yes";
+}
+
+}  // namespace
+
+int RunDelete(const DeleteOptions& options, Streams& io) {
+  if (options.dry_run == DryRun::kNone && !options.yes && !options.in_is_terminal) {
+    PrintError(io.err, "confirmation is not possible: standard input is not a terminal",
+               "add --yes, or look first with --dry-run");
+    return kExitUnusable;
+  }
+  const SystemClock clock;
+  const StopOnSignal signals;
+  const auto connection = Connect(options.cluster, clock, {}, io);
+  if (connection == nullptr) return kExitUnusable;
+  kube::Client& client = connection->client();
+  const std::string& ns = connection->ns();
+  const auto plan =
+      deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
+  if (!plan) {
+    PrintError(io.err, plan.error().message);
+    return kExitUnusable;
+  }
+  for (const std::string& title : plan->foreign) {
+    io.err << "note: " << title
+           << " carries the labels of the application, but mindgate deploy did "
+           << "not make it: it stays\n";
+  }
+  if (plan->objects.empty()) {
+    io.out << "application " << options.name << " has no objects in namespace " << ns
+           << ": nothing to delete\n";
+    return kExitDone;
+  }
+  if (options.dry_run == DryRun::kClient) {
+    for (const json::Json& object : plan->objects) {
+      io.out << deploy::TitleOf(object) << " would be deleted\n";
+    }
+    return kExitDone;
+  }
+  const bool asks = options.dry_run == DryRun::kNone && !options.yes;
+  if (asks && !IsConfirmed(options, *plan, ns, io)) {
+    io.err << "canceled: nothing was deleted\n";
+    return kExitDenied;
+  }
+  deploy::ApplyResult result;
+  {
+    ProgressPrinter printer(io, false);
+    result = deploy::Remove(client, connection->sleeper(), clock, ns, options.name, *plan,
+                            {.keep_store = options.keep_store,
+                             .wait = !options.no_wait,
+                             .dry_run = options.dry_run == DryRun::kServer,
+                             .timeout = options.timeout},
+                            printer.progress(), signals.token());
+  }
+  if (!result.message.empty()) PrintError(io.err, result.message);
+  return ExitCodeOf(result.outcome);
+}
+
+void AddDelete(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<DeleteOptions>();
+  CLI::App* command = parent.add_subcommand("delete", "Delete an application that deploy made");
+  command->add_option("APP", options->name, "Name of the application")->required()->type_name("");
+  AddSwitch(*command, "--keep-store", options->keep_store,
+            "Leave the MemFabric store of an OME application", "DELETE_KEEP_STORE");
+  AddSwitch(*command, "--no-wait", options->no_wait,
+            "Do not wait until objects, pods and PodGroups are gone", "DELETE_NO_WAIT");
+  AddTimeout(*command, options->timeout, "Time limit of waiting", "DELETE_TIMEOUT");
+  AddDryRun(
+      *command, options->dry_run,
+      "Delete nothing: none, client (the default without a value) or server. client lists the "
+      "objects, server also lets the API server try it",
+      "DELETE_DRY_RUN", true);
+  AddSwitch(*command, "-y,--yes", options->yes, "Do not ask for confirmation", "DELETE_YES");
+  AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
+  command->footer(
+      R"(What mindgate deploy made for the application is deleted, and nothing else, whatever its framework. It asks for
+confirmation on a terminal. Deleting again is fine, and goes on where the first time ended.
+Exit codes: 0 gone, 1 failed or canceled, 2 invalid arguments or the cluster cannot be reached, 5 timed out.
+Examples:
+  mindgate delete chat -n llm --dry-run
+  mindgate delete chat -n llm --yes)");
+  command->callback([options, &io, &exit_code] {
+    options->in_is_terminal = ::isatty(STDIN_FILENO) == 1;
+    exit_code = RunDelete(*options, io);
+  });
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "cli/flags.h"
+#include "cli/streams.h"
+#include "kube/access.h"
+
+namespace mindgate::cli {
+
+struct DeleteOptions {
+  kube::AccessFlags cluster = {};
+  std::string name = {};
+  bool keep_store = false;
+  bool no_wait = false;
+  bool yes = false;
+  bool in_is_terminal = false;  // confirmation is possible
+  DryRun dry_run = DryRun::kNone;
+  std::chrono::seconds timeout{300};
+};
+
+// Deletes an application and waits until it is gone. An application that does not exist is deleted
+// already.
+int RunDelete(const DeleteOptions& options, Streams& io);
+
+}  // namespace mindgate::cli

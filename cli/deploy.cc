@@ -1,0 +1,336 @@
+#include "cli/deploy.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "base/clock.h"
+#include "base/print_error.h"
+#include "base/text.h"
+#include "cli/app_run.h"
+#include "cli/commands.h"
+#include "cli/connection.h"
+#include "cli/diff.h"
+#include "cli/kube_flags.h"
+#include "deploy/apply.h"
+#include "deploy/check.h"
+#include "deploy/config.h"
+#include "deploy/plan.h"
+#include "deploy/preflight.h"
+#include "deploy/starter.h"
+#include "json/yaml.h"
+#include "kube/environment.h"
+#include "offline/evaluate.h"
+#include "offline/inputs.h"
+#include "offline/results_json.h"
+
+namespace mindgate::cli {
+namespace {
+
+using deploy::Action;
+using deploy::Obstacle;
+using deploy::PlannedObject;
+using json::Json;
+using nlohmann::ordered_json;
+
+const char* WordFor(const PlannedObject& planned) {
+  if (planned.replace) return "replace";
+  switch (planned.action) {
+    case Action::kCreate:
+      return "create";
+    case Action::kUpdate:
+      return "change";
+    case Action::kNone:
+      return "none";
+  }
+  return "";
+}
+
+void PrintObjects(const std::vector<Json>& objects, std::ostream& out) {
+  for (const Json& object : objects) out << "---\n" << json::EncodeYaml(object);
+}
+
+// What the API server would store, as one would write it.
+Json WithoutManagement(Json object) {
+  object = deploy::Comparable(std::move(object));
+  return object;
+}
+
+class Deployment {
+ public:
+  Deployment(const DeployOptions& options, Streams& io)
+      : options_(options), io_(io), paint_(options.color, io.err_is_terminal) {}
+
+  int Run() {
+    if (const int code = Read(); code != kExitDone) return code;
+    if (options_.dry_run == DryRun::kClient) {
+      if (!Check({})) return kExitBlocked;
+      std::vector<Json> objects;
+      for (const auto& each : checked_.objects) objects.push_back(each.object);
+      PrintObjects(objects, io_.out);
+      return kExitDone;
+    }
+    const StopOnSignal signals;
+    const auto connection = Connect(options_.cluster, clock_, {}, io_);
+    if (connection == nullptr) return kExitUnusable;
+    return OnCluster(*connection, signals.token());
+  }
+
+ private:
+  int Read() {
+    const offline::InputText input =
+        std::move(offline::ReadInputs({options_.file}, io_.in).front());
+    if (!input.fault.empty()) {
+      PrintError(io_.err, input.name + ": " + input.fault);
+      return kExitUnusable;
+    }
+    name_ = input.name;
+    text_ = input.text;
+    const auto config = offline::LoadConfigFile(options_.config_file, io_.err);
+    if (!config) return kExitUnusable;
+    config_ = *config;
+    auto read = deploy::ReadConfiguration(text_, kube::Environment("SERVING_FRAMEWORK"));
+    if (!read) {
+      Print(read.error());
+      return kExitInvalidConfig;
+    }
+    configuration_ = *std::move(read);
+    Print(configuration_.warnings);
+    return ChooseNamespace();
+  }
+
+  // -n is for files that leave the namespace open.
+  int ChooseNamespace() {
+    const std::string& asked = options_.cluster.default_namespace;
+    deploy::Application& application = configuration_.application;
+    if (asked.empty() || asked == application.ns) return kExitDone;
+    if (!configuration_.document.contains("app_namespace")) {
+      application.ns = asked;
+      return kExitDone;
+    }
+    PrintError(
+        io_.err,
+        "--namespace is " + asked + ", but app_namespace in " + name_ + " is " + application.ns,
+        "leave one of them out");
+    return kExitUnusable;
+  }
+
+  void Print(const json::Issues& issues) { io_.err << json::Render(issues, name_, text_); }
+
+  // False after a rule denied an object.
+  bool Check(const deploy::Surroundings& surroundings) {
+    checked_ = deploy::Check(configuration_, deploy::Render(configuration_.application), config_,
+                             surroundings, clock_.WallNow());
+    json::Issues issues = checked_.overrides;
+    for (const deploy::CheckFinding& finding : checked_.findings) {
+      if (finding.finding.mode == schemas::Mode::kAudit && !finding.Denies()) continue;
+      issues.Add(IssueOf(finding, checked_));
+    }
+    Print(issues);
+    return !checked_.denied();
+  }
+
+  bool Told(const std::vector<Obstacle>& obstacles) {
+    for (const Obstacle& each : obstacles) PrintError(io_.err, each.what, each.hint);
+    return !obstacles.empty();
+  }
+
+  int Unreachable(const kube::Fault& fault) {
+    PrintError(io_.err, fault.message);
+    return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
+  }
+
+  int OnCluster(Connection& connection, const std::stop_token& stop) {
+    kube::Client& client = connection.client();
+    const deploy::Application& application = configuration_.application;
+    const auto ahead = LookAhead(client, application, deploy::Render(application), stop);
+    if (!ahead) return Unreachable(ahead.error());
+    for (const Obstacle& note : ahead->notes) {
+      io_.err << "note: " << note.what << (note.hint.empty() ? "" : "; " + note.hint) << "\n";
+    }
+    const bool admitted = Check(ahead->surroundings);
+    if (Told(ahead->obstacles) || !admitted) return kExitBlocked;
+    auto plan = MakePlan(client, application, checked_.objects,
+                         {.force = options_.force, .replace = options_.replace}, stop);
+    if (!plan) return Unreachable(plan.error());
+    if (Told(plan->obstacles)) return kExitBlocked;
+    if (options_.diff) return PrintDifferences(*plan);
+    if (options_.dry_run == DryRun::kServer) {
+      std::vector<Json> objects;
+      for (PlannedObject& planned : plan->objects) {
+        objects.push_back(WithoutManagement(std::move(planned.after)));
+      }
+      PrintObjects(objects, io_.out);
+      return kExitDone;
+    }
+    return Apply(connection, *plan, stop);
+  }
+
+  // As kubectl diff: exit code 1 when something differs.
+  int PrintDifferences(const deploy::Plan& plan) {
+    const Paint paint(options_.color, io_.out_is_terminal);
+    const auto print = [&](const std::string& title, const Json& before, const Json& after) {
+      const auto text = [](const Json& object) {
+        return object.is_null() ? "" : json::EncodeYaml(deploy::Comparable(object));
+      };
+      const std::string difference = UnifiedDiff(text(before), text(after), paint);
+      if (difference.empty()) return false;
+      io_.out << "--- " << title << " on the cluster\n+++ " << title << " deployed\n" << difference;
+      return true;
+    };
+    bool any = false;
+    for (const PlannedObject& planned : plan.objects) {
+      any = print(planned.Title(), planned.live, planned.after) || any;
+    }
+    for (const Json& object : plan.surplus) {
+      if (!options_.no_prune) any = print(deploy::TitleOf(object), object, nullptr) || any;
+    }
+    return any ? kExitDenied : kExitDone;
+  }
+
+  int Apply(Connection& connection, const deploy::Plan& plan, const std::stop_token& stop) {
+    const deploy::Application& application = configuration_.application;
+    const bool json_output = options_.output.Is("json");
+    deploy::ApplyResult result;
+    {
+      ProgressPrinter printer(io_, json_output);
+      result = CarryOut(connection.client(), connection.sleeper(), clock_, application, plan,
+                        {.force = options_.force,
+                         .prune = !options_.no_prune,
+                         .wait = options_.wait,
+                         .atomic = options_.atomic,
+                         .timeout = options_.timeout},
+                        printer.progress(), stop);
+    }
+    if (!result.message.empty()) PrintError(io_.err, result.message);
+    if (json_output) {
+      io_.out << offline::Dump(ResultJson(plan, result)) << "\n";
+    } else if (result.outcome == deploy::Outcome::kDone) {
+      io_.out << "application " << application.name << " in namespace " << application.ns
+              << (result.written == 0 ? " is as configured: nothing was changed"
+                  : options_.wait || options_.atomic
+                      ? " is healthy"
+                      : " is deployed; `mindgate status " + application.name + " -n " +
+                            application.ns + "` shows how it is")
+              << "\n";
+    }
+    return ExitCodeOf(result.outcome);
+  }
+
+  ordered_json ResultJson(const deploy::Plan& plan, const deploy::ApplyResult& result) {
+    const deploy::Application& application = configuration_.application;
+    auto objects = ordered_json::array();
+    for (const PlannedObject& planned : plan.objects) {
+      objects.push_back({{"kind", planned.rendered.Kind()},
+                         {"namespace", planned.rendered.Namespace()},
+                         {"name", planned.rendered.Name()},
+                         {"action", WordFor(planned)}});
+    }
+    for (const Json& object : plan.surplus) {
+      objects.push_back({{"kind", deploy::KindOf(object)},
+                         {"namespace", deploy::NamespaceOf(object)},
+                         {"name", deploy::NameOf(object)},
+                         {"action", options_.no_prune ? "none" : "delete"}});
+    }
+    const char* outcome = result.outcome == deploy::Outcome::kDone     ? "done"
+                          : result.outcome == deploy::Outcome::kFailed ? "failed"
+                                                                       : "timedOut";
+    return {{"application", application.name},
+            {"namespace", application.ns},
+            {"framework", FrameworkName(application.framework())},
+            {"outcome", outcome},
+            {"message", result.message},
+            {"rolledBack", result.rolled_back},
+            {"written", result.written},
+            {"objects", std::move(objects)}};
+  }
+
+  const DeployOptions& options_;
+  Streams& io_;
+  const Paint paint_;
+  const SystemClock clock_{};
+  std::string name_;
+  std::string text_;
+  schemas::Config config_;
+  deploy::Configuration configuration_;
+  deploy::CheckedApplication checked_;
+};
+
+}  // namespace
+
+int RunDeploy(const DeployOptions& options, Streams& io) {
+  if (options.init) {
+    io.out << deploy::StarterOf(*options.init);
+    return kExitDone;
+  }
+  if (options.file.empty()) {
+    PrintError(io.err, "no configuration",
+               "name a file with -f; `mindgate deploy --init ome` writes one to start from");
+    return kExitUnusable;
+  }
+  if (options.diff && options.dry_run != DryRun::kNone) {
+    PrintError(io.err, "--diff and --dry-run print different things", "leave out one of them");
+    return kExitUnusable;
+  }
+  return Deployment(options, io).Run();
+}
+
+void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<DeployOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "deploy", "Deploy an application with prefill and decode instances from a short file");
+  AddFlag(*command, "-f,-c,--filename", options->file,
+          "Configuration of the application: a file, a URL, or - for standard input", "FILENAME",
+          "FILE");
+  CLI::Option* init = command->add_option_function<std::string>(
+      "--init",
+      [options](const std::string& word) { options->init = deploy::FrameworkNamed(word); },
+      "Print a configuration to start from, and do nothing else");
+  init->envname("MINDGATE_DEPLOY_INIT");
+  SetChoices(*init, {"ome", "aibrix", "mindie"});
+  AddDryRun(*command, options->dry_run,
+            "Print the objects as YAML and change nothing: none, client (the default without a "
+            "value) or server. client needs no cluster, server lets the API server try them",
+            "DEPLOY_DRY_RUN", true);
+  AddSwitch(*command, "--diff", options->diff,
+            "Print what deploying would change, and change nothing", "DEPLOY_DIFF");
+  AddSwitch(*command, "--wait", options->wait, "Wait until every pod is ready", "DEPLOY_WAIT");
+  AddTimeout(*command, options->timeout, "Time limit of all waiting together", "DEPLOY_TIMEOUT");
+  AddSwitch(*command, "--atomic", options->atomic,
+            "Undo everything when something fails or is not ready in time; implies --wait",
+            "DEPLOY_ATOMIC");
+  AddSwitch(
+      *command, "--no-prune", options->no_prune,
+      "Keep objects of the application that its configuration no longer has. They are deleted "
+      "by default",
+      "DEPLOY_NO_PRUNE");
+  AddSwitch(*command, "--force", options->force, "Take over objects and fields of others",
+            "DEPLOY_FORCE");
+  AddSwitch(
+      *command, "--replace", options->replace,
+      "Delete AscendJobs that changed and submit them again: Ascend Operator reads a job once",
+      "DEPLOY_REPLACE");
+  AddFlag(*command, "--config", options->config_file,
+          "Configuration file of mindgate, mindgate.yaml (default: built-in defaults)", "CONFIG",
+          "FILE");
+  AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
+  AddOutputOption(*command, options->output, {"text", "json"}, "DEPLOY_OUTPUT");
+  AddColorOption(*command, options->color);
+  command->footer(
+      R"(Before anything is written, every object runs through mindgate's rules, the cluster is looked at, and the API
+server tries every object. The store comes first and must be ready, then the rest. Deploying again changes
+what the file changed and nothing else; objects of others are refused.
+SERVING_FRAMEWORK chooses the framework of files without the key framework.
+Exit codes: 0 done, 1 failed (or, with --diff, something differs), 2 invalid arguments or the cluster cannot be
+reached, 3 invalid configuration, 4 denied by a rule or not possible on this cluster, 5 timed out.
+Examples:
+  mindgate deploy --init ome > chat.yaml
+  mindgate deploy -f chat.yaml --dry-run | kubectl diff -f -
+  mindgate deploy -f chat.yaml --diff
+  mindgate deploy -f chat.yaml --wait --timeout 20m
+  mindgate deploy -f chat.yaml --atomic)");
+  command->callback([options, &io, &exit_code] { exit_code = RunDeploy(*options, io); });
+}
+
+}  // namespace mindgate::cli

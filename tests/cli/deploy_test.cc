@@ -1,0 +1,231 @@
+#include "cli/deploy.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "deploy/starter.h"
+#include "json/decode.h"
+#include "kube/fake_api_server.h"
+#include "support/cli.h"
+#include "support/deploy_cluster.h"
+#include "support/deploy_configs.h"
+#include "support/environment.h"
+#include "support/golden.h"
+
+namespace mindgate::cli {
+namespace {
+
+using json::Json;
+using kube::testing::FakeApiServer;
+using ::mindgate::testing::ChangedEnvironment;
+using ::mindgate::testing::Cli;
+using ::mindgate::testing::CliResult;
+using ::mindgate::testing::ExpectGolden;
+using ::mindgate::testing::kAibrixConfig;
+using ::mindgate::testing::kMindieConfig;
+using ::mindgate::testing::kOmeConfig;
+using ::mindgate::testing::With;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+// A cluster without controllers: what needs them is tested in tests/deploy.
+struct DeployCommand : ::testing::Test {
+  FakeApiServer server;
+
+  DeployCommand() { mindgate::testing::Install(server); }
+
+  CliResult Deploy(std::string_view config, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"deploy", "-f", "-", "-s", server.url()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Cli(arguments, std::string(config));
+  }
+  size_t Writes() const {
+    size_t writes = 0;
+    for (const auto& request : server.Requests()) {
+      writes += request.method != "GET" && request.target.find("dryRun=All") == std::string::npos;
+    }
+    return writes;
+  }
+};
+
+TEST(DeployInit, WritesAFileThatIsAcceptedAsItStands) {
+  for (const std::string framework : {"ome", "aibrix", "mindie"}) {
+    const CliResult starter = Cli({"deploy", "--init", framework});
+    EXPECT_EQ(starter.code, kExitDone);
+    const CliResult rendered = Cli({"deploy", "-f", "-", "--dry-run"}, starter.out);
+    EXPECT_EQ(rendered.code, kExitDone) << rendered.err;
+    EXPECT_THAT(rendered.out, StartsWith("---\napiVersion: "));
+    EXPECT_EQ(rendered.err, "") << framework;
+  }
+  EXPECT_EQ(Cli({"deploy", "--init", "vllm"}).code, kExitUnusable);
+}
+
+// D6: what is printed is YAML that other tools read, and nothing else.
+TEST(DeployDryRun, PrintsYamlThatIsAdmitted) {
+  for (const auto config : {kOmeConfig, kAibrixConfig, kMindieConfig}) {
+    const CliResult rendered = Cli({"deploy", "-f", "-", "--dry-run"}, std::string(config));
+    ASSERT_EQ(rendered.code, kExitDone);
+    const CliResult applied = Cli({"apply", "-f", "-"}, rendered.out);
+    EXPECT_EQ(applied.code, kExitDone) << applied.err;
+    // The mutators have run already.
+    EXPECT_EQ(Cli({"apply", "-f", "-", "-o", "diff"}, rendered.out).out, "");
+  }
+}
+
+// D1: each kind of failure has an exit code of its own.
+TEST_F(DeployCommand, ExitCodes) {
+  EXPECT_EQ(Cli({"deploy"}).code, kExitUnusable);
+  EXPECT_EQ(Cli({"deploy", "-f", "missing.yaml"}).code, kExitUnusable);
+  EXPECT_EQ(Cli({"deploy", "-f", "-", "--diff", "--dry-run"}).code, kExitUnusable);
+  EXPECT_EQ(Deploy("app_name: a\n").code, kExitInvalidConfig);
+  EXPECT_EQ(Deploy(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
+                        "    labels: {fault-scheduling: Force}\n    npu_num: 8"))
+                .code,
+            kExitBlocked);
+  EXPECT_EQ(Deploy(With(kOmeConfig, "app_namespace: llm", "app_namespace: none")).code,
+            kExitBlocked);
+  EXPECT_EQ(Deploy(kOmeConfig, {"--timeout", "0s"}).code, kExitTimedOut);
+  EXPECT_EQ(Deploy(kAibrixConfig, {"--wait", "--timeout", "0s"}).code, kExitTimedOut);
+  EXPECT_EQ(Deploy(kAibrixConfig).code, kExitDone);
+  EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).code, kExitDone);
+  EXPECT_EQ(
+      Deploy(With(kAibrixConfig, "  routing:\n", "  routing:\n    replicas: 2\n"), {"--diff"}).code,
+      kExitDenied);
+}
+
+// A denied application never reaches the cluster.
+TEST_F(DeployCommand, NothingIsWrittenBeforeEverythingIsFine) {
+  const CliResult denied =
+      Deploy(With(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
+                       "    labels: {fault-scheduling: Force}\n    npu_num: 8"),
+                  "runtime_name: rt1", "runtime_name: rt9"));
+  EXPECT_EQ(denied.code, kExitBlocked);
+  EXPECT_THAT(denied.err, HasSubstr("<stdin>:7:32: denied: InferenceService chat: MG050"));
+  EXPECT_THAT(denied.err, HasSubstr("error: there is no ServingRuntime rt9"));
+  EXPECT_EQ(Writes(), 0u);
+  EXPECT_EQ(Deploy(kAibrixConfig, {"--dry-run=server"}).code, kExitDone);
+  EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).code, kExitDenied);
+  EXPECT_EQ(Writes(), 0u);
+}
+
+TEST_F(DeployCommand, TellsWhatItDid) {
+  const CliResult first = Deploy(kAibrixConfig);
+  EXPECT_EQ(first.out,
+            "Service q-prefill-0 created\nService q-decode-0-0 created\n"
+            "Service q-decode-0-1 created\nService q-router created\nStormService q created\n"
+            "application q in namespace llm is deployed; `mindgate status q -n llm` shows how it "
+            "is\n");
+  EXPECT_EQ(first.err, "");
+  EXPECT_EQ(Deploy(kAibrixConfig).out,
+            "application q in namespace llm is as configured: nothing was changed\n");
+  const CliResult json =
+      Deploy(With(kAibrixConfig, "  routing:\n", "  routing:\n    replicas: 2\n"), {"-o", "json"});
+  const Json result = *json::Decode(json.out);
+  EXPECT_EQ(result["outcome"], "done");
+  EXPECT_EQ(result["written"], 1);
+  EXPECT_EQ(
+      result["objects"][4],
+      Json({{"kind", "StormService"}, {"namespace", "llm"}, {"name", "q"}, {"action", "change"}}));
+}
+
+TEST_F(DeployCommand, ShowsDifferences) {
+  Deploy(kAibrixConfig);
+  const CliResult diff = Deploy(With(kAibrixConfig, "  routing:\n    image: vllm-ascend:1\n",
+                                     "  distributed_dp: \"false\"\n"),
+                                {"--diff"});
+  EXPECT_THAT(diff.out, HasSubstr("--- Service q-router on the cluster\n"));
+  EXPECT_THAT(diff.out,
+              HasSubstr("-                value: 'true'\n+                value: 'false'\n"));
+}
+
+// Files that leave the namespace open take that of the command line.
+TEST_F(DeployCommand, TheNamespace) {
+  const std::string open = With(kAibrixConfig, "app_namespace: llm\n", "");
+  EXPECT_THAT(Cli({"deploy", "-f", "-", "--dry-run"}, open).out, HasSubstr("namespace: default\n"));
+  EXPECT_THAT(Cli({"deploy", "-f", "-", "--dry-run", "-n", "team"}, open).out,
+              HasSubstr("namespace: team\n"));
+  const CliResult both =
+      Cli({"deploy", "-f", "-", "--dry-run", "-n", "team"}, std::string(kAibrixConfig));
+  EXPECT_EQ(both.code, kExitUnusable);
+  EXPECT_EQ(both.err,
+            "error: --namespace is team, but app_namespace in <stdin> is llm\n"
+            "hint: leave one of them out\n");
+}
+
+TEST_F(DeployCommand, TheVariableChoosesTheFramework) {
+  const ChangedEnvironment variable(::mindgate::testing::Variables{{"SERVING_FRAMEWORK", "ome"}});
+  const CliResult refused = Cli({"deploy", "-f", "-", "--dry-run"}, std::string(kAibrixConfig));
+  EXPECT_EQ(refused.code, kExitInvalidConfig);
+  EXPECT_THAT(refused.err, HasSubstr("(SERVING_FRAMEWORK=ome)"));
+}
+
+// --- delete --------------------------------------------------------------------------------------
+
+TEST_F(DeployCommand, DeleteAsksOrIsToldYes) {
+  Deploy(kAibrixConfig);
+  const std::vector<std::string> command = {"delete", "q", "-n", "llm", "-s", server.url()};
+  const auto with = [&command](std::vector<std::string> more) {
+    more.insert(more.begin(), command.begin(), command.end());
+    return Cli(more);
+  };
+  EXPECT_EQ(with({}).code, kExitUnusable);
+  EXPECT_THAT(with({"--dry-run"}).out, HasSubstr("StormService q would be deleted\n"));
+  const CliResult deleted = with({"--yes", "--no-wait"});
+  EXPECT_EQ(deleted.code, kExitDone) << deleted.err;
+  EXPECT_THAT(deleted.out, StartsWith("StormService q deleted\n"));
+  server.Remove(deploy::resources::kStormServices, "llm", "q");
+  EXPECT_EQ(with({"--yes"}).out,
+            "application q has no objects in namespace llm: nothing to delete\n");
+}
+
+// --- status --------------------------------------------------------------------------------------
+
+TEST_F(DeployCommand, StatusShowsAnApplication) {
+  const std::vector<std::string> command = {"status", "chat", "-n", "llm", "-s", server.url()};
+  Deploy(kOmeConfig, {"--timeout", "0s"});  // the store only
+  mindgate::testing::PlayDeployments(server, "llm", "chat");
+  Deploy(kOmeConfig);
+  EXPECT_EQ(Cli(command).code, kExitDenied);
+  mindgate::testing::PlayOme(server, "llm", "chat");
+  Json pod = server.Find(kube::resources::kPods, "llm", "chat-engine-0");
+  pod["status"]["containerStatuses"] = {
+      {{"name", "main"}, {"restartCount", 3}, {"state", {{"running", Json::object()}}}}};
+  server.Put(kube::resources::kPods, pod);
+  server.Put(kube::resources::kServices,
+             {{"metadata", {{"namespace", "llm"}, {"name", "chat-router"}}},
+              {"spec", {{"clusterIP", "10.0.0.9"}, {"ports", {{{"port", 8000}}}}}}});
+  server.Put(kube::resources::kEvents,
+             {{"metadata", {{"namespace", "llm"}, {"name", "e1"}}},
+              {"eventTime", "2026-01-01T00:00:00.000000Z"},
+              {"type", "Warning"},
+              {"reason", "Evicted"},
+              {"note", "the node ran out of memory"},
+              {"regarding", {{"kind", "Pod"}, {"name", "chat-engine-0"}}}});
+  const CliResult healthy = Cli(command);
+  EXPECT_EQ(healthy.code, kExitDone) << healthy.err;
+  ExpectGolden("tests/golden/deploy/status.txt.want", healthy.out);
+
+  pod["status"]["containerStatuses"][0]["state"] = {{"waiting", {{"reason", "CrashLoopBackOff"}}}};
+  pod["status"]["conditions"][0]["status"] = "False";
+  server.Put(kube::resources::kPods, pod);
+  auto as_json = command;
+  as_json.insert(as_json.end(), {"-o", "json"});
+  const CliResult failed = Cli(as_json);
+  EXPECT_EQ(failed.code, kExitDenied);
+  const Json status = *json::Decode(failed.out);
+  EXPECT_EQ(status["verdict"], "Failed");
+  EXPECT_EQ(status["reason"], "pod chat-engine-0: CrashLoopBackOff");
+  EXPECT_EQ(status["url"], "http://chat-router.llm.svc:8000");
+}
+
+// Without an application of that name the services under scaling rules are asked, as before.
+TEST_F(DeployCommand, StatusOfWhatIsNoApplication) {
+  const CliResult missing = Cli({"status", "nobody", "-n", "llm", "-s", server.url()});
+  EXPECT_EQ(missing.code, kExitDenied);
+  EXPECT_THAT(missing.err, HasSubstr("is under a scaling rule with jobID \"nobody\""));
+}
+
+}  // namespace
+}  // namespace mindgate::cli
