@@ -16,6 +16,7 @@
 #include "deploy/apply.h"
 #include "deploy/check.h"
 #include "deploy/config.h"
+#include "deploy/function.h"
 #include "deploy/plan.h"
 #include "deploy/preflight.h"
 #include "deploy/starter.h"
@@ -257,9 +258,24 @@ class Deployment {
   deploy::CheckedApplication checked_;
 };
 
+// A KRM function: a ResourceList in, a ResourceList out.
+int RunAsFunction(const DeployOptions& options, Streams& io) {
+  const auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!config) return kExitUnusable;
+  const offline::InputText input = std::move(offline::ReadInputs({"-"}, io.in).front());
+  const auto answer = deploy::RunFunction(input.text, *config, SystemClock().WallNow());
+  if (!answer.fault.empty()) {
+    PrintError(io.err, answer.fault);
+    return kExitUnusable;
+  }
+  io.out << answer.output;
+  return answer.failed ? kExitDenied : kExitDone;
+}
+
 }  // namespace
 
 int RunDeploy(const DeployOptions& options, Streams& io) {
+  if (options.function) return RunAsFunction(options, io);
   if (options.init) {
     io.out << deploy::StarterOf(*options.init);
     return kExitDone;
@@ -289,6 +305,10 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
       "Print a configuration to start from, and do nothing else");
   init->envname("MINDGATE_DEPLOY_INIT");
   SetChoices(*init, {"ome", "aibrix", "mindie"});
+  AddSwitch(*command, "--function", options->function,
+            "Be a KRM function: read a ResourceList with the configuration from standard input and "
+            "print it with the objects, for kustomize and kpt",
+            "DEPLOY_FUNCTION");
   AddDryRun(*command, options->dry_run,
             "Print the objects as YAML and change nothing: none, client (the default without a "
             "value) or server. client needs no cluster, server lets the API server try them",

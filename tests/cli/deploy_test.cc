@@ -161,6 +161,19 @@ TEST_F(DeployCommand, TheVariableChoosesTheFramework) {
   EXPECT_THAT(refused.err, HasSubstr("(SERVING_FRAMEWORK=ome)"));
 }
 
+TEST(DeployFunction, TakesAndGivesAResourceList) {
+  const std::string list =
+      "kind: ResourceList\nitems: []\nfunctionConfig:\n  metadata: {name: a}\n  spec:\n"
+      "    inference_service: {model_name: m, engine: {npu_num: 8}}\n";
+  const CliResult done = Cli({"deploy", "--function"}, list);
+  EXPECT_EQ(done.code, kExitDone);
+  EXPECT_THAT(done.out, HasSubstr("- apiVersion: ome.io/v1beta1\n"));
+  const CliResult faulty = Cli({"deploy", "--function"}, With(list, "npu_num: 8", "npu_num: 17"));
+  EXPECT_EQ(faulty.code, kExitDenied);
+  EXPECT_THAT(faulty.out, HasSubstr("severity: error"));
+  EXPECT_EQ(Cli({"deploy", "--function"}, "kind: List\n").code, kExitUnusable);
+}
+
 // --- delete --------------------------------------------------------------------------------------
 
 TEST_F(DeployCommand, DeleteAsksOrIsToldYes) {

@@ -1,0 +1,116 @@
+#include "deploy/function.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "deploy/check.h"
+#include "deploy/cluster.h"
+#include "deploy/config.h"
+#include "json/yaml.h"
+
+namespace mindgate::deploy {
+namespace {
+
+constexpr const char* kWarningPrefix = "warning: ";
+
+Json ResultOf(json::Issue issue, const std::string& severity) {
+  // "warning: " and "denied: " are what the severity says.
+  for (const std::string_view prefix :
+       {std::string_view(kWarningPrefix), std::string_view("denied: ")}) {
+    if (issue.message.starts_with(prefix)) issue.message.erase(0, prefix.size());
+  }
+  if (!issue.hint.empty()) issue.message += "; " + issue.hint;
+  Json result = {{"message", issue.message}, {"severity", severity}};
+  if (!issue.field.empty()) result["field"] = {{"path", issue.field}};
+  return result;
+}
+
+Json ReferenceTo(const Json& object) {
+  Json reference = {{"apiVersion", object.at("apiVersion")},
+                    {"kind", object.at("kind")},
+                    {"name", NameOf(object)}};
+  if (!NamespaceOf(object).empty()) reference["namespace"] = NamespaceOf(object);
+  return reference;
+}
+
+bool IsSame(const Json& a, const Json& b) {
+  return KindOf(a) == KindOf(b) && NameOf(a) == NameOf(b) && NamespaceOf(a) == NamespaceOf(b) &&
+         a.value("apiVersion", "") == b.value("apiVersion", "");
+}
+
+void Put(Json& items, const Json& object) {
+  const auto same = std::find_if(items.begin(), items.end(),
+                                 [&object](const Json& item) { return IsSame(item, object); });
+  if (same == items.end()) {
+    items.push_back(object);
+  } else {
+    *same = object;
+  }
+}
+
+// The configuration in a functionConfig.
+Json ConfigurationIn(const Json& function_config) {
+  Json configuration = function_config.value("spec", Json::object());
+  if (!configuration.is_object()) return configuration;
+  const auto fill = [&](const char* key, const std::string& value) {
+    if (!configuration.contains(key) && !value.empty()) configuration[key] = value;
+  };
+  fill("app_name", NameOf(function_config));
+  fill("app_namespace", NamespaceOf(function_config));
+  return configuration;
+}
+
+FunctionAnswer Answer(Json list, Json items, Json results) {
+  FunctionAnswer answer;
+  answer.failed = std::any_of(results.begin(), results.end(),
+                              [](const Json& result) { return result.at("severity") == "error"; });
+  if (!answer.failed) list["items"] = std::move(items);
+  if (!results.empty()) list["results"] = std::move(results);
+  answer.output = json::EncodeYaml(list);
+  return answer;
+}
+
+}  // namespace
+
+FunctionAnswer RunFunction(std::string_view resource_list, const schemas::Config& config,
+                           Time now) {
+  auto documents = json::DecodeCoreYaml(resource_list);
+  if (!documents) {
+    return {"",
+            "line " + std::to_string(documents.error().at.line) + ": " + documents.error().message};
+  }
+  if (documents->size() != 1 || KindOf(documents->front().value) != "ResourceList") {
+    return {"", "standard input is no ResourceList (config.kubernetes.io/v1)"};
+  }
+  Json list = std::move(documents->front().value);
+  Json items = list.value("items", Json::array());
+  Json results = Json::array();
+  const Json written = ConfigurationIn(list.value("functionConfig", Json::object()));
+  const auto read = ReadConfiguration(written, json::Positions());
+  if (!read) {
+    for (const json::Issue& issue : read.error().items()) {
+      results.push_back(ResultOf(issue, "error"));
+    }
+    return Answer(std::move(list), std::move(items), std::move(results));
+  }
+  const CheckedApplication checked = Check(*read, Render(read->application), config, {}, now);
+  for (const json::Issues* issues : {&read->warnings, &checked.overrides}) {
+    for (const json::Issue& issue : issues->items()) {
+      results.push_back(ResultOf(issue, "warning"));
+    }
+  }
+  for (const CheckFinding& finding : checked.findings) {
+    const bool audit = finding.finding.mode == schemas::Mode::kAudit && !finding.Denies();
+    Json result = ResultOf(IssueOf(finding, checked), finding.Denies() ? "error"
+                                                      : audit          ? "info"
+                                                                       : "warning");
+    result["resourceRef"] = ReferenceTo(checked.objects[finding.object].object);
+    results.push_back(std::move(result));
+  }
+  for (const RenderedObject& each : checked.objects) Put(items, each.object);
+  return Answer(std::move(list), std::move(items), std::move(results));
+}
+
+}  // namespace mindgate::deploy

@@ -1,0 +1,199 @@
+// One row for each defect of mindcluster-deploy's deploy tool that mindgate is known not to have:
+// what a user writes, and what comes of it. The rest of the defects are about a cluster or a
+// command; the tests of these name them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "deploy/check.h"
+#include "deploy/config.h"
+#include "deploy/render.h"
+#include "json/yaml.h"
+#include "support/deploy_configs.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using json::Json;
+using ::mindgate::testing::kAibrixConfig;
+using ::mindgate::testing::kOmeConfig;
+using ::mindgate::testing::With;
+
+// The first thing that is told of a configuration, without its place: "7: message".
+std::string FirstOf(const json::Issues& issues) {
+  if (issues.empty()) return "";
+  const json::Issue& issue = issues.items().front();
+  return std::to_string(issue.at.line) + ": " + issue.message;
+}
+
+std::string ToldOf(std::string_view text) {
+  const auto read = ReadConfiguration(text);
+  if (!read) return FirstOf(read.error());
+  if (!read->warnings.empty()) return FirstOf(read->warnings);
+  const CheckedApplication checked = Check(*read, Render(read->application), {}, {}, Time());
+  if (!checked.overrides.empty()) return FirstOf(checked.overrides);
+  for (const CheckFinding& finding : checked.findings) {
+    if (finding.finding.mode == schemas::Mode::kAudit) continue;
+    const json::Issue issue = IssueOf(finding, checked);
+    return std::to_string(issue.at.line) + ": " + issue.message;
+  }
+  return "";
+}
+
+struct DefectRow {
+  std::string defect;
+  std::string text;
+  std::string told;
+};
+
+TEST(Defects, WhatIsTold) {
+  const std::string decoder = "  decoder:\n    npu_num: 8\n    tp_size: 8\n";
+  const std::vector<DefectRow> rows = {
+      {"D5 and D8: an empty file is no Python error", "", "0: the file is empty"},
+      {"D8: unknown keys", With(kOmeConfig, decoder, "  decodr: {}\n"),
+       "10: unknown key \"decodr\""},
+      {"D8: true is no number",
+       With(kOmeConfig, "  router:\n", "  router:\n    min_replicas: true\n"),
+       "14: must be an integer, not a boolean"},
+      {"D9: a name that is none", With(kOmeConfig, "app_name: chat", "app_name: Chat"),
+       "1: \"Chat\" is no name of an application"},
+      {"D9: YAML in a value",
+       With(kOmeConfig, decoder, decoder + "    labels: {a: \"b\\nevil: yes\"}\n"),
+       "13: \"b\\nevil: yes\" is no value of a label"},
+      {"D12: one rule for max_replicas, and one text",
+       With(kOmeConfig, "  router:\n", "  router:\n    max_replicas: 65\n"), "14: 65 is too large"},
+      {"D13: a decoder needs a store", With(kOmeConfig, "mf_store:\n  image: r/store:1\n", ""),
+       "1: an application with engine and decoder needs a store, through which they find each "
+       "other"},
+      {"D13: an empty image", With(kOmeConfig, "  image: r/store:1\n", "  image: \"\"\n"),
+       "16: must not be empty"},
+      {"D15: another port than the runtimes have",
+       With(kOmeConfig, "  image: r/store:1\n", "  image: r/store:1\n  container_port: 9001\n"),
+       "17: warning: the runtimes of mindcluster-deploy connect to port 9000 of the store's "
+       "Service, "
+       "which leads to container_port: only a runtime with a port of its own needs another one"},
+      {"D15: a probe of a path",
+       With(kOmeConfig, "  image: r/store:1\n",
+            "  image: r/store:1\n  liveness_probe: {path: /health}\n"),
+       "17: warning: the store speaks no HTTP, so that a probe of a path never succeeds: the port "
+       "is "
+       "tried instead"},
+      {"D16: two stores",
+       With(kOmeConfig, "  image: r/store:1\n", "  image: r/store:1\n  replicas: 2\n"),
+       "17: 2 is too large"},
+      {"D19: no router", With(kOmeConfig, "  router:\n    image: r/s:1\n", ""),
+       "3: an application with engine and decoder needs a router: without the block OME makes "
+       "none, "
+       "and nothing leads requests from the one to the other"},
+      {"D25: the default of distributed_dp counts",
+       With(kAibrixConfig, "  routing:\n    image: vllm-ascend:1\n", ""),
+       "3: distributed_dp is \"true\", also where it is left out: then every instance serves on "
+       "several ports and needs a router in front"},
+      {"D26: ranks that cannot be divided", With(kAibrixConfig, "dp_size: 4\n", "dp_size: 5\n"),
+       "13: dp_size 5 cannot be divided among the pods of an instance: podGroupSize is 2"},
+      {"D26: ranks and NPUs", With(kAibrixConfig, "dp_size: 4\n", "dp_size: 2\n"),
+       "13: warning: dp_size * tp_size is 8, but an instance has 16 NPUs (npu_num * podGroupSize)"},
+      {"D27: decode is missing",
+       With(kAibrixConfig,
+            "  decode:\n    podGroupSize: 2\n    dp_size: 4\n    tp_size: 4\n    npu_num: 8\n"
+            "    image: vllm-ascend:1\n",
+            ""),
+       "3: \"decode\" is missing"},
+      {"D28: a default is replaced",
+       With(kOmeConfig, decoder, decoder + "    labels: {pod-rescheduling: \"off\"}\n"),
+       "13: warning: \"pod-rescheduling\" replaces \"on\", which mindgate writes"},
+      {"D29: a key that is nearly right",
+       With(kOmeConfig, decoder, decoder + "    labels: {subHeathyStrategy: forceExit}\n"),
+       "13: warning: InferenceService chat: MG067 misspelled-key: "
+       "spec.decoder.labels.subHeathyStrategy: "
+       "no component reads \"subHeathyStrategy\", did you mean \"subHealthyStrategy\"? As it is, "
+       "it "
+       "has no effect"},
+      {"D41: null is no namespace", With(kOmeConfig, "app_namespace: llm", "app_namespace: null"),
+       "2: must be a string, not null"},
+      {"D42: numbers in maps of strings",
+       With(kOmeConfig, decoder, decoder + "    labels: {a: 010}\n"),
+       "13: must be a string: without quotes YAML reads an integer, 10"},
+      {"D42: on is a word",
+       With(kOmeConfig, decoder, decoder + "    labels: {pod-rescheduling: on}\n"), ""},
+  };
+  for (const DefectRow& row : rows) EXPECT_EQ(ToldOf(row.text), row.told) << row.defect;
+}
+
+// The value at a path of the object of a kind; null when there is none.
+Json ValueIn(std::string_view text, const std::string& kind, const std::string& pointer) {
+  const auto read = ReadConfiguration(text);
+  if (!read) {
+    ADD_FAILURE() << json::Render(read.error(), "app.yaml", text);
+    return nullptr;
+  }
+  const CheckedApplication checked = Check(*read, Render(read->application), {}, {}, Time());
+  for (const RenderedObject& each : checked.objects) {
+    const Json::json_pointer at(pointer);
+    if (each.Kind() == kind && each.object.contains(at)) return each.object[at];
+  }
+  return nullptr;
+}
+
+struct ValueRow {
+  std::string defect;
+  std::string text;
+  std::string kind;
+  std::string pointer;
+  Json want;
+};
+
+TEST(Defects, WhatIsRendered) {
+  const std::string bare = R"(app_name: a
+inference_service:
+  model_name: m
+  engine: {}
+  decoder: {pod_num: 2, min_replicas: 3}
+  router: {env_vars: {A: b}}
+mf_store: {image: "s:1"}
+)";
+  const std::string runner = "/spec/engine/runner";
+  const std::string role = "/spec/template/spec/roles/0/template";
+  const std::vector<ValueRow> rows = {
+      {"D10: documented defaults", bare, "InferenceService", "/spec/engine/maxReplicas", 1},
+      {"D10: one NPU", bare, "InferenceService", runner + "/resources/limits/huawei.com~1Ascend910",
+       1},
+      {"D10: no image, not null", bare, "InferenceService", runner + "/image", nullptr},
+      {"D11: a gang size always", bare, "InferenceService",
+       "/spec/engine/annotations/huawei.com~1schedule_minAvailable", "1"},
+      {"D14: one port", bare, "Deployment", "/spec/template/spec/containers/0/env/1/value", "9000"},
+      {"D15: probes of the port", bare, "Deployment",
+       "/spec/template/spec/containers/0/readinessProbe/tcpSocket/port", 9000},
+      {"D17: labels of our own", bare, "Deployment",
+       "/metadata/labels/app.kubernetes.io~1managed-by", "mindgate-deploy"},
+      {"D19: variables of the router", bare, "InferenceService", "/spec/router/runner/env/0/value",
+       "b"},
+      {"D21: no gang size for several pods", bare, "InferenceService",
+       "/spec/decoder/annotations/huawei.com~1schedule_minAvailable", nullptr},
+      {"D22: what the documents ask for", std::string(kAibrixConfig), "StormService",
+       role + "/spec/restartPolicy", "Never"},
+      {"D23: another NPU and another port",
+       With(kAibrixConfig, "  prefill:\n",
+            "  npu_resource: huawei.com/npu\n  server_port: 9090\n  prefill:\n"),
+       "StormService", role + "/spec/containers/0/resources/limits/huawei.com~1npu", 8},
+      {"D23: scripts from a ConfigMap",
+       With(kAibrixConfig, "  prefill:\n", "  scripts_config_map: s\n  prefill:\n"), "StormService",
+       role + "/spec/volumes/2/configMap/name", "s"},
+      {"D24: the devices of the pod", std::string(kAibrixConfig), "StormService",
+       role + "/spec/containers/0/env/10/name", "ASCEND_VISIBLE_DEVICES"},
+      {"D39: an entry", std::string(kAibrixConfig), "StormService",
+       "/spec/template/spec/roles/2/template/spec/containers/0/readinessProbe/tcpSocket/port",
+       8080},
+      {"D41: the default namespace", bare, "InferenceService", "/metadata/namespace", "default"},
+      {"D42: on stays on", With(kOmeConfig, "  router:\n", "  router:\n    labels: {answer: on}\n"),
+       "InferenceService", "/spec/router/labels/answer", "on"},
+  };
+  for (const ValueRow& row : rows) {
+    EXPECT_EQ(ValueIn(row.text, row.kind, row.pointer), row.want) << row.defect;
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::deploy

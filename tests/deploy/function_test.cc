@@ -1,0 +1,90 @@
+#include "deploy/function.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "deploy/cluster.h"
+#include "support/objects.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using ::mindgate::testing::Yaml;
+using ::testing::ElementsAre;
+
+std::vector<std::string> TitlesIn(const Json& list) {
+  std::vector<std::string> titles;
+  for (const Json& item : list.at("items")) titles.push_back(TitleOf(item));
+  return titles;
+}
+
+constexpr std::string_view kList = R"(apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+items:
+- {apiVersion: v1, kind: Service, metadata: {name: chat-router, namespace: llm}, spec: {old: "yes"}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: other}, data: {answer: "on"}}
+functionConfig:
+  apiVersion: mindgate.io/v1alpha1
+  kind: Application
+  metadata: {name: chat, namespace: llm}
+  spec:
+    storm_service:
+      model_name: qwen
+      model_path: /m
+      distributed_dp: "false"
+      prefill: {image: "v:1", npu_num: 8, tp_size: 8, labels: {pod-rescheduling: on}}
+      decode: {image: "v:1", npu_num: 8, tp_size: 8}
+      routing: {image: "v:1"}
+)";
+
+TEST(Function, RendersIntoTheItems) {
+  const FunctionAnswer answer = RunFunction(kList, {}, Time());
+  EXPECT_FALSE(answer.failed) << answer.output;
+  const Json list = Yaml(answer.output);
+  EXPECT_THAT(TitlesIn(list),
+              ElementsAre("Service chat-router", "ConfigMap other", "Service chat-prefill-0",
+                          "Service chat-decode-0", "StormService chat"));
+  EXPECT_FALSE(list["items"][0]["spec"].contains("old"));
+  EXPECT_EQ(list["items"][1]["data"]["answer"], "on");
+  EXPECT_FALSE(list.contains("results")) << list["results"];
+  // Its own output again changes nothing.
+  EXPECT_EQ(RunFunction(answer.output, {}, Time()).output, answer.output);
+}
+
+TEST(Function, FaultsAreResultsAndLeaveTheItems) {
+  std::string text(kList);
+  text.replace(text.find("npu_num: 8"), 10, "npu_nums: 8");
+  const FunctionAnswer answer = RunFunction(text, {}, Time());
+  EXPECT_TRUE(answer.failed);
+  const Json list = Yaml(answer.output);
+  EXPECT_THAT(TitlesIn(list), ElementsAre("Service chat-router", "ConfigMap other"));
+  EXPECT_EQ(list["results"], Json::parse(R"([{"severity": "error",
+                             "message": "unknown key \"npu_nums\"; did you mean \"npu_num\"?",
+                             "field": {"path": "storm_service.prefill.npu_nums"}}])"));
+}
+
+TEST(Function, WhatARuleDeniesNamesItsObject) {
+  std::string text(kList);
+  text.replace(text.find("pod-rescheduling: on"), 20, "fault-scheduling: Force");
+  const FunctionAnswer answer = RunFunction(text, {}, Time());
+  EXPECT_TRUE(answer.failed);
+  const Json results = Yaml(answer.output)["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0]["severity"], "warning");
+  EXPECT_EQ(results[1]["severity"], "error");
+  EXPECT_EQ(
+      results[1]["resourceRef"],
+      Json::parse(R"({"apiVersion": "orchestration.aibrix.ai/v1alpha1", "kind": "StormService",
+                            "namespace": "llm", "name": "chat"})"));
+}
+
+TEST(Function, OtherInputIsRefused) {
+  EXPECT_EQ(RunFunction("a: [", {}, Time()).fault,
+            "line 1: did not find expected node content while parsing a flow node");
+  EXPECT_EQ(RunFunction("kind: List\n", {}, Time()).fault,
+            "standard input is no ResourceList (config.kubernetes.io/v1)");
+}
+
+}  // namespace
+}  // namespace mindgate::deploy
