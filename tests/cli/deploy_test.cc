@@ -218,7 +218,7 @@ TEST_F(DeployCommand, StatusShowsAnApplication) {
               {"regarding", {{"kind", "Pod"}, {"name", "chat-engine-0"}}}});
   const CliResult healthy = Cli(command);
   EXPECT_EQ(healthy.code, kExitDone) << healthy.err;
-  ExpectGolden("tests/golden/deploy/status.txt.want", healthy.out);
+  ExpectGolden("tests/golden/deploy/status.txt", healthy.out);
 
   pod["status"]["containerStatuses"][0]["state"] = {{"waiting", {{"reason", "CrashLoopBackOff"}}}};
   pod["status"]["conditions"][0]["status"] = "False";

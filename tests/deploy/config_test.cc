@@ -151,7 +151,7 @@ TEST(ReadConfiguration, TellsWhatIsWrong) {
   std::string told;
   for (const ConfigCase& c : cases)
     told += "=== " + c.name + "\n" + Told(c.text, c.fallback) + "\n";
-  ExpectGolden("tests/golden/deploy/config.want", told);
+  ExpectGolden("tests/golden/deploy/config.txt", told);
 }
 
 TEST(ReadConfiguration, AcceptsTheSamplesOfMindclusterDeploy) {

@@ -40,13 +40,13 @@ std::string YamlOf(const std::vector<RenderedObject>& objects) {
 
 TEST(Render, TheSamplesOfMindclusterDeploy) {
   for (const std::string name : {"isvc-config", "stormservice-config"}) {
-    ExpectGolden("tests/golden/deploy/" + name + ".want",
+    ExpectGolden("tests/golden/deploy/" + name + ".txt",
                  YamlOf(Rendered(ReadSource("tests/fixtures/deploy/" + name + ".yaml"))));
   }
 }
 
 TEST(Render, AMindieService) {
-  ExpectGolden("tests/golden/deploy/mindie.want",
+  ExpectGolden("tests/golden/deploy/mindie.txt",
                YamlOf(Rendered(With(With(kMindieConfig, "  prefill:\n",
                                          "  priority_classes: true\n"
                                          "  service: {node_port: 31020}\n"
@@ -142,7 +142,7 @@ TEST(Check, TheSamplesOfMindclusterDeployWithWhatIsWrongInThem) {
     told +=
         "=== " + name + "\n" + FindingsOf(ReadSource("tests/fixtures/deploy/" + name + ".yaml"));
   }
-  ExpectGolden("tests/golden/deploy/samples-findings.want", told);
+  ExpectGolden("tests/golden/deploy/samples-findings.txt", told);
 }
 
 }  // namespace

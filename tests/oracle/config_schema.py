@@ -55,6 +55,11 @@ VALUES = (
         [ROW], [dict(ROW, podChips=[])], [dict(ROW, podChips=[0, 1025, "1"])],
         [without(ROW, "nodeChips")], [dict(ROW, superPod="yes", schedulePolicy="")],
         [dict(ROW, superPod="on", wholeNodesWhenDistributed=False)], [dict(ROW, superPod=0)], [None])]
+    + [{"rescheduling": v} for v in (
+        {}, None, {"mode": "takeover"}, {"mode": False}, {"mode": "on"}, {"takeoverAfter": "90s"},
+        {"takeoverAfter": 0}, {"escalateAfter": "6"}, {"restartsPerMinute": 0},
+        {"maxFaultyNodes": 101}, {"isolateNodes": "on"}, {"faultSource": "volcano"}, {"what": 1},
+    )]
     + [{"elasticScaling": v} for v in (
         None, {}, [], {"mode": "enforce", "rebalance": False, "upstreamCounts": True},
         {"mode": "on"}, {"mode": None}, {"reservation": 0}, {"coolDown": 86401, "rebalanceAfter": 1.5},
