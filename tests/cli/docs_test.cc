@@ -10,7 +10,9 @@
 #include <sstream>
 
 #include "base/time.h"
+#include "kube/fake_api_server.h"
 #include "support/cli.h"
+#include "support/deploy_cluster.h"
 #include "support/golden.h"
 #include "support/places.h"
 #include "support/temp_folder.h"
@@ -23,11 +25,14 @@ using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::Shell;
 using ::mindgate::testing::TempFolder;
 
-// With the binary under test first in PATH. Long lines of output stay as they are.
-std::string OutputOf(const std::string& command, const TempFolder& folder) {
+// With the binary under test first in PATH, and with `server` as the cluster. Long lines of output
+// stay as they are.
+std::string OutputOf(const std::string& command, const TempFolder& folder,
+                     const std::string& server) {
   const std::filesystem::path binary = ::mindgate::testing::Program();
   return Shell("cd '" + folder.path() + "' && PATH='" + binary.parent_path().string() +
-               "':$PATH && unset NO_COLOR && { " + command + "\n} 2>&1")
+               "':$PATH && unset NO_COLOR && export MINDGATE_SERVER='" + server + "' && { " +
+               command + "\n} 2>&1")
       .out;
 }
 
@@ -56,7 +61,7 @@ std::string Steady(std::string text) {
 
 // The document as it would be if every block held what its commands print now. Outputs that differ
 // only in what is different each time stay.
-std::string Refreshed(const std::string& document, int& commands) {
+std::string Refreshed(const std::string& document, int& commands, const std::string& server = "") {
   const TempFolder folder;
   std::filesystem::create_symlink(std::string(::mindgate::testing::SourceFolder()) + "/examples",
                                   folder / "examples");
@@ -77,7 +82,7 @@ std::string Refreshed(const std::string& document, int& commands) {
     } else if (in_block && line.starts_with("$ ")) {
       end_command();
       out += line + "\n";
-      given = OutputOf(line.substr(2), folder);
+      given = OutputOf(line.substr(2), folder, server);
       ++commands;
     } else if (!in_block || line == "```") {
       end_command();
@@ -106,14 +111,18 @@ TEST(Refreshed, KeepsOutputsThatDifferOnlyInTimes) {
 class Documents : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Documents, PrintWhatTheyShow) {
+  kube::testing::FakeApiServer server;  // without controllers
+  mindgate::testing::Install(server);
+  const bool on_cluster = std::string_view(GetParam()) == "docs/deploy.md";
   int commands = 0;
-  ExpectGolden(GetParam(), Refreshed(ReadSource(GetParam()), commands));
+  ExpectGolden(GetParam(),
+               Refreshed(ReadSource(GetParam()), commands, on_cluster ? server.url() : ""));
   EXPECT_GT(commands, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Documents,
                          ::testing::Values("README.md", "docs/user-guide.md", "docs/operations.md",
-                                           "docs/faults.md"),
+                                           "docs/faults.md", "docs/deploy.md"),
                          [](const auto& document) {
                            std::string name;
                            for (const char c : std::string_view(document.param)) {
@@ -126,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(All, Documents,
 TEST(Links, OfAllDocumentsExist) {
   int links = 0;
   for (const char* name : {"README.md", "docs/user-guide.md", "docs/operations.md",
-                           "docs/HACKING.md", "docs/faults.md", "CHANGELOG.md"}) {
+                           "docs/HACKING.md", "docs/faults.md", "docs/deploy.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(::mindgate::testing::SourcePath(name)).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {
