@@ -16,7 +16,10 @@ GATE = "mindgate.io/elastic-scaling"
 K = "huawei.com/schedule_minAvailable"
 VALUES = {
     "namespaceSelector": {"matchLabels": {"no": "where"}},
-    "config": {"elasticScaling": {"mode": "enforce", "rebalance": "enforce"}},
+    "config": {
+        "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
+        "rescheduling": {"mode": "enforce", "isolateNodes": True},
+    },
     "watcher": {"admissionPolicy": {"enabled": True}},
 }
 PARTS = ("watcher-rbac", "watcher-policy", "mutating-webhook", "validating-webhook")
@@ -28,6 +31,8 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "the CA that it replaces": (CONFIGURATION, "json", [{"op": "remove", "path": "/webhooks/1/clientConfig/caBundle"}]),
     "its Namespace as owner": (CONFIGURATION, "json", [{"op": "add", "path": "/metadata/ownerReferences", "value": "OWNER"}]),
     "its gate": ("pod/gated", "json", [{"op": "remove", "path": "/spec/schedulingGates/1"}]),
+    "the mark of a Pod": ("pod/gated", "merge", {"metadata": {"annotations": {"huawei.com/pod-status": "Unhealthy-CardUnhealthy"}}}),
+    "its taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "mindgate.io/faulty", "effect": "NoSchedule"}]}}),
     "the size of a gang": (
         "podgroup/gang",
         "merge",
@@ -38,7 +43,8 @@ WRITES: dict[str, tuple[str, str, Any]] = {
 CA_ONLY = "The watcher of mindgate may change only clientConfig.caBundle of a webhook."
 OWNERS = "may make only Namespace"
 METADATA = "may change only ownerReferences among the metadata of a webhook configuration"
-GATES_ONLY = "The watcher of mindgate may change only the scheduling gates of a Pod."
+GATES_ONLY = "The watcher of mindgate may change only the scheduling gates and the annotation huawei.com/pod-status of a Pod."
+ITS_TAINT = "The watcher of mindgate may change only the taint mindgate.io/faulty of a Node."
 ITS_GATE = f"The watcher of mindgate may remove only the scheduling gate {GATE} of a Pod."
 ANNOTATIONS = "The watcher of mindgate may change only annotations of a PodGroup."
 ITS_ANNOTATIONS = f"may change only the annotations {K} and mindgate.io/gang-repair"
@@ -90,6 +96,9 @@ REFUSED: dict[str, tuple[str, str, Any, str]] = {
         GATES_ONLY,
     ),
     "the node of a Pod": ("pod/gated", "merge", {"spec": {"nodeSelector": {"a": "b"}}}, GATES_ONLY),
+    "another taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "other", "effect": "NoSchedule"}]}}, ITS_TAINT),
+    "a Node that is cordoned": ("node/npu-0", "merge", {"spec": {"unschedulable": True}}, ITS_TAINT),
+    "a label of a Node": ("node/npu-0", "merge", {"metadata": {"labels": {"a": "b"}}}, ITS_TAINT),
     "a label of a PodGroup": ("podgroup/gang", "merge", {"metadata": {"labels": {"a": "b"}}}, ANNOTATIONS),
     "the members of a PodGroup": ("podgroup/gang", "merge", {"spec": {"minMember": 9}}, ANNOTATIONS),
     "another annotation of a PodGroup": ("podgroup/gang", "merge", {"metadata": {"annotations": {"a": "b"}}}, ITS_ANNOTATIONS),
@@ -156,7 +165,8 @@ def watcher(cluster: Cluster) -> Iterator[Watcher]:
     cluster.kubectl("create", "role", "reader", "--verb=get", "--resource=podgroups.scheduling.volcano.sh")
     account = f"--serviceaccount={cluster.namespace}:probe-mindgate-watcher"
     cluster.kubectl("create", "rolebinding", "reader", "--role=reader", account)
-    cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), pod("foreign"), group])
+    of_gang = pod("of-gang", annotations={"scheduling.k8s.io/group-name": "gang"})
+    cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group])
     # The API server takes up policies and Roles a moment later.
     wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy"][:3]), "the policies of the watcher")
     wait_for(lambda: ITS_GATE in watcher.patch(*REFUSED["all gates"][:3]), "the policy about pods")
@@ -189,6 +199,7 @@ def evict(watcher: Watcher, name: str, query: str) -> str:
 def test_what_the_watcher_does_is_allowed(watcher: Watcher) -> None:
     assert {name: watcher.patch(*write) for name, write in WRITES.items()} == dict.fromkeys(WRITES, "")
     assert watcher.ask("delete", "pod", "gated") == ""
+    assert watcher.ask("delete", "pod", "of-gang") == ""
     assert evict(watcher, "gated", "?dryRun=All") == ""
     assert create_secret(watcher, "probe-mindgate-tls") == ""
 
@@ -220,10 +231,10 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Watcher) -> None
             for each in cluster.items("validatingadmissionpolicies")
             if each["metadata"]["name"].startswith("probe-mindgate-watcher-")
         ]
-        assert len(policies) == 5 and all("typeChecking" in each.get("status", {}) for each in policies)
+        assert len(policies) == 6 and all("typeChecking" in each.get("status", {}) for each in policies)
         return [each["status"]["typeChecking"] for each in policies]
 
-    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 5
+    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 6
 
 
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Watcher) -> None:
