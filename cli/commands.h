@@ -31,6 +31,8 @@ void AddConfig(CLI::App& parent, Streams& io, int& exit_code);
 void AddWebhook(CLI::App& parent, Streams& io, int& exit_code);
 void AddDeploy(CLI::App& parent, Streams& io, int& exit_code);
 void AddDelete(CLI::App& parent, Streams& io, int& exit_code);
+void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code);
+void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code);
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code);
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code);
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code);

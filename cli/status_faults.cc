@@ -10,6 +10,7 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/connection.h"
+#include "cli/snapshot.h"
 #include "cli/status_print.h"
 #include "watcher/rescheduling/survey.h"
 
@@ -252,28 +253,26 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  const auto survey = watcher::rescheduling::TakeSurvey(connection->client(), {});
-  if (!survey) {
-    PrintError(io.err, "faults cannot be read: " + survey.error().message,
-               "it takes the rights to list ConfigMaps in mindx-dl and kube-system, nodes, and "
-               "the pods and PodGroups of all namespaces");
-    return kExitUnusable;
-  }
+  const auto snapshot =
+      ReadCluster(connection->client(), clock.WallNow(), {.scaling_rules = false}, io);
+  if (!snapshot) return kExitUnusable;
+  const Survey survey =
+      watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));
   const WarningSink warn = PrintWarnings(io.err);
-  for (const std::string& problem : survey->problems) warn(problem);
+  for (const std::string& problem : survey.problems) warn(problem);
   const Paint paint(options.color, io.out_is_terminal);
   return PrintOutput(options.output,
-                     {.document = [&] { return FaultJson(*survey); },
+                     {.document = [&] { return FaultJson(survey); },
                       .names =
                           [&] {
                             std::vector<std::string> names;
-                            for (const std::string& node : NodesOf(*survey)) {
+                            for (const std::string& node : NodesOf(survey)) {
                               names.push_back("node/" + node);
                             }
                             return names;
                           },
                       .text = [&](std::ostream& out,
-                                  bool) { PrintFaultTable(*survey, clock.WallNow(), paint, out); }},
+                                  bool) { PrintFaultTable(survey, clock.WallNow(), paint, out); }},
                      io);
 }
 

@@ -76,6 +76,24 @@ inline constexpr std::string_view kDefaultScheduler = "default-scheduler";
 inline constexpr std::string_view kGroupMinMember = "scheduling.volcano.sh/group-min-member";
 inline constexpr std::string_view kPodGroupAnnotation = "scheduling.k8s.io/group-name";
 
+// Labels by which controllers tell the pods of one instance: LeaderWorkerSet
+// (pkg/webhooks/pod_webhook.go) and infer-operator (component/infer-operator/pkg/common).
+inline constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
+inline constexpr std::string_view kLwsGroup = "leaderworkerset.sigs.k8s.io/group-index";
+inline constexpr std::string_view kLwsRevision =
+    "leaderworkerset.sigs.k8s.io/template-revision-hash";
+inline constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";  // an annotation
+inline constexpr std::string_view kInferServiceName = "infer.huawei.com/inferservice-name";
+inline constexpr std::string_view kInstanceSetName = "infer.huawei.com/instanceset-name";
+inline constexpr std::string_view kInstanceSetIndex = "infer.huawei.com/instanceset-index";
+// The deployment controller adds it to a ReplicaSet's name and to its pods.
+inline constexpr std::string_view kTemplateHash = "pod-template-hash";
+
+// Annotations of nodes, written by the device plugin: the chips, {"Ascend910-0": {...}}, and the
+// number of the super pod.
+inline constexpr std::string_view kBaseDeviceInfos = "baseDeviceInfos";
+inline constexpr std::string_view kSuperPodId = "superPodID";
+
 // OME.
 inline constexpr std::string_view kOmeAutoscalerClass = "ome.io/autoscalerClass";
 inline constexpr std::string_view kOmeInferenceService =

@@ -41,8 +41,8 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
     const char* want;
   } cases[] = {
       {{""},
-       "apply explain test simulate config webhook watch deploy delete status release-gates certs "
-       "doctor version "
+       "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
+       "release-gates certs doctor version "
        "completion help :4"},
       {{"co"}, "config completion :4"},
       {{"config", ""}, "validate schema defaults :4"},
@@ -51,8 +51,9 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"certs", "rotate", "--output", ""}, "text json :4"},
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
-       "apply explain test simulate config webhook watch deploy delete status release-gates certs "
-       "doctor version "
+       "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
+       "release-gates "
+       "certs doctor version "
        "completion help :4"},
       {{"help", "config", "v"}, "validate :4"},
       {{"apply", "--na"}, "--namespace --namespace-labels :4"},
@@ -77,8 +78,9 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "scheduler-n"}, "scheduler-not-volcano scheduler-name :4"},
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
       {{"nothing", ""},
-       "apply explain test simulate config webhook watch deploy delete status release-gates certs "
-       "doctor version "
+       "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
+       "release-gates "
+       "certs doctor version "
        "completion help :4"},
   };
   for (const auto& c : cases) EXPECT_EQ(Offered(c.words), c.want) << c.words.back();

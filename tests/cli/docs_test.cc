@@ -122,7 +122,7 @@ TEST_P(Documents, PrintWhatTheyShow) {
 
 INSTANTIATE_TEST_SUITE_P(All, Documents,
                          ::testing::Values("README.md", "docs/user-guide.md", "docs/operations.md",
-                                           "docs/faults.md", "docs/deploy.md"),
+                                           "docs/faults.md", "docs/deploy.md", "docs/what-if.md"),
                          [](const auto& document) {
                            std::string name;
                            for (const char c : std::string_view(document.param)) {
@@ -134,8 +134,9 @@ INSTANTIATE_TEST_SUITE_P(All, Documents,
 // Links to files of the repository lead somewhere.
 TEST(Links, OfAllDocumentsExist) {
   int links = 0;
-  for (const char* name : {"README.md", "docs/user-guide.md", "docs/operations.md",
-                           "docs/HACKING.md", "docs/faults.md", "docs/deploy.md", "CHANGELOG.md"}) {
+  for (const char* name :
+       {"README.md", "docs/user-guide.md", "docs/operations.md", "docs/HACKING.md",
+        "docs/faults.md", "docs/deploy.md", "docs/what-if.md", "CHANGELOG.md"}) {
     const std::string text = ReadSource(name);
     const auto folder = std::filesystem::path(::mindgate::testing::SourcePath(name)).parent_path();
     for (size_t at = 0; (at = text.find("](", at)) != std::string::npos;) {

@@ -21,9 +21,10 @@ struct Program {
   CLI::App app{"", "mindgate"};
 
   Program() {
-    for (const auto add : {AddApply, AddExplain, AddTest, AddSimulate, AddConfig, AddWebhook,
-                           AddWatch, AddDeploy, AddDelete, AddStatus, AddReleaseGates, AddCerts,
-                           AddDoctor, AddVersion, AddHelp, AddCompletion}) {
+    for (const auto add :
+         {AddApply, AddExplain, AddTest, AddSimulate, AddConfig, AddWebhook, AddWatch, AddDeploy,
+          AddDelete, AddStatus, AddWhatIf, AddSnapshot, AddReleaseGates, AddCerts, AddDoctor,
+          AddVersion, AddHelp, AddCompletion}) {
       add(app, io, exit_code);
     }
   }

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <set>
-#include <stop_token>
 #include <string>
 #include <vector>
 
-#include "kube/client.h"
 #include "watcher/faults/node_faults.h"
 #include "watcher/rescheduling/response.h"
+#include "watcher/snapshot/snapshot.h"
 
 namespace mindgate::watcher::rescheduling {
 
@@ -24,22 +23,29 @@ struct SurveyedJob {
   std::string pod_group;
   std::vector<Task> tasks;  // by name
   Response response;
+  FaultPolicy policy{};
+  std::vector<FaultType> types{};  // of the tasks
 };
 
-// The faults of a cluster at one moment, and what they lead to.
-struct Survey {
+// The faults of a cluster at one moment.
+struct SurveyedFaults {
   // Who told: ClusterD for all nodes, or, where it is absent, each node for itself.
   bool by_clusterd = false;
   size_t reports = 0;            // ConfigMaps that were read
   faults::FaultsByNode nodes{};  // those that are not clean
   std::set<std::string, std::less<>> not_ready{};
-  std::vector<SurveyedPod> pods{};      // by namespace and name
-  std::vector<SurveyedJob> jobs{};      // likewise
   std::vector<std::string> problems{};  // what could not be understood, for people
 };
 
-// Reads it in pages, and keeps what concerns faults. The fault is that of the first list that
-// cannot be read; a cluster without PodGroups has no jobs.
-kube::Answer<Survey> TakeSurvey(kube::Client& client, const std::stop_token& stop);
+// And what they lead to.
+struct Survey : SurveyedFaults {
+  std::vector<SurveyedPod> pods{};  // by namespace and name
+  std::vector<SurveyedJob> jobs{};  // likewise
+};
+
+SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot);
+
+// What becomes of the pods if these are the faults, whatever the reports of the snapshot say.
+Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults);
 
 }  // namespace mindgate::watcher::rescheduling

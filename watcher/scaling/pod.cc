@@ -15,22 +15,10 @@ namespace {
 
 using json::Value;
 
-// LeaderWorkerSet (pkg/webhooks/pod_webhook.go) and infer-operator
-// (component/infer-operator/pkg/common) tell the pods of one instance by these labels.
-constexpr std::string_view kLwsRevision = "leaderworkerset.sigs.k8s.io/template-revision-hash";
-constexpr std::string_view kLwsSize = "leaderworkerset.sigs.k8s.io/size";  // an annotation
-constexpr std::string_view kLwsName = "leaderworkerset.sigs.k8s.io/name";
-constexpr std::string_view kLwsGroup = "leaderworkerset.sigs.k8s.io/group-index";
-constexpr std::string_view kInferService = "infer.huawei.com/inferservice-name";
-constexpr std::string_view kInstanceSet = "infer.huawei.com/instanceset-name";
-constexpr std::string_view kInstanceIndex = "infer.huawei.com/instanceset-index";
-
 // Kinds whose pods start and end together.
 constexpr std::array<std::string_view, 3> kGangs = {"AscendJob", "Job", "PodSet"};
 
 constexpr std::string_view kVolcanoGroup = "batch.volcano.sh";
-// The deployment controller adds it to a ReplicaSet's name and to its pods.
-constexpr std::string_view kTemplateHash = "pod-template-hash";
 
 const Value* ControllerOf(const Value* metadata) {
   const Value* owners = json::Find(metadata, "ownerReferences");
@@ -54,25 +42,25 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
     pod.instance = std::string(kind) + "/" + of + "-" + at;
     return true;
   };
-  if (indexed("LeaderWorkerSet", json::TextAt(labels, {kLwsName}), kLwsGroup)) return;
+  if (indexed("LeaderWorkerSet", json::TextAt(labels, {schemas::kLwsName}), schemas::kLwsGroup)) return;
   // The set's own name is that of the role, which other InferServices have too.
-  const std::string service = json::TextAt(labels, {kInferService});
-  std::string set = json::TextAt(labels, {kInstanceSet});
+  const std::string service = json::TextAt(labels, {schemas::kInferServiceName});
+  std::string set = json::TextAt(labels, {schemas::kInstanceSetName});
   if (!service.empty() && !set.empty()) set.insert(0, service + "-");
-  if (indexed("InstanceSet", set, kInstanceIndex)) return;
+  if (indexed("InstanceSet", set, schemas::kInstanceSetIndex)) return;
   pod.instance = "Pod/" + pod.name;
 }
 
 // Deployments and LeaderWorkerSets can make pods of a new template before those of the old one go
 // (maxSurge); StatefulSets and the rest replace them one by one.
 void ReadRevision(const Value* labels, const Value* metadata, PodState& pod) {
-  if (const std::string set = json::TextAt(labels, {kLwsName}); !set.empty()) {
+  if (const std::string set = json::TextAt(labels, {schemas::kLwsName}); !set.empty()) {
     pod.workload = "LeaderWorkerSet/" + set;
-    pod.revision = json::TextAt(labels, {kLwsRevision});
+    pod.revision = json::TextAt(labels, {schemas::kLwsRevision});
     return;
   }
   const Value* owner = ControllerOf(metadata);
-  const std::string hash = json::TextAt(labels, {kTemplateHash});
+  const std::string hash = json::TextAt(labels, {schemas::kTemplateHash});
   if (owner == nullptr || hash.empty() || json::TextAt(owner, {"kind"}) != "ReplicaSet") return;
   const std::string set = json::TextAt(owner, {"name"});
   if (!set.ends_with("-" + hash)) return;
@@ -145,7 +133,7 @@ std::vector<json::Projection::Path> PodFields() {
           {"spec", "schedulingGates"},
           {"spec", "nodeName"},
           {"spec", "containers", "*", "resources", "limits"},
-          {"metadata", "annotations", std::string(kLwsSize)},
+          {"metadata", "annotations", std::string(schemas::kLwsSize)},
           {"status", "phase"},
           {"status", "conditions"}};
 }
@@ -172,7 +160,7 @@ std::optional<PodState> PodOf(const Value& object) {
   pod.node = std::string(json::AsString(json::FindPath(object, {"spec", "nodeName"})).value_or(""));
   pod.npus = NpusOf(object);
   pod.size = std::max<int64_t>(
-      0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {kLwsSize})).value_or(0));
+      0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {schemas::kLwsSize})).value_or(0));
   pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
   ReadConditions(status, pod);
   ReadInstance(labels, metadata, pod);

@@ -36,6 +36,7 @@ std::vector<size_t> Cluster::Choose(size_t pods, const PodNeeds& needs,
   std::vector<size_t> chosen;
   for (size_t i = 0; i < nodes_.size() && chosen.size() < pods; ++i) {
     if (super_pod != nullptr && nodes_[i].super_pod != *super_pod) continue;
+    if (std::binary_search(needs.not_on.begin(), needs.not_on.end(), i)) continue;
     const auto fit = std::min(static_cast<size_t>(Fits(nodes_[i], needs)), pods - chosen.size());
     chosen.insert(chosen.end(), fit, i);
   }

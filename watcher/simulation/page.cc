@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/duration.h"
+#include "base/html.h"
 #include "base/text.h"
 
 namespace mindgate::watcher::simulation {
@@ -50,31 +51,6 @@ text { fill: var(--ink); font-size: 11px; } .axis { fill: var(--soft); }
 <h1>mindgate simulate</h1>
 )";
 
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = Utf8Length(text.substr(i));
-    const std::string_view character = text.substr(i, std::max<size_t>(length, 1));
-    i += character.size();
-    if (length == 0 || IsControl(character)) {
-      out += HexEscaped(character);
-    } else if (character == "&") {
-      out += "&amp;";
-    } else if (character == "<") {
-      out += "&lt;";
-    } else if (character == ">") {
-      out += "&gt;";
-    } else if (character == "\"") {
-      out += "&quot;";
-    } else if (character == "'") {
-      out += "&#39;";
-    } else {
-      out += character;
-    }
-  }
-  return out;
-}
-
 std::string_view ClassOf(Span::State state) {
   return state == Span::State::kNoRoom ? "noroom" : SpanName(state);
 }
@@ -95,7 +71,7 @@ class Chart {
   std::string Render(const Rows& rows) const {
     std::string html = "<table class=\"chart\">\n" + Axis();
     for (size_t i = 0; i < rows.size() && i < kMaxRows; ++i) {
-      html += "<tr><th>" + Escaped(rows[i].first) + "</th><td>" + Lanes(rows[i].second) +
+      html += "<tr><th>" + HtmlEscaped(rows[i].first) + "</th><td>" + Lanes(rows[i].second) +
               "</td></tr>\n";
     }
     html += "</table>\n";
@@ -146,7 +122,7 @@ class Chart {
   }
 
   std::string Drawn(const Bar& bar, size_t lane) const {
-    const std::string label = Escaped(bar.label);
+    const std::string label = HtmlEscaped(bar.label);
     std::string html = "<rect class=\"" + std::string(bar.colour) + "\" x=\"" + At(bar.from) +
                        "\" width=\"" + At(bar.to - bar.from) + "\" y=\"" +
                        std::to_string(16 * lane + 2) + "\" height=\"12\" rx=\"2\"><title>" + label +
@@ -223,7 +199,7 @@ std::string ShapesChart(const Playback& playback) {
 
 std::string Line(const std::vector<std::string>& cells, bool bad) {
   std::string html = bad ? "<tr class=\"bad\">" : "<tr>";
-  for (const std::string& cell : cells) html += "<td>" + Escaped(cell) + "</td>";
+  for (const std::string& cell : cells) html += "<td>" + HtmlEscaped(cell) + "</td>";
   return html + "</tr>\n";
 }
 
@@ -267,7 +243,7 @@ std::string Events(const Playback& playback) {
 std::string Section(const PlayedScenario& played) {
   const Playback& playback = played.playback;
   const size_t not_met = playback.NotMet();
-  std::string html = "<h2>" + Escaped(played.name) + "</h2>\n<p>" + Escaped(played.file) +
+  std::string html = "<h2>" + HtmlEscaped(played.name) + "</h2>\n<p>" + HtmlEscaped(played.file) +
                      ", until " + FormatDuration(playback.end) + "</p>\n<p" +
                      (playback.Passed() ? "" : " class=\"bad\"") + ">" +
                      std::to_string(playback.checks.size()) +

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+#include "base/text.h"
+#include "watcher/what_if/forecast.h"
+
+namespace mindgate::testing {
+
+// A forecast in a line for each instance and service, for tables:
+// "Deployment/chat: moves; hit a@n0 CardUnhealthy; deleted a; a n0>n1".
+inline std::string Told(const watcher::what_if::Forecast& forecast) {
+  std::string text;
+  for (const auto& instance : forecast.instances) {
+    text += instance.owner + (instance.pod_group.empty() ? "" : " " + instance.pod_group) + ": " +
+            (instance.already ? "already " : "") + (instance.is_new ? "new " : "") +
+            std::string(watcher::what_if::FateName(instance.fate));
+    for (const auto& hit : instance.hits) {
+      text += "; hit " + hit.pod + "@" + hit.node + " " + hit.why;
+    }
+    for (const auto& step : instance.steps) {
+      text += "; " + std::string(watcher::what_if::DeedName(step.deed)) + " " +
+              Join(step.pods, ",");
+    }
+    for (const auto& move : instance.moves) {
+      text += "; " + move.pod + " " + move.from + ">" + (move.to.empty() ? "?" : move.to);
+    }
+    if (!instance.mend.empty()) text += "; mend: " + instance.mend;
+    text += "\n";
+  }
+  for (const auto& service : forecast.services) {
+    const auto shape = [](const std::optional<size_t>& of) {
+      return of ? std::to_string(*of + 1) : std::string("none");
+    };
+    text += service.service.job_id + ": " + shape(service.before) + ">" + shape(service.after);
+    for (const auto& group : service.groups) {
+      text += " " + group.group + " " + std::to_string(group.before) + ">" +
+              std::to_string(group.after);
+    }
+    text += "\n";
+  }
+  if (forecast.others > 0) text += "others: " + std::to_string(forecast.others) + "\n";
+  return text;
+}
+
+}  // namespace mindgate::testing

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "watcher/what_if/forecast.h"
+
+namespace mindgate::watcher::what_if {
+
+// What becomes of a pod before anything is placed.
+enum class Loss : uint8_t {
+  kStays,
+  kGoes,     // and its owner makes it again
+  kLost,     // and nobody does
+  kBroken,   // it stays on faulty hardware
+  kWaits,    // it had no place before
+  kIgnored,  // it has ended, or another one comes for it already
+};
+
+struct PodLoss {
+  Loss loss = Loss::kStays;
+  std::string hit{};  // Hit::why; empty: nothing hits it
+  std::optional<Deed> deed{};
+  std::string why{};   // of the deed
+  std::string mend{};  // of one that is broken or lost
+};
+
+// Who goes and why, by the pod's place in the inventory.
+struct Losses {
+  std::vector<PodLoss> pods;
+  size_t others = 0;  // Forecast::others
+};
+
+Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
+                const rescheduling::SurveyedFaults& faults,
+                const std::set<std::string, std::less<>>& drained);
+
+}  // namespace mindgate::watcher::what_if
