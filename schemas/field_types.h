@@ -217,7 +217,7 @@ struct Key {
     Key made(std::move(key));
     made.options = options;
     made.Describe(description, type.Schema());
-    made.read = [type, set](const Field& field, S& out) {
+    made.read = [type, set = std::move(set)](const Field& field, S& out) {
       T value{};
       if (Read(type, field, value)) set(out, std::move(value), field);
     };

@@ -42,7 +42,8 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
     pod.instance = std::string(kind) + "/" + of + "-" + at;
     return true;
   };
-  if (indexed("LeaderWorkerSet", json::TextAt(labels, {schemas::kLwsName}), schemas::kLwsGroup)) return;
+  if (indexed("LeaderWorkerSet", json::TextAt(labels, {schemas::kLwsName}), schemas::kLwsGroup))
+    return;
   // The set's own name is that of the role, which other InferServices have too.
   const std::string service = json::TextAt(labels, {schemas::kInferServiceName});
   std::string set = json::TextAt(labels, {schemas::kInstanceSetName});
@@ -160,7 +161,8 @@ std::optional<PodState> PodOf(const Value& object) {
   pod.node = std::string(json::AsString(json::FindPath(object, {"spec", "nodeName"})).value_or(""));
   pod.npus = NpusOf(object);
   pod.size = std::max<int64_t>(
-      0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {schemas::kLwsSize})).value_or(0));
+      0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {schemas::kLwsSize}))
+             .value_or(0));
   pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
   ReadConditions(status, pod);
   ReadInstance(labels, metadata, pod);

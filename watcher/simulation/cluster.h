@@ -15,8 +15,8 @@ namespace mindgate::watcher::simulation {
 struct PodNeeds {
   int64_t npus = 0;
   Labels node_selector{};
-  bool one_super_pod = false;     // all that are placed together, and with `beside`
-  std::vector<size_t> not_on{};   // nodes that are out of the question, in ascending order
+  bool one_super_pod = false;    // all that are placed together, and with `beside`
+  std::vector<size_t> not_on{};  // nodes that are out of the question, in ascending order
   auto operator<=>(const PodNeeds&) const = default;
 };
 

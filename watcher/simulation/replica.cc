@@ -25,7 +25,8 @@ Replica::Replica(const ManualClock& clock, ApiServer& server, const ScenarioOpti
       logger_(log::Format::kText, log::Level::kError, clock, [](std::string_view) {}),
       reconciler_(client_, clock, logger_, *this, budget_,
                   [this]() -> schemas::ElasticScaling {
-                    schemas::ElasticScaling settings = options_;
+                    schemas::ElasticScaling settings =
+                        static_cast<const schemas::ElasticScaling&>(options_);
                     settings.mode = schemas::EnforcementMode::kEnforce;
                     return settings;
                   }),
