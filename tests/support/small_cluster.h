@@ -18,10 +18,10 @@ using json::Json;
 
 struct PodSpec {
   std::string name;
-  std::string node = "";    // empty: it waits
-  std::string chips = "";   // "0-3": of Ascend910; a pod without chips asks for `npus`
-  std::string group = "";   // its PodGroup
-  std::string owner = "";   // "ReplicaSet/chat-7d"; empty: a bare pod
+  std::string node = "";   // empty: it waits
+  std::string chips = "";  // "0-3": of Ascend910; a pod without chips asks for `npus`
+  std::string group = "";  // its PodGroup
+  std::string owner = "";  // "ReplicaSet/chat-7d"; empty: a bare pod
   Json labels = Json::object();
   Json annotations = Json::object();
   int npus = 0;
@@ -46,12 +46,9 @@ class SmallCluster {
   }
 
   SmallCluster& Pod(const PodSpec& pod) {
-    Json metadata = {{"namespace", kNs},
-                     {"name", pod.name},
-                     {"uid", "uid-" + pod.name},
-                     {"creationTimestamp", "2026-03-01T08:00:00Z"},
-                     {"labels", pod.labels},
-                     {"annotations", pod.annotations}};
+    Json metadata = {{"namespace", kNs},         {"name", pod.name},
+                     {"uid", "uid-" + pod.name}, {"creationTimestamp", "2026-03-01T08:00:00Z"},
+                     {"labels", pod.labels},     {"annotations", pod.annotations}};
     if (!pod.group.empty()) metadata["annotations"]["scheduling.k8s.io/group-name"] = pod.group;
     const std::vector<std::string> chips = ChipsOf(pod.chips);
     if (!pod.node.empty() && !chips.empty()) {
@@ -61,8 +58,8 @@ class SmallCluster {
     }
     if (!pod.owner.empty()) metadata["ownerReferences"] = {OwnerOf(pod.owner)};
     const size_t npus = chips.empty() ? static_cast<size_t>(pod.npus) : chips.size();
-    Json spec = {{"containers", {{{"name", "main"},
-                                  {"env", {{{"name", "TOKEN"}, {"value", "secret"}}}}}}}};
+    Json spec = {
+        {"containers", {{{"name", "main"}, {"env", {{{"name", "TOKEN"}, {"value", "secret"}}}}}}}};
     if (npus > 0) {
       spec["containers"][0]["resources"]["limits"] = {
           {"huawei.com/Ascend910", std::to_string(npus)}, {"memory", "64Gi"}};

@@ -19,8 +19,8 @@ inline std::string Told(const watcher::what_if::Forecast& forecast) {
       text += "; hit " + hit.pod + "@" + hit.node + " " + hit.why;
     }
     for (const auto& step : instance.steps) {
-      text += "; " + std::string(watcher::what_if::DeedName(step.deed)) + " " +
-              Join(step.pods, ",");
+      text +=
+          "; " + std::string(watcher::what_if::DeedName(step.deed)) + " " + Join(step.pods, ",");
     }
     for (const auto& move : instance.moves) {
       text += "; " + move.pod + " " + move.from + ">" + (move.to.empty() ? "?" : move.to);
