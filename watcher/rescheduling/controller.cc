@@ -89,12 +89,13 @@ ReconcileLoop<NodeKey>::Options ReschedulingController::IsolationLoopOptions() {
           }};
 }
 
-bool ReschedulingController::Isolates() const {
-  const schemas::Rescheduling settings = options_.settings();
-  return settings.isolate_nodes && !options_.dry_run &&
-         (settings.mode == schemas::ReschedulingMode::kTakeover ||
-          settings.mode == schemas::ReschedulingMode::kEnforce);
+bool ReschedulingController::Acts() const {
+  const schemas::ReschedulingMode mode = options_.settings().mode;
+  return !options_.dry_run && (mode == schemas::ReschedulingMode::kTakeover ||
+                               mode == schemas::ReschedulingMode::kEnforce);
 }
+
+bool ReschedulingController::Isolates() const { return Acts() && options_.settings().isolate_nodes; }
 
 faults::Feed::Options ReschedulingController::FeedOptions() {
   faults::Feed::Options feed;
@@ -191,7 +192,9 @@ void ReschedulingController::EnqueueOn(const std::string& node) {
   for (const JobKey& job : index_.JobsOn(node)) loop_.Enqueue(job);
 }
 
+// What only observes keeps no rollout waiting, with the permissions of an earlier chart for one.
 std::string ReschedulingController::unready() const {
+  if (!Acts()) return "";
   return pods_.synced() && nodes_.synced() ? ""
                                            : "the initial list of pods and nodes is not complete";
 }

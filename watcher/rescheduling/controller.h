@@ -76,6 +76,7 @@ class ReschedulingController final : public Controller {
   ReconcileLoop<JobKey>::Options LoopOptions();
   Isolation::Options IsolationOptions();
   ReconcileLoop<NodeKey>::Options IsolationLoopOptions();
+  bool Acts() const;
   bool Isolates() const;
   void EnqueueNodes();
   faults::Feed::Options FeedOptions();
