@@ -88,8 +88,9 @@ kube::Answer<std::set<ServiceKey>> ServicesOf(kube::Client& client, const std::s
                      {.started = [&keys] { keys.clear(); },
                       .item =
                           [&keys](const json::Value& object) {
-                            if (const auto pod = watcher::scaling::PodOf(object))
-                              keys.insert(pod->service);
+                            if (const auto pod = watcher::scaling::PodOf(object)) {
+                              keys.insert(ServiceKeyOf(*pod));
+                            }
                           }});
   if (!listed) return tl::make_unexpected(listed.error());
   return keys;

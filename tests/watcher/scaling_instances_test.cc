@@ -134,15 +134,15 @@ TEST(ScalingInstances, WhatHasEndedIsNotThere) {
 TEST(ScalingInstances, WorkloadAndRevision) {
   Json pod = OwnedPod(GatedPod("chat-7d9f-x"), "apps/v1", "ReplicaSet", "chat-7d9f");
   pod["metadata"]["labels"]["pod-template-hash"] = "7d9f";
-  EXPECT_EQ(StateOf(pod).workload, "Deployment/chat");
-  EXPECT_EQ(StateOf(pod).revision, "7d9f");
+  EXPECT_EQ(StateOf(pod).origin->workload, "Deployment/chat");
+  EXPECT_EQ(StateOf(pod).origin->revision, "7d9f");
   Json group = GroupPod(GatedPod("chat-0"), 2);
   group["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"] = "5c";
-  EXPECT_EQ(StateOf(group).workload, "LeaderWorkerSet/chat");
-  EXPECT_EQ(StateOf(group).revision, "5c");
+  EXPECT_EQ(StateOf(group).origin->workload, "LeaderWorkerSet/chat");
+  EXPECT_EQ(StateOf(group).origin->revision, "5c");
   Json other = OwnedPod(GatedPod("chat-0"), "apps/v1", "StatefulSet", "chat");
   other["metadata"]["labels"]["pod-template-hash"] = "7d9f";
-  EXPECT_EQ(StateOf(other).workload, "") << "it replaces its pods one by one";
+  EXPECT_EQ(StateOf(other).origin->workload, "") << "it replaces its pods one by one";
 }
 
 TEST(ScalingInstances, NpusByNodeAndWhatIsStillNeeded) {

@@ -357,8 +357,8 @@ class Storm {
   std::set<std::string> RunOrStart(const ServiceKey& service, const std::string& group) const {
     std::set<std::string> names;
     for (const auto& [name, pod] : truth_) {
-      if (pod == nullptr || pod->deleted || pod->gate || pod->service != service) continue;
-      if (pod->group == group) names.insert(pod->instance);
+      if (pod == nullptr || pod->deleted || pod->gate || ServiceKeyOf(*pod) != service) continue;
+      if (pod->group() == group) names.insert(pod->instance);
     }
     return names;
   }
@@ -385,10 +385,10 @@ class Storm {
     if (!rule) return Break("let in without a rule: " + name.name);
     int64_t most = 0;
     for (const auto& tier : rule->tiers) {
-      const auto* group = tier.Find(pod->group);
+      const auto* group = tier.Find(pod->group());
       if (group != nullptr) most = std::max(most, group->group_num);
     }
-    const auto all = RunOrStart(pod->service, pod->group);
+    const auto all = RunOrStart(ServiceKeyOf(*pod), pod->group());
     if (all.contains(pod->instance)) return;  // the rest of its pods
     const auto there = std::ranges::count_if(
         all, [&](const std::string& each) { return !watcher.overdue.contains(each); });
@@ -404,7 +404,7 @@ class Storm {
       pod = &found->second;
     }
     if (call.method != "DELETE" || pod == nullptr || *pod == nullptr || (*pod)->gate) return;
-    const auto begun = watcher.begun.find((*pod)->instance + "@" + (*pod)->service.ns);
+    const auto begun = watcher.begun.find((*pod)->instance + "@" + ServiceKeyOf(**pod).ns);
     if (begun != watcher.begun.end() && begun->second.contains((*pod)->uid)) ++totals_.halves;
   }
 
@@ -412,7 +412,7 @@ class Storm {
     const std::string uid = object["metadata"]["uid"].get<std::string>();
     const auto pod = PodOf(json::Document(object).root());
     if (!pod) return;
-    std::set<std::string>& begun = watcher.begun[pod->instance + "@" + pod->service.ns];
+    std::set<std::string>& begun = watcher.begun[pod->instance + "@" + ServiceKeyOf(*pod).ns];
     if (!watcher.fresh.contains(uid) && !begun.contains(uid)) {
       Break("deleted without a look: " + name.ns + "/" + name.name);
     }
@@ -582,10 +582,10 @@ class Storm {
   void Schedule(const std::optional<PodName>& name) {
     if (!name) return;
     const PodPtr pod = truth_.at(*name);
-    if (pod == nullptr || pod->gate || pod->deleted || !pod->node.empty()) return;
+    if (pod == nullptr || pod->gate || pod->deleted || pod->node != nullptr) return;
     std::map<std::string, size_t> used;
     for (const auto& [of, live] : truth_) {
-      if (live != nullptr && !live->node.empty()) ++used[live->node];
+      if (live != nullptr && live->node != nullptr) ++used[*live->node];
     }
     for (const char* node : {"n0", "n1", "n2"}) {
       if (unusable_.contains(node) || used[node] >= places_.at(node)) continue;
@@ -602,7 +602,7 @@ class Storm {
   void Run(const std::optional<PodName>& name) {
     if (!name) return;
     const PodPtr pod = truth_.at(*name);
-    if (pod == nullptr || pod->node.empty() || pod->deleted) return;
+    if (pod == nullptr || pod->node == nullptr || pod->deleted) return;
     const bool ready = dice_.OneIn(2);
     server_.Update(*name, [&](Json& object) {
       object["status"] = {
@@ -625,9 +625,9 @@ class Storm {
   // A card of a decode instance, which are few: its pod goes, and there is one place less.
   void BreakPlace() {
     for (const auto& [name, pod] : truth_) {
-      if (pod == nullptr || pod->node.empty() || pod->group != "d" || dice_.OneIn(2)) continue;
-      if (places_[pod->node] == 0) continue;
-      --places_[pod->node];
+      if (pod == nullptr || pod->node == nullptr || pod->group() != "d" || dice_.OneIn(2)) continue;
+      if (places_[*pod->node] == 0) continue;
+      --places_[*pod->node];
       const PodName broken = name;
       server_.Delete(broken);
       server_.Remove(broken);
@@ -644,7 +644,7 @@ class Storm {
     unusable_.insert(node);
     std::vector<PodName> on_it;
     for (const auto& [name, pod] : truth_) {
-      if (pod != nullptr && pod->node == node) on_it.push_back(name);
+      if (pod != nullptr && pod->on_node() == node) on_it.push_back(name);
     }
     for (const PodName& name : on_it) server_.Delete(name);
   }

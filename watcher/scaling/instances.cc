@@ -16,7 +16,7 @@ size_t NeededPods(const std::vector<const PodState*>& pods, const schemas::Scali
   // A leader that runs alone is not an instance yet (LeaderReady makes its workers afterwards).
   if (declared > 0) return static_cast<size_t>(declared);
   if (rule != nullptr && !rule->tiers.empty()) {
-    const auto* group = rule->tiers.front().Find(pods.front()->group);
+    const auto* group = rule->tiers.front().Find(pods.front()->group());
     if (group != nullptr && group->server_num_per_group > 0) {
       return std::min(pods.size(), static_cast<size_t>(group->server_num_per_group));
     }
@@ -57,20 +57,20 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods,
   ObservedInstance observed;
   Instance& instance = observed.instance;
   instance.name = name;
-  instance.group = pods.front()->group;
-  instance.workload = pods.front()->workload;
-  instance.revision = pods.front()->revision;
+  instance.group = pods.front()->group();
+  instance.workload = pods.front()->origin->workload;
+  instance.revision = pods.front()->origin->revision;
   instance.phase = PhaseOf(pods, rule);
   instance.since = Time::max();
   for (const PodState* pod : pods) {
     instance.since = std::min(instance.since, pod->created);
     instance.ready += pod->ready ? 1 : 0;
     instance.gated += pod->gate ? 1 : 0;
-    if (pod->node.empty()) {
+    if (pod->node == nullptr) {
       instance.needs.push_back(pod->npus);
     } else {
       ++instance.placed;
-      instance.npus[pod->node] += pod->npus;
+      instance.npus[*pod->node] += pod->npus;
     }
     AddTimes(*pod, seen, instance);
   }
@@ -79,7 +79,7 @@ ObservedInstance Of(const std::string& name, std::vector<const PodState*> pods,
     instance.needs.push_back(pods.back()->npus);
   }
   std::sort(instance.needs.rbegin(), instance.needs.rend());
-  observed.regarding = pods.front()->regarding;
+  observed.regarding = pods.front()->regarding();
   observed.pods = std::move(pods);
   return observed;
 }

@@ -29,12 +29,12 @@ const Value* ControllerOf(const Value* metadata) {
   return found == owners->end() ? nullptr : &*found;
 }
 
-void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
-  pod.regarding = {"v1", "Pod", pod.service.ns, pod.name, pod.uid};
-  if (auto owner = GangOwnerOf(metadata, pod.service.ns)) {
+// Nothing: the instance has no owner of its own.
+std::optional<kube::ObjectReference> ReadInstance(const Value* labels, const Value* metadata,
+                                                  const std::string& ns, PodState& pod) {
+  if (auto owner = GangOwnerOf(metadata, ns)) {
     pod.instance = std::move(owner->instance);
-    pod.regarding = std::move(owner->regarding);
-    return;
+    return std::move(owner->regarding);
   }
   const auto indexed = [&](std::string_view kind, const std::string& of, std::string_view index) {
     const std::string at = json::TextAt(labels, {index});
@@ -42,22 +42,23 @@ void ReadInstance(const Value* labels, const Value* metadata, PodState& pod) {
     pod.instance = std::string(kind) + "/" + of + "-" + at;
     return true;
   };
-  if (indexed("LeaderWorkerSet", json::TextAt(labels, {schemas::kLwsName}), schemas::kLwsGroup))
-    return;
+  if (indexed("LeaderWorkerSet", json::TextAt(labels, {schemas::kLwsName}), schemas::kLwsGroup)) {
+    return std::nullopt;
+  }
   // The set's own name is that of the role, which other InferServices have too.
   const std::string service = json::TextAt(labels, {schemas::kInferServiceName});
   std::string set = json::TextAt(labels, {schemas::kInstanceSetName});
   if (!service.empty() && !set.empty()) set.insert(0, service + "-");
-  if (indexed("InstanceSet", set, schemas::kInstanceSetIndex)) return;
-  pod.instance = "Pod/" + pod.name;
+  if (!indexed("InstanceSet", set, schemas::kInstanceSetIndex)) pod.instance = "Pod/" + pod.name;
+  return std::nullopt;
 }
 
 // Deployments and LeaderWorkerSets can make pods of a new template before those of the old one go
 // (maxSurge); StatefulSets and the rest replace them one by one.
-void ReadRevision(const Value* labels, const Value* metadata, PodState& pod) {
+void ReadRevision(const Value* labels, const Value* metadata, PodOrigin& origin) {
   if (const std::string set = json::TextAt(labels, {schemas::kLwsName}); !set.empty()) {
-    pod.workload = "LeaderWorkerSet/" + set;
-    pod.revision = json::TextAt(labels, {schemas::kLwsRevision});
+    origin.workload = "LeaderWorkerSet/" + set;
+    origin.revision = json::TextAt(labels, {schemas::kLwsRevision});
     return;
   }
   const Value* owner = ControllerOf(metadata);
@@ -65,8 +66,8 @@ void ReadRevision(const Value* labels, const Value* metadata, PodState& pod) {
   if (owner == nullptr || hash.empty() || json::TextAt(owner, {"kind"}) != "ReplicaSet") return;
   const std::string set = json::TextAt(owner, {"name"});
   if (!set.ends_with("-" + hash)) return;
-  pod.workload = "Deployment/" + set.substr(0, set.size() - hash.size() - 1);
-  pod.revision = hash;
+  origin.workload = "Deployment/" + set.substr(0, set.size() - hash.size() - 1);
+  origin.revision = hash;
 }
 
 int64_t NpusOf(const Value& object) {
@@ -139,34 +140,45 @@ std::vector<json::Projection::Path> PodFields() {
           {"status", "conditions"}};
 }
 
-std::optional<PodState> PodOf(const Value& object) {
+kube::ObjectReference PodState::regarding() const {
+  return owner == nullptr ? kube::ObjectReference{"v1", "Pod", ServiceKeyOf(*this).ns, name, uid}
+                          : *owner;
+}
+
+std::optional<PodState> PodOf(const Value& object) { return PodReader().Read(object); }
+
+std::optional<PodState> PodReader::Read(const Value& object) {
   const Value* metadata = json::Find(object, "metadata");
   const Value* labels = json::Find(metadata, "labels");
-  PodState pod;
-  pod.service = {json::TextAt(metadata, {"namespace"}),
-                 json::TextAt(labels, {schemas::kScalingRule}),
-                 json::TextAt(labels, {schemas::kJobId})};
-  if (json::Find(labels, schemas::kScalingRule) == nullptr || pod.service.job_id.empty()) {
+  PodOrigin origin;
+  origin.service = {json::TextAt(metadata, {"namespace"}),
+                    json::TextAt(labels, {schemas::kScalingRule}),
+                    json::TextAt(labels, {schemas::kJobId})};
+  if (json::Find(labels, schemas::kScalingRule) == nullptr || origin.service.job_id.empty()) {
     return std::nullopt;
   }
   const Value* status = json::Find(object, "status");
   const std::string phase = json::TextAt(status, {"phase"});
   if (phase == "Succeeded" || phase == "Failed") return std::nullopt;
-  pod.group = json::TextAt(labels, {schemas::kGroupName});
+  origin.group = json::TextAt(labels, {schemas::kGroupName});
+  ReadRevision(labels, metadata, origin);
+  PodState pod;
   pod.name = json::TextAt(metadata, {"name"});
   pod.uid = json::TextAt(metadata, {"uid"});
   pod.created = ParseTimestamp(json::TextAt(metadata, {"creationTimestamp"})).value_or(Time{});
   pod.deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
   pod.running = phase == "Running";
-  pod.node = std::string(json::AsString(json::FindPath(object, {"spec", "nodeName"})).value_or(""));
+  std::string node = json::TextAt(object, {"spec", "nodeName"});
+  if (!node.empty()) pod.node = nodes_.Get(std::move(node));
   pod.npus = NpusOf(object);
   pod.size = std::max<int64_t>(
       0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {schemas::kLwsSize}))
              .value_or(0));
   pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
   ReadConditions(status, pod);
-  ReadInstance(labels, metadata, pod);
-  ReadRevision(labels, metadata, pod);
+  auto owner = ReadInstance(labels, metadata, origin.service.ns, pod);
+  if (owner) pod.owner = owners_.Get(*std::move(owner));
+  pod.origin = origins_.Get(std::move(origin));
   return pod;
 }
 

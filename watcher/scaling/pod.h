@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interner.h"
 #include "base/time.h"
 #include "json/projection.h"
 #include "json/value.h"
@@ -26,31 +27,44 @@ struct ServiceKey {
 
 inline const std::string& NamespaceOf(const ServiceKey& service) { return service.ns; }
 
-struct PodState {
+// What the pods of one template have in common.
+struct PodOrigin {
   ServiceKey service;
-  std::string group;     // empty: the label is missing
-  std::string instance;  // "AscendJob/server-p0"; no other instance of the namespace has it
+  std::string group;  // empty: the label is missing
   // Pods of one workload that differ in their revision are made from different templates: those of
   // the newer one take the place of the others. Empty: its owner makes none in advance.
   std::string workload;
   std::string revision;
+  friend auto operator<=>(const PodOrigin&, const PodOrigin&) = default;
+};
+
+// There may be 100,000 pods: what many have in common is kept once.
+struct PodState {
+  std::shared_ptr<const PodOrigin> origin;  // never null
+  std::string instance;  // "AscendJob/server-p0"; no other instance of the namespace has it
   std::string name;
   std::string uid;
-  kube::ObjectReference
-      regarding;  // whom Events about the instance are about: its owner, or itself
+  std::shared_ptr<const kube::ObjectReference> owner;  // of the whole instance; null: it has none
+  std::shared_ptr<const std::string> node;             // null: it has none
   Time created{};
   bool unreadable = false;  // too large: what is not of the metadata is unknown
   bool deleted = false;     // its deletion was asked for
-  std::string node;         // empty: it has none
   int64_t npus = 0;         // what its containers request, in cards or shares of one
   int64_t size = 0;         // pods of a whole instance, as its owner says; 0: unknown
   bool running = false;
   bool ready = false;
   std::optional<size_t> gate;           // place of ours in spec.schedulingGates
   std::optional<Time> unschedulable{};  // since when the scheduler has no room for it
+
+  const std::string& group() const { return origin->group; }
+  std::string_view on_node() const { return node == nullptr ? std::string_view() : *node; }
+  // Whom Events about the instance are about: its owner, or itself.
+  kube::ObjectReference regarding() const;
 };
 
 using PodPtr = std::shared_ptr<const PodState>;
+
+inline const ServiceKey& ServiceKeyOf(const PodState& pod) { return pod.origin->service; }
 
 // The members of a Pod that PodOf reads.
 std::vector<json::Projection::Path> PodFields();
@@ -67,6 +81,18 @@ bool IsCountedNpu(std::string_view resource);
 
 // Pods under a rule carry its label.
 inline constexpr const char* kPodSelector = "mind-cluster/scaling-rule";
+
+// Makes PodStates out of pods. One thread at a time.
+class PodReader {
+ public:
+  // As PodOf.
+  std::optional<PodState> Read(const json::Value& pod);
+
+ private:
+  Interner<PodOrigin> origins_;
+  Interner<kube::ObjectReference> owners_;
+  Interner<std::string> nodes_;
+};
 
 // Nothing when the pod is under no rule (no label scaling-rule, or no jobID), or has ended.
 //

@@ -34,6 +34,8 @@ struct PodGroupState {
 
 using PodGroupPtr = std::shared_ptr<const PodGroupState>;
 
+inline const ServiceKey& ServiceKeyOf(const PodGroupState& pod_group) { return pod_group.service; }
+
 // The members of a PodGroup that PodGroupOf reads.
 std::vector<json::Projection::Path> PodGroupFields();
 

@@ -48,7 +48,7 @@ std::set<std::string> UidsOf(const ObservedInstance& instance) {
 // What a decision about the pod depends on.
 bool IsSame(const PodState& a, const PodState& b) {
   const auto of = [](const PodState& pod) {
-    return std::tuple(pod.uid, pod.instance, pod.group, pod.deleted, pod.node, pod.running,
+    return std::tuple(pod.uid, pod.instance, pod.group(), pod.deleted, pod.on_node(), pod.running,
                       pod.gate, pod.unschedulable.has_value());
   };
   return of(a) == of(b);
@@ -175,7 +175,7 @@ Service Reconciler::ServiceOf(const Run& run) {
     service.instances.push_back(std::move(instance));
   }
   for (const PodPtr& pod : run.inputs.view.pods) {
-    if (!pod->deleted || pod->node.empty() || run.inputs.unusable_nodes.contains(pod->node)) {
+    if (!pod->deleted || pod->node == nullptr || run.inputs.unusable_nodes.contains(*pod->node)) {
       continue;
     }
     const Time until = state.leaving.at(pod->uid) + kLeaving;
@@ -259,7 +259,7 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
   Done all = Done::kYes;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate) continue;
-    const Gate gate{pod->service.ns, pod->name, pod->uid, *pod->gate};
+    const Gate gate{ServiceKeyOf(*pod).ns, pod->name, pod->uid, *pod->gate};
     const auto answer =
         run.client.Patch(kube::resources::kPods, gate.ns, gate.pod, GateRemoval(gate));
     if (answer) {
@@ -276,7 +276,7 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
 // What is destroyed is read again before: a watch may be a while behind. Nothing when it is no
 // longer what was decided about, else its resourceVersion.
 std::optional<std::string> Reconciler::LookAgain(Run& run, const PodState& pod) {
-  const auto answer = run.client.Get(kube::resources::kPods, pod.service.ns, pod.name);
+  const auto answer = run.client.Get(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name);
   if (!answer) return std::nullopt;
   const json::Document document(*answer);
   const auto now = PodOf(document.root());
@@ -323,7 +323,7 @@ bool Reconciler::MayBeEvicted(Run& run, const ObservedInstance& instance) {
   return std::all_of(instance.pods.begin(), instance.pods.end(), [&](const PodState* pod) {
     kube::DeleteOptions options;
     options.preconditions.uid = pod->uid;
-    return Judge(run.client.MayEvict(pod->service.ns, pod->name, options), *pod,
+    return Judge(run.client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
                  "a pod may not be evicted now") == Done::kYes;
   });
 }
@@ -395,8 +395,8 @@ Reconciler::Done Reconciler::Delete(Run& run, const PodState& pod, std::string r
   kube::DeleteOptions options;
   options.preconditions.uid = pod.uid;
   options.preconditions.resource_version = std::move(resource_version);
-  return Judge(run.client.Delete(kube::resources::kPods, pod.service.ns, pod.name, options), pod,
-               "a pod cannot be deleted now");
+  return Judge(run.client.Delete(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name, options),
+               pod, "a pod cannot be deleted now");
 }
 
 // A pod that is gone, another one of its name and a gate that is open already are not failures: the
@@ -415,7 +415,7 @@ Reconciler::Done Reconciler::Judge(const kube::Answer<void>& answer, const PodSt
       break;
   }
   ++failed_;
-  logger_.Warning(what, {{"namespace", std::string_view(pod.service.ns)},
+  logger_.Warning(what, {{"namespace", std::string_view(ServiceKeyOf(pod).ns)},
                          {"pod", std::string_view(pod.name)},
                          {"reason", kube::ReasonName(answer.error().reason)},
                          {"fault", std::string_view(answer.error().message)}});

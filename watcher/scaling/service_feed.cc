@@ -34,9 +34,9 @@ void ServiceFeed::Subscribe() {
   pods.wanted = options_.wanted;
   pods.label_selector = kPodSelector;
   pods.fields = PodFields();
-  pods.project = [](const Value& object) { return PodPtrOf(PodOf(object)); };
-  pods.left_out = [](const Value& metadata_only) {
-    auto pod = PodOf(metadata_only);
+  pods.project = [this](const Value& object) { return PodPtrOf(pod_reader_.Read(object)); };
+  pods.left_out = [this](const Value& metadata_only) {
+    auto pod = pod_reader_.Read(metadata_only);
     if (pod) pod->unreadable = true;
     return PodPtrOf(std::move(pod));
   };
@@ -97,8 +97,8 @@ void ServiceFeed::Changed(const std::shared_ptr<const T>& before,
   {
     const MutexLock lock(changes_);
     concerned = index_.Changed(before, after);
-    FollowRulesOf(before == nullptr ? nullptr : &before->service,
-                  after == nullptr ? nullptr : &after->service);
+    FollowRulesOf(before == nullptr ? nullptr : &ServiceKeyOf(*before),
+                  after == nullptr ? nullptr : &ServiceKeyOf(*after));
   }
   Tell(concerned);
 }

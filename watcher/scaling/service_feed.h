@@ -77,6 +77,7 @@ class ServiceFeed {
   ServiceIndex index_;
   kube::Sleeper& sleeper_;
   PodInformer& pods_;
+  PodReader pod_reader_;  // of the thread that follows pods
   RuleFeed rules_;
   // Held while the index and the rules that are followed change together.
   Mutex changes_;

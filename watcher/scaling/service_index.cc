@@ -1,7 +1,5 @@
 #include "watcher/scaling/service_index.h"
 
-#include <set>
-
 namespace mindgate::watcher::scaling {
 
 template <typename T>
@@ -9,17 +7,19 @@ std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
                                              const std::shared_ptr<const T>& before,
                                              const std::shared_ptr<const T>& after) {
   std::vector<ServiceKey> concerned;
-  if (before != nullptr && (after == nullptr || after->service != before->service)) {
-    const auto service = all.find(before->service);
+  if (before != nullptr && (after == nullptr || ServiceKeyOf(*after) != ServiceKeyOf(*before))) {
+    const auto service = all.find(ServiceKeyOf(*before));
     if (service != all.end()) {
-      service->second.erase(before->name);
+      service->second.erase(before);
       if (service->second.empty()) all.erase(service);
     }
-    concerned.push_back(before->service);
+    concerned.push_back(ServiceKeyOf(*before));
   }
   if (after != nullptr) {
-    all[after->service][after->name] = after;
-    concerned.push_back(after->service);
+    auto& service = all[ServiceKeyOf(*after)];
+    service.erase(after);  // the one of the same name
+    service.insert(after);
+    concerned.push_back(ServiceKeyOf(*after));
   }
   return concerned;
 }
@@ -67,10 +67,10 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   View view;
   const MutexLock lock(mutex_);
   if (const auto found = pods_.find(service); found != pods_.end()) {
-    for (const auto& [name, pod] : found->second) view.pods.push_back(pod);
+    view.pods.assign(found->second.begin(), found->second.end());
   }
   if (const auto found = pod_groups_.find(service); found != pod_groups_.end()) {
-    for (const auto& [name, pod_group] : found->second) view.pod_groups.push_back(pod_group);
+    view.pod_groups.assign(found->second.begin(), found->second.end());
   }
   const auto rule = rules_.find({service.ns, service.rule});
   view.rule = rule == rules_.end() ? RuleMissing(service) : *rule->second;

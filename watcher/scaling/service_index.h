@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,9 +40,14 @@ class ServiceIndex {
  private:
   using RuleKey = std::pair<std::string, std::string>;  // namespace and name
 
-  // What one service has, by name.
+  struct ByName {
+    template <typename Ptr>
+    bool operator()(const Ptr& a, const Ptr& b) const {
+      return a->name < b->name;
+    }
+  };
   template <typename T>
-  using ByService = std::map<ServiceKey, std::map<std::string, std::shared_ptr<const T>>>;
+  using ByService = std::map<ServiceKey, std::set<std::shared_ptr<const T>, ByName>>;
 
   template <typename T>
   static std::vector<ServiceKey> Change(ByService<T>& all, const std::shared_ptr<const T>& before,

@@ -124,7 +124,7 @@ class Settling {
     state->deleted = false;
     if (loss == Loss::kGoes) {
       // Its owner makes it behind the gate.
-      state->node.clear();
+      state->node = nullptr;
       state->gate = 0;
       state->unschedulable.reset();
       state->created = now_;
@@ -139,7 +139,7 @@ class Settling {
     const scaling::PodPtr after = std::make_shared<const scaling::PodState>(std::move(state));
     services_.Changed(kept, after);
     kept = after;
-    by_name_[{after->service.ns, after->name}] = index;
+    by_name_[{ServiceKeyOf(*after).ns, after->name}] = index;
   }
 
   scaling::Decision DecideAbout(const scaling::ServiceIndex::View& view) const {
@@ -237,7 +237,7 @@ class Settling {
       if (state == states_.end()) continue;
       scaling::PodState next = *state->second;
       if (answer.nodes[i]) {
-        next.node = inventory_.nodes[*answer.nodes[i]].name;
+        next.node = std::make_shared<const std::string>(inventory_.nodes[*answer.nodes[i]].name);
         next.running = true;
         next.ready = true;
       } else if (!next.unschedulable) {
@@ -269,7 +269,7 @@ class Settling {
       for (const size_t pod : members.pods) {
         const auto state = states_.find(pod);
         if (state == states_.end() || !state->second->gate) continue;
-        instance.told.why = reasons[{state->second->service, state->second->instance}];
+        instance.told.why = reasons[{ServiceKeyOf(*state->second), state->second->instance}];
       }
     }
     for (size_t i = 0; i < inventory_.pods.size(); ++i) {
