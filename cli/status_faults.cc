@@ -12,6 +12,7 @@
 #include "cli/connection.h"
 #include "cli/snapshot.h"
 #include "cli/status_print.h"
+#include "cli/watcher_events.h"
 #include "watcher/rescheduling/survey.h"
 
 namespace mindgate::cli {
@@ -185,6 +186,35 @@ void PrintJobTable(const Survey& survey, const Paint& paint, std::ostream& out) 
   table.Print(paint, out);
 }
 
+// What the watcher did about faults, or why not.
+struct Decisions {
+  std::vector<WatcherEvent> events{};
+  std::string unread{};  // why they are not known; empty: they are
+};
+
+Decisions DecisionsOf(kube::Client& client) {
+  auto events = ReadFaultEvents(client);
+  if (events) return {.events = *std::move(events)};
+  return {.unread = events.error().message};
+}
+
+void PrintDecisionTable(const Decisions& decisions, Time now, const Paint& paint,
+                        std::ostream& out) {
+  if (!decisions.unread.empty()) {
+    out << "\nWhat mindgate did is not known, as Events cannot be read: " << decisions.unread
+        << "\n";
+  }
+  Table table({"AGE", "OBJECT", "MINDGATE", "WHY"});
+  for (const WatcherEvent& event : decisions.events) {
+    const auto time = ParseTimestamp(event.time);
+    table.Add({time ? AgeText(now - *time) : "<unknown>", event.ns + "/" + event.about,
+               event.reason, event.note});
+  }
+  if (table.empty()) return;
+  out << "\n";
+  table.Print(paint, out);
+}
+
 void PrintFaultTable(const Survey& survey, Time now, const Paint& paint, std::ostream& out) {
   out << "Reported by " << SourceText(survey) << ".\n";
   Table table({"NODE", "PART", "STATE", "CODES", "SINCE", "FAULTY PODS"});
@@ -218,7 +248,20 @@ OrderedJson JobJson(const SurveyedJob& job) {
           {"why", job.response.why}};
 }
 
-OrderedJson FaultJson(const Survey& survey) {
+OrderedJson DecisionsJson(const Decisions& decisions) {
+  if (!decisions.unread.empty()) return nullptr;
+  OrderedJson events = OrderedJson::array();
+  for (const WatcherEvent& event : decisions.events) {
+    events.push_back({{"time", event.time},
+                      {"namespace", event.ns},
+                      {"object", event.about},
+                      {"decision", event.reason},
+                      {"why", event.note}});
+  }
+  return events;
+}
+
+OrderedJson FaultJson(const Survey& survey, const Decisions& decisions) {
   OrderedJson nodes = OrderedJson::array();
   for (const std::string& node : NodesOf(survey)) {
     OrderedJson parts = OrderedJson::array();
@@ -244,6 +287,7 @@ OrderedJson FaultJson(const Survey& survey) {
                                               : "nobody"},
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
+          {"decisions", DecisionsJson(decisions)},
           {"problems", survey.problems}};
 }
 
@@ -260,9 +304,10 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& problem : survey.problems) warn(problem);
+  const Decisions decisions = DecisionsOf(connection->client());
   const Paint paint(options.color, io.out_is_terminal);
   return PrintOutput(options.output,
-                     {.document = [&] { return FaultJson(survey); },
+                     {.document = [&] { return FaultJson(survey, decisions); },
                       .names =
                           [&] {
                             std::vector<std::string> names;
@@ -271,8 +316,11 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                             }
                             return names;
                           },
-                      .text = [&](std::ostream& out,
-                                  bool) { PrintFaultTable(survey, clock.WallNow(), paint, out); }},
+                      .text =
+                          [&](std::ostream& out, bool) {
+                            PrintFaultTable(survey, clock.WallNow(), paint, out);
+                            PrintDecisionTable(decisions, clock.WallNow(), paint, out);
+                          }},
                      io);
 }
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+#include "base/time.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 
@@ -55,6 +57,16 @@ struct StatusFaults : ::testing::Test {
                                     {"spec", {{"nodeName", nodes[i]}}},
                                     {"status", {{"phase", "Running"}}}});
     }
+  }
+  void PutEvent(const std::string& name, const std::string& reason, const std::string& note,
+                const std::string& by = "mindgate.io/watcher") {
+    server.Put(resources::kEvents,
+               {{"metadata", {{"namespace", "infer"}, {"name", name}}},
+                {"reason", reason},
+                {"note", note},
+                {"reportingController", by},
+                {"eventTime", FormatTime(SystemClock().WallNow() - std::chrono::minutes(5))},
+                {"regarding", {{"kind", "Job"}, {"name", "train"}}}});
   }
   auto Run(std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"status", "--faults", "--server", server.url()});
@@ -137,6 +149,34 @@ infer/e   CardUnhealthy   nothing: fault-scheduling is off or not written
                                    {"step", "evict"},
                                    {"of", {"b-1"}},
                                    {"why", "fault-scheduling is grace"}}));
+}
+
+// Of the watcher's Events those about faults.
+TEST_F(StatusFaults, SaysWhatTheWatcherDidOrWhyNot) {
+  PutEvent("a", "NotRestarted", "fault-retry-times is used up");
+  PutEvent("b", "InstanceGranted", "of scaling");
+  PutEvent("c", "JobRestarted", "of somebody else", "example.com/other");
+  const std::string out = Run().out;
+  EXPECT_EQ(out.substr(out.find("\n\n") + 2),
+            "AGE   OBJECT            MINDGATE       WHY\n"
+            "5m    infer/Job train   NotRestarted   fault-retry-times is used up\n");
+  Json decisions = Json::parse(Run({"-o", "json"}).out)["decisions"];
+  ASSERT_EQ(decisions.size(), 1U);
+  decisions[0].erase("time");
+  EXPECT_EQ(decisions[0], (Json{{"namespace", "infer"},
+                                {"object", "Job train"},
+                                {"decision", "NotRestarted"},
+                                {"why", "fault-retry-times is used up"}}));
+}
+
+TEST_F(StatusFaults, SaysThatEventsCannotBeRead) {
+  server.Forbid("list", "events");
+  const auto told = Run();
+  EXPECT_EQ(told.code, 0) << "the faults are known";
+  EXPECT_NE(told.out.find("What mindgate did is not known, as Events cannot be read: "),
+            std::string::npos)
+      << told.out;
+  EXPECT_EQ(Json::parse(Run({"-o", "json"}).out)["decisions"], nullptr);
 }
 
 TEST_F(StatusFaults, AsksTheNodesWhereClusterDIsAbsent) {

@@ -43,6 +43,8 @@ def test_a_faulty_chip_and_the_job_on_it(cluster: Cluster, installation: Release
         # By default the watcher says what it would do, and does nothing.
         wait_for(lambda: "WouldRestart" in {event["reason"] for event in cluster.items("events.events.k8s.io")}, "the Event")
         assert running_on(cluster, OF_THE_JOB) == sorted(NPU_NODES)
+        decisions = json.loads(cluster.run(PROGRAM, "status", "--faults", "-o", "json").stdout)["decisions"]
+        assert "WouldRestart" in {each["decision"] for each in decisions if each["namespace"] == cluster.namespace}
     finally:
         cluster.kubectl("delete", "namespace", "mindx-dl")
     name = pods["npu-2"]["metadata"]["name"]

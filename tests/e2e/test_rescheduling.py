@@ -4,6 +4,7 @@ what faults take away. What MindCluster's components report is written by the te
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.full
 CHIP = "Ascend910-3"
 LABELS = {"fault-scheduling": "force", "pod-rescheduling": "on"}
 RESTARTS = {"config": {"rescheduling": {"mode": "enforce", "escalateAfter": "1m"}, **ENFORCE["config"], "graceOverTime": "5s"}}
+TAKEOVER = {"config": {"rescheduling": {"mode": "takeover", "takeoverAfter": "10s", "isolateNodes": True}}}
+TAINT = "mindgate.io/faulty"
 FOLDER = "mindx-dl"
 
 
@@ -157,6 +160,47 @@ def test_a_node_that_is_lost(cluster: Cluster, restarting: Release, report: Repo
     assert set(uids(found)) == set(uids(pods(cluster)))
 
 
+@contextlib.contextmanager
+def node_without_kubelet(cluster: Cluster) -> Iterator[Callable[[str], None]]:
+    """Node "lost", Ready; what it yields sets that condition."""
+
+    def set_ready(status: str) -> None:
+        ready = [{"type": "Ready", "status": status, "reason": "Test", "message": ""}]
+        patch = json.dumps({"status": {"conditions": ready}})
+        cluster.kubectl("patch", "node", "lost", "--subresource=status", "--type=merge", "-p", patch)
+
+    cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "lost"}})
+    try:
+        set_ready("True")
+        yield set_ready
+    finally:
+        cluster.kubectl("delete", "node", "lost")
+
+
+def put_on_lost_node(cluster: Cluster, name: str, of: dict[str, Any], labels: dict[str, str], grace: int = 30) -> None:
+    """A pod of the PodGroup of another one, on the node that no kubelet answers for."""
+    group = of["metadata"]["annotations"]["scheduling.k8s.io/group-name"]
+    pod = {"name": name, "labels": labels, "annotations": {"scheduling.k8s.io/group-name": group}}
+    spec = {
+        "nodeName": "lost",
+        "terminationGracePeriodSeconds": grace,
+        "tolerations": [{"operator": "Exists"}],
+        "containers": [{"name": "worker", "image": "example/vllm-ascend"}],
+    }
+    cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": spec})
+
+
+def test_a_node_that_is_not_ready_any_more(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Its pod goes at once and by force; nobody on that node would end it."""
+    cluster.create(labelled(deployment("chat"), LABELS))
+    found = await_running(cluster, 1)
+    with node_without_kubelet(cluster) as set_ready:
+        put_on_lost_node(cluster, "stuck", found[0], LABELS)
+        set_ready("False")
+        wait_for(lambda: "stuck" not in {pod["metadata"]["name"] for pod in cluster.items("pods")}, "the pod to go")
+    assert set(uids(found)) == set(uids(pods(cluster)))
+
+
 def fail(cluster: Cluster, pod: dict[str, Any]) -> None:
     """A container ended with an error and was restarted in place."""
     ended = {"terminated": {"exitCode": 1, "reason": "Error", "containerID": "c"}}
@@ -187,21 +231,8 @@ def test_a_pod_that_will_not_die(cluster: Cluster, restarting: Release, report: 
     labels = LABELS | {"fault-scheduling": "grace"}
     cluster.create(labelled(deployment("chat"), labels))
     found = await_running(cluster, 1)
-    metadata = {"name": "lost"}
-    ready = [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}]
-    cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": metadata})
-    try:
-        patch = json.dumps({"status": {"conditions": ready}})
-        cluster.kubectl("patch", "node", "lost", "--subresource=status", "--type=merge", "-p", patch)
-        group = found[0]["metadata"]["annotations"]["scheduling.k8s.io/group-name"]
-        pod = {"name": "stubborn", "labels": labels, "annotations": {"scheduling.k8s.io/group-name": group}}
-        spec = {
-            "nodeName": "lost",
-            "terminationGracePeriodSeconds": 3600,
-            "tolerations": [{"operator": "Exists"}],
-            "containers": [{"name": "worker", "image": "example/vllm-ascend"}],
-        }
-        cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": pod, "spec": spec})
+    with node_without_kubelet(cluster):
+        put_on_lost_node(cluster, "stubborn", found[0], labels, grace=3600)
         report(machines={"lost"})
 
         def is_going() -> bool:
@@ -209,8 +240,22 @@ def test_a_pod_that_will_not_die(cluster: Cluster, restarting: Release, report: 
 
         wait_for(is_going, "its eviction")
         wait_for(lambda: len(cluster.items("pods")) == 1, "its end by force")
-    finally:
-        cluster.kubectl("delete", "node", "lost")
+
+
+def test_failed_software_without_retries(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Without fault-retry-times a container that failed is nobody's business; beside it one that has retries is restarted."""
+    cluster.create(labelled(deployment("without"), LABELS))
+    [without] = await_running(cluster, 1)
+    cluster.create(labelled(deployment("with"), LABELS | {"fault-retry-times": "1"}))
+    found = await_running(cluster, 2)
+    [with_retries] = [pod for pod in found if pod["metadata"]["uid"] != without["metadata"]["uid"]]
+    wait_for(
+        lambda: {group["status"].get("phase") for group in cluster.items("podgroups")} == {"Running"}, "the gangs to run"
+    )
+    fail(cluster, without)
+    fail(cluster, with_retries)
+    now = await_replaced(cluster, {with_retries["metadata"]["uid"]}, 2)
+    assert without["metadata"]["uid"] in uids(now)
 
 
 def test_a_fault_during_a_rolling_update(cluster: Cluster, restarting: Release, report: Report) -> None:
@@ -285,3 +330,28 @@ def test_what_is_disabled_is_left_alone(cluster: Cluster, restarting: Release, r
     report(chips={found[0]["spec"]["nodeName"]})
     wait_for(lambda: "RestartWaits" in reasons(cluster), "the Event")
     assert set(uids(found)) == set(uids(pods(cluster)))
+
+
+@pytest.fixture
+def taking_over(restarting: Release) -> Iterator[Release]:
+    install_with(restarting, TAKEOVER)
+    yield restarting
+    install_with(restarting, RESTARTS)
+
+
+def test_takeover_and_isolation(cluster: Cluster, taking_over: Release, report: Report) -> None:
+    """Nobody acts on the fault within takeoverAfter, so the watcher does; the node has a taint while it is unhealthy."""
+
+    def taints(node: str) -> set[str]:
+        return {taint["key"] for taint in cluster.get("node", node)["spec"].get("taints", [])}
+
+    cluster.create(labelled(deployment("chat", replicas=3), LABELS))
+    found = await_running(cluster, 3)
+    victim, node = next(iter(uids(found).items()))
+    report(machines={node})
+    wait_for(lambda: "RestartWaits" in reasons(cluster), "the time of others")
+    wait_for(lambda: TAINT in taints(node), "the taint")
+    now = await_replaced(cluster, {victim}, 3)
+    assert node not in uids(now).values()
+    report()
+    wait_for(lambda: TAINT not in taints(node), "the node to be released")

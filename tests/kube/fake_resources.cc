@@ -69,7 +69,9 @@ FakeResources::FakeResources() {
        .validate = ValidateReplicas});
   Add({.resource = kEndpointSlices, .generation = true});
   Add({.resource = kLeases, .unconditional_update = false, .create_on_update = true});
-  Add({.resource = kEvents, .create_on_update = true});
+  Add({.resource = kEvents,
+       .create_on_update = true,
+       .fields = {"reason", "type", "reportingController", "regarding.kind", "regarding.name"}});
   Add({.resource = kClusterRoles});
   Add({.resource = kClusterRoleBindings});
   Add({.resource = kMutatingWebhooks, .generation = true, .unconditional_update = false});

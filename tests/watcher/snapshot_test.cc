@@ -164,8 +164,9 @@ std::string Understood(const ClusterSnapshot& snapshot) {
   for (const json::Value* object : snapshot.pods) {
     const auto pod = scaling::PodOf(*object);
     if (!pod) continue;
-    text += "pod " + pod->instance + " " + pod->origin->workload + " " + std::string(pod->on_node()) + " " +
-            std::to_string(pod->npus) + (pod->running ? " running" : "") +
+    text += "pod " + pod->instance + " " + pod->origin->workload + " " +
+            std::string(pod->on_node()) + " " + std::to_string(pod->npus) +
+            (pod->running ? " running" : "") +
             (pod->gate ? " gate " + std::to_string(*pod->gate) : "") +
             (pod->unschedulable ? " " + FormatTime(*pod->unschedulable) : "") + "\n";
   }

@@ -95,7 +95,9 @@ bool ReschedulingController::Acts() const {
                                mode == schemas::ReschedulingMode::kEnforce);
 }
 
-bool ReschedulingController::Isolates() const { return Acts() && options_.settings().isolate_nodes; }
+bool ReschedulingController::Isolates() const {
+  return Acts() && options_.settings().isolate_nodes;
+}
 
 faults::Feed::Options ReschedulingController::FeedOptions() {
   faults::Feed::Options feed;

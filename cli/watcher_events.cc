@@ -1,0 +1,60 @@
+#include "cli/watcher_events.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "json/text_at.h"
+#include "kube/reflector.h"
+
+namespace mindgate::cli {
+namespace {
+
+// kube-apiserver selects Events by it (k8s.io/kubernetes pkg/apis/events/v1/conversion.go).
+constexpr const char* kOfTheWatcher = "reportingController=mindgate.io/watcher";
+
+// What rescheduling tells.
+constexpr std::array<std::string_view, 5> kReasons = {"JobRestarted", "NotRestarted", "PodsMarked",
+                                                      "RestartWaits", "WouldRestart"};
+
+std::string LastTime(const json::Value& event) {
+  std::string last = json::TextAt(event, {"series", "lastObservedTime"});
+  return last.empty() ? json::TextAt(event, {"eventTime"}) : last;
+}
+
+}  // namespace
+
+kube::Answer<std::vector<WatcherEvent>> ReadFaultEvents(kube::Client& client) {
+  std::vector<WatcherEvent> newest;
+  const auto keep_newest = [&newest] {
+    std::stable_sort(newest.begin(), newest.end(),
+                     [](const WatcherEvent& a, const WatcherEvent& b) { return a.time < b.time; });
+    if (newest.size() > kMaxWatcherEvents) {
+      newest.erase(newest.begin(), newest.end() - kMaxWatcherEvents);
+    }
+  };
+  const auto fields = kube::WithIdentity({{"reason"},
+                                          {"note"},
+                                          {"eventTime"},
+                                          {"series", "lastObservedTime"},
+                                          {"regarding", "kind"},
+                                          {"regarding", "name"}});
+  const auto listed = client.ListAll(
+      kube::resources::kEvents, "", {.field_selector = kOfTheWatcher}, &fields,
+      {.started = [&newest] { newest.clear(); },
+       .item =
+           [&](const json::Value& event) {
+             std::string reason = json::TextAt(event, {"reason"});
+             if (std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end()) return;
+             newest.push_back({LastTime(event), json::TextAt(event, {"metadata", "namespace"}),
+                               json::TextAt(event, {"regarding", "kind"}) + " " +
+                                   json::TextAt(event, {"regarding", "name"}),
+                               std::move(reason), json::TextAt(event, {"note"})});
+             if (newest.size() >= 10 * kMaxWatcherEvents) keep_newest();
+           }});
+  if (!listed) return tl::make_unexpected(listed.error());
+  keep_newest();
+  return newest;
+}
+
+}  // namespace mindgate::cli
