@@ -123,6 +123,19 @@ TEST(WhatIfOwners, TheMasterTakesTheWholeJob) {
             "w2 n2>n3\n");
 }
 
+// What did not run again without its faulty pods goes whole, and then it finds room or none.
+TEST(WhatIfOwners, AJobThatStaysIncompleteGoesWhole) {
+  EXPECT_EQ(Asked(Job("Job/train", kForcePods), {.nodes = {"n1", "n3"}}),
+            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; deleted w0,w2; w0 n0>?; "
+            "w1 n1>?; w2 n2>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+  // Whose pods are always limited to the faulty ones keeps the others.
+  Json limited = kForcePods;
+  limited["app"] = "mindie-ms-controller";
+  EXPECT_EQ(Asked(Job("Job/train", limited), {.nodes = {"n1", "n3"}}),
+            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>?; "
+            "mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+}
+
 // OME's pods are always limited to the faulty ones (trap 27).
 TEST(WhatIfOwners, AnInferenceServiceLosesTheFaultyPodAlone) {
   const Json labels = {{"fault-scheduling", "force"}, {"ome.io/inferenceservice", "llama"}};
@@ -393,8 +406,8 @@ TEST(WhatIfPlacement, ASuperPodIsNotLeft) {
   EXPECT_EQ(Asked(cluster, {.nodes = {"n1"}}),
             "Job/train pg: moves; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>n3\n");
   EXPECT_EQ(Asked(cluster, {.nodes = {"n1", "n3"}}),
-            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; w1 n1>?; mend: room for 1 "
-            "more pod with 8 huawei.com/Ascend910, in one super pod\n");
+            "Job/train pg: noRoom; hit w1@n1 NodeUnhealthy; deleted w1; deleted w0; w0 n0>?; "
+            "w1 n1>?; mend: room for 1 more pod with 8 huawei.com/Ascend910, in one super pod\n");
 }
 
 // Room goes to the higher priority, then to the older PodGroup.

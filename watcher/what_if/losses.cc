@@ -50,8 +50,8 @@ std::string MendOf(const rescheduling::FaultPolicy& policy) {
 class Losing {
  public:
   Losing(const Inventory& inventory, const rescheduling::Survey& survey,
-         const std::set<std::string, std::less<>>& drained)
-      : inventory_(inventory), survey_(survey), drained_(drained) {}
+         const std::set<std::string, std::less<>>& drained, const std::set<GroupName>& widened)
+      : inventory_(inventory), survey_(survey), drained_(drained), widened_(widened) {}
 
   Losses Run() {
     for (const Pod& pod : inventory_.pods) losses_.pods.push_back(FirstLook(pod));
@@ -107,6 +107,7 @@ class Losing {
       for (const size_t task : response.tasks) {
         if (places[task]) Go(*places[task], deed, response.why);
       }
+      if (MayWiden(job)) Widen(job, deed, places);
     };
     switch (response.step) {
       case rescheduling::Step::kDelete:
@@ -123,6 +124,23 @@ class Losing {
     for (size_t i = 0; i < job.tasks.size(); ++i) {
       if (!places[i] || job.types[i] == FaultType::kHealthy) continue;
       Leave(*places[i], fails ? Deed::kFails : Deed::kLeftAlone, response.why, MendOf(job.policy));
+    }
+  }
+
+  // mind-cluster: component/ascend-for-volcano/internal/rescheduling, the upgrade of pod-level
+  // rescheduling after 12 sessions; the watcher does likewise, after a time.
+  static bool MayWiden(const SurveyedJob& job) {
+    return job.policy.pod_rescheduling && !job.policy.only_faulty_pods &&
+           !job.policy.process_recover && job.response.tasks.size() < job.tasks.size();
+  }
+
+  void Widen(const SurveyedJob& job, Deed deed, const std::vector<std::optional<size_t>>& places) {
+    losses_.may_widen.emplace(job.ns, job.pod_group);
+    if (!widened_.contains({job.ns, job.pod_group})) return;
+    for (const auto& place : places) {
+      if (place && losses_.pods[*place].loss == Loss::kStays) {
+        Go(*place, deed, kWithoutWholeJob);
+      }
     }
   }
 
@@ -183,6 +201,7 @@ class Losing {
   const Inventory& inventory_;
   const rescheduling::Survey& survey_;
   const std::set<std::string, std::less<>>& drained_;
+  const std::set<GroupName>& widened_;
   Losses losses_;
 };
 
@@ -190,9 +209,10 @@ class Losing {
 
 Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
                 const rescheduling::SurveyedFaults& faults,
-                const std::set<std::string, std::less<>>& drained) {
+                const std::set<std::string, std::less<>>& drained,
+                const std::set<GroupName>& widened) {
   const rescheduling::Survey survey = rescheduling::SurveyOf(snapshot, faults);
-  return Losing(inventory, survey, drained).Run();
+  return Losing(inventory, survey, drained, widened).Run();
 }
 
 }  // namespace mindgate::watcher::what_if

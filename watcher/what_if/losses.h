@@ -28,14 +28,21 @@ struct PodLoss {
   std::string mend{};  // of one that is broken or lost
 };
 
+// The reason of pods that go because their job did not run again without its faulty pods.
+inline constexpr const char* kWithoutWholeJob = "it did not run again without the whole job";
+
 // Who goes and why, by the pod's place in the inventory.
 struct Losses {
   std::vector<PodLoss> pods;
   size_t others = 0;  // Forecast::others
+  // Jobs that lose some of their pods, and all of them when that does not help.
+  std::set<GroupName> may_widen{};
 };
 
+// `widened`: jobs that did not run again without their faulty pods, so that all of theirs go.
 Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
                 const rescheduling::SurveyedFaults& faults,
-                const std::set<std::string, std::less<>>& drained);
+                const std::set<std::string, std::less<>>& drained,
+                const std::set<GroupName>& widened);
 
 }  // namespace mindgate::watcher::what_if

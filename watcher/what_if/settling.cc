@@ -19,6 +19,10 @@ namespace {
 
 using InstanceKey = std::pair<std::string, std::string>;
 
+// A job that goes whole may take room from another one, which then goes whole too. Where it does
+// not end, the last round is what is told.
+constexpr int kMaxRounds = 8;
+
 // Pods that are placed, told and counted together.
 struct Members {
   std::vector<size_t> pods;     // of the inventory
@@ -42,12 +46,13 @@ schemas::ElasticScaling ScalingOptions() {
 
 class Settling {
  public:
-  Settling(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis)
+  Settling(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis,
+           const std::set<GroupName>& widened)
       : now_(snapshot.taken), inventory_(TakeInventory(snapshot)) {
     const rescheduling::SurveyedFaults reported = rescheduling::FaultsIn(snapshot);
     const rescheduling::SurveyedFaults faults = WithHypothesis(hypothesis, inventory_, reported);
     const auto drained = DrainedNodes(hypothesis);
-    losses_ = LossesOf(snapshot, inventory_, faults, drained);
+    losses_ = LossesOf(snapshot, inventory_, faults, drained, widened);
     std::vector<bool> stays;
     for (size_t i = 0; i < inventory_.pods.size(); ++i) stays.push_back(KeepsItsPlace(i));
     scheduler_.emplace(Scheduler::Floor{inventory_, faults, reported, drained, stays});
@@ -66,7 +71,7 @@ class Settling {
     }
   }
 
-  Settled Run() {
+  void Run() {
     GroupPods();
     for (size_t i = 0; i < inventory_.pods.size(); ++i) EnterService(i);
     for (bool waited = false;;) {
@@ -77,7 +82,52 @@ class Settling {
       waited = true;
       now_ += options_.start_deadline;
     }
-    return Tell();
+  }
+
+  // Adds the jobs that lost only their faulty pods and do not run again. A pod behind a gate is
+  // waited for.
+  bool Widen(std::set<GroupName>& widened) const {
+    bool any = false;
+    for (const GroupName& job : losses_.may_widen) {
+      const auto found = instances_.find(job);
+      if (found == instances_.end() || IsComplete(found->second)) continue;
+      any = widened.insert(job).second || any;
+    }
+    return any;
+  }
+
+  Settled Tell() {
+    Settled settled;
+    std::map<std::pair<scaling::ServiceKey, std::string>, std::string> reasons;  // by instance
+    for (const scaling::ServiceKey& key : services_.services()) {
+      const auto view = services_.Look(key);
+      SettledService& service = settled.services[key];
+      service.shapes = view.rule.rule ? view.rule.rule->tiers.size() : 0;
+      service.decision = DecideAbout(view);
+      for (const scaling::Outcome& outcome : service.decision.outcomes) {
+        reasons[{key, outcome.instance}] = outcome.reason;
+      }
+    }
+    for (const auto& [key, members] : instances_) {
+      SettledInstance& instance = settled.instances[key];
+      instance.told = Describe(members, instance.missing);
+      if (instance.told.fate != Fate::kHeld) continue;
+      for (const size_t pod : members.pods) {
+        const auto state = states_.find(pod);
+        if (state == states_.end() || !state->second->gate) continue;
+        instance.told.why = reasons[{ServiceKeyOf(*state->second), state->second->instance}];
+      }
+    }
+    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+      const Loss loss = losses_.pods[i].loss;
+      if (loss == Loss::kGoes || loss == Loss::kLost) settled.gone.push_back(i);
+      if (!places_[i]) continue;
+      settled.placed.push_back(
+          {i, *places_[i], scheduler_->TakeChips(*places_[i], inventory_.pods[i])});
+    }
+    settled.others = losses_.others;
+    settled.inventory = std::move(inventory_);
+    return settled;
   }
 
  private:
@@ -97,6 +147,20 @@ class Settling {
   bool IsThere(size_t pod) const {
     const Loss loss = losses_.pods[pod].loss;
     return loss != Loss::kLost && loss != Loss::kIgnored;
+  }
+
+  // Whether it has a place for as many as are bound together, or waits for a gate.
+  bool IsComplete(const Members& members) const {
+    if (members.gang == nullptr) return true;
+    int64_t there = 0;
+    int64_t placed = 0;
+    for (const size_t pod : members.pods) {
+      if (!IsThere(pod)) continue;
+      if (IsHeld(pod)) return true;
+      ++there;
+      placed += NeedsAPlace(pod) ? 0 : 1;
+    }
+    return placed >= std::min(members.gang->Together(there), there);
   }
 
   void GroupPods() {
@@ -250,40 +314,6 @@ class Settling {
 
   // --- what is told ------------------------------------------------------------------------------
 
-  Settled Tell() {
-    Settled settled;
-    std::map<std::pair<scaling::ServiceKey, std::string>, std::string> reasons;  // by instance
-    for (const scaling::ServiceKey& key : services_.services()) {
-      const auto view = services_.Look(key);
-      SettledService& service = settled.services[key];
-      service.shapes = view.rule.rule ? view.rule.rule->tiers.size() : 0;
-      service.decision = DecideAbout(view);
-      for (const scaling::Outcome& outcome : service.decision.outcomes) {
-        reasons[{key, outcome.instance}] = outcome.reason;
-      }
-    }
-    for (const auto& [key, members] : instances_) {
-      SettledInstance& instance = settled.instances[key];
-      instance.told = Describe(members, instance.missing);
-      if (instance.told.fate != Fate::kHeld) continue;
-      for (const size_t pod : members.pods) {
-        const auto state = states_.find(pod);
-        if (state == states_.end() || !state->second->gate) continue;
-        instance.told.why = reasons[{ServiceKeyOf(*state->second), state->second->instance}];
-      }
-    }
-    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
-      const Loss loss = losses_.pods[i].loss;
-      if (loss == Loss::kGoes || loss == Loss::kLost) settled.gone.push_back(i);
-      if (!places_[i]) continue;
-      settled.placed.push_back(
-          {i, *places_[i], scheduler_->TakeChips(*places_[i], inventory_.pods[i])});
-    }
-    settled.others = losses_.others;
-    settled.inventory = std::move(inventory_);
-    return settled;
-  }
-
   void AddStep(size_t pod, InstanceForecast& told) const {
     const PodLoss& loss = losses_.pods[pod];
     if (!loss.deed) return;
@@ -321,8 +351,12 @@ class Settling {
       broken += loss.loss == Loss::kBroken ? 1 : 0;
       lost += loss.loss == Loss::kLost ? 1 : 0;
     }
+    // In the order in which they are taken.
+    const auto turn = [](const Step& step) {
+      return std::pair(step.deed, step.why == kWithoutWholeJob);
+    };
     std::stable_sort(told.steps.begin(), told.steps.end(),
-                     [](const Step& a, const Step& b) { return a.deed < b.deed; });
+                     [&](const Step& a, const Step& b) { return turn(a) < turn(b); });
     missing = homeless + held + broken + lost;
     if (broken > 0) {
       told.fate = Fate::kBroken;
@@ -370,7 +404,12 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 }  // namespace
 
 Settled Settle(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
-  return Settling(snapshot, hypothesis).Run();
+  std::set<GroupName> widened;
+  for (int round = 1;; ++round) {
+    Settling settling(snapshot, hypothesis, widened);
+    settling.Run();
+    if (round == kMaxRounds || !settling.Widen(widened)) return settling.Tell();
+  }
 }
 
 ClusterSnapshot AfterSettling(const ClusterSnapshot& snapshot, const Settled& settled) {
