@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from controllers import operate
 from e2e import Cluster, wait_for
 from release import PROGRAM, Release
 
@@ -101,6 +102,8 @@ def test_from_the_first_deployment_to_the_end(cluster: Cluster, mindgate: Releas
     assert different.returncode == 1 and different.stdout
     deploy(cluster, larger)
     assert "nothing was changed" in deploy(cluster, larger).stdout
+    deploy(cluster, config)
+    assert set(objects(cluster)) == set(made), "what the smaller one does not need is gone"
 
     assert "deleted" in delete(cluster)
     assert objects(cluster) == {}
@@ -145,6 +148,40 @@ def test_a_deployment_that_was_killed(cluster: Cluster, mindgate: Release, tmp_p
     assert "nothing was changed" in deploy(cluster, config).stdout
     delete(cluster)
     assert objects(cluster) == {}
+
+
+def test_a_killed_deployment_is_deleted(cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path) -> None:
+    """Nothing has to be deployed whole before it can be deleted."""
+    cluster.create(needed("mindie"))
+    file = tmp_path / "chat.yaml"
+    file.write_text(starter(cluster, "mindie"))
+    output = tmp_path / "output"
+    with cluster.start(PROGRAM, "deploy", "-f", file, output=output) as process:
+        wait_for(lambda: "created" in output.read_text() or process.poll() is not None, "the first object", every=0.001)
+        process.kill()
+    delete(cluster)
+    assert objects(cluster) == {}
+
+
+def test_it_waits_until_every_pod_is_ready(cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path) -> None:
+    """The test is ascend-operator; Volcano places the pods, and kwok runs them."""
+    cluster.create(needed("mindie"))
+    file = tmp_path / "chat.yaml"
+    file.write_text(starter(cluster, "mindie"))
+    output = tmp_path / "output"
+    with cluster.start(PROGRAM, "deploy", "-f", file, "--wait", "--timeout", "5m", output=output) as process:
+        jobs = wait_for(
+            lambda: [job["metadata"]["name"] for job in cluster.items("ascendjobs")] if len(cluster.items("ascendjobs")) == 5 else [],
+            "the jobs",
+        )
+        assert status(cluster)["verdict"] == "Progressing"
+        for name in jobs:
+            operate(cluster, name)
+        wait_for(lambda: process.poll() is not None, "the deployment to end")
+    assert process.returncode == 0, output.read_text()
+    assert "\r" not in output.read_text(), "a file is no terminal"
+    told = cluster.run(PROGRAM, "status", "chat", "-n", cluster.namespace, "-o", "json")
+    assert json.loads(told.stdout)["verdict"] == "Healthy"
 
 
 def test_two_side_by_side(cluster: Cluster, mindgate: Release) -> None:
