@@ -85,7 +85,8 @@ void AddHardware(const Survey& survey, const std::string& node, const char* what
 std::vector<FaultyPart> PartsOf(const Survey& survey, const std::string& node) {
   std::vector<FaultyPart> parts;
   if (survey.not_ready.contains(node)) {
-    parts.push_back({.what = "node", .state = "NotReady", .pods = PodsOn(survey, node)});
+    const char* state = survey.gone.contains(node) ? "Gone" : "NotReady";
+    parts.push_back({.what = "node", .state = state, .pods = PodsOn(survey, node)});
   }
   const auto found = survey.nodes.find(node);
   if (found == survey.nodes.end()) return parts;

@@ -149,9 +149,18 @@ SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
     std::move(report->problems.begin(), report->problems.end(), std::back_inserter(found.problems));
   }
   std::erase_if(found.nodes, [](const auto& node) { return node.second.IsClean(); });
+  std::set<std::string, std::less<>> nodes;
   for (const Value* node : snapshot.nodes) {
-    if (!IsReady(*node)) found.not_ready.insert(json::TextAt(node, {"metadata", "name"}));
+    std::string name = json::TextAt(node, {"metadata", "name"});
+    if (!IsReady(*node)) found.not_ready.insert(name);
+    nodes.insert(std::move(name));
   }
+  // A pod is lost with its node also when the node's object is gone (trap 37).
+  for (const Value* pod : snapshot.pods) {
+    std::string node = json::TextAt(pod, {"spec", "nodeName"});
+    if (!node.empty() && !nodes.contains(node)) found.gone.insert(std::move(node));
+  }
+  found.not_ready.insert(found.gone.begin(), found.gone.end());
   return found;
 }
 

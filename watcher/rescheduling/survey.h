@@ -31,10 +31,11 @@ struct SurveyedJob {
 struct SurveyedFaults {
   // Who told: ClusterD for all nodes, or, where it is absent, each node for itself.
   bool by_clusterd = false;
-  size_t reports = 0;            // ConfigMaps that were read
-  faults::FaultsByNode nodes{};  // those that are not clean
-  std::set<std::string, std::less<>> not_ready{};
-  std::vector<std::string> problems{};  // what could not be understood, for people
+  size_t reports = 0;                              // ConfigMaps that were read
+  faults::FaultsByNode nodes{};                    // those that are not clean
+  std::set<std::string, std::less<>> not_ready{};  // or gone
+  std::set<std::string, std::less<>> gone{};       // the nodes of pods that the cluster has not
+  std::vector<std::string> problems{};             // what could not be understood, for people
 };
 
 // And what they lead to.
