@@ -19,6 +19,7 @@ struct Task {
   std::string node{};                          // empty: it is not placed
   std::set<std::string, std::less<>> chips{};  // huawei.com/AscendReal
   bool failed = false;                         // it or one of its containers ended with an error
+  bool ended = false;                          // it failed as a whole: it will not run again
   std::string fault_type{};                    // its label fault-type, written by ClusterD
   std::string rank{};                          // hccl/rankIndex
   bool is_worker = false;                      // its label replica-type is worker

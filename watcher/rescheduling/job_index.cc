@@ -35,7 +35,7 @@ Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
     job.tasks.push_back(pod->ToTask());
     if (!seen.insert(pod->metadata.get()).second) continue;
     merged.AddLabels(pod->metadata->labels);
-    merged.AddAnnotations(pod->metadata->annotations);
+    merged.AddPodAnnotations(pod->metadata->annotations);
     if (job.disabled.empty() && IsDisabled(*pod->metadata)) {
       job.disabled = "mindgate.io/rescheduling is disabled on pod " + pod->name;
     }

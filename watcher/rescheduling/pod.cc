@@ -19,9 +19,11 @@ constexpr std::array<std::string_view, 10> kLabels = {
     schemas::kProcessRecover,      schemas::kSubHealthyStrategy, schemas::kApp,
     schemas::kOmeInferenceService, schemas::kFaultType,          schemas::kReplicaType,
     schemas::kRescheduling};
-constexpr std::array<std::string_view, 5> kAnnotations = {
-    schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy, schemas::kMinAvailable,
-    schemas::kRescheduling, schemas::kPodStatus};
+constexpr std::array<std::string_view, 7> kAnnotations = {
+    schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy,
+    schemas::kMinAvailable,      schemas::kSchedulePolicy,
+    schemas::kRaBlock,           schemas::kRescheduling,
+    schemas::kPodStatus};
 // Of one pod.
 constexpr std::array<std::string_view, 5> kOwnAnnotations = {
     schemas::kAscendReal, schemas::kRankIndex, schemas::kSuperPodRank, schemas::kNeedVolcanoOpe,
@@ -47,12 +49,10 @@ std::vector<json::Projection::Path> MetadataFields() {
   return fields;
 }
 
-// The pod as a whole, or the last run of one of its containers. A container that was restarted in
-// place thus counts until its pod is replaced.
-bool HasFailed(const Value& pod) {
-  const Value* status = json::Find(pod, "status");
-  if (json::FindString(status, "phase") == "Failed") return true;
-  const Value* containers = json::Find(status, "containerStatuses");
+// The last run of one of its containers. One that was restarted in place thus counts until its pod
+// is replaced (trap 35).
+bool HasFailedContainer(const Value& pod) {
+  const Value* containers = json::FindPath(pod, {"status", "containerStatuses"});
   if (!json::IsArray(containers)) return false;
   return std::any_of(containers->begin(), containers->end(), [](const Value& container) {
     const Value* code = json::FindPath(container, {"lastState", "terminated", "exitCode"});
@@ -130,7 +130,8 @@ PodPtr PodReader::Read(const Value& pod) {
   state->going = going.value_or(Time{});
   const auto grace = json::AsInt(json::Find(metadata, "deletionGracePeriodSeconds"));
   state->forced = going && grace.value_or(-1) == 0;
-  state->failed = HasFailed(pod);
+  state->ended = json::TextAt(pod, {"status", "phase"}) == "Failed";
+  state->failed = state->ended || HasFailedContainer(pod);
   const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
   state->gated = json::IsArray(gates) && gates->begin() != gates->end();
   return state;
@@ -145,6 +146,7 @@ Task PodState::ToTask() const {
             .node = node == nullptr ? std::string() : *node,
             .chips = *chips,
             .failed = failed,
+            .ended = ended,
             .fault_type = text(metadata->labels, schemas::kFaultType),
             .rank = rank < 0 ? std::string() : std::to_string(rank),
             .is_worker = text(metadata->labels, schemas::kReplicaType) == "worker",

@@ -36,6 +36,7 @@ struct PodState {
   int32_t super_pod = -1;  // -1: it is in none
   int32_t rank = -1;       // -1: it has none
   bool failed = false;
+  bool ended = false;     // its phase is Failed
   bool switched = false;  // a replacement waits for it to go
   bool forced = false;
   bool gated = false;

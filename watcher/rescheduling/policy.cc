@@ -1,5 +1,7 @@
 #include "watcher/rescheduling/policy.h"
 
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "base/text.h"
@@ -23,6 +25,21 @@ SubHealthyStrategy ReadStrategy(std::string_view text) {
   return SubHealthyStrategy::kIgnore;
 }
 
+// What the scheduler also takes from a pod. ProcessRecoverStrategy is not among them.
+constexpr std::array<std::string_view, 4> kAlsoOfPods = {
+    schemas::kRecoverPolicyPath, schemas::kMinAvailable, schemas::kSchedulePolicy,
+    schemas::kRaBlock};
+
+// The only policy that makes rack blocks: ra-block chips, a power of two up to 64, in servers of 8
+// (mind-cluster: component/ascend-for-volcano/internal/npu, chip8-node8-ra64-sp). A block of one
+// pod is no wider than the pod.
+int64_t RackPods(std::string_view policy, std::string_view block) {
+  if (policy != "chip8-node8-ra64-sp") return 0;
+  const int64_t chips = ParseGoInt(block).value_or(0);
+  if (chips <= 8 || chips > 64 || !std::has_single_bit(static_cast<uint64_t>(chips))) return 0;
+  return chips / 8;
+}
+
 }  // namespace
 
 void JobMetadata::AddLabels(const Map& labels) {
@@ -34,6 +51,13 @@ void JobMetadata::AddLabels(const Map& labels) {
 
 void JobMetadata::AddAnnotations(const Map& annotations) {
   annotations_.insert(annotations.begin(), annotations.end());
+}
+
+void JobMetadata::AddPodAnnotations(const Map& annotations) {
+  for (const std::string_view key : kAlsoOfPods) {
+    const auto found = annotations.find(key);
+    if (found != annotations.end()) annotations_.insert(*found);
+  }
 }
 
 std::string_view JobMetadata::Label(std::string_view key) const {
@@ -60,6 +84,7 @@ FaultPolicy JobMetadata::Policy() const {
       labels_.contains(schemas::kOmeInferenceService) || app == schemas::kMindieController ||
       app == schemas::kMindieCoordinator || Annotation(schemas::kRecoverPolicyPath) == "pod";
   policy.decided_outside = annotations_.contains(schemas::kProcessRecoverStrategy);
+  policy.rack_pods = RackPods(Annotation(schemas::kSchedulePolicy), Annotation(schemas::kRaBlock));
   return policy;
 }
 

@@ -23,6 +23,8 @@ struct FaultPolicy {
   int64_t retries = 0;            // fault-retry-times: pods that fail are looked at unless it is 0
   bool only_faulty_pods = false;  // whatever else is written, never more than these
   bool decided_outside = false;   // another platform decides: nothing is deleted
+  // Pods of a rack block, by rank: 0..n-1 are the first. 0: the scheduler makes no such blocks.
+  int64_t rack_pods = 0;
   bool operator==(const FaultPolicy&) const = default;
 };
 
@@ -35,8 +37,11 @@ class JobMetadata {
   // Of the PodGroup and of each pod. Values of one label that differ by more than their case are
   // joined with '|', and then match nothing.
   void AddLabels(const Map& labels);
-  // The PodGroup's come first, then those of the pods; the first value counts.
+  // Of the PodGroup.
   void AddAnnotations(const Map& annotations);
+  // Of each pod. Only some of them may stand there, and only where the PodGroup has none; the first
+  // value counts (mind-cluster: component/ascend-for-volcano/plugin/type.go).
+  void AddPodAnnotations(const Map& annotations);
 
   FaultPolicy Policy() const;
 

@@ -122,7 +122,7 @@ std::vector<SurveyedJob> JobsOf(Groups groups, GroupMetadata metadata, const Sur
     SurveyedJob job{key.first, key.second, {}, {}, {}, {}};
     for (PodOfGroup& pod : pods) {
       of_group->second.AddLabels(pod.labels);
-      of_group->second.AddAnnotations(pod.annotations);
+      of_group->second.AddPodAnnotations(pod.annotations);
       job.tasks.push_back(std::move(pod.task));
     }
     job.policy = of_group->second.Policy();
