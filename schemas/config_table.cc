@@ -227,8 +227,8 @@ Type<Rescheduling> ReschedulingTable() {
                &Rescheduling::takeover_after, Duration(seconds(1), hours(1))},
               {"escalateAfter",
                "How long a job that lost only its faulty pods may take to find room for new ones "
-               "before more of it is restarted: after one such time the logical super pods of the "
-               "faulty pods, after two the whole job.",
+               "before more of it is restarted: after half of it the rack blocks of the faulty "
+               "pods, after one such time their logical super pods, after two the whole job.",
                &Rescheduling::escalate_after, Duration(seconds(1), hours(1))},
               {"restartsPerMinute",
                "How many restarts of jobs there may be within a minute in the whole cluster; a "

@@ -92,10 +92,8 @@ TEST(FaultPolicy, LabelsThatDifferMatchNothing) {
 TEST(FaultPolicy, ThePodGroupsAnnotationsWin) {
   JobMetadata metadata;
   metadata.AddAnnotations({{"huawei.com/recover_policy_path", "job"}});
-  metadata.AddAnnotations(
-      {{"huawei.com/recover_policy_path", "pod"}, {"ProcessRecoverStrategy", ""}});
+  metadata.AddPodAnnotations({{"huawei.com/recover_policy_path", "pod"}});
   EXPECT_FALSE(metadata.Policy().only_faulty_pods);
-  EXPECT_TRUE(metadata.Policy().decided_outside);
 }
 
 // --- one task ------------------------------------------------------------------------------------
@@ -178,11 +176,11 @@ TEST(ReasonOf, HardwareBeforeFailedPods) {
 // --- a job ---------------------------------------------------------------------------------------
 
 // Four pods "p0".."p3" with ranks, two to a logical super pod; the second one of them is faulty.
-struct Job {
+struct FourPods {
   std::vector<Task> tasks;
   std::vector<FaultType> types = std::vector<FaultType>(4, FaultType::kHealthy);
 
-  explicit Job(FaultType type = FaultType::kCardUnhealthy, size_t faulty = 1) {
+  explicit FourPods(FaultType type = FaultType::kCardUnhealthy, size_t faulty = 1) {
     for (int i = 0; i < 4; ++i) {
       tasks.push_back({.pod = "p" + std::to_string(i),
                        .node = "n" + std::to_string(i),
@@ -191,7 +189,7 @@ struct Job {
     }
     types[faulty] = type;
   }
-  Job& InSuperPods() {
+  FourPods& InSuperPods() {
     for (size_t i = 0; i < tasks.size(); ++i) tasks[i].super_pod = static_cast<int64_t>(i / 2);
     return *this;
   }
@@ -212,7 +210,7 @@ constexpr auto kWider = Escalation::kSuperPods;
 constexpr auto kAll = Escalation::kWholeJob;
 
 TEST(Respond, ByFaultScheduling) {
-  const Job job;
+  const FourPods job;
   EXPECT_EQ(job.Does({}), "nothing");
   EXPECT_EQ(job.Does({{"fault-scheduling", "off"}}), "nothing");
   EXPECT_EQ(job.Does({{"fault-scheduling", "Force"}}), "fails");
@@ -222,26 +220,26 @@ TEST(Respond, ByFaultScheduling) {
   EXPECT_EQ(job.Does({{"fault-scheduling", "external-grace"}}), "annotate p1");
   EXPECT_EQ(job.Does({{"fault-scheduling", "force"}}, kFirst, {{"ProcessRecoverStrategy", "x"}}),
             "nothing");
-  EXPECT_EQ(Job(FaultType::kHealthy).Does({{"fault-scheduling", "force"}}), "nothing");
+  EXPECT_EQ(FourPods(FaultType::kHealthy).Does({{"fault-scheduling", "force"}}), "nothing");
 }
 
 // Only a failed pod uses up retries (trap 25); external-* does not ask for them.
 TEST(Respond, RetriesAreForFailedPodsAlone) {
   const Map force = {{"fault-scheduling", "force"}, {"fault-retry-times", "2"}};
-  const Job failed(FaultType::kPodFailed);
+  const FourPods failed(FaultType::kPodFailed);
   EXPECT_EQ(failed.Does(force), "delete p0 p1 p2 p3");
   EXPECT_EQ(failed.Does(force, kFirst, {}, 1), "delete p0 p1 p2 p3");
   EXPECT_EQ(failed.Does(force, kFirst, {}, 0), "fails");
   EXPECT_EQ(failed.Does({{"fault-scheduling", "force"}, {"fault-retry-times", "-1"}}), "fails");
   EXPECT_EQ(failed.Does({{"fault-scheduling", "external-force"}}), "annotate p1");
-  EXPECT_EQ(Job().Does(force, kFirst, {}, 0), "delete p0 p1 p2 p3");
+  EXPECT_EQ(FourPods().Does(force, kFirst, {}, 0), "delete p0 p1 p2 p3");
 }
 
 TEST(Respond, TheScopeOfEachMode) {
   const Map pods = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
   const Map recover = {{"fault-scheduling", "force"}, {"process-recover-enable", "on"}};
   const Map limited = {{"fault-scheduling", "force"}, {"ome.io/inferenceservice", "chat"}};
-  const Job plain;
+  const FourPods plain;
   EXPECT_EQ(plain.Does(pods, kFirst), "delete p1");
   EXPECT_EQ(plain.Does(pods, kWider), "delete p1") << "it has no super pods";
   EXPECT_EQ(plain.Does(pods, kAll), "delete p0 p1 p2 p3");
@@ -250,7 +248,7 @@ TEST(Respond, TheScopeOfEachMode) {
     // Never more, whatever the documents say of a fallback (trap 27).
     EXPECT_EQ(plain.Does(limited, escalation), "delete p1");
   }
-  const Job super_pods = Job(FaultType::kCardUnhealthy, 3).InSuperPods();
+  const FourPods super_pods = FourPods(FaultType::kCardUnhealthy, 3).InSuperPods();
   EXPECT_EQ(super_pods.Does(pods, kFirst), "delete p3");
   EXPECT_EQ(super_pods.Does(pods, kWider), "delete p2 p3");
   EXPECT_EQ(super_pods.Does(pods, kAll), "delete p0 p1 p2 p3");
@@ -262,15 +260,29 @@ TEST(Respond, TheScopeOfEachMode) {
 // Trap 28: also when a wider scope reaches it, and not for a replica of type worker.
 TEST(Respond, AFaultOfRankZeroTakesTheWholeJob) {
   const Map pods = {{"fault-scheduling", "grace"}, {"pod-rescheduling", "on"}};
-  Job first(FaultType::kCardUnhealthy, 0);
+  FourPods first(FaultType::kCardUnhealthy, 0);
   EXPECT_EQ(first.Does(pods), "evict p0 p1 p2 p3");
   EXPECT_EQ(first.Does({{"fault-scheduling", "grace"}, {"app", "mindie-ms-controller"}}),
             "evict p0");
   first.tasks[0].is_worker = true;
   EXPECT_EQ(first.Does(pods), "evict p0");
-  Job second = Job(FaultType::kCardUnhealthy, 1).InSuperPods();
+  FourPods second = FourPods(FaultType::kCardUnhealthy, 1).InSuperPods();
   EXPECT_EQ(second.Does(pods, kFirst), "evict p1");
   EXPECT_EQ(second.Does(pods, kWider), "evict p0 p1 p2 p3");
+}
+
+// Two ranks to a block of 16 chips, and only where the policy makes such blocks.
+TEST(Respond, ARackBlockIsMadeOfRanks) {
+  const Map pods = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
+  const Map racks = {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}};
+  FourPods fourth(FaultType::kCardUnhealthy, 3);
+  EXPECT_EQ(fourth.Does(pods, kFirst, racks), "delete p3");
+  EXPECT_EQ(fourth.Does(pods, Escalation::kRacks, racks), "delete p2 p3");
+  EXPECT_EQ(fourth.Does(pods, Escalation::kRacks, {{"ra-block", "16"}}), "delete p3");
+  fourth.tasks[3].rank.clear();
+  EXPECT_EQ(fourth.Does(pods, Escalation::kRacks, racks), "delete p3") << "it has no rank";
+  const FourPods second(FaultType::kCardUnhealthy, 1);
+  EXPECT_EQ(second.Does(pods, Escalation::kRacks, racks), "delete p0 p1 p2 p3") << "rank 0";
 }
 
 // Trap 31: only if all faulty tasks are sub-health.
@@ -280,7 +292,7 @@ TEST(Respond, SubHealthByItsOwnStrategy) {
                {"pod-rescheduling", "on"},
                {"subHealthyStrategy", strategy}};
   };
-  Job job(FaultType::kSubHealthFault);
+  FourPods job(FaultType::kSubHealthFault);
   EXPECT_EQ(job.Does(labels("forceExit")), "delete p1");
   EXPECT_EQ(job.Does(labels("hotSwitch")), "delete p1");
   EXPECT_EQ(job.Does(labels("graceExit")), "evict p1");
@@ -297,7 +309,7 @@ rc::Gen<FaultType> AnyType() {
 }
 
 RC_GTEST_PROP(Respond, KeepsItsBounds, ()) {
-  Job job;
+  FourPods job;
   for (FaultType& type : job.types) type = *AnyType();
   if (*rc::gen::arbitrary<bool>()) job.InSuperPods();
   FaultPolicy policy;

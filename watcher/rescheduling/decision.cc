@@ -11,6 +11,35 @@ using std::chrono::seconds;
 // A job that ran for so long after its restart was not restarted in vain.
 constexpr seconds kForget{600};
 
+// When a scope has its turn, in halves of escalateAfter after the job lost its first pods.
+int64_t HalvesUntil(Escalation scope) {
+  switch (scope) {
+    case Escalation::kFaultyPods:
+      return 0;
+    case Escalation::kRacks:
+      return 1;
+    case Escalation::kSuperPods:
+      return 2;
+    case Escalation::kWholeJob:
+      return 4;
+  }
+  return 0;
+}
+
+const char* ScopeText(Escalation scope) {
+  switch (scope) {
+    case Escalation::kFaultyPods:
+      return "the faulty pods";
+    case Escalation::kRacks:
+      return "all of the rack block";
+    case Escalation::kSuperPods:
+      return "all of the logical super pod";
+    case Escalation::kWholeJob:
+      return "the whole job";
+  }
+  return "";
+}
+
 bool Acts(Step step) { return step == Step::kDelete || step == Step::kEvict; }
 
 Time Earlier(const std::optional<Time>& a, Time b) { return a ? std::min(*a, b) : b; }
@@ -29,6 +58,7 @@ class Deciding {
 
   Decision Result() {
     NoteSeen();
+    if (next_.restart && next_.restart->inherited) Inherit();
     ForgetWhatIsGone();
     const Response response = Asked();
     decision_.reason = response.reason;
@@ -41,7 +71,7 @@ class Deciding {
     } else if (next_.restart && response.reason == FaultType::kHealthy) {
       Follow();
     }
-    if (next_.restart && MayRestart() && response.step != Step::kFails) GoOn();
+    if (next_.restart && MayRestart()) GoOn();
     if (!next_.restart && next_.restarted && *next_.restarted + kForget < now_) {
       next_.restarted.reset();
       next_.in_vain = 0;
@@ -59,29 +89,103 @@ class Deciding {
            (asked == FaultScheduling::kForce || asked == FaultScheduling::kGrace);
   }
 
+  // Only for jobs that somebody acts on: what is noted is written for the next leader.
   void NoteSeen() {
     std::map<std::string, Time> seen;
+    if (!MayRestart() && job_.policy.fault_scheduling != FaultScheduling::kExternal) {
+      next_.seen.clear();
+      return;
+    }
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       if (!IsFaulty(i)) continue;
-      const std::string& uid = job_.tasks[i].uid;
+      const std::string uid = ShortUid(job_.tasks[i].uid);
       const auto before = next_.seen.find(uid);
-      seen.emplace(uid, before == next_.seen.end() ? now_ : before->second);
+      seen.emplace(uid, before == next_.seen.end() ? now_ : std::min(now_, before->second));
     }
     next_.seen = std::move(seen);
   }
 
+  // Takes over what the leader before began: the pods that it deleted and that hang. Those that it
+  // did not come to either are faulty and chosen again, or need not go any more.
+  void Inherit() {
+    Restart& restart = *next_.restart;
+    restart.inherited = false;
+    restart.since = std::min(restart.since, now_);
+    if (restart.finished) restart.finished = std::min(*restart.finished, now_);
+    for (const Task& task : job_.tasks) {
+      if (!task.going || !IsOlder(task)) continue;
+      const bool in_scope = restart.chosen.all && IsIn(*restart.chosen.all, task);
+      if (!in_scope && !restart.chosen.pods.contains(ShortUid(task.uid))) continue;
+      restart.targets.emplace(task.uid, Target{restart.since, restart.by_force});
+    }
+  }
+
   void ForgetWhatIsGone() {
     if (!next_.restart) return;
-    std::erase_if(next_.restart->targets, [&](const std::string& uid) {
-      return std::none_of(job_.tasks.begin(), job_.tasks.end(),
-                          [&](const Task& task) { return task.uid == uid; });
-    });
+    std::set<std::string_view> there;
+    for (const Task& task : job_.tasks) there.insert(task.uid);
+    std::erase_if(next_.restart->targets,
+                  [&](const auto& target) { return !there.contains(target.first); });
+  }
+
+  // Whether the pod was there when the last pods were chosen.
+  bool IsOlder(const Task& task) const {
+    return task.created && *task.created < next_.restart->since;
+  }
+
+  // Whether the pod is in one of the blocks of the restart's faulty pods.
+  bool IsIn(Escalation scope, const Task& task) const {
+    const Restart& restart = *next_.restart;
+    switch (scope) {
+      case Escalation::kFaultyPods:
+        return false;
+      case Escalation::kRacks: {
+        const auto rack = RackOf(task, job_.policy);
+        return rack && restart.racks.contains(*rack);
+      }
+      case Escalation::kSuperPods:
+        return task.super_pod && restart.super_pods.contains(*task.super_pod);
+      case Escalation::kWholeJob:
+        return true;
+    }
+    return false;
+  }
+
+  void Choose(const Task& task, bool by_force) {
+    const auto [target, is_new] =
+        next_.restart->targets.try_emplace(task.uid, Target{now_, by_force});
+    if (by_force) target->second.by_force = true;
+  }
+
+  // Writes down for the next leader who was chosen.
+  void NoteChosen() {
+    Restart& restart = *next_.restart;
+    restart.since = now_;
+    restart.by_force = std::all_of(restart.targets.begin(), restart.targets.end(),
+                                   [](const auto& target) { return target.second.by_force; });
+    restart.chosen = {};
+    for (const auto scope : {Escalation::kWholeJob, Escalation::kSuperPods, Escalation::kRacks}) {
+      bool any = false;
+      const bool says_too_much =
+          std::any_of(job_.tasks.begin(), job_.tasks.end(), [&](const Task& task) {
+            if (!IsOlder(task) || !IsIn(scope, task)) return false;
+            any = true;
+            return !IsTarget(task);
+          });
+      if (says_too_much || !any) continue;
+      restart.chosen.all = scope;
+      break;
+    }
+    for (const Task& task : job_.tasks) {
+      const bool said = restart.chosen.all && IsIn(*restart.chosen.all, task);
+      if (IsTarget(task) && !said) restart.chosen.pods.insert(ShortUid(task.uid));
+    }
   }
 
   // The failed pod by whose name a retry is told from its repetition.
   std::string FirstFailed() const {
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
-      if (decision_.types[i] == FaultType::kPodFailed) return job_.tasks[i].uid;
+      if (decision_.types[i] == FaultType::kPodFailed) return ShortUid(job_.tasks[i].uid);
     }
     return "";
   }
@@ -123,7 +227,7 @@ class Deciding {
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       const Task& task = job_.tasks[i];
       if (!IsFaulty(i) || IsTarget(task)) continue;
-      Time since = next_.seen.at(task.uid);
+      Time since = next_.seen.at(ShortUid(task.uid));
       if (task.going) since = std::max(since, *task.going);
       if (job_.restarted_by_other) since = std::max(since, *job_.restarted_by_other);
       due = Earlier(due, since + options_.takeover_after);
@@ -180,22 +284,24 @@ class Deciding {
       next_.restart = Restart{.since = now_, .reason = response.reason};
     }
     Restart& restart = *next_.restart;
-    restart.by_force = response.step == Step::kDelete;
     restart.finished.reset();
-    for (const size_t i : response.tasks) restart.targets.insert(job_.tasks[i].uid);
+    for (const size_t i : response.tasks) Choose(job_.tasks[i], response.step == Step::kDelete);
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
-      if (IsFaulty(i) && job_.tasks[i].super_pod) {
-        restart.super_pods.insert(*job_.tasks[i].super_pod);
-      }
+      if (!IsFaulty(i)) continue;
+      const Task& task = job_.tasks[i];
+      if (task.super_pod) restart.super_pods.insert(*task.super_pod);
+      if (const auto rack = RackOf(task, job_.policy)) restart.racks.insert(*rack);
     }
+    NoteChosen();
   }
 
   // No pod is faulty any more, and a restart was begun.
   void Follow() {
     Restart& restart = *next_.restart;
     if (!restart.targets.empty()) return;
+    // A container that was restarted in place runs, whatever its last end was.
     const auto placed = std::count_if(job_.tasks.begin(), job_.tasks.end(), [](const Task& task) {
-      return !task.node.empty() && !task.going && !task.failed;
+      return !task.node.empty() && !task.going && !task.ended;
     });
     if (placed >= job_.min_available) {
       next_.restart.reset();
@@ -216,72 +322,91 @@ class Deciding {
                     [](const Task& task) { return task.gated; })) {
       return std::nullopt;
     }
-    switch (next_.restart->escalation) {
-      case Escalation::kFaultyPods:
-        return next_.restart->super_pods.empty() ? Escalation::kWholeJob : Escalation::kSuperPods;
-      case Escalation::kSuperPods:
-        return Escalation::kWholeJob;
-      case Escalation::kWholeJob:
-        return std::nullopt;
+    const Restart& restart = *next_.restart;
+    if (restart.escalation < Escalation::kRacks && !restart.racks.empty()) {
+      return Escalation::kRacks;
     }
+    if (restart.escalation < Escalation::kSuperPods && !restart.super_pods.empty()) {
+      return Escalation::kSuperPods;
+    }
+    if (restart.escalation < Escalation::kWholeJob) return Escalation::kWholeJob;
     return std::nullopt;
   }
 
+  // NOLINTNEXTLINE(misc-no-recursion): once for each scope at most
   void Escalate(Escalation wider) {
     Restart& restart = *next_.restart;
-    const bool skips =
-        restart.escalation == Escalation::kFaultyPods && wider == Escalation::kWholeJob;
-    const Time due = *restart.finished + options_.escalate_after * (skips ? 2 : 1);
-    const bool whole = wider == Escalation::kWholeJob;
-    const std::string scope = whole ? "the whole job" : "all of the logical super pod";
+    const int64_t halves = HalvesUntil(wider) - HalvesUntil(restart.escalation);
+    const Time due = *restart.finished + (options_.escalate_after * halves + seconds(1)) / 2;
+    const std::string scope = ScopeText(wider);
     if (due > now_) {
       Wait(due, "it waits for its new pods; " + scope + " is restarted at " + FormatTime(due));
+      return;
+    }
+    restart.escalation = wider;
+    const bool by_force = restart.by_force;
+    const bool all = std::any_of(job_.tasks.begin(), job_.tasks.end(), [&](const Task& task) {
+      return IsIn(wider, task) && IsMaster(task);
+    });
+    for (const Task& task : job_.tasks) {
+      if (all || IsIn(wider, task)) Choose(task, by_force);
+    }
+    if (restart.targets.empty()) {  // there is no pod in the block: it is the next scope's turn
+      restart.finished = now_;
+      if (const auto next = NextScope()) Escalate(*next);
       return;
     }
     decision_.begins = true;
     decision_.reason = restart.reason;
     decision_.why = "it did not run again without " + scope;
-    restart.escalation = wider;
     restart.finished.reset();
     next_.restarted = now_;
-    bool all = whole;
-    for (const Task& task : job_.tasks) {
-      const bool inside = task.super_pod && restart.super_pods.contains(*task.super_pod);
-      if (inside) restart.targets.insert(task.uid);
-      all = all || (inside && IsMaster(task));
-    }
-    if (!all) return;
-    for (const Task& task : job_.tasks) restart.targets.insert(task.uid);
+    NoteChosen();
   }
 
   // What is left of the restart that is under way.
   void GoOn() {
     Restart& restart = *next_.restart;
     if (restart.targets.empty()) return;
-    const Time deadline = restart.since + options_.grace_over_time;
-    restart.timed_out = !restart.by_force && now_ > deadline;
-    const bool force = restart.by_force || restart.timed_out;
-    std::vector<size_t> faulty;
+    std::vector<size_t> evicted;
+    std::vector<size_t> forced;
+    bool timed_out = false;
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       const Task& task = job_.tasks[i];
-      if (!IsTarget(task) || task.forced || (!force && task.going)) continue;
-      (IsFaulty(i) ? faulty : decision_.tasks).push_back(i);
+      const auto target = restart.targets.find(task.uid);
+      if (target == restart.targets.end() || task.forced) continue;
+      const Time deadline = target->second.since + options_.grace_over_time;
+      if (target->second.by_force || now_ > deadline) {
+        timed_out = timed_out || !target->second.by_force;
+        forced.push_back(i);
+        continue;
+      }
+      decision_.requeue_at = Earlier(decision_.requeue_at, deadline + seconds(1));
+      if (!task.going) evicted.push_back(i);
     }
-    // The next leader begins again as long as there is a faulty pod, so these go last.
-    decision_.tasks.insert(decision_.tasks.end(), faulty.begin(), faulty.end());
-    if (!force) {
-      const Time again = deadline + seconds(1);
-      decision_.requeue_at = Earlier(decision_.requeue_at, again);
-    }
-    if (decision_.reason == FaultType::kHealthy) decision_.reason = restart.reason;
-    if (decision_.tasks.empty()) {
-      decision_.step = Step::kNothing;
+    if (evicted.empty() && forced.empty()) {
       decision_.begins = false;
+      if (decision_.step == Step::kFails) return;
+      if (decision_.reason == FaultType::kHealthy) decision_.reason = restart.reason;
+      decision_.step = Step::kNothing;
       if (!decision_.waits) decision_.why = "its pods are going";
       return;
     }
-    decision_.step = force ? Step::kDelete : Step::kEvict;
-    if (restart.timed_out) decision_.why = "its pods did not end within graceOverTime";
+    if (decision_.reason == FaultType::kHealthy || decision_.step == Step::kFails) {
+      decision_.reason = restart.reason;
+    }
+    // One step at a time: pods that end by themselves need that time.
+    if (!evicted.empty() && !forced.empty()) {
+      decision_.requeue_at = Earlier(decision_.requeue_at, now_ + seconds(1));
+    }
+    decision_.step = evicted.empty() ? Step::kDelete : Step::kEvict;
+    decision_.tasks = evicted.empty() ? std::move(forced) : std::move(evicted);
+    if (decision_.step == Step::kDelete && timed_out) {
+      decision_.why = "its pods did not end within graceOverTime";
+    }
+    // The next leader begins again as long as there is a faulty pod, so these go last.
+    std::stable_partition(decision_.tasks.begin(), decision_.tasks.end(),
+                          [&](size_t i) { return !IsFaulty(i); });
   }
 
   void Annotate(const Response& response) {

@@ -23,11 +23,12 @@ namespace mindgate::watcher::rescheduling {
 struct DecisionOptions {
   // How long whoever else may act has time to, from when a fault is seen; 0: none.
   std::chrono::seconds takeover_after{0};
-  // From the end of a restart that left the job incomplete to one of a wider scope: after one such
-  // time that of the logical super pods, after two the whole job. The plugin counts 6 and 12
-  // sessions, of one second each by default.
+  // From the end of a restart that left the job incomplete to one of a wider scope: after half of
+  // it that of the rack blocks, after one such time that of the logical super pods, after two the
+  // whole job. The plugin counts 3, 6 and 12 sessions, of one second each by default.
   std::chrono::seconds escalate_after{6};
-  // How long pods may take that end by themselves: grace-over-time of the scheduler.
+  // How long pods may take that end by themselves: grace-over-time of the scheduler. Each has its
+  // own time, from when it was chosen.
   std::chrono::seconds grace_over_time{900};
 };
 

@@ -14,7 +14,16 @@ namespace {
 using json::Json;
 using json::Value;
 
-constexpr std::array<std::string_view, 3> kEscalations = {"faultyPods", "superPods", "wholeJob"};
+constexpr std::array<std::string_view, 4> kEscalations = {"faultyPods", "racks", "superPods",
+                                                          "wholeJob"};
+
+// What the next leader knows. A job of hundreds of pods mostly goes as a whole or in blocks, which
+// takes one word; of single pods that hang after their fault went away, more than these are left to
+// their kubelets. Of blocks fewer than there were means that less goes, and the whole job later.
+constexpr size_t kMostPods = 6;
+constexpr size_t kMostBlocks = 8;
+// The pod that was seen first decides when the time of others is over.
+constexpr size_t kMostSeen = 1;
 
 std::optional<Time> TimeAt(const Value& object, std::string_view key) {
   return ParseTimestamp(json::TextAt(object, {key}));
@@ -33,12 +42,69 @@ FaultType FaultTypeOf(const std::string& name) {
   return FaultType::kHealthy;
 }
 
+std::string_view NameOf(Escalation scope) { return kEscalations[static_cast<size_t>(scope)]; }
+
+std::optional<Escalation> EscalationAt(const Value& object, std::string_view key) {
+  const auto found =
+      std::find(kEscalations.begin(), kEscalations.end(), json::TextAt(object, {key}));
+  if (found == kEscalations.end()) return std::nullopt;
+  return static_cast<Escalation>(found - kEscalations.begin());
+}
+
+template <typename Set>
+void PutSome(const Set& all, size_t most, const char* key, Json& object) {
+  if (all.empty()) return;
+  Json some = Json::array();
+  for (const auto& each : all) {
+    if (some.size() == most) break;
+    some.push_back(each);
+  }
+  object[key] = std::move(some);
+}
+
+std::set<int64_t> BlocksAt(const Value& object, std::string_view key) {
+  std::set<int64_t> blocks;
+  const Value* list = json::Find(object, key);
+  if (!json::IsArray(list)) return blocks;
+  for (const Value& each : *list) {
+    if (blocks.size() == kMostBlocks) break;
+    if (const auto id = json::AsInt(&each)) blocks.insert(*id);
+  }
+  return blocks;
+}
+
+Json EncodeSeen(const std::map<std::string, Time>& seen) {
+  std::vector<std::pair<Time, std::string>> first;
+  for (const auto& [pod, since] : seen) first.emplace_back(since, pod);
+  std::sort(first.begin(), first.end());
+  Json object = Json::object();
+  for (const auto& [since, pod] : first) {
+    if (object.size() == kMostSeen) break;
+    object[pod] = FormatTime(since);
+  }
+  return object;
+}
+
+std::map<std::string, Time> DecodeSeen(const Value* object) {
+  std::map<std::string, Time> seen;
+  if (!json::IsObject(object)) return seen;
+  for (const auto& [pod, since] : object->members()) {
+    const auto time = ParseTimestamp(json::AsString(&since).value_or(""));
+    if (time && seen.size() < kMostSeen) seen.emplace(ShortUid(pod), *time);
+  }
+  return seen;
+}
+
 Json EncodeRestart(const Restart& restart) {
   Json object = {{"since", FormatTime(restart.since)},
                  {"reason", FaultTypeName(restart.reason)},
-                 {"scope", kEscalations[static_cast<size_t>(restart.escalation)]}};
+                 {"scope", NameOf(restart.escalation)}};
   if (restart.by_force) object["force"] = true;
-  if (!restart.super_pods.empty()) object["superPods"] = restart.super_pods;
+  if (restart.finished) object["finished"] = FormatTime(*restart.finished);
+  if (restart.chosen.all) object["all"] = NameOf(*restart.chosen.all);
+  PutSome(restart.chosen.pods, kMostPods, "pods", object);
+  PutSome(restart.racks, kMostBlocks, "racks", object);
+  PutSome(restart.super_pods, kMostBlocks, "superPods", object);
   return object;
 }
 
@@ -46,17 +112,21 @@ std::optional<Restart> DecodeRestart(const Value* object) {
   if (object == nullptr) return std::nullopt;
   const auto since = TimeAt(*object, "since");
   if (!since) return std::nullopt;
-  Restart restart{.since = *since, .reason = FaultTypeOf(json::TextAt(*object, {"reason"}))};
-  const auto scope =
-      std::find(kEscalations.begin(), kEscalations.end(), json::TextAt(*object, {"scope"}));
-  if (scope != kEscalations.end()) {
-    restart.escalation = static_cast<Escalation>(scope - kEscalations.begin());
-  }
-  restart.by_force = json::AsBool(json::Find(*object, "force")).value_or(false);
-  const Value* super_pods = json::Find(*object, "superPods");
-  if (json::IsArray(super_pods)) {
-    for (const Value& each : *super_pods) {
-      if (const auto id = json::AsInt(&each)) restart.super_pods.insert(*id);
+  Restart restart{.since = *since,
+                  .reason = FaultTypeOf(json::TextAt(*object, {"reason"})),
+                  .by_force = json::AsBool(json::Find(*object, "force")).value_or(false),
+                  .escalation = EscalationAt(*object, "scope").value_or(Escalation::kFaultyPods),
+                  .racks = BlocksAt(*object, "racks"),
+                  .super_pods = BlocksAt(*object, "superPods"),
+                  .finished = TimeAt(*object, "finished"),
+                  .chosen = {.all = EscalationAt(*object, "all")},
+                  .inherited = true};
+  const Value* pods = json::Find(*object, "pods");
+  if (json::IsArray(pods)) {
+    for (const Value& each : *pods) {
+      const auto pod = json::AsString(&each);
+      if (!pod || pod->empty() || restart.chosen.pods.size() == kMostPods) continue;
+      restart.chosen.pods.insert(ShortUid(*pod));
     }
   }
   return restart;
@@ -69,10 +139,13 @@ Json EncodeJob(const JobKey& job, const JobState& state) {
   if (state.in_vain > 0) object["inVain"] = state.in_vain;
   if (state.restarted) object["restarted"] = FormatTime(*state.restarted);
   if (state.restart) object["restart"] = EncodeRestart(*state.restart);
+  if (!state.seen.empty()) object["seen"] = EncodeSeen(state.seen);
   return object;
 }
 
 }  // namespace
+
+std::string ShortUid(std::string_view uid) { return std::string(uid.substr(0, 13)); }
 
 Json Encode(const JobStates& states, size_t max) {
   std::vector<const JobStates::value_type*> kept;
@@ -102,10 +175,11 @@ JobStates Decode(const Value& text) {
     const JobKey job{json::TextAt(object, {"namespace"}), json::TextAt(object, {"podGroup"})};
     JobState state{.uid = json::TextAt(object, {"uid"}),
                    .retries_used = CountAt(object, "retriesUsed"),
-                   .retried_for = json::TextAt(object, {"retriedFor"}),
+                   .retried_for = ShortUid(json::TextAt(object, {"retriedFor"})),
                    .in_vain = CountAt(object, "inVain"),
                    .restarted = TimeAt(object, "restarted"),
-                   .restart = DecodeRestart(json::Find(object, "restart"))};
+                   .restart = DecodeRestart(json::Find(object, "restart")),
+                   .seen = DecodeSeen(json::Find(object, "seen"))};
     if (job.ns.empty() || job.pod_group.empty() || state.uid.empty()) continue;
     states.insert_or_assign(job, std::move(state));
   }

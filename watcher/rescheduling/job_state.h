@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/time.h"
 #include "json/json.h"
@@ -14,35 +15,59 @@
 
 namespace mindgate::watcher::rescheduling {
 
+// What tells a pod from the others of its job: the beginning of its UID, as what is kept is to stay
+// small. 48 bits of it are random.
+std::string ShortUid(std::string_view uid);
+
+// A pod that goes.
+struct Target {
+  Time since{};  // its grace period counts from here
+  bool by_force = false;
+  bool operator==(const Target&) const = default;
+};
+
+// Which pods were chosen when the last of them were, in few words: never more than were. The next
+// leader needs it to finish those that hang; what still is faulty it finds again, as that goes
+// last.
+struct ChosenPods {
+  std::optional<Escalation> all{};  // the older pods of this scope
+  std::set<std::string> pods{};     // others, by ShortUid
+  bool operator==(const ChosenPods&) const = default;
+};
+
 // From the first pod of a job that goes because of a fault until the job has all pods again that it
 // needs.
 struct Restart {
-  Time since{};  // the grace period counts from here
+  Time since{};  // when the last of its pods were chosen
   FaultType reason = FaultType::kHealthy;
-  bool by_force = false;   // with grace period 0 from the start
-  bool timed_out = false;  // the pods' own grace period was too long
+  bool by_force = false;  // all of them with grace period 0
   Escalation escalation = Escalation::kFaultyPods;
-  std::set<int64_t> super_pods{};  // the logical ones of the faulty pods
-  // Known to one leader only. The next one finds the faulty pods again, since those go last.
-  std::set<std::string> targets{};  // UIDs of the pods that go
-  std::optional<Time> finished{};   // since when all of them are gone
+  // The blocks of the faulty pods.
+  std::set<int64_t> racks{};
+  std::set<int64_t> super_pods{};
+  std::optional<Time> finished{};  // since when all pods that go are gone
+  ChosenPods chosen{};
+  // By UID. Known to one leader only; the next one makes its own of `chosen`.
+  std::map<std::string, Target> targets{};
+  bool inherited = false;  // that is still to be done
   bool operator==(const Restart&) const = default;
 };
 
-// What is remembered of a job between two decisions. All but `seen` and what Restart says is kept
-// when the watcher restarts.
+// What is remembered of a job between two decisions, and by the next leader. Of what may be many
+// the next leader knows the first few (kMost... in job_state.cc): one ConfigMap of 1 MiB holds all
+// jobs, and one of them should take no more than 600 bytes.
 struct JobState {
   std::string uid{};  // of the PodGroup: another one begins anew
   int64_t retries_used = 0;
-  std::string retried_for{};        // UID of the failed pod that the last retry was for
+  std::string retried_for{};        // ShortUid of the failed pod that the last retry was for
   int64_t in_vain = 0;              // restarts, each of which replaced what the last one had made
   std::optional<Time> restarted{};  // when the last one began
   std::optional<Restart> restart{};
-  std::map<std::string, Time> seen{};  // since when each faulty pod is known, by UID
+  std::map<std::string, Time> seen{};  // since when each faulty pod is known, by ShortUid
   bool operator==(const JobState&) const = default;
 
   // Nothing of it would be missed.
-  bool IsEmpty() const { return retries_used == 0 && !restarted && !restart; }
+  bool IsEmpty() const { return retries_used == 0 && !restarted && !restart && seen.empty(); }
 };
 
 using JobStates = std::map<JobKey, JobState>;

@@ -29,17 +29,19 @@ bool AnyMaster(const std::vector<Task>& tasks, const std::vector<size_t>& of) {
   return std::any_of(of.begin(), of.end(), [&](size_t i) { return IsMaster(tasks[i]); });
 }
 
-// Those that share a logical super pod with a faulty task.
-std::vector<size_t> SuperPodsOf(const std::vector<Task>& tasks,
-                                const std::vector<FaultType>& types) {
+// Those that share a block with a faulty task.
+template <typename BlockOf>
+std::vector<size_t> BlocksOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
+                             const BlockOf& block_of) {
   std::set<int64_t> faulty;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    if (IsFaulty(types[i]) && tasks[i].super_pod) faulty.insert(*tasks[i].super_pod);
+    const std::optional<int64_t> block = block_of(tasks[i]);
+    if (IsFaulty(types[i]) && block) faulty.insert(*block);
   }
   std::vector<size_t> scope;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    const bool shared = tasks[i].super_pod && faulty.contains(*tasks[i].super_pod);
-    if (shared || IsFaulty(types[i])) scope.push_back(i);
+    const std::optional<int64_t> block = block_of(tasks[i]);
+    if ((block && faulty.contains(*block)) || IsFaulty(types[i])) scope.push_back(i);
   }
   return scope;
 }
@@ -56,6 +58,13 @@ bool IsMaster(const Task& task) {
   return task.rank == "0" && !task.chips.empty() && !task.is_worker;
 }
 
+// mind-cluster: component/ascend-for-volcano/internal/rescheduling/job_a5.go, inTheSameTpBlock
+std::optional<int64_t> RackOf(const Task& task, const FaultPolicy& policy) {
+  const auto rank = ParseGoInt(task.rank);
+  if (policy.rack_pods <= 1 || !rank || *rank < 0) return std::nullopt;
+  return *rank / policy.rack_pods;
+}
+
 std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
                             const FaultPolicy& policy, Escalation escalation) {
   const std::vector<size_t> faulty = FaultyOf(types);
@@ -64,7 +73,10 @@ std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<Fa
   if (policy.pod_rescheduling && escalation != Escalation::kWholeJob) {
     if (escalation == Escalation::kFaultyPods) return faulty;
     if (policy.process_recover) return faulty;
-    std::vector<size_t> wider = SuperPodsOf(tasks, types);
+    std::vector<size_t> wider =
+        escalation == Escalation::kRacks
+            ? BlocksOf(tasks, types, [&](const Task& task) { return RackOf(task, policy); })
+            : BlocksOf(tasks, types, [](const Task& task) { return task.super_pod; });
     return AnyMaster(tasks, wider) ? AllOf(tasks) : wider;
   }
   return policy.process_recover ? faulty : AllOf(tasks);

@@ -13,8 +13,12 @@ namespace mindgate::watcher::rescheduling {
 // The pod with rank 0 of a job with NPUs: without it the others cannot go on.
 bool IsMaster(const Task& task);
 
-// How far a restart goes that did not help before.
-enum class Escalation : uint8_t { kFaultyPods, kSuperPods, kWholeJob };
+// The rack block of the pod; nothing: it has none, or no rank yet.
+std::optional<int64_t> RackOf(const Task& task, const FaultPolicy& policy);
+
+// How far a restart goes that did not help before. Racks and logical super pods are passed over by
+// jobs that have none.
+enum class Escalation : uint8_t { kFaultyPods, kRacks, kSuperPods, kWholeJob };
 
 // The tasks that go, by their index. A fault of the pod with rank 0 takes the whole job, and so
 // does a wider scope that reaches it; jobs limited to their faulty pods never lose others

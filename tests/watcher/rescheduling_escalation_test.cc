@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "watcher/rescheduling_world.h"
+
+// What happens when a job stays incomplete after a restart: which scope comes when, and who is
+// spared.
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+// The plugin's 12 sessions (trap 28) are a time here.
+TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
+  World world(kPods);
+  world.BreakChip(1);
+  world.Look();
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();  // no room
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(12));
+  EXPECT_EQ(world.LookAfter(seconds(11)), "waits");
+  EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p1 p2 p3");
+  EXPECT_TRUE(world.begins);
+}
+
+// It will not run again, and nobody replaces it.
+TEST(DecideEscalation, APodThatFailedAsAWholeDoesNot) {
+  World world(kPods);
+  world.task(2).failed = true;
+  world.task(2).ended = true;
+  world.BreakChip(1);
+  world.Look();
+  world.Repair();
+  world.Put(1);
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2 p3");
+}
+
+// Trap 35: fault-retry-times is 0, so nobody looks at how a container ended before.
+TEST(DecideEscalation, APodThatWasRestartedInPlaceRuns) {
+  World world(kPods);
+  world.task(2).failed = true;
+  world.BreakChip(1);
+  EXPECT_EQ(world.Look(), "delete p1");
+  world.Repair();
+  world.Put(1);
+  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.why, "it has all the pods that it needs");
+  EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
+}
+
+TEST(DecideEscalation, LogicalSuperPodsComeFirst) {
+  World world(kPods);
+  for (int i = 0; i < 4; ++i) world.task(i).super_pod = i / 2;
+  world.BreakChip(1);
+  EXPECT_EQ(world.Look(), "delete p1");
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(6));
+  EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0");
+  world.Put(0);
+  world.task(0).node.clear();
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
+}
+
+// Only with the policy of Atlas 950 SuperPoDs. Half of escalateAfter stands for 3 sessions.
+TEST(DecideEscalation, RackBlocksComeBeforeThem) {
+  World world(kPods, {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}});
+  for (int i = 0; i < 6; ++i) world.Put(i);
+  world.job.min_available = 6;
+  for (int i = 0; i < 6; ++i) {
+    world.task(i).rank = std::to_string(i + 2);
+    world.task(i).super_pod = i / 4;
+  }
+  world.BreakChip(1);
+  EXPECT_EQ(world.Look(), "delete p1");
+  world.Repair();
+  const auto replace = [&](const std::vector<int>& pods) {
+    for (const int i : pods) {
+      world.Put(i);
+      world.task(i).node.clear();
+    }
+  };
+  replace({1});
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(3));
+  EXPECT_EQ(world.LookAfter(seconds(3)), "delete p0");
+  EXPECT_EQ(world.why, "it did not run again without all of the rack block");
+  replace({0});
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(3));
+  EXPECT_EQ(world.LookAfter(seconds(3)), "delete p2 p3");
+  replace({2, 3});
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(6));
+  EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3 p4 p5");
+}
+
+// Its only pod was the faulty one, and the new one is in no block yet.
+TEST(DecideEscalation, ABlockWithoutPodsIsPassedOver) {
+  World world(kPods);
+  world.task(1).super_pod = 0;
+  world.BreakChip(1);
+  world.Look();
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();
+  world.Look();
+  EXPECT_EQ(world.LookAfter(seconds(6)), "waits");
+  EXPECT_FALSE(world.begins);
+  EXPECT_EQ(world.requeue, seconds(6));
+  EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
+}
+
+TEST(DecideEscalation, ASuperPodWithRankZeroTakesTheWholeJob) {
+  World world(kPods);
+  for (int i = 0; i < 4; ++i) world.task(i).super_pod = i / 2;
+  world.task(0).rank = "0";
+  world.BreakChip(1);
+  EXPECT_EQ(world.Look(), "delete p1");
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();
+  world.Look();
+  EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3");
+}
+
+// Trap 27: whatever the labels say, and for ever.
+TEST(DecideEscalation, SomeJobsNeverLoseMoreThanTheirFaultyPods) {
+  const std::vector<std::pair<Map, Map>> cases = {
+      {{{"ome.io/inferenceservice", "chat"}}, {}},
+      {{{"app", "mindie-ms-controller"}}, {}},
+      {{}, {{"huawei.com/recover_policy_path", "pod"}}},
+      {{{"process-recover-enable", "on"}}, {}},
+  };
+  for (auto [labels, annotations] : cases) {
+    labels.insert(kPods.begin(), kPods.end());
+    World world(labels, annotations);
+    world.BreakChip(1);
+    EXPECT_EQ(world.Look(), "delete p1");
+    world.Repair();
+    world.Put(1);
+    world.task(1).node.clear();
+    EXPECT_EQ(world.Look(), "nothing");
+    EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
+  }
+}
+
+// What waits behind the gate of elastic scaling lacks no scope.
+TEST(DecideEscalation, NotWhileAPodWaitsBehindAGate) {
+  World world(kPods);
+  world.BreakChip(1);
+  world.Look();
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();
+  world.task(1).gated = true;
+  world.Look();
+  EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
+}
+
+TEST(DecideEscalation, ItGoesOnAfterARestartOfTheWatcher) {
+  World world(kPods);
+  world.BreakChip(1);
+  world.Look();
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();
+  world.Look();
+  world.Restart();
+  EXPECT_EQ(world.LookAfter(seconds(11)), "waits");
+  EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p1 p2 p3");
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::rescheduling

@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "json/decode.h"
+#include "support/small_cluster.h"
+#include "watcher/rescheduling/job_index.h"
+#include "watcher/rescheduling/pod.h"
+#include "watcher/rescheduling/survey.h"
+#include "watcher/rescheduling_world.h"
+
+// What a reader of MindCluster's documents would get wrong, and what differs from owner to owner.
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+using ::mindgate::testing::SmallCluster;
+
+json::Json TrapPod(const std::string& name, const json::Json& annotations,
+                   const json::Json& labels = json::Json::object()) {
+  json::Json all = annotations;
+  all["scheduling.k8s.io/group-name"] = "pg";
+  return {{"metadata",
+           {{"namespace", "infer"},
+            {"name", name},
+            {"uid", "uid-" + name},
+            {"labels", labels},
+            {"annotations", all}}},
+          {"spec", {{"nodeName", "n0"}}},
+          {"status", {{"phase", "Running"}}}};
+}
+
+PodPtr ReadTrapPod(const json::Json& pod) {
+  const json::Document document(pod);
+  return PodReader().Read(document.root());
+}
+
+Job JobWith(int min_member, const json::Json& group_annotations,
+            const json::Json& pod_annotations) {
+  const json::Json group = {
+      {"metadata",
+       {{"namespace", "infer"}, {"name", "pg"}, {"uid", "g"}, {"annotations", group_annotations}}},
+      {"spec", {{"minMember", min_member}}}};
+  const json::Document document(group);
+  return JobOf(PodGroupOf(document.root()), {ReadTrapPod(TrapPod("p0", pod_annotations))});
+}
+
+// Trap 30.
+TEST(ReschedulingTrap, ANetworkFaultOfACardRestartsNothing) {
+  World world(kForce);
+  world.faults["n1"].devices.network_unhealthy = {"Ascend910-0"};
+  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.state, (JobState{.uid = "g"}));
+}
+
+// Trap 30.
+TEST(ReschedulingTrap, PreSeparateOfANodeRestartsNothing) {
+  World world(kForce);
+  world.faults["n1"].machine.status = faults::NodeStatus::kPreSeparate;
+  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.state, (JobState{.uid = "g"}));
+}
+
+// Trap 32, of annotations: some of them, and only where the PodGroup has none.
+TEST(ReschedulingTrap, AnnotationsThatThePodGroupLacksAreTakenFromAPod) {
+  const json::Json pods = {{"huawei.com/recover_policy_path", "pod"},
+                           {"huawei.com/schedule_policy", "chip8-node8-ra64-sp"},
+                           {"ra-block", "32"}};
+  const FaultPolicy taken = JobWith(1, json::Json::object(), pods).policy;
+  EXPECT_TRUE(taken.only_faulty_pods);
+  EXPECT_EQ(taken.rack_pods, 4);
+  const FaultPolicy kept =
+      JobWith(1, {{"huawei.com/recover_policy_path", "job"}, {"ra-block", "16"}}, pods).policy;
+  EXPECT_FALSE(kept.only_faulty_pods);
+  EXPECT_EQ(kept.rack_pods, 2);
+}
+
+// ProcessRecoverStrategy is none of those.
+TEST(ReschedulingTrap, OnlyThePodGroupLeavesItToAnotherPlatform) {
+  const json::Json strategy = {{"ProcessRecoverStrategy", "recover"}};
+  EXPECT_TRUE(JobWith(1, strategy, json::Json::object()).policy.decided_outside);
+  EXPECT_FALSE(JobWith(1, json::Json::object(), strategy).policy.decided_outside);
+}
+
+// Trap 33. Volcano writes minMember 1 for ReplicaSets.
+TEST(ReschedulingTrap, ScheduleMinAvailableCountsOnlyWhereMinMemberIsOne) {
+  const json::Json none = json::Json::object();
+  const json::Json four = {{"huawei.com/schedule_minAvailable", "4"}};
+  EXPECT_EQ(JobWith(1, none, none).min_available, 1);
+  EXPECT_EQ(JobWith(1, none, four).min_available, 4);
+  EXPECT_EQ(JobWith(1, four, {{"huawei.com/schedule_minAvailable", "8"}}).min_available, 4);
+  EXPECT_EQ(JobWith(2, four, four).min_available, 2);
+  EXPECT_EQ(JobWith(1, {{"huawei.com/schedule_minAvailable", "four"}}, none).min_available, 1);
+}
+
+// Trap 33, and rack blocks, which one policy alone has.
+TEST(ReschedulingTrap, RackBlocksNeedTheirPolicyAndAPowerOfTwo) {
+  const std::pair<json::Json, int64_t> cases[] = {
+      {{{"ra-block", "64"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-sp"}, {"ra-block", "64"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "8"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "0"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "-16"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "24"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "128"}}, 0},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}}, 2},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "64"}}, 8},
+      {{{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"tp-block", "64"}}, 0},  // trap 48
+  };
+  for (const auto& [annotations, want] : cases) {
+    EXPECT_EQ(JobWith(1, annotations, json::Json::object()).policy.rack_pods, want) << annotations;
+  }
+}
+
+// Trap 35. Its phase is Running all the while.
+TEST(ReschedulingTrap, APodWhoseContainerOnceFailedHasFailedUntilItIsReplaced) {
+  json::Json pod = TrapPod("p0", json::Json::object());
+  pod["status"]["containerStatuses"] = {{{"lastState", {{"terminated", {{"exitCode", 0}}}}}},
+                                        {{"lastState", {{"terminated", {{"exitCode", 137}}}}}}};
+  const Task restarted = ReadTrapPod(pod)->ToTask();
+  EXPECT_TRUE(restarted.failed);
+  EXPECT_FALSE(restarted.ended) << "it runs again";
+  pod["status"] = {{"phase", "Failed"}};
+  const Task ended = ReadTrapPod(pod)->ToTask();
+  EXPECT_TRUE(ended.failed);
+  EXPECT_TRUE(ended.ended);
+  EXPECT_FALSE(ReadTrapPod(TrapPod("p0", json::Json::object()))->ToTask().failed);
+}
+
+// Trap 37. NodeD writes a report only while something is wrong.
+TEST(ReschedulingTrap, ANodeWithoutAReportIsHealthyAndOneThatIsGoneIsNot) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node(
+      "n1", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "Unknown"}}}}}}});
+  cluster.Group("pg", "Job/train", 2, {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}});
+  for (const char* number : {"0", "1", "2"}) {
+    cluster.Pod({.name = std::string("w") + number,
+                 .node = std::string("n") + number,
+                 .chips = "0-7",
+                 .group = "pg",
+                 .owner = "Job/train"});
+  }
+  cluster.Pod({.name = "waits", .group = "pg", .owner = "Job/train", .npus = 8});
+  const ClusterSnapshot snapshot = cluster.Snapshot();
+  const Survey survey = SurveyOf(snapshot, FaultsIn(snapshot));
+  using NodeNames = std::set<std::string, std::less<>>;
+  EXPECT_EQ(survey.not_ready, (NodeNames{"n1", "n2"}));
+  EXPECT_EQ(survey.gone, (NodeNames{"n2"}));
+  std::vector<std::string> on_faulty;
+  for (const SurveyedPod& pod : survey.pods) on_faulty.push_back(pod.task.pod);
+  EXPECT_EQ(on_faulty, (std::vector<std::string>{"w1", "w2"}));
+  ASSERT_EQ(survey.jobs.size(), 1U);
+  EXPECT_EQ(survey.jobs[0].response.tasks, (std::vector<size_t>{1, 2}));
+}
+
+// --- owners --------------------------------------------------------------------------------------
+
+// What each owner's pods carry (trap 36), what goes at first, and what goes when the job stays
+// incomplete. Each PodGroup has four pods; the second one is faulty.
+TEST(ReschedulingScope, OfEachOwner) {
+  struct Case {
+    const char* owner;
+    Map labels;
+    Map annotations;
+    std::string first;
+    std::string later;
+  };
+  const std::string all = "delete p0 p2 p3 p1";
+  const Map pods_on = {{"pod-rescheduling", "on"}};
+  const Case cases[] = {
+      {"AscendJob or Volcano Job", {}, {}, all, ""},
+      {"AscendJob or Volcano Job, pod by pod", pods_on, {}, "delete p1", "delete p0 p1 p2 p3"},
+      {"AscendJob with process recovery", {{"process-recover-enable", "on"}}, {}, "delete p1", ""},
+      {"AscendJob whose process recovery failed",
+       {{"process-recover-enable", "pause"}},
+       {},
+       all,
+       ""},
+      {"MindIE controller", {{"app", "mindie-ms-controller"}}, {}, "delete p1", ""},
+      {"MindIE instance", {{"app", "mindie-ms-server"}, {"jobID", "chat"}}, {}, all, ""},
+      {"Deployment of OME", {{"ome.io/inferenceservice", "chat"}}, {}, "delete p1", ""},
+      {"group of a LeaderWorkerSet", {{"leaderworkerset.sigs.k8s.io/name", "chat"}}, {}, all, ""},
+      {"StormService with podGroupSize 1",
+       pods_on,
+       {{"huawei.com/recover_policy_path", "pod"}},
+       "delete p1",
+       ""},
+      {"PodSet of a StormService", {{"orchestration.aibrix.ai/podset-name", "chat"}}, {}, all, ""},
+      {"infer-operator", {{"fault-scheduling", "external-force"}}, {}, "annotate p1", ""},
+  };
+  for (const Case& each : cases) {
+    Map labels = each.labels;
+    labels.emplace("fault-scheduling", "force");
+    World world(labels, each.annotations);
+    world.BreakChip(1);
+    EXPECT_EQ(world.Look(), each.first) << each.owner;
+    if (each.first == all) continue;
+    world.Repair();
+    world.Put(1);
+    world.task(1).node.clear();  // no room
+    world.Look();
+    const std::string later = world.LookAfter(seconds(3600));
+    EXPECT_EQ(later, each.later.empty() ? "nothing" : each.later) << each.owner;
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::rescheduling
