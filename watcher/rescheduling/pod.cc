@@ -49,17 +49,6 @@ std::vector<json::Projection::Path> MetadataFields() {
   return fields;
 }
 
-// The last run of one of its containers. One that was restarted in place thus counts until its pod
-// is replaced (trap 35).
-bool HasFailedContainer(const Value& pod) {
-  const Value* containers = json::FindPath(pod, {"status", "containerStatuses"});
-  if (!json::IsArray(containers)) return false;
-  return std::any_of(containers->begin(), containers->end(), [](const Value& container) {
-    const Value* code = json::FindPath(container, {"lastState", "terminated", "exitCode"});
-    return json::AsInt(code).value_or(0) != 0;
-  });
-}
-
 }  // namespace
 
 std::vector<json::Projection::Path> PodFields() {
@@ -96,6 +85,15 @@ bool IsDisabled(const Metadata& metadata) {
     return found != map.end() && found->second == "disabled";
   };
   return is_off(metadata.labels) || is_off(metadata.annotations);
+}
+
+bool HasFailedContainer(const Value& pod) {
+  const Value* containers = json::FindPath(pod, {"status", "containerStatuses"});
+  if (!json::IsArray(containers)) return false;
+  return std::any_of(containers->begin(), containers->end(), [](const Value& container) {
+    const Value* code = json::FindPath(container, {"lastState", "terminated", "exitCode"});
+    return json::AsInt(code).value_or(0) != 0;
+  });
 }
 
 PodPtr PodReader::Read(const Value& pod) {

@@ -58,6 +58,10 @@ using PodGroupPtr = std::shared_ptr<const PodGroupState>;
 std::vector<json::Projection::Path> PodFields();
 std::vector<json::Projection::Path> PodGroupFields();
 
+// Whether the last run of a container ended with an error. One that was restarted in place thus
+// counts until its pod is replaced (trap 35).
+bool HasFailedContainer(const json::Value& pod);
+
 // Makes PodStates out of pods. One thread at a time.
 class PodReader {
  public:

@@ -12,6 +12,7 @@
 #include "watcher/faults/device_report.h"
 #include "watcher/faults/reports.h"
 #include "watcher/frame/nodes.h"
+#include "watcher/rescheduling/pod.h"
 #include "watcher/snapshot/fields.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -46,18 +47,6 @@ JobMetadata::Map AnnotationsOf(const Value* metadata) {
   return MapOf(json::Find(metadata, "annotations"), kFaultAnnotations);
 }
 
-// Whether a container ended with an error the last time, or the pod as a whole.
-bool HasFailed(const Value& pod) {
-  const Value* status = json::Find(pod, "status");
-  if (json::FindString(status, "phase") == "Failed") return true;
-  const Value* containers = json::Find(status, "containerStatuses");
-  if (!json::IsArray(containers)) return false;
-  return std::any_of(containers->begin(), containers->end(), [](const Value& container) {
-    const Value* code = json::FindPath(container, {"lastState", "terminated", "exitCode"});
-    return json::AsInt(code).value_or(0) != 0;
-  });
-}
-
 Task TaskOf(const Value& pod) {
   const Value* metadata = json::Find(pod, "metadata");
   const Value* labels = json::Find(metadata, "labels");
@@ -68,7 +57,8 @@ Task TaskOf(const Value& pod) {
   for (std::string& chip : faults::NamesIn(json::TextAt(annotations, {schemas::kAscendReal}))) {
     task.chips.insert(std::move(chip));
   }
-  task.failed = HasFailed(pod);
+  task.ended = json::TextAt(pod, {"status", "phase"}) == "Failed";
+  task.failed = task.ended || HasFailedContainer(pod);
   task.fault_type = json::TextAt(labels, {schemas::kFaultType});
   task.rank = json::TextAt(annotations, {schemas::kRankIndex});
   task.is_worker = json::TextAt(labels, {schemas::kReplicaType}) == "worker";
