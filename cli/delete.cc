@@ -1,7 +1,5 @@
 #include "cli/delete.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -20,6 +18,25 @@
 namespace mindgate::cli {
 namespace {
 
+// What is not deleted, and what may not stay deleted.
+void PrintNotes(const deploy::RemovalPlan& plan, const std::string& app, std::ostream& err) {
+  for (const std::string& title : plan.foreign) {
+    err << "note: " << title
+        << " carries the labels of the application, but mindgate deploy did not make it: it "
+           "stays\n";
+  }
+  if (!plan.applied_by_others.empty()) {
+    err << "note: applied by other means than mindgate deploy: "
+        << Join(plan.applied_by_others, ", ")
+        << "; what applies them, such as Argo CD, makes them again unless they are removed there "
+           "too\n";
+  }
+  for (const deploy::Unread& unread : plan.unread) {
+    err << "note: if application " << app << " has a " << unread.kind
+        << ", it stays, for these may not be listed: " << unread.message << "\n";
+  }
+}
+
 bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
                  const std::string& ns, Streams& io) {
   for (const json::Json& object : plan.objects) io.err << deploy::TitleOf(object) << "\n";
@@ -34,7 +51,7 @@ bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
 }  // namespace
 
 int RunDelete(const DeleteOptions& options, Streams& io) {
-  if (options.dry_run == DryRun::kNone && !options.yes && !options.in_is_terminal) {
+  if (options.dry_run == DryRun::kNone && !options.yes && !io.in_is_terminal) {
     PrintError(io.err, "confirmation is not possible: standard input is not a terminal",
                "add --yes, or look first with --dry-run");
     return kExitUnusable;
@@ -49,17 +66,14 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
       deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
   if (!plan) {
     PrintError(io.err, plan.error().message);
-    return kExitUnusable;
+    return plan.error().reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
   }
-  for (const std::string& title : plan->foreign) {
-    io.err << "note: " << title
-           << " carries the labels of the application, but mindgate deploy did "
-           << "not make it: it stays\n";
-  }
+  PrintNotes(*plan, options.name, io.err);
   if (plan->objects.empty()) {
     io.out << "application " << options.name << " has no objects in namespace " << ns
            << ": nothing to delete\n";
-    return kExitDone;
+    // Its pods may still be going.
+    if (options.dry_run != DryRun::kNone || options.no_wait) return kExitDone;
   }
   if (options.dry_run == DryRun::kClient) {
     for (const json::Json& object : plan->objects) {
@@ -67,7 +81,7 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
     }
     return kExitDone;
   }
-  const bool asks = options.dry_run == DryRun::kNone && !options.yes;
+  const bool asks = options.dry_run == DryRun::kNone && !options.yes && !plan->objects.empty();
   if (asks && !IsConfirmed(options, *plan, ns, io)) {
     io.err << "canceled: nothing was deleted\n";
     return kExitDenied;
@@ -83,7 +97,7 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
                             printer.progress(), signals.token());
   }
   if (!result.message.empty()) PrintError(io.err, result.message);
-  return ExitCodeOf(result.outcome);
+  return result.forbidden ? kExitBlocked : ExitCodeOf(result.outcome);
 }
 
 void AddDelete(CLI::App& parent, Streams& io, int& exit_code) {
@@ -104,15 +118,14 @@ void AddDelete(CLI::App& parent, Streams& io, int& exit_code) {
   AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
   command->footer(
       R"(What mindgate deploy made for the application is deleted, and nothing else, whatever its framework. It asks for
-confirmation on a terminal. Deleting again is fine, and goes on where the first time ended.
-Exit codes: 0 gone, 1 failed or canceled, 2 invalid arguments or the cluster cannot be reached, 5 timed out.
+confirmation on a terminal. Deleting again is fine, and goes on where the first time ended: an application that does
+not exist is gone.
+Exit codes: 0 gone, 1 failed or canceled, 2 invalid arguments or the cluster cannot be reached, 4 a right is missing,
+5 timed out.
 Examples:
   mindgate delete chat -n llm --dry-run
   mindgate delete chat -n llm --yes)");
-  command->callback([options, &io, &exit_code] {
-    options->in_is_terminal = ::isatty(STDIN_FILENO) == 1;
-    exit_code = RunDelete(*options, io);
-  });
+  command->callback([options, &io, &exit_code] { exit_code = RunDelete(*options, io); });
 }
 
 }  // namespace mindgate::cli

@@ -15,7 +15,6 @@ struct DeleteOptions {
   bool keep_store = false;
   bool no_wait = false;
   bool yes = false;
-  bool in_is_terminal = false;  // confirmation is possible
   DryRun dry_run = DryRun::kNone;
   std::chrono::seconds timeout{300};
 };

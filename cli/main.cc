@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
                             std::cerr,
                             out_is_terminal,
                             ::isatty(STDERR_FILENO) == 1,
-                            mindgate::cli::TerminalWidth(out_is_terminal, STDOUT_FILENO)};
+                            mindgate::cli::TerminalWidth(out_is_terminal, STDOUT_FILENO),
+                            ::isatty(STDIN_FILENO) == 1};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   const int exit_code =
       mindgate::cli::Run(arguments, io, mindgate::cli::ProgramName(argc > 0 ? argv[0] : ""));

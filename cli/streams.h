@@ -16,6 +16,7 @@ struct Streams {
   bool out_is_terminal = false;
   bool err_is_terminal = false;
   size_t width = kDefaultWidth;  // of human-readable output, in columns
+  bool in_is_terminal = false;   // somebody can be asked
 };
 
 // Exit codes of every command.

@@ -32,7 +32,8 @@ enum class Outcome { kDone, kFailed, kTimedOut };
 
 struct ApplyResult {
   Outcome outcome = Outcome::kDone;
-  std::string message;  // why it failed
+  bool forbidden = false;  // why it failed: a right is missing
+  std::string message;     // why it failed
   bool rolled_back = false;
   size_t written = 0;  // objects that were created, changed or deleted
 };

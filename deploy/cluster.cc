@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "deploy/labels.h"
@@ -23,9 +24,59 @@ std::string MetadataText(const Json& object, std::string_view key) {
   return std::string(json::FindString(json::Find(object, "metadata"), key).value_or(""));
 }
 
-// Objects of the cluster carry the namespace of their application in their name.
+// The names of application and namespace can run into each other, so that a prefix says nothing.
 bool IsOfNamespace(const Json& object, const std::string& ns, const std::string& app) {
-  return !NamespaceOf(object).empty() || NameOf(object).starts_with(ns + "-" + app + "-");
+  if (!NamespaceOf(object).empty()) return true;
+  const std::string written = Annotation(object, kApplication);
+  if (!written.empty()) return written == ns + "/" + app;
+  const std::string name = NameOf(object);
+  return name == ns + "-" + app + "-prefill" || name == ns + "-" + app + "-decode";
+}
+
+bool HasController(const Json& object) {
+  const Json* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  return json::IsArray(owners) &&
+         std::any_of(owners->begin(), owners->end(), [](const Json& owner) {
+           const Json* controller = json::Find(owner, "controller");
+           return controller != nullptr && *controller == true;
+         });
+}
+
+// Whether an application of the framework has objects of the kind, whatever its configuration.
+// PriorityClasses take a right that few users have, and are made only on request.
+bool Needs(Framework framework, std::string_view kind) {
+  switch (framework) {
+    case Framework::kOme:
+      return kind == "InferenceService" || kind == "Deployment" || kind == "Service";
+    case Framework::kAibrix:
+      return kind == "StormService" || kind == "Service";
+    case Framework::kMindie:
+      return kind == "AscendJob" || kind == "ConfigMap" || kind == "Service";
+  }
+  return false;
+}
+
+bool MayHave(std::optional<Framework> framework, const std::string& kind) {
+  if (!framework) return kind != "PriorityClass";
+  return Needs(*framework, kind) || (*framework == Framework::kMindie && kind == "PriorityClass");
+}
+
+// The resource that stands for an application of one framework.
+bool IsCustom(const kube::Resource& resource) {
+  return resource.namespaced && resource.group.find('.') != std::string::npos;
+}
+
+// An API server answers 403 before 404: who may use one framework only cannot even ask whether
+// there are the kinds of others. `unread`: all kinds that may not be listed.
+bool IsFatal(std::optional<Framework> framework, const kube::Resource& resource,
+             const std::vector<const kube::Resource*>& unread) {
+  if (framework) return Needs(*framework, resource.kind);
+  if (IsCustom(resource)) {
+    return std::count_if(unread.begin(), unread.end(), [](const auto* each) {
+             return IsCustom(*each);
+           }) == std::ssize(kFrameworks);
+  }
+  return resource.namespaced;
 }
 
 }  // namespace
@@ -52,6 +103,11 @@ std::string Label(const Json& object, std::string_view key) {
       json::FindString(json::FindPath(object, {"metadata", "labels"}), key).value_or(""));
 }
 
+std::string Annotation(const Json& object, std::string_view key) {
+  return std::string(
+      json::FindString(json::FindPath(object, {"metadata", "annotations"}), key).value_or(""));
+}
+
 std::string TitleOf(const Json& object) { return KindOf(object) + " " + NameOf(object); }
 
 const char* PropagationOf(const Json& object) {
@@ -60,14 +116,22 @@ const char* PropagationOf(const Json& object) {
   return owns_nothing ? "Background" : "Foreground";
 }
 
-bool IsOurs(const Json& object, const std::string& app) {
-  if (Label(object, kManagedBy) != kFieldManager || Label(object, kInstance) != app) return false;
+bool IsAppliedByUs(const Json& object) {
   const Json* managers = json::FindPath(object, {"metadata", "managedFields"});
   return json::IsArray(managers) &&
          std::any_of(managers->begin(), managers->end(), [](const Json& entry) {
            return json::FindString(entry, "manager") == kFieldManager &&
                   json::FindString(entry, "operation") == "Apply";
          });
+}
+
+bool IsOurs(const Json& object, const std::string& app) {
+  if (Label(object, kManagedBy) != kFieldManager || Label(object, kInstance) != app) return false;
+  if (IsAppliedByUs(object)) return true;
+  const std::string written = Annotation(object, kApplication);
+  const std::string ns = NamespaceOf(object);
+  const bool says_so = ns.empty() ? written.ends_with("/" + app) : written == ns + "/" + app;
+  return says_so && !HasController(object);
 }
 
 std::optional<Framework> AppObjects::framework() const {
@@ -80,18 +144,20 @@ std::optional<Framework> AppObjects::framework() const {
 kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns,
                                      const std::string& app, const std::stop_token& stop) {
   AppObjects found;
+  std::vector<const kube::Resource*> unread;
+  std::vector<kube::Fault> faults;
   const std::string selector =
       std::string(kManagedBy) + "=" + kFieldManager + "," + std::string(kInstance) + "=" + app;
   for (const kube::Resource& resource : AppResources()) {
     auto objects = client.ListObjects(resource, resource.namespaced ? ns : "",
                                       {.label_selector = selector}, nullptr, stop);
     if (!objects) {
-      // What is not served has no objects. Priority classes need a right that few users have, and
-      // are few: they are left where they are.
       const kube::Reason reason = objects.error().reason;
-      const bool optional = reason == kube::Reason::kForbidden && !resource.namespaced;
-      if (reason == kube::Reason::kNotFound || optional) continue;
-      return tl::unexpected(objects.error());
+      if (reason == kube::Reason::kNotFound) continue;  // what is not served has no objects
+      if (reason != kube::Reason::kForbidden) return tl::unexpected(objects.error());
+      unread.push_back(&resource);
+      faults.push_back(objects.error());
+      continue;
     }
     for (Json& object : *objects) {
       object["apiVersion"] = resource.api_version();  // lists leave them out
@@ -99,9 +165,16 @@ kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns
       if (!IsOfNamespace(object, ns, app)) continue;
       if (IsOurs(object, app)) {
         found.objects.push_back(std::move(object));
-      } else {
+      } else if (!HasController(object)) {
         found.foreign.push_back(TitleOf(object));
       }
+    }
+  }
+  const auto framework = found.framework();
+  for (size_t i = 0; i < unread.size(); ++i) {
+    if (IsFatal(framework, *unread[i], unread)) return tl::unexpected(std::move(faults[i]));
+    if (MayHave(framework, unread[i]->kind)) {
+      found.unread.push_back({unread[i]->kind, std::move(faults[i].message)});
     }
   }
   return found;

@@ -26,6 +26,11 @@ inline const kube::Resource kClusterBaseModels{"ome.io", "v1beta1", "clusterbase
 inline const kube::Resource kStormServices{"orchestration.aibrix.ai", "v1alpha1", "stormservices",
                                            "StormService", true};
 inline const kube::Resource kAscendJobs{"mindxdl.gitee.com", "v1", "ascendjobs", "AscendJob", true};
+inline const kube::Resource kStatefulSets{"apps", "v1", "statefulsets", "StatefulSet", true};
+inline const kube::Resource kLeaderWorkerSets{"leaderworkerset.x-k8s.io", "v1", "leaderworkersets",
+                                              "LeaderWorkerSet", true};
+inline const kube::Resource kPodSets{"orchestration.aibrix.ai", "v1alpha1", "podsets", "PodSet",
+                                     true};
 inline const kube::Resource kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses",
                                              "PriorityClass", false};
 inline const kube::Resource kResourceQuotas{"", "v1", "resourcequotas", "ResourceQuota", true};
@@ -42,20 +47,33 @@ std::string NamespaceOf(const Json& object);
 std::string KindOf(const Json& object);
 std::string UidOf(const Json& object);
 std::string Label(const Json& object, std::string_view key);  // empty: not there
-std::string TitleOf(const Json& object);                      // "Service chat-router"
+std::string Annotation(const Json& object, std::string_view key);
+std::string TitleOf(const Json& object);  // "Service chat-router"
 
 // How it is deleted: with what it owns, where it may own something.
 const char* PropagationOf(const Json& object);
 
-// Whether `mindgate deploy` made the object for this application: its labels say so, and the API
-// server says that we applied it. Labels alone can be copied.
+// Whether the API server says that `mindgate deploy` applied the object.
+bool IsAppliedByUs(const Json& object);
+// Whether the object is of this application: its labels say so, and either we applied it, or it was
+// written with our annotation by somebody else, as a pipeline does with what --dry-run prints.
+// Labels alone can be copied, and controllers do so.
 bool IsOurs(const Json& object, const std::string& app);
+
+// A kind whose objects may not be listed.
+struct Unread {
+  std::string kind;
+  std::string message;
+};
 
 // The objects of an application, by the order of AppResources. Resources that the cluster does not
 // serve have none. `framework`: of the application, nothing when it has no objects.
 struct AppObjects {
   std::vector<Json> objects;
-  std::vector<std::string> foreign;  // carry the labels, but were not applied by mindgate deploy
+  std::vector<std::string> foreign;  // carry the labels, but are not of the application
+  // Kinds of which the application might have objects. Kinds that its framework does not use are
+  // left out, and kinds that it cannot do without are a fault.
+  std::vector<Unread> unread;
 
   std::optional<Framework> framework() const;
 };

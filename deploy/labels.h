@@ -12,6 +12,9 @@ inline constexpr const char* kFieldManager = "mindgate-deploy";
 inline constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";  // kFieldManager
 inline constexpr std::string_view kInstance = "app.kubernetes.io/instance";     // the application
 inline constexpr std::string_view kFrameworkLabel = "mindgate.io/framework";    // "ome"
+// An annotation, "llm/chat". Labels of a custom resource are copied to what controllers make of it;
+// this and the lack of a controller say that the object itself was written.
+inline constexpr std::string_view kApplication = "mindgate.io/application";
 
 // OME, on what it makes of an InferenceService (pkg/constants/constants.go).
 inline constexpr std::string_view kComponent = "component";  // "engine", "decoder", "router"

@@ -16,14 +16,16 @@ RenderedObject NewObject(const Application& application, const std::string& api_
                          bool namespaced) {
   RenderedObject rendered;
   rendered.phase = phase;
-  rendered.object = {{"apiVersion", api_version},
-                     {"kind", kind},
-                     {"metadata",
-                      {{"name", name},
-                       {"labels",
-                        {{kManagedBy, kFieldManager},
-                         {kInstance, application.name},
-                         {kFrameworkLabel, FrameworkName(application.framework())}}}}}};
+  rendered.object = {
+      {"apiVersion", api_version},
+      {"kind", kind},
+      {"metadata",
+       {{"name", name},
+        {"labels",
+         {{kManagedBy, kFieldManager},
+          {kInstance, application.name},
+          {kFrameworkLabel, FrameworkName(application.framework())}}},
+        {"annotations", {{kApplication, application.ns + "/" + application.name}}}}}};
   if (namespaced) rendered.object["metadata"]["namespace"] = application.ns;
   rendered.origins = {{"/metadata/name", "/app_name"}, {"/metadata/namespace", "/app_namespace"}};
   return rendered;

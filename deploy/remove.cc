@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "deploy/kinship.h"
 #include "deploy/labels.h"
 #include "json/value.h"
 
@@ -48,13 +49,17 @@ class Remover {
         stop_(stop) {}
 
   ApplyResult Run() {
+    const bool waits = options_.wait && !options_.dry_run;
+    // Before anything goes: what owned a pod tells its PodGroup when the pod is gone.
+    for (const Json& object : plan_.objects) kinship_.Add(object);
+    if (waits && !Pods()) return result_;
     for (const Json& object : plan_.kept) {
       if (!Release(object)) return result_;
     }
     for (const Json& object : plan_.objects) {
       if (!Delete(object)) return result_;
     }
-    if (options_.wait && !options_.dry_run && !plan_.objects.empty()) Await();
+    if (waits) Await();
     return result_;
   }
 
@@ -65,6 +70,11 @@ class Remover {
     return false;
   }
 
+  bool Refused(const Json& object, const kube::Fault& fault) {
+    result_.forbidden = fault.reason == Reason::kForbidden;
+    return Fail(Outcome::kFailed, TitleOf(object) + ": " + fault.message);
+  }
+
   // Without this the store would go with its owner.
   bool Release(const Json& object) {
     if (json::FindPath(object, {"metadata", "ownerReferences"}) == nullptr) return true;
@@ -72,7 +82,7 @@ class Remover {
     const auto patched = client_.MergePatch(
         ResourceOf(object), ns_, NameOf(object), patch,
         {.dry_run = options_.dry_run, .field_manager = kFieldManager}, {}, stop_);
-    if (!patched) return Fail(Outcome::kFailed, TitleOf(object) + ": " + patched.error().message);
+    if (!patched) return Refused(object, patched.error());
     progress_.step(TitleOf(object) + " kept");
     return true;
   }
@@ -85,7 +95,7 @@ class Remover {
     const auto deleted =
         client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options, stop_);
     if (!deleted && deleted.error().reason != Reason::kNotFound) {
-      return Fail(Outcome::kFailed, TitleOf(object) + ": " + deleted.error().message);
+      return Refused(object, deleted.error());
     }
     ++result_.written;
     progress_.step(TitleOf(object) + (options_.dry_run ? " would be deleted" : " deleted"));
@@ -103,32 +113,49 @@ class Remover {
         left.push_back(WithFinalizers(*live));
       }
     }
-    const auto pods =
-        client_.ListObjects(kube::resources::kPods, ns_,
-                            {.label_selector = PodSelector(plan_.framework, app_)}, nullptr, stop_);
-    if (!pods) return Unknown(pods.error());
-    for (Json pod : *pods) {
-      if (!plan_.kept.empty() && Label(pod, kComponent) == kStoreComponent) continue;
-      pod["kind"] = "Pod";
-      left.push_back(WithFinalizers(pod));
-    }
-    const auto groups =
-        client_.ListObjects(kube::resources::kPodGroups, ns_,
-                            {.label_selector = PodSelector(plan_.framework, app_)}, nullptr, stop_);
-    if (!groups && groups.error().reason != Reason::kNotFound &&
-        groups.error().reason != Reason::kForbidden) {
-      return Unknown(groups.error());
-    }
-    for (const Json& each : groups ? *groups : std::vector<Json>()) {
-      Json group = each;
-      group["kind"] = "PodGroup";
+    const auto pods = Pods();
+    if (!pods) return std::nullopt;
+    for (const Json& pod : *pods) left.push_back(WithFinalizers(pod));
+    const auto groups = PodGroupsOf(client_, ns_, kinship_, stop_);
+    if (!groups) return Unknown(groups.error());
+    for (const Json& group : *groups) {
+      // Nobody deletes one that a user made and named in the annotation of pods.
+      const Json& metadata = group.at("metadata");
+      if (!metadata.contains("ownerReferences") && !metadata.contains("deletionTimestamp"))
+        continue;
       left.push_back(WithFinalizers(group));
     }
     return left;
   }
 
+  // The pods that go with the application. Without objects nothing says which framework it had, and
+  // whose pods are not going: only those count that are.
+  std::optional<std::vector<Json>> Pods() {
+    std::vector<Json> pods;
+    const bool gone = plan_.objects.empty();
+    for (const Framework each : {Framework::kOme, Framework::kAibrix, Framework::kMindie}) {
+      if (!gone && plan_.framework != each) continue;
+      auto listed = client_.ListObjects(
+          kube::resources::kPods, ns_, {.label_selector = PodSelector(each, app_)}, nullptr, stop_);
+      if (!listed) {
+        Unknown(listed.error());
+        return std::nullopt;
+      }
+      for (Json& pod : *listed) {
+        if (!plan_.kept.empty() && Label(pod, kComponent) == kStoreComponent) continue;
+        if (gone && !pod["metadata"].contains("deletionTimestamp")) continue;
+        pod["kind"] = "Pod";
+        kinship_.Add(pod);
+        pods.push_back(std::move(pod));
+      }
+    }
+    return pods;
+  }
+
   std::optional<std::vector<std::string>> Unknown(const kube::Fault& fault) {
-    Fail(Outcome::kFailed, fault.message);
+    result_.forbidden = fault.reason == Reason::kForbidden;
+    passes_ = fault.transient();
+    Fail(Outcome::kFailed, "what to wait for cannot be read: " + fault.message);
     return std::nullopt;
   }
 
@@ -137,13 +164,21 @@ class Remover {
     bool told = false;
     while (true) {
       const auto left = Left();
-      if (!left || left->empty()) return;
-      if (!told) progress_.step("waiting for " + Listed(*left));
-      told = true;
-      if (clock_.Now() >= deadline) {
-        Fail(Outcome::kTimedOut, "not gone within " + std::to_string(options_.timeout.count()) +
-                                     " s: " + Listed(*left));
+      // An API server that restarts ends no waiting.
+      if (!left && (!passes_ || clock_.Now() >= deadline)) return;
+      if (!left) {
+        result_.outcome = Outcome::kDone;
+        result_.message.clear();
+      } else if (left->empty()) {
         return;
+      } else {
+        if (!told) progress_.step("waiting for " + Listed(*left));
+        told = true;
+        if (clock_.Now() >= deadline) {
+          Fail(Outcome::kTimedOut, "not gone within " + std::to_string(options_.timeout.count()) +
+                                       " s: " + Listed(*left));
+          return;
+        }
       }
       if (!sleeper_.Sleep(kPollTime, stop_)) {
         Fail(Outcome::kFailed, "interrupted; deleting again goes on from here");
@@ -162,6 +197,8 @@ class Remover {
   const Progress& progress_;
   const std::stop_token stop_;
   ApplyResult result_;
+  bool passes_ = false;  // what hinders may be over soon
+  Kinship kinship_;
 };
 
 // The store and its Service.
@@ -177,9 +214,11 @@ kube::Answer<RemovalPlan> PlanRemoval(kube::Client& client, const std::string& n
   auto found = FindObjects(client, ns, app, stop);
   if (!found) return tl::unexpected(found.error());
   RemovalPlan plan;
-  plan.framework = found->framework().value_or(Framework::kOme);
+  plan.framework = found->framework();
+  plan.unread = std::move(found->unread);
   for (Json& object : found->objects) {
     const bool keep = keep_store && IsStore(object, app);
+    if (!keep && !IsAppliedByUs(object)) plan.applied_by_others.push_back(TitleOf(object));
     (keep ? plan.kept : plan.objects).push_back(std::move(object));
   }
   plan.foreign = std::move(found->foreign);

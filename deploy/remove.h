@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -22,15 +23,18 @@ struct RemoveOptions {
 struct RemovalPlan {
   std::vector<Json> objects;         // in the order in which they are deleted
   std::vector<Json> kept;            // the store
-  std::vector<std::string> foreign;  // carry the labels, but were not made by mindgate deploy
-  Framework framework = Framework::kOme;
+  std::vector<std::string> foreign;  // carry the labels, but are not of the application
+  // Of `objects`, those that somebody else applied, and may apply again.
+  std::vector<std::string> applied_by_others;
+  std::vector<Unread> unread;          // kinds that may have objects of the application
+  std::optional<Framework> framework;  // nothing when there are no objects
 };
 kube::Answer<RemovalPlan> PlanRemoval(kube::Client& client, const std::string& ns,
                                       const std::string& app, bool keep_store,
                                       const std::stop_token& stop);
 
 // Deletes what was planned, each object by its uid, and waits for what follows from it. What is
-// gone already is fine.
+// gone already is fine. Of a plan without objects it waits for pods that are still terminating.
 ApplyResult Remove(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                    const std::string& ns, const std::string& app, const RemovalPlan& plan,
                    const RemoveOptions& options, const Progress& progress,
