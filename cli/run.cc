@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <istream>
 #include <ostream>
 
 #include "base/print_error.h"
@@ -8,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/complete.h"
 #include "cli/help.h"
+#include "cli/old_flags.h"
 
 namespace mindgate::cli {
 namespace {
@@ -56,6 +58,14 @@ int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
   return kExitUnusable;
 }
 
+// kustomize and kpt run a function without arguments, in a container or not: what they support in
+// config.kubernetes.io/function is an image or a path, and no arguments (kustomize:
+// kyaml/fn/runtime/runtimeutil/functiontypes.go).
+bool IsRunAsFunction(const std::vector<std::string>& arguments, Streams& io) {
+  return arguments.empty() && !io.in_is_terminal &&
+         io.in.peek() != std::istream::traits_type::eof();
+}
+
 }  // namespace
 
 std::string ProgramName(const std::string& called_as) {
@@ -65,6 +75,7 @@ std::string ProgramName(const std::string& called_as) {
 }
 
 int Run(const std::vector<std::string>& arguments, Streams& io, const std::string& program) {
+  if (IsRunAsFunction(arguments, io)) return Run({"deploy", "--function"}, io, program);
   int exit_code = kExitDone;
   CLI::App app("Keeps Ascend NPU jobs schedulable, reschedulable and elastic on Kubernetes.",
                program);
@@ -93,8 +104,9 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
     return RunComplete(app, {arguments.begin() + 1, arguments.end()}, io);
   }
   try {
+    const std::vector<std::string> words = WithoutOldFlags(arguments);
     // CLI11 takes them from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     io.out << HelpOf(Chosen(app));
     return kExitDone;

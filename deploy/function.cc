@@ -8,6 +8,7 @@
 #include "deploy/check.h"
 #include "deploy/cluster.h"
 #include "deploy/config.h"
+#include "deploy/labels.h"
 #include "json/yaml.h"
 
 namespace mindgate::deploy {
@@ -48,6 +49,22 @@ void Put(Json& items, const Json& object) {
   } else {
     *same = object;
   }
+}
+
+// Items that the function made before and makes no longer, as kpt keeps them between its runs.
+void Prune(Json& items, const Application& application,
+           const std::vector<RenderedObject>& rendered) {
+  const std::string written = application.ns + "/" + application.name;
+  items.erase(std::remove_if(items.begin(), items.end(),
+                             [&](const Json& item) {
+                               return IsOurs(item, application.name) &&
+                                      Annotation(item, kApplication) == written &&
+                                      std::none_of(rendered.begin(), rendered.end(),
+                                                   [&item](const RenderedObject& each) {
+                                                     return IsSame(item, each.object);
+                                                   });
+                             }),
+              items.end());
 }
 
 // The configuration in a functionConfig.
@@ -109,6 +126,7 @@ FunctionAnswer RunFunction(std::string_view resource_list, const schemas::Config
     result["resourceRef"] = ReferenceTo(checked.objects[finding.object].object);
     results.push_back(std::move(result));
   }
+  Prune(items, read->application, checked.objects);
   for (const RenderedObject& each : checked.objects) Put(items, each.object);
   return Answer(std::move(list), std::move(items), std::move(results));
 }

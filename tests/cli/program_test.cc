@@ -59,7 +59,7 @@ TEST(Program, ExitCodesAndStreams) {
       {"help config validat", 2},
       {"--help", 0},
       {"apply --help", 0},
-      {"", 2},
+      {"< /dev/null", 2},
       {"bogus", 2},
   };
   for (const auto& c : cases) {

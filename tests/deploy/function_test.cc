@@ -5,12 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "deploy/cluster.h"
+#include "json/yaml.h"
 #include "support/objects.h"
 
 namespace mindgate::deploy {
 namespace {
 
 using ::mindgate::testing::Yaml;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 
 std::vector<std::string> TitlesIn(const Json& list) {
@@ -50,6 +52,31 @@ TEST(Function, RendersIntoTheItems) {
   EXPECT_FALSE(list.contains("results")) << list["results"];
   // Its own output again changes nothing.
   EXPECT_EQ(RunFunction(answer.output, {}, Time()).output, answer.output);
+}
+
+// kpt writes the items back and gives them again.
+TEST(Function, WhatIsNoLongerMadeIsRemoved) {
+  std::string two(kList);
+  two.replace(two.find("prefill: {"), 10, "prefill: {replicas: 2, ");
+  Json list = Yaml(RunFunction(two, {}, Time()).output);
+  const auto titles = TitlesIn(list);
+  EXPECT_THAT(titles, Contains("Service chat-prefill-1"));
+  // Another application of the same name, and one with our labels that somebody copied.
+  Json other = list["items"][2];
+  other["metadata"]["namespace"] = "test";
+  other["metadata"]["annotations"]["mindgate.io/application"] = "test/chat";
+  other["metadata"]["name"] = "of-test";
+  list["items"].push_back(other);
+  other["metadata"].erase("annotations");
+  other["metadata"]["name"] = "copied";
+  list["items"].push_back(other);
+  list["functionConfig"]["spec"]["storm_service"]["prefill"]["replicas"] = 1;
+  const FunctionAnswer answer = RunFunction(json::EncodeYaml(list), {}, Time());
+  ASSERT_FALSE(answer.failed) << answer.output;
+  EXPECT_THAT(TitlesIn(Yaml(answer.output)),
+              ElementsAre("Service chat-router", "ConfigMap other", "Service chat-prefill-0",
+                          "Service chat-decode-0", "StormService chat", "Service of-test",
+                          "Service copied"));
 }
 
 TEST(Function, FaultsAreResultsAndLeaveTheItems) {

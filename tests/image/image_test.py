@@ -97,7 +97,6 @@ class ImageTest(unittest.TestCase):
             {
                 "User": "9000:9000",
                 "Entrypoint": ["/usr/bin/mindgate"],
-                "Cmd": ["--help"],
                 "Env": ["PATH=/usr/bin"],
                 "WorkingDir": "/",
                 "Labels": {
