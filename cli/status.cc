@@ -19,6 +19,7 @@
 #include "base/thread.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
+#include "cli/deploy.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
 #include "cli/service.h"
@@ -112,6 +113,76 @@ doctor::WatcherState Watcher(kube::Client& client, Time now) {
   return none;
 }
 
+// Follows the services of a namespace while it lives.
+class Following {
+ public:
+  Following(Connection& connection, const std::string& ns)
+      : pods_(connection.client(), connection.sleeper(), clock_, PodOptions(ns)),
+        feed_(connection.client(), connection.sleeper(), clock_, pods_, FeedOptions(ns)),
+        follow_(StartThread("pods", [this] { pods_.Run(stop_.get_token()); })),
+        thread_(StartThread("feed", [this] { feed_.Run(stop_.get_token()); })) {}
+  ~Following() {
+    stop_.request_stop();
+    thread_.join();
+    follow_.join();
+  }
+  Following(const Following&) = delete;
+  Following& operator=(const Following&) = delete;
+
+  // What hinders; empty once everything is known. Does not wait for the time-out after a fault.
+  std::string Await() const {
+    constexpr std::chrono::milliseconds kLook(100);
+    for (auto waited = std::chrono::milliseconds(0); !feed_.synced(); waited += kLook) {
+      if (std::string fault = Fault(); !fault.empty()) return fault;
+      if (waited >= kMaxList) return "the API server does not answer";
+      feed_.WaitSynced(kLook, stop_.get_token());
+    }
+    return "";
+  }
+
+  const watcher::scaling::ServiceIndex& index() const { return feed_.index(); }
+  uint64_t changes() const { return changes_; }
+
+ private:
+  watcher::PodInformer::Options PodOptions(const std::string& ns) {
+    return {.ns = ns,
+            .failed = [this](const kube::Fault& fault,
+                             std::chrono::milliseconds) { Failed("pods", fault); },
+            .seed = std::random_device()()};
+  }
+
+  ServiceFeed::Options FeedOptions(const std::string& ns) {
+    ServiceFeed::Options feed;
+    feed.ns = ns;
+    feed.changed = [this](const ServiceKey&) { ++changes_; };
+    feed.failed = [this](const kube::Fault& fault, std::chrono::milliseconds) {
+      Failed("scaling rules", fault);
+    };
+    feed.seed = std::random_device()();
+    return feed;
+  }
+
+  void Failed(const char* what, const kube::Fault& fault) {
+    const MutexLock lock(mutex_);
+    fault_ = std::string(what) + " cannot be read: " + fault.message;
+  }
+
+  std::string Fault() const {
+    const MutexLock lock(mutex_);
+    return fault_;
+  }
+
+  const SystemClock clock_{};
+  std::atomic<uint64_t> changes_ = 0;
+  mutable Mutex mutex_;
+  std::string fault_ GUARDED_BY(mutex_);
+  std::stop_source stop_;
+  watcher::PodInformer pods_;
+  ServiceFeed feed_;
+  std::jthread follow_;
+  std::jthread thread_;
+};
+
 // One run of the command.
 class Status {
  public:
@@ -121,82 +192,37 @@ class Status {
     const FileDescriptor signals = CatchStopSignals();
     const auto connection = Connect(options_.cluster, clock_, ForPeople(), io_);
     if (connection == nullptr) return kExitUnusable;
-    connection_ = connection.get();
-    ns_ = options_.all_namespaces ? "" : connection->ns();
-    std::stop_source stop;
-    watcher::PodInformer pods(connection->client(), connection->sleeper(), clock_, PodOptions());
-    ServiceFeed feed(connection->client(), connection->sleeper(), clock_, pods, FeedOptions());
-    std::jthread follow = StartThread("pods", [&] { pods.Run(stop.get_token()); });
-    std::jthread thread = StartThread("feed", [&] { feed.Run(stop.get_token()); });
-    const int code = Follow(feed, signals, stop.get_token());
-    stop.request_stop();
-    thread.join();
-    follow.join();
-    return code;
+    const std::string ns = options_.all_namespaces ? "" : connection->ns();
+    Following following(*connection, ns);
+    return Follow(*connection, ns, following, signals);
   }
 
  private:
-  watcher::PodInformer::Options PodOptions() {
-    return {.ns = ns_,
-            .failed = [this](const kube::Fault& fault,
-                             std::chrono::milliseconds) { Failed("pods", fault); },
-            .seed = std::random_device()()};
-  }
-
-  void Failed(const char* what, const kube::Fault& fault) {
-    const MutexLock lock(mutex_);
-    fault_ = std::string(what) + " cannot be read: " + fault.message;
-  }
-
-  ServiceFeed::Options FeedOptions() {
-    ServiceFeed::Options feed;
-    feed.ns = ns_;
-    feed.changed = [this](const ServiceKey&) { ++changes_; };
-    feed.failed = [this](const kube::Fault& fault, std::chrono::milliseconds) {
-      Failed("scaling rules", fault);
-    };
-    feed.seed = std::random_device()();
-    return feed;
-  }
-
-  // Reports a fault immediately, without waiting for the timeout.
-  bool Await(const ServiceFeed& feed, const std::stop_token& stop) {
-    constexpr std::chrono::milliseconds kLook(100);
-    for (auto waited = std::chrono::milliseconds(0); !feed.synced(); waited += kLook) {
-      const std::string fault = Fault();
-      if (!fault.empty() || waited >= kMaxList) {
-        PrintError(io_.err, fault.empty() ? "the API server does not answer" : fault);
-        return false;
-      }
-      feed.WaitSynced(kLook, stop);
+  int Follow(Connection& connection, const std::string& ns, const Following& following,
+             const FileDescriptor& signals) {
+    if (const std::string fault = following.Await(); !fault.empty()) {
+      PrintError(io_.err, fault);
+      return kExitUnusable;
     }
-    return true;
-  }
-
-  std::string Fault() {
-    const MutexLock lock(mutex_);
-    return fault_;
-  }
-
-  int Follow(const ServiceFeed& feed, const FileDescriptor& signals, const std::stop_token& stop) {
-    if (!Await(feed, stop)) return kExitUnusable;
+    connection_ = &connection;
+    ns_ = ns;
     Time now = clock_.WallNow();
     doctor::WatcherState watcher = Watcher(connection_->client(), now);
-    uint64_t printed = changes_;
-    int code = Print(feed, watcher);
+    uint64_t printed = following.changes();
+    int code = Print(following.index(), watcher);
     for (int looks = 1; options_.watch && code != kExitUnusable; ++looks) {
       pollfd signal{.fd = signals.get(), .events = POLLIN, .revents = 0};
       if (::poll(&signal, 1, kTogetherMs) != 0) return kExitDone;
-      bool changed = printed != changes_;
+      bool changed = printed != following.changes();
       if (changed || looks % kLooksPerWatcher == 0) {
         doctor::WatcherState next = Watcher(connection_->client(), clock_.WallNow());
         changed = changed || WhoAndWhat(next) != WhoAndWhat(watcher);
         watcher = std::move(next);
       }
       if (!changed) continue;
-      printed = changes_;
+      printed = following.changes();
       if (options_.output.Is("table") || options_.output.Is("wide")) io_.out << "\n";
-      code = Print(feed, watcher);
+      code = Print(following.index(), watcher);
     }
     return code;
   }
@@ -206,7 +232,7 @@ class Status {
            (watcher.leader ? watcher.leader->identity : watcher.why_no_leader);
   }
 
-  int Print(const ServiceFeed& feed, const doctor::WatcherState& watcher) {
+  int Print(const watcher::scaling::ServiceIndex& index, const doctor::WatcherState& watcher) {
     Selection selection{{options_.names.begin(), options_.names.end()}};
     if (!options_.label_selector.empty()) {
       auto keys = ServicesOf(connection_->client(), ns_, options_.label_selector);
@@ -217,8 +243,7 @@ class Status {
       selection.keys = *std::move(keys);
     }
     const Time now = clock_.WallNow();
-    const StatusReport report{watcher, StandingsOf(feed.index(), selection, watcher.settings, now),
-                              now};
+    const StatusReport report{watcher, StandingsOf(index, selection, watcher.settings, now), now};
     const Paint paint(options_.color, io_.out_is_terminal);
     const int code = PrintOutput(
         options_.output,
@@ -247,7 +272,7 @@ class Status {
           io_.err,
           "no pod in namespace " + ns_ + " is under a scaling rule with jobID " + Quote(name),
           "`mindgate status -A -o name` lists all services");
-      code = kExitDenied;
+      code = kExitNotFound;
     }
     return code;
   }
@@ -257,12 +282,32 @@ class Status {
   const SystemClock clock_{};
   Connection* connection_ = nullptr;
   std::string ns_;
-  std::atomic<uint64_t> changes_ = 0;
-  Mutex mutex_;
-  std::string fault_ GUARDED_BY(mutex_);
 };
 
 }  // namespace
+
+tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, const std::string& ns,
+                                                      const std::string& job_id,
+                                                      const std::string& pod_selector) {
+  StatusReport report;
+  report.now = SystemClock().WallNow();
+  Selection selection;
+  if (job_id.empty()) {
+    auto keys = ServicesOf(connection.client(), ns, pod_selector);
+    if (!keys) return tl::unexpected("pods cannot be read: " + keys.error().message);
+    if (keys->empty()) return report;
+    selection.keys = *std::move(keys);
+  } else {
+    selection.names = {job_id};
+  }
+  const Following following(connection, ns);
+  if (std::string fault = following.Await(); !fault.empty()) {
+    return tl::unexpected(std::move(fault));
+  }
+  report.watcher = Watcher(connection.client(), report.now);
+  report.standings = StandingsOf(following.index(), selection, report.watcher.settings, report.now);
+  return report;
+}
 
 int RunStatus(const StatusOptions& options, Streams& io) {
   if (options.faults) {
@@ -295,7 +340,7 @@ void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
           "NAME", options->names,
           "An application of mindgate deploy, or services by jobID (default: all services)")
       ->type_name("");
-  AddKubeFlags(*command, options->cluster);
+  AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
   AddSwitch(*command, "-A,--all-namespaces", options->all_namespaces,
             "Show services in all namespaces", "STATUS_ALL_NAMESPACES");
   AddFlag(*command, "-l,--selector", options->label_selector,
@@ -315,9 +360,10 @@ void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
 the same jobID. Shape 1 is the first and largest shape of the rule. "would be" means that no decision is
 carried out: the watcher is not in mode enforce, or there is no leader. Decisions are recorded as Events:
   kubectl events --types=Normal,Warning | grep Instance
-With the name of an application that mindgate deploy made, its components, pods, Services and newest Events are
-shown instead, and the exit code is 1 unless every pod is ready.
-Exit codes: 0 success, 1 a named service was not found, 2 the cluster cannot be reached.
+With the name of an application that mindgate deploy made, its components, pods, Services, services under scaling
+rules, faults and newest Events are shown instead, and the exit code is 1 unless every pod is ready.
+Exit codes: 0 success, 1 not every pod of the application is ready, 2 the cluster cannot be reached, 6 no application
+and no service has the name.
 Examples:
   mindgate status -n serving
   mindgate status chat -n serving -o wide

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
+#include "cli/connection.h"
 #include "cli/output.h"
 #include "cli/paint.h"
+#include "cli/status_print.h"
 #include "cli/streams.h"
 #include "kube/access.h"
 
@@ -21,9 +24,15 @@ struct StatusOptions {
   ColorMode color = ColorMode::kAuto;
 };
 
+// Services in a namespace under scaling rules: that with a jobID, and those of the pods that match
+// a selector; either may be empty. The error says why they cannot be read.
+tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, const std::string& ns,
+                                                      const std::string& job_id,
+                                                      const std::string& pod_selector);
+
 // Shows the services under scaling rules: what is running, what the rule wants, what is waiting and
 // why, and whether a watcher enforces it. Returns kExitUnusable if the cluster cannot be reached,
-// kExitDenied if a named service was not found. With `watch`, runs until SIGTERM or SIGINT.
+// kExitNotFound if a named service was not found. With `watch`, runs until SIGTERM or SIGINT.
 int RunStatus(const StatusOptions& options, Streams& io);
 
 }  // namespace mindgate::cli

@@ -2,20 +2,83 @@
 
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/print_error.h"
 #include "cli/app_run.h"
 #include "cli/connection.h"
+#include "cli/deploy.h"
+#include "cli/status_faults.h"
+#include "cli/status_print.h"
 #include "deploy/health.h"
+#include "watcher/rescheduling/survey.h"
+#include "watcher/snapshot/snapshot.h"
 
 namespace mindgate::cli {
 namespace {
 
 using deploy::Health;
 using nlohmann::ordered_json;
+using watcher::rescheduling::Survey;
 
 constexpr std::chrono::milliseconds kWatchPause{2000};
+
+// How many looks at the application one look at services and faults is worth, which reads much
+// more.
+constexpr int kLooksPerDecision = 5;
+
+// What is known of an application besides its own objects.
+struct Decisions {
+  std::optional<StatusReport> scaling{};  // nothing: it cannot be read
+  std::optional<Survey> faults{};
+  std::vector<std::string> unknown{};  // what cannot be read and why
+};
+
+// The faults that concern the pods of the application, and what MindCluster does about them.
+std::optional<Survey> FaultsOf(kube::Client& client, const Health& health, Time now,
+                               const std::stop_token& stop, std::string& why_not) {
+  const auto text = watcher::TakeSnapshot(client, now, {.scaling_rules = false}, stop);
+  if (!text) {
+    why_not = text.error().message;
+    return std::nullopt;
+  }
+  const auto snapshot = watcher::ReadSnapshot(*text);
+  if (!snapshot) {
+    why_not = json::Render(snapshot.error(), "the cluster", *text);
+    return std::nullopt;
+  }
+  std::set<std::string> pods;
+  std::set<std::string> nodes;
+  for (const deploy::ComponentState& component : health.components) {
+    for (const deploy::PodState& pod : component.pods) {
+      pods.insert(pod.name);
+      nodes.insert(pod.node);
+    }
+  }
+  return Concerning(
+      watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot)),
+      health.ns, pods, nodes);
+}
+
+Decisions DecisionsOf(Connection& connection, const Health& health, Time now,
+                      const std::stop_token& stop) {
+  Decisions decisions;
+  // A MindIE service may have no pod yet: the gate of Ascend Operator holds its jobs.
+  const bool by_name = health.framework == deploy::Framework::kMindie;
+  auto scaling = LookAtScaling(connection, health.ns, by_name ? health.app : "",
+                               deploy::PodSelector(health.framework, health.app));
+  if (scaling) {
+    decisions.scaling = *std::move(scaling);
+  } else {
+    decisions.unknown.push_back("scaling is not known: " + scaling.error());
+  }
+  std::string why_not;
+  decisions.faults = FaultsOf(connection.client(), health, now, stop, why_not);
+  if (!decisions.faults) decisions.unknown.push_back("faults of nodes are not known: " + why_not);
+  return decisions;
+}
 
 ordered_json HealthJson(const Health& health) {
   auto components = ordered_json::array();
@@ -48,6 +111,7 @@ ordered_json HealthJson(const Health& health) {
                       {"type", event.type},
                       {"reason", event.reason},
                       {"about", event.about},
+                      {"reporter", event.reporter},
                       {"message", event.message}});
   }
   return {{"application", health.app},
@@ -60,6 +124,27 @@ ordered_json HealthJson(const Health& health) {
           {"services", std::move(services)},
           {"objects", health.objects},
           {"events", std::move(events)}};
+}
+
+// Null stands for what is not known.
+ordered_json AppJson(const Health& health, const Decisions& decisions) {
+  ordered_json document = HealthJson(health);
+  document["scaling"] = decisions.scaling ? StatusJson(*decisions.scaling) : ordered_json(nullptr);
+  document["faults"] = decisions.faults ? FaultJson(*decisions.faults) : ordered_json(nullptr);
+  return document;
+}
+
+void PrintDecisions(const Decisions& decisions, bool wide, Time now, const Paint& paint,
+                    std::ostream& out) {
+  if (decisions.scaling && !decisions.scaling->standings.empty()) {
+    out << "\n";
+    PrintStatusTable(*decisions.scaling, wide, paint, out);
+  }
+  const auto& faults = decisions.faults;
+  if (faults && !(faults->nodes.empty() && faults->not_ready.empty() && faults->jobs.empty())) {
+    out << "\nFaults. ";
+    PrintFaultTable(*faults, now, paint, out);
+  }
 }
 
 Color ColorOfHealth(deploy::Verdict verdict) {
@@ -75,7 +160,8 @@ Color ColorOfHealth(deploy::Verdict verdict) {
 
 std::string OrNone(const std::string& text) { return text.empty() ? "<none>" : text; }
 
-void PrintHealth(const Health& health, bool wide, const Paint& paint, std::ostream& out) {
+void PrintHealth(const Health& health, const Decisions& decisions, bool wide, Time now,
+                 const Paint& paint, std::ostream& out) {
   out << "Application " << health.app << " (" << FrameworkName(health.framework)
       << ") in namespace " << health.ns << ": "
       << paint(ColorOfHealth(health.verdict), VerdictName(health.verdict)) << ", " << health.why
@@ -120,6 +206,7 @@ void PrintHealth(const Health& health, bool wide, const Paint& paint, std::ostre
     }
     services.Print(paint, out);
   }
+  PrintDecisions(decisions, wide, now, paint, out);
   if (!health.events.empty()) {
     out << "\n";
     Table events({"TIME", "TYPE", "REASON", "OBJECT", "MESSAGE"});
@@ -132,30 +219,61 @@ void PrintHealth(const Health& health, bool wide, const Paint& paint, std::ostre
   }
 }
 
-int PrintApp(const Health& health, const StatusOptions& options, Streams& io) {
+int PrintApp(const Health& health, const Decisions& decisions, const StatusOptions& options,
+             Time now, Streams& io) {
   const Paint paint(options.color, io.out_is_terminal);
   const int code = PrintOutput(
       options.output,
-      {.document = [&] { return HealthJson(health); },
+      {.document = [&] { return AppJson(health, decisions); },
        .names = [&] { return std::vector<std::string>{health.app}; },
-       .text = [&](std::ostream& out, bool wide) { PrintHealth(health, wide, paint, out); }},
+       .text = [&](std::ostream& out,
+                   bool wide) { PrintHealth(health, decisions, wide, now, paint, out); }},
       io);
   io.out.flush();
   if (code != kExitDone) return code;
   return health.verdict == deploy::Verdict::kHealthy ? kExitDone : kExitDenied;
 }
 
+// Prints the application each time that it changes, until `stop` or until it is gone. A look that
+// fails is told, once, and tried again: an API server that restarts ends nothing.
+int Follow(Connection& connection, kube::Sleeper& pauses, Health health, Decisions decisions,
+           const StatusOptions& options, const Clock& clock, int code, const std::stop_token& stop,
+           Streams& io) {
+  std::string shown = AppJson(health, decisions).dump();
+  std::string fault;
+  for (int looks = 1; pauses.Sleep(kWatchPause, stop); ++looks) {
+    auto next = deploy::LookAtHealth(connection.client(), health.ns, health.app, stop);
+    if (!next) {
+      if (stop.stop_requested()) break;
+      if (next.error().message != fault) PrintError(io.err, next.error().message);
+      fault = next.error().message;
+      continue;
+    }
+    fault.clear();
+    if (!next->has_value()) {
+      PrintError(io.err, "application " + health.app + " in namespace " + health.ns + " is gone");
+      return kExitNotFound;
+    }
+    health = **std::move(next);
+    const Time now = clock.WallNow();
+    if (looks % kLooksPerDecision == 0) decisions = DecisionsOf(connection, health, now, stop);
+    std::string document = AppJson(health, decisions).dump();
+    if (document == shown) continue;
+    shown = std::move(document);
+    if (options.output.Is("table") || options.output.Is("wide")) io.out << "\n";
+    code = PrintApp(health, decisions, options, now, io);
+  }
+  return code;
+}
+
 }  // namespace
 
-std::optional<int> RunAppStatus(const StatusOptions& options, Streams& io) {
+std::optional<int> RunAppStatus(const StatusOptions& options, Streams& io, kube::Sleeper* pauses) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  const std::string& app = options.names.front();
-  const auto look = [&](const std::stop_token& stop) {
-    return deploy::LookAtHealth(connection->client(), connection->ns(), app, stop);
-  };
-  auto health = look({});
+  auto health =
+      deploy::LookAtHealth(connection->client(), connection->ns(), options.names.front(), {});
   if (!health) {
     // Who may not list the objects of applications may still see services under scaling rules.
     if (health.error().reason == kube::Reason::kForbidden) return std::nullopt;
@@ -163,20 +281,15 @@ std::optional<int> RunAppStatus(const StatusOptions& options, Streams& io) {
     return kExitUnusable;
   }
   if (!health->has_value()) return std::nullopt;
-  int code = PrintApp(**health, options, io);
+  const Time now = clock.WallNow();
+  Decisions decisions = DecisionsOf(*connection, **health, now, {});
+  for (const std::string& unknown : decisions.unknown) io.err << "note: " << unknown << "\n";
+  const int code = PrintApp(**health, decisions, options, now, io);
   if (!options.watch) return code;
   const StopOnSignal signals;
-  std::string shown = HealthJson(**health).dump();
-  while (connection->sleeper().Sleep(kWatchPause, signals.token())) {
-    health = look(signals.token());
-    if (!health || !health->has_value()) break;
-    std::string now = HealthJson(**health).dump();
-    if (now == shown) continue;
-    shown = std::move(now);
-    if (options.output.Is("table") || options.output.Is("wide")) io.out << "\n";
-    code = PrintApp(**health, options, io);
-  }
-  return code;
+  return Follow(*connection, pauses != nullptr ? *pauses : connection->sleeper(),
+                **std::move(health), std::move(decisions), options, clock, code, signals.token(),
+                io);
 }
 
 }  // namespace mindgate::cli

@@ -216,6 +216,46 @@ void PrintDecisionTable(const Decisions& decisions, Time now, const Paint& paint
   table.Print(paint, out);
 }
 
+OrderedJson DecisionsJson(const Decisions& decisions) {
+  if (!decisions.unread.empty()) return nullptr;
+  OrderedJson events = OrderedJson::array();
+  for (const WatcherEvent& event : decisions.events) {
+    events.push_back({{"time", event.time},
+                      {"namespace", event.ns},
+                      {"object", event.about},
+                      {"decision", event.reason},
+                      {"why", event.note}});
+  }
+  return events;
+}
+
+OrderedJson JobJson(const SurveyedJob& job) {
+  return {{"namespace", job.ns},
+          {"podGroup", job.pod_group},
+          {"pods", job.tasks.size()},
+          {"fault", watcher::rescheduling::FaultTypeName(job.response.reason)},
+          {"step", StepName(job.response.step)},
+          {"of", PodsOf(job)},
+          {"why", job.response.why}};
+}
+
+}  // namespace
+
+Survey Concerning(Survey survey, const std::string& ns, const std::set<std::string>& pods,
+                  const std::set<std::string>& nodes) {
+  const auto is_ours = [&](const std::string& of, const watcher::rescheduling::Task& task) {
+    return of == ns && pods.contains(task.pod);
+  };
+  std::erase_if(survey.pods, [&](const SurveyedPod& pod) { return !is_ours(pod.ns, pod.task); });
+  std::erase_if(survey.jobs, [&](const SurveyedJob& job) {
+    return std::none_of(job.tasks.begin(), job.tasks.end(),
+                        [&](const auto& task) { return is_ours(job.ns, task); });
+  });
+  std::erase_if(survey.nodes, [&](const auto& node) { return !nodes.contains(node.first); });
+  std::erase_if(survey.not_ready, [&](const auto& node) { return !nodes.contains(node); });
+  return survey;
+}
+
 void PrintFaultTable(const Survey& survey, Time now, const Paint& paint, std::ostream& out) {
   out << "Reported by " << SourceText(survey) << ".\n";
   Table table({"NODE", "PART", "STATE", "CODES", "SINCE", "FAULTY PODS"});
@@ -239,30 +279,7 @@ void PrintFaultTable(const Survey& survey, Time now, const Paint& paint, std::os
   PrintJobTable(survey, paint, out);
 }
 
-OrderedJson JobJson(const SurveyedJob& job) {
-  return {{"namespace", job.ns},
-          {"podGroup", job.pod_group},
-          {"pods", job.tasks.size()},
-          {"fault", watcher::rescheduling::FaultTypeName(job.response.reason)},
-          {"step", StepName(job.response.step)},
-          {"of", PodsOf(job)},
-          {"why", job.response.why}};
-}
-
-OrderedJson DecisionsJson(const Decisions& decisions) {
-  if (!decisions.unread.empty()) return nullptr;
-  OrderedJson events = OrderedJson::array();
-  for (const WatcherEvent& event : decisions.events) {
-    events.push_back({{"time", event.time},
-                      {"namespace", event.ns},
-                      {"object", event.about},
-                      {"decision", event.reason},
-                      {"why", event.note}});
-  }
-  return events;
-}
-
-OrderedJson FaultJson(const Survey& survey, const Decisions& decisions) {
+OrderedJson FaultJson(const Survey& survey) {
   OrderedJson nodes = OrderedJson::array();
   for (const std::string& node : NodesOf(survey)) {
     OrderedJson parts = OrderedJson::array();
@@ -288,11 +305,8 @@ OrderedJson FaultJson(const Survey& survey, const Decisions& decisions) {
                                               : "nobody"},
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
-          {"decisions", DecisionsJson(decisions)},
           {"problems", survey.problems}};
 }
-
-}  // namespace
 
 int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const SystemClock clock;
@@ -308,7 +322,12 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const Decisions decisions = DecisionsOf(connection->client());
   const Paint paint(options.color, io.out_is_terminal);
   return PrintOutput(options.output,
-                     {.document = [&] { return FaultJson(survey, decisions); },
+                     {.document =
+                          [&] {
+                            OrderedJson document = FaultJson(survey);
+                            document["decisions"] = DecisionsJson(decisions);
+                            return document;
+                          },
                       .names =
                           [&] {
                             std::vector<std::string> names;

@@ -1,11 +1,27 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <ostream>
+#include <set>
+#include <string>
+
+#include "base/time.h"
+#include "cli/paint.h"
 #include "cli/status.h"
+#include "watcher/rescheduling/survey.h"
 
 namespace mindgate::cli {
 
 // `status --faults`: the faulty nodes and chips that MindCluster reports, and the pods that use
 // them. Returns kExitUnusable if the cluster cannot be read.
 int RunFaultStatus(const StatusOptions& options, Streams& io);
+
+// What of the survey concerns these pods and nodes.
+watcher::rescheduling::Survey Concerning(watcher::rescheduling::Survey survey,
+                                         const std::string& ns, const std::set<std::string>& pods,
+                                         const std::set<std::string>& nodes);
+void PrintFaultTable(const watcher::rescheduling::Survey& survey, Time now, const Paint& paint,
+                     std::ostream& out);
+nlohmann::ordered_json FaultJson(const watcher::rescheduling::Survey& survey);
 
 }  // namespace mindgate::cli

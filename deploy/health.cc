@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "deploy/app_events.h"
 #include "deploy/labels.h"
 #include "json/value.h"
 #include "schemas/names.h"
@@ -13,8 +14,6 @@ namespace mindgate::deploy {
 namespace {
 
 using json::FindPath;
-
-constexpr size_t kMaxEvents = 10;
 
 int64_t NumberAt(const Json& object, std::initializer_list<std::string_view> path,
                  int64_t otherwise) {
@@ -176,7 +175,7 @@ void Judge(Health& health) {
       incomplete->name + " has " + Fraction(incomplete->ready, incomplete->wanted) + " pods ready";
 }
 
-// --- Services and Events -------------------------------------------------------------------------
+// --- Services ------------------------------------------------------------------------------------
 
 ServiceState StateOfService(const Json& service) {
   ServiceState state;
@@ -226,43 +225,6 @@ std::optional<kube::Fault> AddServices(kube::Client& client, const AppObjects& o
     health.services.push_back(std::move(state));
   }
   return std::nullopt;
-}
-
-std::string TimeOf(const Json& event) {
-  for (const std::initializer_list<std::string_view> path :
-       {std::initializer_list<std::string_view>{"series", "lastObservedTime"},
-        {"deprecatedLastTimestamp"},
-        {"eventTime"},
-        {"metadata", "creationTimestamp"}}) {
-    if (std::string time = TextAt(event, path); !time.empty()) return time;
-  }
-  return "";
-}
-
-void AddEvents(kube::Client& client, const std::stop_token& stop, Health& health) {
-  auto events = client.ListObjects(kube::resources::kEvents, health.ns, {}, nullptr, stop);
-  if (!events) return;  // what may not be read is left out
-  const auto is_ours = [&](const std::string& title) {
-    if (std::find(health.objects.begin(), health.objects.end(), title) != health.objects.end()) {
-      return true;
-    }
-    return std::any_of(health.components.begin(), health.components.end(), [&](const auto& each) {
-      return std::any_of(each.pods.begin(), each.pods.end(),
-                         [&](const PodState& pod) { return "Pod " + pod.name == title; });
-    });
-  };
-  for (const Json& event : *events) {
-    const std::string title =
-        TextAt(event, {"regarding", "kind"}) + " " + TextAt(event, {"regarding", "name"});
-    if (!is_ours(title)) continue;
-    health.events.push_back({TimeOf(event), TextAt(event, {"type"}), TextAt(event, {"reason"}),
-                             title, TextAt(event, {"note"})});
-  }
-  std::stable_sort(health.events.begin(), health.events.end(),
-                   [](const EventState& a, const EventState& b) { return a.time < b.time; });
-  if (health.events.size() > kMaxEvents) {
-    health.events.erase(health.events.begin(), health.events.end() - kMaxEvents);
-  }
 }
 
 }  // namespace
@@ -325,7 +287,7 @@ kube::Answer<std::optional<Health>> LookAtHealth(kube::Client& client, const std
   if (auto fault = AddServices(client, *objects, stop, *health)) {
     return tl::unexpected(*std::move(fault));
   }
-  AddEvents(client, stop, *health);
+  health->events = EventsOf(client, ns, app, *objects, stop);
   return std::optional<Health>(*std::move(health));
 }
 

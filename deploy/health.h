@@ -51,6 +51,7 @@ struct EventState {
   std::string reason;
   std::string about;  // "Pod chat-engine-0"
   std::string message;
+  std::string reporter = {};  // "mindgate.io/watcher"
 };
 
 struct Health {
@@ -61,7 +62,7 @@ struct Health {
   std::string why;  // the verdict in words
   std::vector<ComponentState> components;
   std::vector<ServiceState> services;
-  std::vector<EventState> events;    // the newest of our objects and pods, oldest first
+  std::vector<EventState> events;    // the newest, oldest first (EventsOf)
   std::vector<std::string> objects;  // "Deployment chat-mf-store"
   std::string url;                   // of the entry; empty: none known
 };

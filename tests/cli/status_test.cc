@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "cli/deploy.h"
 #include "cli/status_print.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
@@ -185,7 +186,7 @@ TEST_F(StatusTest, NamesAndSelectorsChooseServices) {
                 .out,
             "code 1 1");
   const auto missing = Run({"-n", "serving", "-o", "name", "code", "chta"});
-  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.code, kExitNotFound);
   EXPECT_EQ(missing.out, "code\n");
   EXPECT_EQ(missing.err,
             "error: no pod in namespace serving is under a scaling rule with jobID \"chta\"\n"
