@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "deploy/starter.h"
 #include "json/decode.h"
@@ -47,6 +48,22 @@ struct DeployCommand : ::testing::Test {
       writes += request.method != "GET" && request.target.find("dryRun=All") == std::string::npos;
     }
     return writes;
+  }
+};
+
+// A user at a terminal.
+struct AtTerminal {
+  int code = -1;
+  std::string err;
+
+  AtTerminal(const std::vector<std::string>& arguments, const std::string& types) {
+    std::istringstream in(types);
+    std::ostringstream out;
+    std::ostringstream errors;
+    Streams io{in, out, errors};
+    io.in_is_terminal = true;
+    code = Run(arguments, io, "mindgate");
+    err = errors.str();
   }
 };
 
@@ -174,6 +191,21 @@ TEST(DeployFunction, TakesAndGivesAResourceList) {
   EXPECT_EQ(Cli({"deploy", "--function"}, "kind: List\n").code, kExitUnusable);
 }
 
+// kustomize and kpt give no arguments, neither to an image nor to a path.
+TEST(DeployFunction, WithoutArgumentsMindgateIsAFunction) {
+  const std::string list =
+      "kind: ResourceList\nitems: []\nfunctionConfig:\n  metadata: {name: a}\n  spec:\n"
+      "    inference_service: {model_name: m, engine: {npu_num: 8}}\n";
+  const CliResult done = Cli({}, list);
+  EXPECT_EQ(done.code, kExitDone);
+  EXPECT_EQ(done.out, Cli({"deploy", "--function"}, list).out);
+  EXPECT_EQ(Cli({}).code, kExitUnusable);
+  EXPECT_THAT(Cli({}).err, HasSubstr("mindgate [OPTIONS]"));
+  const AtTerminal typed({}, list);
+  EXPECT_EQ(typed.code, kExitUnusable);
+  EXPECT_EQ(typed.err, Cli({}).err);
+}
+
 // --- delete --------------------------------------------------------------------------------------
 
 TEST_F(DeployCommand, DeleteAsksOrIsToldYes) {
@@ -191,6 +223,80 @@ TEST_F(DeployCommand, DeleteAsksOrIsToldYes) {
   server.Remove(deploy::resources::kStormServices, "llm", "q");
   EXPECT_EQ(with({"--yes"}).out,
             "application q has no objects in namespace llm: nothing to delete\n");
+}
+
+TEST_F(DeployCommand, OnATerminalDeleteAsks) {
+  Deploy(kAibrixConfig);
+  const std::vector<std::string> command = {"delete", "q",          "-n",       "llm",
+                                            "-s",     server.url(), "--no-wait"};
+  const std::string question =
+      "StormService q\nService q-decode-0-0\nService q-decode-0-1\nService q-prefill-0\n"
+      "Service q-router\nDelete application q in namespace llm? [y/N] ";
+  server.ForgetRequests();
+  for (const char* answer : {"n\n", "\n", "", "yess\n"}) {
+    const AtTerminal no(command, answer);
+    EXPECT_EQ(no.code, kExitDenied);
+    EXPECT_EQ(no.err, question + "canceled: nothing was deleted\n");
+  }
+  EXPECT_EQ(Writes(), 0u);
+  const AtTerminal yes(command, " Y \n");
+  EXPECT_EQ(yes.code, kExitDone);
+  EXPECT_EQ(yes.err, question);
+  EXPECT_EQ(Writes(), 5u);
+}
+
+// D36: what goes wrong has an exit code. D4: the variable of the other tool changes nothing.
+TEST_F(DeployCommand, ExitCodesOfDelete) {
+  const ChangedEnvironment variable(::mindgate::testing::Variables{{"SERVING_FRAMEWORK", "ome"}});
+  Deploy(With(kAibrixConfig, "app_name: q\n", "app_name: q\nframework: aibrix\n"));
+  const std::vector<std::string> command = {"delete", "q",          "-n",   "llm",
+                                            "-s",     server.url(), "--yes"};
+  server.Forbid("delete", "services");
+  EXPECT_EQ(Cli(command).code, kExitBlocked);
+  server.Forbid("list", "services");
+  EXPECT_EQ(Cli(command).code, kExitBlocked);
+  server.AllowAll();
+  auto hasty = command;
+  hasty.insert(hasty.end(), {"--timeout", "0s"});
+  EXPECT_EQ(Cli(hasty).code, kExitTimedOut);  // no garbage collector
+  server.Remove(deploy::resources::kStormServices, "llm", "q");
+  EXPECT_EQ(Cli(command).code, kExitDone);
+  EXPECT_EQ(Cli(command).code, kExitDone);
+}
+
+// The flags of the other tool.
+TEST_F(DeployCommand, OldFlags) {
+  Deploy(kAibrixConfig);
+  const CliResult status = Cli({"status", "-n", "q", "-ns", "llm", "-s", server.url()});
+  EXPECT_THAT(status.out, StartsWith("Application q (aibrix) in namespace llm"));
+  const CliResult deleted =
+      Cli({"delete", "--app-name=q", "-ns", "llm", "-s", server.url(), "--dry-run"});
+  EXPECT_THAT(deleted.out, StartsWith("StormService q would be deleted\n"));
+  EXPECT_EQ(Cli({"status", "q", "-n", "llm", "-k", "missing.kubeconfig"}).code, kExitUnusable);
+}
+
+// What Argo CD applies is ours, and it is said that it comes back.
+TEST_F(DeployCommand, DeleteTellsWhoseObjectsItDeletes) {
+  const auto put = [this](const char* name, const char* application) {
+    server.Put(kube::resources::kServices,
+               {{"metadata",
+                 {{"namespace", "llm"},
+                  {"name", name},
+                  {"annotations", {{"mindgate.io/application", application}}},
+                  {"labels",
+                   {{"app.kubernetes.io/managed-by", "mindgate-deploy"},
+                    {"app.kubernetes.io/instance", "q"}}}}}});
+  };
+  put("q-router", "llm/q");
+  put("q-copy", "test/q");
+  const CliResult result =
+      Cli({"delete", "q", "-n", "llm", "-s", server.url(), "--yes", "--no-wait"});
+  EXPECT_EQ(result.out, "Service q-router deleted\n");
+  EXPECT_EQ(result.err,
+            "note: Service q-copy carries the labels of the application, but mindgate deploy did "
+            "not make it: it stays\n"
+            "note: applied by other means than mindgate deploy: Service q-router; what applies "
+            "them, such as Argo CD, makes them again unless they are removed there too\n");
 }
 
 // --- status --------------------------------------------------------------------------------------
@@ -236,7 +342,7 @@ TEST_F(DeployCommand, StatusShowsAnApplication) {
 // Without an application of that name the services under scaling rules are asked, as before.
 TEST_F(DeployCommand, StatusOfWhatIsNoApplication) {
   const CliResult missing = Cli({"status", "nobody", "-n", "llm", "-s", server.url()});
-  EXPECT_EQ(missing.code, kExitDenied);
+  EXPECT_EQ(missing.code, kExitNotFound);
   EXPECT_THAT(missing.err, HasSubstr("is under a scaling rule with jobID \"nobody\""));
 }
 
