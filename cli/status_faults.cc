@@ -188,19 +188,19 @@ void PrintJobTable(const Survey& survey, const Paint& paint, std::ostream& out) 
 }
 
 // What the watcher did about faults, or why not.
-struct Decisions {
+struct FaultDecisions {
   std::vector<WatcherEvent> events{};
   std::string unread{};  // why they are not known; empty: they are
 };
 
-Decisions DecisionsOf(kube::Client& client) {
+FaultDecisions FaultDecisionsOf(kube::Client& client) {
   auto events = ReadFaultEvents(client);
   if (events) return {.events = *std::move(events)};
   return {.unread = events.error().message};
 }
 
-void PrintDecisionTable(const Decisions& decisions, Time now, const Paint& paint,
-                        std::ostream& out) {
+void PrintFaultDecisions(const FaultDecisions& decisions, Time now, const Paint& paint,
+                         std::ostream& out) {
   if (!decisions.unread.empty()) {
     out << "\nWhat mindgate did is not known, as Events cannot be read: " << decisions.unread
         << "\n";
@@ -216,7 +216,7 @@ void PrintDecisionTable(const Decisions& decisions, Time now, const Paint& paint
   table.Print(paint, out);
 }
 
-OrderedJson DecisionsJson(const Decisions& decisions) {
+OrderedJson FaultDecisionsJson(const FaultDecisions& decisions) {
   if (!decisions.unread.empty()) return nullptr;
   OrderedJson events = OrderedJson::array();
   for (const WatcherEvent& event : decisions.events) {
@@ -319,13 +319,13 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& problem : survey.problems) warn(problem);
-  const Decisions decisions = DecisionsOf(connection->client());
+  const FaultDecisions decisions = FaultDecisionsOf(connection->client());
   const Paint paint(options.color, io.out_is_terminal);
   return PrintOutput(options.output,
                      {.document =
                           [&] {
                             OrderedJson document = FaultJson(survey);
-                            document["decisions"] = DecisionsJson(decisions);
+                            document["decisions"] = FaultDecisionsJson(decisions);
                             return document;
                           },
                       .names =
@@ -339,7 +339,7 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                       .text =
                           [&](std::ostream& out, bool) {
                             PrintFaultTable(survey, clock.WallNow(), paint, out);
-                            PrintDecisionTable(decisions, clock.WallNow(), paint, out);
+                            PrintFaultDecisions(decisions, clock.WallNow(), paint, out);
                           }},
                      io);
 }

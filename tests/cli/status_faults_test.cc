@@ -98,6 +98,7 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
   PutPod("p2", "n7", "Ascend910-4");
   PutPod("p3", "n8", "");
   PutPod("p4", "n9", "Ascend910-0");
+  PutPod("p5", "n10", "Ascend910-0");  // the node was deleted
   const auto told = Run();
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_EQ(told.err, "");
@@ -109,8 +110,9 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
       "       Ascend910-4   NetworkUnhealthy   <none>     <unknown>   <none>\n"
       "n8     node          UnHealthy          2C000031   <unknown>   infer/p3 (no "
       "PodGroup)\n"
-      "n9     node          NotReady           <none>     <unknown>   infer/p4 (no PodGroup)\n");
-  EXPECT_EQ(Run({"-o", "name"}).out, "node/n7\nnode/n8\nnode/n9\n");
+      "n9     node          NotReady           <none>     <unknown>   infer/p4 (no PodGroup)\n"
+      "n10    node          Gone               <none>     <unknown>   infer/p5 (no PodGroup)\n");
+  EXPECT_EQ(Run({"-o", "name"}).out, "node/n7\nnode/n8\nnode/n9\nnode/n10\n");
   const Json json = Json::parse(Run({"-o", "json"}).out);
   EXPECT_EQ(json["reportedBy"], "clusterd");
   EXPECT_EQ(
@@ -126,6 +128,7 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
 TEST_F(StatusFaults, SaysWhatHappensToJobs) {
   PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
             {{"cluster-info-device-0", kDevices}});
+  for (const char* node : {"n6", "n7"}) PutNode(node, "True");
   PutJob("a", {{"fault-scheduling", "force"}}, {"n6", "n7", "n6"});
   PutJob("b", {{"fault-scheduling", "grace"}, {"pod-rescheduling", "on"}}, {"n6", "n7"});
   PutJob("c", {{"fault-scheduling", "Force"}}, {"n7"});

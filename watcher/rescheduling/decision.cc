@@ -333,7 +333,7 @@ class Deciding {
     return std::nullopt;
   }
 
-  // NOLINTNEXTLINE(misc-no-recursion): once for each scope at most
+  // Calls itself when there is no pod in a block, so once for each scope at most.
   void Escalate(Escalation wider) {
     Restart& restart = *next_.restart;
     const int64_t halves = HalvesUntil(wider) - HalvesUntil(restart.escalation);
@@ -351,7 +351,7 @@ class Deciding {
     for (const Task& task : job_.tasks) {
       if (all || IsIn(wider, task)) Choose(task, by_force);
     }
-    if (restart.targets.empty()) {  // there is no pod in the block: it is the next scope's turn
+    if (restart.targets.empty()) {
       restart.finished = now_;
       if (const auto next = NextScope()) Escalate(*next);
       return;
