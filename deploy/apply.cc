@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "deploy/applied_fields.h"
 #include "deploy/labels.h"
+#include "deploy/patience.h"
+#include "deploy/rollback.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {
@@ -12,18 +13,8 @@ namespace {
 
 using kube::Reason;
 
-// What was done to one object, to undo it.
-struct Done {
-  const PlannedObject* planned;
-  bool created;
-  Json before;  // what we had applied; null: nothing
-  Json stored;
-};
-
-struct Failure {
-  Outcome outcome = Outcome::kFailed;
-  std::string message;
-};
+// Writes of an object of which others fill the data may cross theirs, but not for long.
+constexpr int kSeedTries = 5;
 
 bool IsAvailable(const Json& deployment) {
   const int64_t wanted = json::AsInt(json::FindPath(deployment, {"spec", "replicas"})).value_or(1);
@@ -49,7 +40,7 @@ class Executor {
         options_(options),
         progress_(progress),
         stop_(stop),
-        deadline_(clock.Now() + options.timeout) {}
+        patience_(sleeper, clock, options.timeout, progress, stop) {}
 
   ApplyResult Run() {
     const auto failure = Apply();
@@ -61,8 +52,6 @@ class Executor {
   }
 
  private:
-  using Step = std::optional<Failure>;  // nothing: it worked
-
   Step Apply() {
     for (const Phase phase : {Phase::kFirst, Phase::kManagers, Phase::kServers}) {
       for (const PlannedObject& planned : plan_.objects) {
@@ -82,31 +71,64 @@ class Executor {
     return std::nullopt;
   }
 
-  static Step Failed(const std::string& what, const kube::Fault& fault) {
-    return Failure{Outcome::kFailed, what + ": " + fault.message};
+  Step Failed(const std::string& what, const kube::Fault& fault) const {
+    return Patience::FailureOf(what, fault);
   }
 
-  kube::Answer<Json> Send(const PlannedObject& planned, const Json& object, bool force) {
-    return client_.Apply(ResourceOf(object), planned.rendered.Namespace(), planned.rendered.Name(),
-                         object, force, {.field_manager = kFieldManager}, {}, stop_);
+  kube::Answer<Json> Send(const PlannedObject& planned, const Json& object) {
+    return patience_.Persist([&] {
+      return client_.Apply(ResourceOf(object), planned.rendered.Namespace(),
+                           planned.rendered.Name(), object, options_.force,
+                           {.field_manager = kFieldManager}, {}, stop_);
+    });
+  }
+
+  // Takes over what others wrote since the plan was made, and writes only if nothing was since.
+  kube::Answer<Json> SendSeeded(const PlannedObject& planned) {
+    const RenderedObject& rendered = planned.rendered;
+    for (int left = kSeedTries;; --left) {
+      const auto live = patience_.Persist([&] {
+        return Look(client_, ResourceOf(rendered.object), rendered.Namespace(), rendered.Name(),
+                    stop_);
+      });
+      if (!live) return live;
+      Json desired = DesiredOf(rendered, *live, nullptr);
+      if (live->is_object()) {
+        desired["metadata"]["resourceVersion"] = live->at("metadata").at("resourceVersion");
+      }
+      auto stored = Send(planned, desired);
+      const bool crossed = !stored && stored.error().reason == Reason::kConflict;
+      if (!crossed || left <= 1) return stored;
+    }
   }
 
   Step ApplyOne(const PlannedObject& planned) {
     if (planned.action == Action::kNone) return std::nullopt;
+    Done done{.object = planned.desired,
+              .live = planned.live,
+              .stored = nullptr,
+              .seeded = planned.rendered.seeded};
     if (planned.replace) {
+      done.deleted = true;
+      done_.push_back(done);
       if (auto failure = Remove(planned.live, "deleted, to be submitted again")) return failure;
       if (auto failure = AwaitGone(planned.live)) return failure;
+      done_.pop_back();
     }
-    const auto stored = Send(planned, planned.desired, options_.force);
-    if (!stored) return Failed(planned.Title(), stored.error());
+    done.sent = true;
+    done_.push_back(std::move(done));
+    const auto stored =
+        planned.rendered.seeded ? SendSeeded(planned) : Send(planned, planned.desired);
+    if (!stored) {
+      done_.back().sent = stored.error().http == 0;  // else it was refused
+      return Failed(planned.Title(), stored.error());
+    }
     ++result_.written;
-    const bool created = planned.action == Action::kCreate;
-    done_.push_back(
-        {&planned, created, created ? Json() : AppliedBy(planned.live, kFieldManager), *stored});
+    done_.back().stored = *stored;
     if (planned.rendered.is_root) root_ = *stored;
-    progress_.step(planned.Title() + (created           ? " created"
-                                      : planned.replace ? " submitted again"
-                                                        : " changed"));
+    progress_.step(planned.Title() + (planned.action == Action::kCreate ? " created"
+                                      : planned.replace                 ? " submitted again"
+                                                                        : " changed"));
     return std::nullopt;
   }
 
@@ -117,23 +139,31 @@ class Executor {
       if (!planned.rendered.of_root) continue;
       const Json owned = DesiredOf(planned.rendered, planned.live, root_);
       if (owned == planned.desired) continue;
-      const auto stored = Send(planned, owned, options_.force);
+      // What was created goes anyway; what was there must have its owner back before the new one
+      // is deleted, and it with it.
+      if (planned.live.is_object()) {
+        done_.push_back({.object = owned,
+                         .live = planned.live,
+                         .sent = true,
+                         .stored = nullptr,
+                         .quiet = true});
+      }
+      const auto stored = Send(planned, owned);
       if (!stored) return Failed(planned.Title(), stored.error());
     }
     return std::nullopt;
   }
 
-  kube::Answer<void> Delete(const Json& object, const char* propagation,
-                            const std::stop_token& stop) {
+  Step Remove(const Json& object, const std::string& word) {
     kube::DeleteOptions options;
     options.preconditions.uid = UidOf(object);
-    options.propagation = propagation;
-    return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options, stop);
-  }
-
-  Step Remove(const Json& object, const std::string& word) {
-    const auto deleted = Delete(object, PropagationOf(object), stop_);
+    options.propagation = PropagationOf(object);
+    const auto deleted = patience_.Persist([&] {
+      return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options,
+                            stop_);
+    });
     if (!deleted && deleted.error().reason != Reason::kNotFound) {
+      if (deleted.error().http != 0) done_.pop_back();  // it was refused
       return Failed(TitleOf(object), deleted.error());
     }
     ++result_.written;
@@ -143,6 +173,10 @@ class Executor {
 
   Step Prune() {
     for (const Json& object : plan_.surplus) {
+      // What somebody else is deleting does not come back.
+      const bool leaving = object.at("metadata").contains("deletionTimestamp");
+      if (leaving) continue;
+      done_.push_back({.object = object, .live = object, .deleted = true, .stored = nullptr});
       if (auto failure = Remove(object, "deleted: it is no longer part of the application")) {
         return failure;
       }
@@ -150,38 +184,22 @@ class Executor {
     return std::nullopt;
   }
 
-  // Calls `is_done` until it gives true or a failure, or until the time is over.
-  template <typename IsDone>
-  Step Await(const std::string& what, IsDone is_done) {
-    while (true) {
-      Step failure;
-      if (is_done(failure) || failure) return failure;
-      if (clock_.Now() >= deadline_) {
-        return Failure{Outcome::kTimedOut,
-                       what + " within " + std::to_string(options_.timeout.count()) + " s"};
-      }
-      if (!sleeper_.Sleep(kPollTime, stop_)) {
-        return Failure{Outcome::kFailed, "interrupted; deploying again goes on from here"};
-      }
-    }
-  }
-
   Step AwaitGone(const Json& object) {
-    return Await(TitleOf(object) + " was not gone", [&](Step& failure) {
-      const kube::Resource& resource = ResourceOf(object);
-      const auto live = Look(client_, resource, NamespaceOf(object), NameOf(object), stop_);
-      if (!live) failure = Failed(TitleOf(object), live.error());
-      return live && (live->is_null() || UidOf(*live) != UidOf(object));
+    return patience_.Await(TitleOf(object), "was not gone", [&]() -> kube::Answer<bool> {
+      const auto live =
+          Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object), stop_);
+      if (!live) return tl::unexpected(live.error());
+      return live->is_null() || UidOf(*live) != UidOf(object);
     });
   }
 
   Step AwaitDeployment(const PlannedObject& planned) {
     bool told = false;
-    return Await(planned.Title() + " was not ready", [&](Step& failure) {
+    return patience_.Await(planned.Title(), "was not ready", [&]() -> kube::Answer<bool> {
       const auto live = Look(client_, kube::resources::kDeployments, planned.rendered.Namespace(),
                              planned.rendered.Name(), stop_);
-      if (!live) failure = Failed(planned.Title(), live.error());
-      if (live && live->is_object() && IsAvailable(*live)) return true;
+      if (!live) return tl::unexpected(live.error());
+      if (live->is_object() && IsAvailable(*live)) return true;
       if (!told) progress_.step("waiting for " + planned.Title());
       told = true;
       return false;
@@ -189,49 +207,29 @@ class Executor {
   }
 
   Step AwaitHealth() {
-    const auto objects = FindObjects(client_, application_.ns, application_.name, stop_);
-    if (!objects) return Failed("application " + application_.name, objects.error());
     std::string last;
-    Step step = Await("the application was not healthy", [&](Step& failure) {
-      const auto health = LookAtPods(client_, application_.ns, application_.name, *objects, stop_);
-      if (!health) {
-        failure = Failed("application " + application_.name, health.error());
-        return false;
-      }
-      last = health->why;
-      if (progress_.waiting) progress_.waiting(*health);
-      return health->verdict == Verdict::kHealthy;
-    });
-    if (step && step->outcome == Outcome::kTimedOut) step->message += ": " + last;
+    Step step = patience_.Await(
+        "the application", "was not healthy", [&]() -> kube::Answer<bool> {
+          // Their controllers report on the objects themselves, so these are read each time.
+          const auto objects = FindObjects(client_, application_.ns, application_.name, stop_);
+          if (!objects) return tl::unexpected(objects.error());
+          const auto health =
+              LookAtPods(client_, application_.ns, application_.name, *objects, stop_);
+          if (!health) return tl::unexpected(health.error());
+          last = health->why;
+          if (progress_.waiting) progress_.waiting(*health);
+          return health->verdict == Verdict::kHealthy;
+        });
+    if (step && step->outcome == Outcome::kTimedOut && !last.empty()) step->message += ": " + last;
     return step;
   }
 
-  // Undoes what was done, last first. What fails is told, and the rest is undone all the same.
+  // Has time of its own, and goes on when the user has stopped all else.
   void RollBack() {
     progress_.step("rolling back");
-    result_.rolled_back = true;
-    for (auto done = done_.rbegin(); done != done_.rend(); ++done) {
-      const std::string fault = Undo(*done);
-      const std::string word = done->created ? " deleted" : " restored";
-      progress_.step(done->planned->Title() + (fault.empty() ? word : " not undone: " + fault));
-      result_.rolled_back = result_.rolled_back && fault.empty();
-    }
-  }
-
-  // Why it failed; empty: it did not. Goes on when the user has stopped all else.
-  std::string Undo(const Done& done) {
-    const PlannedObject& planned = *done.planned;
-    if (!done.created && done.before.is_null()) return "it was not of mindgate deploy before";
-    if (done.created || planned.replace) {
-      const auto deleted = Delete(done.stored, "Background", {});
-      if (!deleted && deleted.error().reason != Reason::kNotFound) return deleted.error().message;
-      if (done.created) return "";
-      if (const auto failure = AwaitGone(done.stored)) return failure->message;
-    }
-    const auto restored = client_.Apply(ResourceOf(planned.desired), planned.rendered.Namespace(),
-                                        planned.rendered.Name(), done.before, /*force=*/true,
-                                        {.field_manager = kFieldManager}, {}, {});
-    return restored ? "" : restored.error().message;
+    Patience patience(sleeper_, clock_, kUndoTime, progress_, {});
+    result_.not_undone = Undo(client_, patience, progress_, application_.name, done_);
+    result_.rolled_back = result_.not_undone.empty();
   }
 
   kube::Client& client_;
@@ -242,7 +240,7 @@ class Executor {
   const ApplyOptions& options_;
   const Progress& progress_;
   const std::stop_token stop_;
-  const Clock::Instant deadline_;
+  Patience patience_;
   ApplyResult result_;
   std::vector<Done> done_;
   Json root_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "deploy/health.h"
@@ -32,10 +33,11 @@ enum class Outcome { kDone, kFailed, kTimedOut };
 
 struct ApplyResult {
   Outcome outcome = Outcome::kDone;
-  bool forbidden = false;  // why it failed: a right is missing
-  std::string message;     // why it failed
-  bool rolled_back = false;
-  size_t written = 0;  // objects that were created, changed or deleted
+  bool forbidden = false;    // why it failed: a right is missing
+  std::string message;       // why it failed
+  bool rolled_back = false;  // with `atomic`, after a failure: everything is as it was before
+  std::vector<std::string> not_undone;  // titles of what is not, though it was tried
+  size_t written = 0;                   // objects that were created, changed or deleted
 };
 
 // Carries out a plan without obstacles: phase by phase, with server-side apply. What it is told to
@@ -46,5 +48,7 @@ ApplyResult CarryOut(kube::Client& client, kube::Sleeper& sleeper, const Clock& 
                      const Progress& progress, const std::stop_token& stop);
 
 inline constexpr std::chrono::milliseconds kPollTime{2000};
+// What undoing has, whatever deploying has used up.
+inline constexpr std::chrono::seconds kUndoTime{300};
 
 }  // namespace mindgate::deploy

@@ -6,6 +6,7 @@
 
 #include "deploy/app_events.h"
 #include "deploy/labels.h"
+#include "deploy/revision.h"
 #include "json/value.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
@@ -41,6 +42,10 @@ void AddWanted(const std::string& component, int64_t pods, WantedPods& wanted) {
     return;
   }
   wanted.emplace_back(component, pods);
+}
+
+bool IsLeaving(const Json& object) {
+  return FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr;
 }
 
 void AddWantedBy(const Json& object, const std::string& app, WantedPods& wanted) {
@@ -123,9 +128,16 @@ PodState StateOf(const Json& pod, std::string component) {
   // A server has no reason to end: its start script may hide that a process of it crashed.
   if (state.state == "Succeeded") state.reason = "the server ended with exit code 0";
   ReadContainers(pod, state);
-  if (state.state == "Pending" && state.node.empty()) state.reason = Unschedulable(pod);
-  if (FindPath(pod, {"metadata", "deletionTimestamp"}) != nullptr) {
+  if (state.state == "Pending" && state.node.empty()) {
+    // A gate holds a pod on purpose, until its turn comes.
+    const bool is_gated = !ListAt(pod, {"spec", "schedulingGates"}).empty();
+    if (is_gated) state.state = "Gated";
+    if (!is_gated) state.reason = Unschedulable(pod);
+  }
+  // That a pod which is on its way out fails is what a rollout looks like.
+  if (IsLeaving(pod)) {
     state.state = "Terminating";
+    state.reason.clear();
     state.ready = false;
   }
   for (const Json& container : ListAt(pod, {"spec", "containers"})) {
@@ -149,7 +161,53 @@ std::string Fraction(int64_t part, int64_t whole) {
   return std::to_string(part) + "/" + std::to_string(whole);
 }
 
-void Judge(Health& health) {
+// What an application cannot be without, and what is not there: a run that ended early, or somebody
+// deleted it. Empty: all is there.
+std::string MissingOf(const AppObjects& objects, const std::string& app, Framework framework) {
+  std::vector<std::string> wanted;
+  switch (framework) {
+    case Framework::kOme:
+      wanted = {"InferenceService " + app};
+      break;
+    case Framework::kAibrix:
+      wanted = {"StormService " + app};
+      break;
+    case Framework::kMindie:
+      // Of servers there is one at least.
+      wanted = {"AscendJob " + app + "-controller", "AscendJob " + app + "-coordinator",
+                "AscendJob " + app + "-p", "AscendJob " + app + "-d"};
+      break;
+  }
+  for (const std::string& title : wanted) {
+    const bool is_prefix = title.ends_with("-p") || title.ends_with("-d");
+    const bool found = std::any_of(
+        objects.objects.begin(), objects.objects.end(), [&](const Json& object) {
+          if (!is_prefix || framework != Framework::kMindie) return TitleOf(object) == title;
+          const std::string its = TitleOf(object);
+          return its.starts_with(title) && its.size() > title.size() &&
+                 its.find_first_not_of("0123456789", title.size()) == std::string::npos;
+        });
+    if (!found) return is_prefix && framework == Framework::kMindie ? title + "0" : title;
+  }
+  return "";
+}
+
+// The title of an object whose controller has not read its newest state. One that reports no
+// generation says nothing of it.
+std::string UnseenOf(const AppObjects& objects) {
+  for (const Json& object : objects.objects) {
+    const int64_t seen = NumberAt(object, {"status", "observedGeneration"}, 0);
+    if (seen > 0 && seen < NumberAt(object, {"metadata", "generation"}, 0)) return TitleOf(object);
+  }
+  return "";
+}
+
+void Judge(const std::string& missing, const std::string& unseen, Health& health) {
+  if (!missing.empty()) {
+    health.verdict = Verdict::kFailed;
+    health.why = missing + " does not exist: deploy the application again, or delete the rest";
+    return;
+  }
   const PodState* wrong = nullptr;
   const ComponentState* incomplete = nullptr;
   bool serves = true;
@@ -159,6 +217,11 @@ void Judge(Health& health) {
     for (const PodState& pod : component.pods) {
       if (!pod.reason.empty() && wrong == nullptr) wrong = &pod;
     }
+  }
+  if (incomplete == nullptr && wrong == nullptr && !unseen.empty()) {
+    health.verdict = Verdict::kProgressing;
+    health.why = "the controller of " + unseen + " has not seen its last change yet";
+    return;
   }
   if (incomplete == nullptr && wrong == nullptr) {
     health.verdict = Verdict::kHealthy;
@@ -173,6 +236,9 @@ void Judge(Health& health) {
   health.verdict = Verdict::kProgressing;
   health.why =
       incomplete->name + " has " + Fraction(incomplete->ready, incomplete->wanted) + " pods ready";
+  const bool is_rollout = std::any_of(incomplete->pods.begin(), incomplete->pods.end(),
+                                      [](const PodState& pod) { return pod.outdated; });
+  if (is_rollout) health.why += "; the others are of the configuration before";
 }
 
 // --- Services ------------------------------------------------------------------------------------
@@ -252,7 +318,7 @@ kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, con
   WantedPods wanted;
   for (const Json& object : objects.objects) {
     health.objects.push_back(TitleOf(object));
-    AddWantedBy(object, app, wanted);
+    if (!IsLeaving(object)) AddWantedBy(object, app, wanted);
   }
   auto pods =
       client.ListObjects(kube::resources::kPods, ns,
@@ -263,6 +329,8 @@ kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, con
             [](const Json& a, const Json& b) { return NameOf(a) < NameOf(b); });
   for (const Json& pod : *pods) {
     PodState state = StateOf(pod, ComponentOf(health.framework, app, pod));
+    state.outdated = IsOutdated(pod, state.component, objects.objects);
+    if (state.outdated) state.ready = false;
     auto component =
         std::find_if(health.components.begin(), health.components.end(),
                      [&](const ComponentState& each) { return each.name == state.component; });
@@ -272,7 +340,7 @@ kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, con
     if (state.ready) ++component->ready;
     component->pods.push_back(std::move(state));
   }
-  Judge(health);
+  Judge(MissingOf(objects, app, health.framework), UnseenOf(objects), health);
   return health;
 }
 

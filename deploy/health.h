@@ -24,7 +24,8 @@ struct PodState {
   std::string component;
   std::string state;   // "Running", "Terminating", "Waiting: ImagePullBackOff"
   std::string reason;  // what is wrong, in the words of Kubernetes; empty: nothing
-  bool ready = false;
+  bool ready = false;     // and of the present configuration
+  bool outdated = false;  // made of one before
   int64_t restarts = 0;
   int64_t npus = 0;  // requested
   std::string node;  // empty: not placed

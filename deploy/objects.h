@@ -10,6 +10,9 @@
 // What the renderers of all frameworks share.
 namespace mindgate::deploy {
 
+// The data of rank tables, before Ascend Operator fills them.
+inline constexpr const char* kEmptyRankTable = R"({"status":"initializing"})";
+
 // An object of the application with name, namespace (none for cluster-scoped kinds) and our labels.
 RenderedObject NewObject(const Application& application, const std::string& api_version,
                          const std::string& kind, const std::string& name, Phase phase,

@@ -228,7 +228,7 @@ class MindieRenderer {
          {schemas::kRingController, kRingControllerValue},
          {schemas::kRankTableConsumer, "true"},
          {schemas::kDeployServerDistributed, deploy_server}});
-    rendered.object["data"] = {{schemas::kRankTableKey, R"({"status":"initializing"})"}};
+    rendered.object["data"] = {{schemas::kRankTableKey, kEmptyRankTable}};
   }
 
   Json TemplateLabels(const JobPlan& plan) const {

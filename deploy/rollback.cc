@@ -1,0 +1,154 @@
+#include "deploy/rollback.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "deploy/applied_fields.h"
+#include "deploy/labels.h"
+#include "deploy/objects.h"
+#include "json/value.h"
+#include "schemas/names.h"
+
+namespace mindgate::deploy {
+namespace {
+
+// An object that was deleted, to be made again: what we had applied, or all of it where it was not
+// ours.
+Json ToRestore(const Json& live) {
+  Json before = AppliedBy(live, kFieldManager);
+  if (before.is_null()) before = Comparable(live);
+  before["metadata"].erase("deletionTimestamp");
+  before["metadata"].erase("deletionGracePeriodSeconds");
+  // The servers of a job that is submitted again must not read the addresses of those before.
+  const Json* table = json::FindPath(live, {"data", schemas::kRankTableKey});
+  if (table != nullptr) before["data"][schemas::kRankTableKey] = kEmptyRankTable;
+  return before;
+}
+
+class Undoer {
+ public:
+  Undoer(kube::Client& client, Patience& patience, const Progress& progress, const std::string& app,
+         const std::vector<Done>& done)
+      : client_(client), patience_(patience), progress_(progress), app_(app), done_(done) {}
+
+  std::vector<std::string> Run() {
+    for (auto done = done_.rbegin(); done != done_.rend(); ++done) {
+      if (!done->sent) continue;
+      const bool made = done->live.is_null() || done->deleted;
+      Report(*done, made ? RemoveMade(*done) : PutBack(*done), made ? "deleted" : "restored");
+    }
+    for (const Done& done : done_) {
+      if (done.deleted && !failed_.contains(done.Title())) {
+        Report(done, MakeAgain(done), "restored");
+      }
+    }
+    return {failed_.begin(), failed_.end()};
+  }
+
+ private:
+  using Fault = std::string;  // empty: it worked
+
+  void Report(const Done& done, const Fault& fault, const std::string& word) {
+    if (!fault.empty()) {
+      failed_.insert(done.Title());
+      progress_.step(done.Title() + " not undone: " + fault);
+    } else if (!done.quiet) {
+      progress_.step(done.Title() + " " + word);
+    }
+  }
+
+  kube::Answer<Json> Live(const Json& object) {
+    return patience_.Persist([&] {
+      return Look(client_, ResourceOf(object), NamespaceOf(object), NameOf(object),
+                  patience_.stop());
+    });
+  }
+
+  // Force: nobody else has a claim to what stood there before.
+  kube::Answer<Json> Apply(const Json& object) {
+    return patience_.Persist([&] {
+      return client_.Apply(ResourceOf(object), NamespaceOf(object), NameOf(object), object,
+                           /*force=*/true, {.field_manager = kFieldManager}, {}, patience_.stop());
+    });
+  }
+
+  Fault RemoveMade(const Done& done) {
+    Json made = done.stored;
+    if (made.is_null()) {
+      auto live = Live(done.object);
+      if (!live) return live.error().message;
+      const bool is_before = done.live.is_object() && UidOf(*live) == UidOf(done.live);
+      if (live->is_null() || is_before || !IsOurs(*live, app_)) return "";  // nothing came of it
+      made = *std::move(live);
+      made["apiVersion"] = done.object.at("apiVersion");
+      made["kind"] = done.object.at("kind");
+    }
+    kube::DeleteOptions options;
+    options.preconditions.uid = UidOf(made);
+    options.propagation = "Background";
+    const auto deleted = patience_.Persist([&] {
+      return client_.Delete(ResourceOf(made), NamespaceOf(made), NameOf(made), options,
+                            patience_.stop());
+    });
+    if (!deleted && deleted.error().reason != kube::Reason::kNotFound) {
+      return deleted.error().message;
+    }
+    return "";
+  }
+
+  Fault PutBack(const Done& done) {
+    Json before = AppliedBy(done.live, kFieldManager);
+    if (before.is_null()) return "it was not of mindgate deploy before";
+    if (done.seeded) {
+      // What others wrote meanwhile is newer than what there was.
+      auto live = Live(done.object);
+      if (!live) return live.error().message;
+      if (live->is_object() && live->contains("data")) before["data"] = live->at("data");
+    }
+    const auto restored = Apply(before);
+    return restored ? "" : restored.error().message;
+  }
+
+  Fault MakeAgain(const Done& done) {
+    // What is being deleted still has the name: neither what was before nor what came after it may
+    // be there.
+    const auto gone = patience_.Await(done.Title(), "was not gone", [&]() -> kube::Answer<bool> {
+      const auto live = Look(client_, ResourceOf(done.object), NamespaceOf(done.object),
+                             NameOf(done.object), patience_.stop());
+      if (!live) return tl::unexpected(live.error());
+      return live->is_null();
+    });
+    if (gone) return gone->message;
+    Json before = ToRestore(done.live);
+    if (Json* owners = &before["metadata"]["ownerReferences"]; owners->is_array()) {
+      for (Json& owner : *owners) {
+        const auto made = made_again_.find(owner.value("uid", ""));
+        if (made != made_again_.end()) owner["uid"] = made->second;
+      }
+    } else {
+      before["metadata"].erase("ownerReferences");
+    }
+    const auto restored = Apply(before);
+    if (!restored) return restored.error().message;
+    made_again_[UidOf(done.live)] = UidOf(*restored);
+    return "";
+  }
+
+  kube::Client& client_;
+  Patience& patience_;
+  const Progress& progress_;
+  const std::string& app_;
+  const std::vector<Done>& done_;
+  std::set<std::string> failed_;
+  std::map<std::string, std::string> made_again_;  // uids, before and after
+};
+
+}  // namespace
+
+std::vector<std::string> Undo(kube::Client& client, Patience& patience, const Progress& progress,
+                              const std::string& app, const std::vector<Done>& done) {
+  return Undoer(client, patience, progress, app, done).Run();
+}
+
+}  // namespace mindgate::deploy
