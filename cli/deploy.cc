@@ -11,6 +11,7 @@
 #include "cli/app_run.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
+#include "cli/deploy_fit.h"
 #include "cli/diff.h"
 #include "cli/kube_flags.h"
 #include "deploy/apply.h"
@@ -119,6 +120,8 @@ class Deployment {
 
   void Print(const json::Issues& issues) { io_.err << json::Render(issues, name_, text_); }
 
+  bool Prunes() const { return options_.prune && !options_.no_prune; }
+
   // False after a rule denied an object.
   bool Check(const deploy::Surroundings& surroundings) {
     checked_ = deploy::Check(configuration_, deploy::Render(configuration_.application), config_,
@@ -137,6 +140,12 @@ class Deployment {
     return !obstacles.empty();
   }
 
+  void PrintNotes(const std::vector<Obstacle>& notes) {
+    for (const Obstacle& note : notes) {
+      io_.err << "note: " << note.what << (note.hint.empty() ? "" : "; " + note.hint) << "\n";
+    }
+  }
+
   int Unreachable(const kube::Fault& fault) {
     PrintError(io_.err, fault.message);
     return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
@@ -147,15 +156,25 @@ class Deployment {
     const deploy::Application& application = configuration_.application;
     const auto ahead = LookAhead(client, application, deploy::Render(application), stop);
     if (!ahead) return Unreachable(ahead.error());
-    for (const Obstacle& note : ahead->notes) {
-      io_.err << "note: " << note.what << (note.hint.empty() ? "" : "; " + note.hint) << "\n";
-    }
+    PrintNotes(ahead->notes);
     const bool admitted = Check(ahead->surroundings);
-    if (Told(ahead->obstacles) || !admitted) return kExitBlocked;
+    // Everything that is in the way is told at once, and the API server is asked to try only what
+    // would be sent.
+    const bool possible = !Told(ahead->obstacles) && admitted;
     auto plan = MakePlan(client, application, checked_.objects,
-                         {.force = options_.force, .replace = options_.replace}, stop);
-    if (!plan) return Unreachable(plan.error());
-    if (Told(plan->obstacles)) return kExitBlocked;
+                         {.force = options_.force,
+                          .replace = options_.replace,
+                          .prune = Prunes(),
+                          .try_out = possible},
+                         stop);
+    if (!plan) return possible ? Unreachable(plan.error()) : kExitBlocked;
+    if (Told(plan->obstacles) || !possible) return kExitBlocked;
+    // Nodes that are too few even when they are empty have been told of.
+    if (plan->changes() && !ahead->outgrows_cluster) {
+      std::vector<Json> objects = ahead->surroundings.objects;
+      for (const auto& each : checked_.objects) objects.push_back(each.object);
+      PrintNotes(LackOfRoom(client, clock_.WallNow(), application.ns, objects, stop));
+    }
     if (options_.diff) return PrintDifferences(*plan);
     if (options_.dry_run == DryRun::kServer) {
       std::vector<Json> objects;
@@ -185,7 +204,7 @@ class Deployment {
       any = print(planned.Title(), planned.live, planned.after) || any;
     }
     for (const Json& object : plan.surplus) {
-      if (!options_.no_prune) any = print(deploy::TitleOf(object), object, nullptr) || any;
+      if (Prunes()) any = print(deploy::TitleOf(object), object, nullptr) || any;
     }
     return any ? kExitDenied : kExitDone;
   }
@@ -198,13 +217,13 @@ class Deployment {
       ProgressPrinter printer(io_, json_output);
       result = CarryOut(connection.client(), connection.sleeper(), clock_, application, plan,
                         {.force = options_.force,
-                         .prune = !options_.no_prune,
+                         .prune = Prunes(),
                          .wait = options_.wait,
                          .atomic = options_.atomic,
                          .timeout = options_.timeout},
                         printer.progress(), stop);
     }
-    if (!result.message.empty()) PrintError(io_.err, result.message);
+    if (!result.message.empty()) PrintError(io_.err, result.message, Aftermath(result));
     if (json_output) {
       io_.out << offline::Dump(ResultJson(plan, result)) << "\n";
     } else if (result.outcome == deploy::Outcome::kDone) {
@@ -217,6 +236,13 @@ class Deployment {
               << "\n";
     }
     return ExitCodeOf(result.outcome);
+  }
+
+  // What a failure leaves.
+  std::string Aftermath(const deploy::ApplyResult& result) const {
+    if (!options_.atomic) return "";
+    if (result.rolled_back) return "everything is as it was before";
+    return "not as it was before: " + Join(result.not_undone, ", ");
   }
 
   ordered_json ResultJson(const deploy::Plan& plan, const deploy::ApplyResult& result) {
@@ -232,7 +258,7 @@ class Deployment {
       objects.push_back({{"kind", deploy::KindOf(object)},
                          {"namespace", deploy::NamespaceOf(object)},
                          {"name", deploy::NameOf(object)},
-                         {"action", options_.no_prune ? "none" : "delete"}});
+                         {"action", Prunes() ? "delete" : "none"}});
     }
     const char* outcome = result.outcome == deploy::Outcome::kDone     ? "done"
                           : result.outcome == deploy::Outcome::kFailed ? "failed"
@@ -243,6 +269,7 @@ class Deployment {
             {"outcome", outcome},
             {"message", result.message},
             {"rolledBack", result.rolled_back},
+            {"notUndone", result.not_undone},
             {"written", result.written},
             {"objects", std::move(objects)}};
   }
@@ -280,6 +307,10 @@ int RunDeploy(const DeployOptions& options, Streams& io) {
     io.out << deploy::StarterOf(*options.init);
     return kExitDone;
   }
+  if (options.schema) {
+    io.out << deploy::ConfigurationSchema(*options.schema).dump(2) << "\n";
+    return kExitDone;
+  }
   if (options.file.empty()) {
     PrintError(io.err, "no configuration",
                "name a file with -f; `mindgate deploy --init ome` writes one to start from");
@@ -305,6 +336,12 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
       "Print a configuration to start from, and do nothing else");
   init->envname("MINDGATE_DEPLOY_INIT");
   SetChoices(*init, {"ome", "aibrix", "mindie"});
+  CLI::Option* schema = command->add_option_function<std::string>(
+      "--schema",
+      [options](const std::string& word) { options->schema = deploy::FrameworkNamed(word); },
+      "Print the JSON Schema of a configuration, for editors, and do nothing else");
+  schema->envname("MINDGATE_DEPLOY_SCHEMA");
+  SetChoices(*schema, {"ome", "aibrix", "mindie"});
   AddSwitch(*command, "--function", options->function,
             "Be a KRM function: read a ResourceList with the configuration from standard input and "
             "print it with the objects, for kustomize and kpt",
@@ -320,11 +357,14 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
   AddSwitch(*command, "--atomic", options->atomic,
             "Undo everything when something fails or is not ready in time; implies --wait",
             "DEPLOY_ATOMIC");
-  AddSwitch(
-      *command, "--no-prune", options->no_prune,
-      "Keep objects of the application that its configuration no longer has. They are deleted "
-      "by default",
-      "DEPLOY_NO_PRUNE");
+  CLI::Option* prune = AddSwitch(
+      *command, "--prune", options->prune,
+      "Delete objects of the application that its configuration no longer has; the default",
+      "DEPLOY_PRUNE");
+  AddSwitch(*command, "--no-prune", options->no_prune,
+            "Keep objects of the application that its configuration no longer has",
+            "DEPLOY_NO_PRUNE")
+      ->excludes(prune);
   AddSwitch(*command, "--force", options->force, "Take over objects and fields of others",
             "DEPLOY_FORCE");
   AddSwitch(

@@ -24,11 +24,13 @@ struct DeployOptions {
   std::string file = {};         // "-": standard input
   std::string config_file = {};  // mindgate.yaml; empty: the defaults
   std::optional<deploy::Framework> init = {};
+  std::optional<deploy::Framework> schema = {};
   bool function = false;  // KRM function
   DryRun dry_run = DryRun::kNone;
   bool diff = false;
   bool wait = false;
   bool atomic = false;
+  bool prune = true;
   bool no_prune = false;
   bool force = false;
   bool replace = false;

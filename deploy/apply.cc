@@ -208,18 +208,16 @@ class Executor {
 
   Step AwaitHealth() {
     std::string last;
-    Step step = patience_.Await(
-        "the application", "was not healthy", [&]() -> kube::Answer<bool> {
-          // Their controllers report on the objects themselves, so these are read each time.
-          const auto objects = FindObjects(client_, application_.ns, application_.name, stop_);
-          if (!objects) return tl::unexpected(objects.error());
-          const auto health =
-              LookAtPods(client_, application_.ns, application_.name, *objects, stop_);
-          if (!health) return tl::unexpected(health.error());
-          last = health->why;
-          if (progress_.waiting) progress_.waiting(*health);
-          return health->verdict == Verdict::kHealthy;
-        });
+    Step step = patience_.Await("the application", "was not healthy", [&]() -> kube::Answer<bool> {
+      // Their controllers report on the objects themselves, so these are read each time.
+      const auto objects = FindObjects(client_, application_.ns, application_.name, stop_);
+      if (!objects) return tl::unexpected(objects.error());
+      const auto health = LookAtPods(client_, application_.ns, application_.name, *objects, stop_);
+      if (!health) return tl::unexpected(health.error());
+      last = health->why;
+      if (progress_.waiting) progress_.waiting(*health);
+      return health->verdict == Verdict::kHealthy;
+    });
     if (step && step->outcome == Outcome::kTimedOut && !last.empty()) step->message += ": " + last;
     return step;
   }

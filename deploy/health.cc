@@ -180,8 +180,8 @@ std::string MissingOf(const AppObjects& objects, const std::string& app, Framewo
   }
   for (const std::string& title : wanted) {
     const bool is_prefix = title.ends_with("-p") || title.ends_with("-d");
-    const bool found = std::any_of(
-        objects.objects.begin(), objects.objects.end(), [&](const Json& object) {
+    const bool found =
+        std::any_of(objects.objects.begin(), objects.objects.end(), [&](const Json& object) {
           if (!is_prefix || framework != Framework::kMindie) return TitleOf(object) == title;
           const std::string its = TitleOf(object);
           return its.starts_with(title) && its.size() > title.size() &&

@@ -22,8 +22,8 @@ std::string_view VerdictName(Verdict verdict);  // "Healthy"
 struct PodState {
   std::string name;
   std::string component;
-  std::string state;   // "Running", "Terminating", "Waiting: ImagePullBackOff"
-  std::string reason;  // what is wrong, in the words of Kubernetes; empty: nothing
+  std::string state;      // "Running", "Terminating", "Waiting: ImagePullBackOff"
+  std::string reason;     // what is wrong, in the words of Kubernetes; empty: nothing
   bool ready = false;     // and of the present configuration
   bool outdated = false;  // made of one before
   int64_t restarts = 0;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "json/value.h"
+
 namespace mindgate::deploy {
 namespace {
 
@@ -36,11 +38,34 @@ std::vector<RoleNeeds> NeedsOfService(const MindieService& service) {
   return needs;
 }
 
+// The selector of the first job of a MindIE role: that of the hardware, with the user's over it.
+void TakeSelectorOfJob(const std::string& job, const std::vector<RenderedObject>& objects,
+                       StringMap& selector) {
+  for (const RenderedObject& each : objects) {
+    if (each.Kind() != "AscendJob" || each.Name() != job) continue;
+    const json::Json* replicas = json::FindPath(each.object, {"spec", "replicaSpecs"});
+    if (!json::IsObject(replicas) || replicas->empty()) continue;
+    const json::Json* written =
+        json::FindPath(*replicas->begin(), {"template", "spec", "nodeSelector"});
+    if (!json::IsObject(written)) continue;
+    for (const auto& [key, value] : written->items()) {
+      selector[key] = std::string(json::AsString(&value).value_or(""));
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<RoleNeeds> NeedsOf(const Application& application) {
+std::vector<RoleNeeds> NeedsOf(const Application& application,
+                               const std::vector<RenderedObject>& objects) {
   auto needs =
       std::visit([](const auto& service) { return NeedsOfService(service); }, application.service);
+  if (application.framework() == Framework::kMindie) {
+    for (RoleNeeds& each : needs) {
+      TakeSelectorOfJob(application.name + (each.role == "prefill" ? "-p0" : "-d0"), objects,
+                        each.node_selector);
+    }
+  }
   std::erase_if(needs, [](const RoleNeeds& each) { return each.npus_per_pod == 0; });
   return needs;
 }

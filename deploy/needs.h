@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "deploy/application.h"
+#include "deploy/render.h"
 
 namespace mindgate::deploy {
 
@@ -17,7 +18,8 @@ struct RoleNeeds {
   StringMap node_selector;
 };
 
-// Those with NPUs.
-std::vector<RoleNeeds> NeedsOf(const Application& application);
+// Those with NPUs. `objects`: as they are rendered, since a framework has selectors of its own.
+std::vector<RoleNeeds> NeedsOf(const Application& application,
+                               const std::vector<RenderedObject>& objects);
 
 }  // namespace mindgate::deploy

@@ -74,43 +74,60 @@ class Planner {
       return std::nullopt;
     }
     planned.action = exists ? Action::kUpdate : Action::kCreate;
+    if (!options_.try_out) return std::nullopt;
     auto after = client_.Apply(ResourceOf(planned.desired), planned.rendered.Namespace(),
                                planned.rendered.Name(), planned.desired, options_.force,
                                {.dry_run = true, .field_manager = kFieldManager}, {}, stop_);
-    if (!after) return Refused(planned, after.error());
+    if (!after) return Refused(planned.Title(), after.error());
     planned.after = *std::move(after);
     const bool same = exists && IsOurs(planned.live, application_.name) &&
                       Comparable(planned.after) == Comparable(planned.live);
     if (same) planned.action = Action::kNone;
-    if (!same && exists && planned.rendered.Kind() == "AscendJob") CheckJob(planned);
+    if (!same && exists && planned.rendered.Kind() == "AscendJob") return CheckJob(planned);
     return std::nullopt;
   }
 
   // The operator reads a job once: a change of an existing one has no effect.
-  void CheckJob(PlannedObject& planned) {
+  std::optional<kube::Fault> CheckJob(PlannedObject& planned) {
     const auto spec = [](const Json& object) { return object.value("spec", Json::object()); };
-    if (spec(planned.after) == spec(planned.live)) return;
+    if (spec(planned.after) == spec(planned.live)) return std::nullopt;
     planned.replace = options_.replace;
-    if (planned.replace) return;
+    if (planned.replace) return TryDelete(planned.live);
     plan_.obstacles.push_back(
         {planned.Title() + " is submitted already, and Ascend Operator does not read its changes",
          "deploy with --replace, which deletes the job and submits it again"});
+    return std::nullopt;
   }
 
-  std::optional<kube::Fault> Refused(PlannedObject& planned, const kube::Fault& fault) {
+  std::optional<kube::Fault> TryDelete(const Json& live) {
+    kube::DeleteOptions options;
+    options.preconditions.uid = UidOf(live);
+    options.propagation = PropagationOf(live);
+    options.dry_run = true;
+    const auto tried =
+        client_.Delete(ResourceOf(live), NamespaceOf(live), NameOf(live), options, stop_);
+    // What is gone, or another one by now, is looked at when it is deleted.
+    if (tried || tried.error().reason == Reason::kNotFound ||
+        tried.error().reason == Reason::kConflict) {
+      return std::nullopt;
+    }
+    return Refused(TitleOf(live) + " cannot be deleted", tried.error());
+  }
+
+  std::optional<kube::Fault> Refused(const std::string& title, const kube::Fault& fault) {
     switch (fault.reason) {
       case Reason::kForbidden:
       case Reason::kInvalid:
-        plan_.obstacles.push_back({planned.Title() + ": " + WithCauses(fault), ""});
+        plan_.obstacles.push_back({title + ": " + WithCauses(fault), ""});
         return std::nullopt;
       case Reason::kConflict:
         plan_.obstacles.push_back(
-            {planned.Title() + ": " + WithCauses(fault),
+            {title + ": " + WithCauses(fault),
              "leave the field to the other manager, or take it over with --force"});
         return std::nullopt;
       case Reason::kNotFound:
         // No such namespace or kind, of which preflight says more.
-        plan_.obstacles.push_back({planned.Title() + ": " + fault.message, ""});
+        plan_.obstacles.push_back({title + ": " + fault.message, ""});
         return std::nullopt;
       default:
         return fault;
@@ -123,7 +140,11 @@ class Planner {
     std::set<std::string> wanted;
     for (const PlannedObject& planned : plan_.objects) wanted.insert(planned.Title());
     for (Json& object : found->objects) {
-      if (!wanted.contains(TitleOf(object))) plan_.surplus.push_back(std::move(object));
+      if (wanted.contains(TitleOf(object))) continue;
+      if (options_.prune && options_.try_out) {
+        if (auto fault = TryDelete(object)) return fault;
+      }
+      plan_.surplus.push_back(std::move(object));
     }
     return std::nullopt;
   }

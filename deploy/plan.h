@@ -33,6 +33,10 @@ struct PlannedObject {
 struct PlanOptions {
   bool force = false;    // take over objects and fields of others
   bool replace = false;  // delete and make again what cannot be changed
+  bool prune = true;     // surplus objects are going to be deleted
+  // Whether the API server tries the changes. Without, only what stands in the way already is
+  // found: for applications that cannot be deployed anyway.
+  bool try_out = true;
 };
 
 struct Plan {
@@ -43,8 +47,8 @@ struct Plan {
   bool changes() const;  // whether anything would be written, but for surplus objects
 };
 
-// Compares the application with the cluster, and lets the API server try every change (server-side
-// dry run). Writes nothing.
+// Compares the application with the cluster, and lets the API server try every change and every
+// deletion (server-side dry run). Writes nothing.
 kube::Answer<Plan> MakePlan(kube::Client& client, const Application& application,
                             std::vector<RenderedObject> objects, const PlanOptions& options,
                             const std::stop_token& stop);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "deploy/labels.h"
 #include "deploy/needs.h"
+#include "deploy/quota.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {
@@ -224,29 +225,66 @@ class Scout {
   }
 
   void LookAtNodes() {
-    const auto needs = NeedsOf(application_);
+    const auto needs = NeedsOf(application_, objects_);
     if (needs.empty()) return;
     const auto nodes = client_.ListObjects(kube::resources::kNodes, "", {}, nullptr, stop_);
     if (!nodes) return Failed(nodes.error(), "NPUs of the nodes");
+    const size_t obstacles = found_.obstacles.size();
     for (const RoleNeeds& need : needs) {
-      int64_t places = 0;   // for pods of the role
       int64_t largest = 0;  // NPUs of one node that may be chosen
       bool selected = false;
       for (const Json& node : *nodes) {
         if (!MatchesSelector(node, need.node_selector)) continue;
         selected = true;
-        const Json* unschedulable = json::FindPath(node, {"spec", "unschedulable"});
-        if (!IsReady(node) || (unschedulable != nullptr && *unschedulable == true)) continue;
-        const int64_t npus =
-            AmountIn(json::FindPath(node, {"status", "allocatable"}), need.npu_resource);
-        largest = std::max(largest, npus);
-        places += npus / need.npus_per_pod;
+        if (IsOpen(node)) {
+          largest = std::max(largest, AmountIn(json::FindPath(node, {"status", "allocatable"}),
+                                               need.npu_resource));
+        }
       }
-      Tell(need, selected, largest, places);
+      Tell(need, selected, largest);
     }
+    if (found_.obstacles.size() == obstacles) TellOfRoom(needs, *nodes);
   }
 
-  void Tell(const RoleNeeds& need, bool selected, int64_t largest, int64_t places) {
+  static bool IsOpen(const Json& node) {
+    const Json* unschedulable = json::FindPath(node, {"spec", "unschedulable"});
+    return IsReady(node) && (unschedulable == nullptr || *unschedulable != true);
+  }
+
+  // The pods of all roles on empty nodes: the largest first, and of those with a choice last.
+  void TellOfRoom(std::vector<RoleNeeds> needs, const std::vector<Json>& nodes) {
+    std::stable_sort(needs.begin(), needs.end(), [](const RoleNeeds& a, const RoleNeeds& b) {
+      return std::pair(a.node_selector.size(), a.npus_per_pod) >
+             std::pair(b.node_selector.size(), b.npus_per_pod);
+    });
+    std::map<std::pair<size_t, std::string>, int64_t> taken;  // of a node and a resource
+    std::vector<std::string> wanted;
+    int64_t pods = 0;
+    int64_t placed = 0;
+    for (const RoleNeeds& need : needs) {
+      int64_t left = need.pods;
+      for (size_t i = 0; i < nodes.size() && left > 0; ++i) {
+        if (!IsOpen(nodes[i]) || !MatchesSelector(nodes[i], need.node_selector)) continue;
+        int64_t& used = taken[{i, need.npu_resource}];
+        const int64_t npus =
+            AmountIn(json::FindPath(nodes[i], {"status", "allocatable"}), need.npu_resource);
+        const int64_t here = std::min(left, (npus - used) / need.npus_per_pod);
+        used += here * need.npus_per_pod;
+        left -= here;
+      }
+      pods += need.pods;
+      placed += need.pods - left;
+      wanted.push_back(need.role + " " + Counted(need.pods, "pod") + " of " +
+                       std::to_string(need.npus_per_pod) + " NPUs");
+    }
+    if (placed == pods) return;
+    found_.outgrows_cluster = true;
+    Note("the application has " + Join(wanted, " and ") + ", and the ready nodes have room for " +
+             std::to_string(placed) + " of " + std::to_string(pods) + " even when they are empty",
+         "the others stay Pending until there are more nodes");
+  }
+
+  void Tell(const RoleNeeds& need, bool selected, int64_t largest) {
     const std::string where = "node" + SelectorText(need.node_selector);
     if (!selected) {
       Block("no " + where + " exists, which " + need.role + " asks for",
@@ -257,47 +295,25 @@ class Scout {
                 " asks for; the largest has " + std::to_string(largest),
             largest == 0 ? "check the device plugin, or write another npu_resource"
                          : "write npu_num: " + std::to_string(largest) + " or less");
-    } else if (places < need.pods) {
-      Note(need.role + " has " + Counted(need.pods, "pod") + " of " +
-               std::to_string(need.npus_per_pod) + " NPUs, and the ready nodes have room for " +
-               std::to_string(places) + " even when they are empty",
-           "the others stay Pending until there are more nodes");
     }
   }
 
-  // Only what is new counts; an application that exists has its part already.
   void LookAtQuota() {
-    const auto needs = NeedsOf(application_);
-    if (needs.empty()) return;
     const auto quotas =
         client_.ListObjects(resources::kResourceQuotas, application_.ns, {}, nullptr, stop_);
     if (!quotas) {
       if (quotas.error().reason == Reason::kNotFound) return;
       return Failed(quotas.error(), "quota");
     }
-    std::map<std::string, int64_t> wanted;
-    for (const RoleNeeds& need : needs) wanted[need.npu_resource] += need.pods * need.npus_per_pod;
-    for (const Json& quota : *quotas) {
-      for (const auto& [resource, amount] : wanted) {
-        CompareQuota(quota, "requests." + resource, amount);
-      }
-    }
-  }
-
-  void CompareQuota(const Json& quota, const std::string& key, int64_t amount) {
-    const Json* hard = json::FindPath(quota, {"spec", "hard"});
-    if (hard == nullptr || !hard->contains(key)) return;
-    const int64_t most = AmountIn(hard, key);
-    const int64_t used = AmountIn(json::FindPath(quota, {"status", "used"}), key);
-    const std::string text = "ResourceQuota " + NameOf(quota) + " allows " + std::to_string(most) +
-                             " " + key + " in namespace " + application_.ns;
-    if (amount > most) {
-      Block(text + ", and the application needs " + std::to_string(amount),
-            "ask for a larger quota, or write fewer instances");
-    } else if (amount > most - used) {
-      Note(text + " and " + std::to_string(used) + " are used; the application needs " +
-           std::to_string(amount));
-    }
+    if (quotas->empty()) return;
+    std::vector<Json> objects;
+    for (const RenderedObject& each : objects_) objects.push_back(each.object);
+    // An application that exists has its part already.
+    const auto existing = FindObjects(client_, application_.ns, application_.name, stop_);
+    QuotaFindings findings = CompareWithQuotas(*quotas, application_.ns, DemandOf(objects),
+                                               existing ? DemandOf(existing->objects) : Demand());
+    for (Obstacle& each : findings.obstacles) found_.obstacles.push_back(std::move(each));
+    for (Obstacle& each : findings.notes) found_.notes.push_back(std::move(each));
   }
 
   kube::Client& client_;

@@ -39,9 +39,10 @@ class Undoer {
       Report(*done, made ? RemoveMade(*done) : PutBack(*done), made ? "deleted" : "restored");
     }
     for (const Done& done : done_) {
-      if (done.deleted && !failed_.contains(done.Title())) {
-        Report(done, MakeAgain(done), "restored");
-      }
+      if (!done.deleted || failed_.contains(done.Title())) continue;
+      bool was_deleted = true;
+      const Fault fault = MakeAgain(done, was_deleted);
+      if (was_deleted) Report(done, fault, "restored");
     }
     return {failed_.begin(), failed_.end()};
   }
@@ -110,16 +111,20 @@ class Undoer {
     return restored ? "" : restored.error().message;
   }
 
-  Fault MakeAgain(const Done& done) {
+  Fault MakeAgain(const Done& done, bool& was_deleted) {
     // What is being deleted still has the name: neither what was before nor what came after it may
     // be there.
     const auto gone = patience_.Await(done.Title(), "was not gone", [&]() -> kube::Answer<bool> {
       const auto live = Look(client_, ResourceOf(done.object), NamespaceOf(done.object),
                              NameOf(done.object), patience_.stop());
       if (!live) return tl::unexpected(live.error());
-      return live->is_null();
+      // Whoever was interrupted may have asked for nothing yet.
+      was_deleted = live->is_null() || UidOf(*live) != UidOf(done.live) ||
+                    live->at("metadata").contains("deletionTimestamp");
+      return live->is_null() || !was_deleted;
     });
     if (gone) return gone->message;
+    if (!was_deleted) return "";
     Json before = ToRestore(done.live);
     if (Json* owners = &before["metadata"]["ownerReferences"]; owners->is_array()) {
       for (Json& owner : *owners) {

@@ -13,6 +13,7 @@
 #include "support/deploy_configs.h"
 #include "support/environment.h"
 #include "support/golden.h"
+#include "support/workspace.h"
 
 namespace mindgate::cli {
 namespace {
@@ -45,7 +46,8 @@ struct DeployCommand : ::testing::Test {
   size_t Writes() const {
     size_t writes = 0;
     for (const auto& request : server.Requests()) {
-      writes += request.method != "GET" && request.target.find("dryRun=All") == std::string::npos;
+      writes += request.method != "GET" && request.target.find("dryRun=All") == std::string::npos &&
+                request.body.find(R"("dryRun":["All"])") == std::string::npos;
     }
     return writes;
   }
@@ -125,6 +127,114 @@ TEST_F(DeployCommand, NothingIsWrittenBeforeEverythingIsFine) {
   EXPECT_EQ(Deploy(kAibrixConfig, {"--dry-run=server"}).code, kExitDone);
   EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).code, kExitDenied);
   EXPECT_EQ(Writes(), 0u);
+}
+
+// Foreign objects, rules and the cluster are told of in one run.
+TEST_F(DeployCommand, EverythingThatIsInTheWayIsToldAtOnce) {
+  server.Put(kube::resources::kServices,
+             {{"metadata", {{"namespace", "llm"}, {"name", "chat-mf-store"}}}});
+  const CliResult denied =
+      Deploy(With(With(kOmeConfig, "    image: r/s:1\n    npu_num: 8",
+                       "    labels: {fault-scheduling: Force}\n    npu_num: 8"),
+                  "runtime_name: rt1", "runtime_name: rt9"));
+  EXPECT_EQ(denied.code, kExitBlocked);
+  for (const char* part :
+       {"denied: InferenceService chat: MG050", "error: there is no ServingRuntime rt9",
+        "error: Service chat-mf-store in namespace llm exists already"}) {
+    EXPECT_THAT(denied.err, HasSubstr(part));
+  }
+  EXPECT_EQ(server.Count({.method = "PATCH"}), 0u);
+}
+
+// The nodes would suffice, but others are there.
+TEST_F(DeployCommand, WhatDoesNotFitNowIsANote) {
+  const auto occupy = [this](const std::string& node) {
+    Json pod = mindgate::testing::PodOf("other", "train-" + node, Json::object());
+    pod["spec"]["nodeName"] = node;
+    pod["metadata"]["annotations"] = {
+        {"huawei.com/AscendReal",
+         "Ascend910-0,Ascend910-1,Ascend910-2,Ascend910-3,Ascend910-4,Ascend910-5,Ascend910-6,"
+         "Ascend910-7"}};
+    server.Put(kube::resources::kPods, pod);
+  };
+  for (const char* node : {"npu-0", "npu-1", "npu-2"}) occupy(node);
+  EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).err, "");
+  occupy("npu-3");
+  const CliResult diff = Deploy(kAibrixConfig, {"--diff"});
+  EXPECT_THAT(diff.err, StartsWith("note: does not fit now: StormService/q"));
+  EXPECT_THAT(diff.err, HasSubstr("its pods stay Pending until others leave, or until there is "
+                                  "room for"));
+  // A note does not stop anything, and what is deployed already needs no room.
+  EXPECT_EQ(Deploy(kAibrixConfig).code, kExitDone);
+  EXPECT_EQ(Deploy(kAibrixConfig).err, "");
+}
+
+TEST_F(DeployCommand, WhatFitsOnNoClusterIsToldOnce) {
+  const CliResult diff =
+      Deploy(With(kAibrixConfig, "  decode:\n", "  decode:\n    replicas: 4\n"), {"--diff"});
+  EXPECT_EQ(diff.err,
+            "note: the application has prefill 1 pod of 8 NPUs and decode 8 pods of 8 NPUs, and "
+            "the ready nodes have room for 6 of 9 even when they are empty; the others stay "
+            "Pending until there are more nodes\n");
+}
+
+// Who may read only what the application needs can deploy.
+TEST_F(DeployCommand, RoomThatCannotBeLookedAtIsANote) {
+  server.Forbid("list", "podgroups");
+  const CliResult deployed = Deploy(kAibrixConfig);
+  EXPECT_EQ(deployed.code, kExitDone);
+  EXPECT_THAT(deployed.err, StartsWith("note: whether there is room now is not checked: "));
+}
+
+// D7: nothing is asked, whatever exists and whatever could be read.
+TEST_F(DeployCommand, NothingIsAsked) {
+  mindgate::testing::Workspace workspace;
+  const auto deploy = [&](std::string_view config) {
+    const std::string file = workspace.Write("app.yaml", std::string(config));
+    return Cli({"deploy", "-f", file, "-s", server.url()}, "n\n");
+  };
+  EXPECT_EQ(deploy(kAibrixConfig).code, kExitDone);
+  const CliResult changed =
+      deploy(With(kAibrixConfig, "  routing:\n", "  routing:\n    replicas: 2\n"));
+  EXPECT_EQ(changed.code, kExitDone);
+  EXPECT_THAT(changed.out, StartsWith("StormService q changed\n"));
+}
+
+TEST_F(DeployCommand, PrunesByDefault) {
+  const std::string larger = With(kAibrixConfig, "  prefill:\n", "  prefill:\n    replicas: 2\n");
+  const auto is_left = [this] {
+    return server.Find(kube::resources::kServices, "llm", "q-prefill-1").is_object();
+  };
+  for (const auto& [flags, left] : {std::pair(std::vector<std::string>{}, false),
+                                    std::pair(std::vector<std::string>{"--prune"}, false),
+                                    std::pair(std::vector<std::string>{"--prune=false"}, true),
+                                    std::pair(std::vector<std::string>{"--no-prune"}, true)}) {
+    Deploy(larger);
+    EXPECT_EQ(Deploy(kAibrixConfig, flags).code, kExitDone);
+    EXPECT_EQ(is_left(), left) << ::testing::PrintToString(flags);
+  }
+  EXPECT_EQ(Deploy(kAibrixConfig, {"--prune", "--no-prune"}).code, kExitUnusable);
+}
+
+// For editors: the schema is what `deploy` reads.
+TEST(DeploySchema, IsPrinted) {
+  for (const std::string framework : {"ome", "aibrix", "mindie"}) {
+    const CliResult schema = Cli({"deploy", "--schema", framework});
+    EXPECT_EQ(schema.code, kExitDone);
+    ExpectGolden("tests/golden/deploy/schema-" + framework + ".json", schema.out);
+  }
+  EXPECT_EQ(Cli({"deploy", "--schema", "vllm"}).code, kExitUnusable);
+}
+
+// What a rolled back deployment says.
+TEST_F(DeployCommand, AFailureSaysWhatItLeaves) {
+  const CliResult undone = Deploy(kAibrixConfig, {"--atomic", "--timeout", "0s"});
+  EXPECT_EQ(undone.code, kExitTimedOut);
+  EXPECT_THAT(undone.err, HasSubstr("hint: everything is as it was before\n"));
+  const Json result =
+      *json::Decode(Deploy(kAibrixConfig, {"--atomic", "--timeout", "0s", "-o", "json"}).out);
+  EXPECT_EQ(result["rolledBack"], true);
+  EXPECT_EQ(result["notUndone"], Json::array());
 }
 
 TEST_F(DeployCommand, TellsWhatItDid) {

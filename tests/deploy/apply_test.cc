@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "deploy/cluster_fixture.h"
 #include "json/value.h"
 
@@ -118,6 +120,37 @@ TEST_F(ApplyTest, ObjectsOfOthersAreLeftAlone) {
   EXPECT_EQ(plan.obstacles[0].what,
             "Service chat-mf-store in namespace llm exists already and is not of application chat");
   EXPECT_THAT(PlanOf(kOmeConfig, {.force = true}).obstacles, IsEmpty());
+}
+
+// D33: deletions are tried like all else, before anything is written.
+TEST_F(ApplyTest, DeletionsThatAreNotAllowedAreObstacles) {
+  Deploy(kMindieConfig);
+  server.Forbid("delete", "ascendjobs");
+  const auto texts = [](const Plan& plan) {
+    std::vector<std::string> whats;
+    for (const Obstacle& each : plan.obstacles) whats.push_back(each.what);
+    return whats;
+  };
+  const std::string fewer = With(kMindieConfig, "instances: 2", "instances: 1");
+  server.ForgetRequests();
+  EXPECT_THAT(texts(PlanOf(fewer)),
+              ElementsAre(HasSubstr("AscendJob motor-p1 cannot be deleted: ")));
+  EXPECT_THAT(texts(PlanOf(fewer, {.prune = false})), IsEmpty());
+  EXPECT_THAT(texts(PlanOf(With(kMindieConfig, "mindie:2.0", "mindie:2.1"), {.replace = true})),
+              ::testing::SizeIs(5));
+  EXPECT_THAT(Writes(), IsEmpty());
+}
+
+// What cannot be deployed is not tried, but objects of others are found.
+TEST_F(ApplyTest, WithoutTryingOnlyWhatIsInTheWayIsFound) {
+  server.Put(kube::resources::kServices,
+             {{"metadata", {{"namespace", "llm"}, {"name", "q-router"}}}});
+  server.ForgetRequests();
+  const Plan plan = PlanOf(kAibrixConfig, {.try_out = false});
+  ASSERT_EQ(plan.obstacles.size(), 1u);
+  EXPECT_EQ(plan.obstacles[0].what,
+            "Service q-router in namespace llm exists already and is not of application q");
+  EXPECT_EQ(server.Count({.method = "PATCH"}), 0u);
 }
 
 TEST_F(ApplyTest, FieldsOfOthersAreConflicts) {
@@ -243,6 +276,67 @@ TEST_F(ApplyTest, ASecondRunGoesOnWhereTheFirstEnded) {
       server.Remove(resource, "llm", name);
     }
   }
+}
+
+// Killed after any number of writes, `delete` leaves nothing.
+TEST_F(ApplyTest, DeletingAfterAnInterruptionLeavesNothing) {
+  for (const auto& [config, ns, app] :
+       {std::tuple(kOmeConfig, "llm", "chat"), std::tuple(kAibrixConfig, "llm", "q"),
+        std::tuple(kMindieConfig, "mindie", "motor")}) {
+    for (size_t writes = 1; writes <= 6; ++writes) {
+      const Configuration configuration = Read(config);
+      const Plan plan = PlanOf(config);
+      std::stop_source stop;
+      size_t seen = 0;
+      CarryOut(client, sleeper, clock, configuration.application, plan, {},
+               {.step =
+                    [&](const std::string&) {
+                      if (++seen == writes) stop.request_stop();
+                    }},
+               stop.get_token());
+      Delete(ns, app, {.wait = false});
+      // The garbage collector finishes what is deleted in the foreground.
+      for (const Json& object : Value(FindObjects(client, ns, app, {})).objects) {
+        EXPECT_TRUE(object["metadata"].contains("deletionTimestamp")) << TitleOf(object);
+        server.Remove(ResourceOf(object), NamespaceOf(object), NameOf(object));
+      }
+    }
+  }
+}
+
+// Jobs that were deleted and not submitted again are submitted by the next run.
+TEST_F(ApplyTest, ASecondRunSubmitsWhatAnInterruptedOneDeleted) {
+  Deploy(kMindieConfig);
+  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  sleeper.Then([this] {
+    clock.Advance(kPollTime);
+    for (const Json& job : Value(client.ListObjects(resources::kAscendJobs, "mindie"))) {
+      if (job["metadata"].contains("deletionTimestamp")) {
+        server.Remove(resources::kAscendJobs, "mindie", NameOf(job));
+      }
+    }
+  });
+  const Configuration configuration = Read(changed);
+  const Plan plan = PlanOf(changed, {.replace = true});
+  std::stop_source stop;
+  CarryOut(client, sleeper, clock, configuration.application, plan, {},
+           {.step =
+                [&](const std::string& line) {
+                  if (line.starts_with("AscendJob motor-p0 deleted")) stop.request_stop();
+                }},
+           stop.get_token());
+  sleeper.Sleep(kPollTime, {});
+  EXPECT_TRUE(server.Find(resources::kAscendJobs, "mindie", "motor-p0").is_null());
+  Deploy(changed, {}, {.replace = true});
+  for (const char* name : {"motor-coordinator", "motor-controller", "motor-p0", "motor-d0"}) {
+    const Json job = server.Find(resources::kAscendJobs, "mindie", name);
+    EXPECT_EQ(job["spec"]["replicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["image"],
+              "mindie:2.1")
+        << name;
+  }
+  server.ForgetRequests();
+  EXPECT_EQ(Deploy(changed).written, 0u);
+  EXPECT_THAT(Writes(), IsEmpty());
 }
 
 TEST_F(ApplyTest, TwoApplicationsSideBySide) {

@@ -18,6 +18,7 @@ namespace {
 
 using json::Json;
 using ::mindgate::testing::kAibrixConfig;
+using ::mindgate::testing::kMindieConfig;
 using ::mindgate::testing::kOmeConfig;
 using ::mindgate::testing::With;
 
@@ -174,6 +175,32 @@ mf_store: {image: "s:1"}
        "/spec/decoder/annotations/huawei.com~1schedule_minAvailable", nullptr},
       {"D22: what the documents ask for", std::string(kAibrixConfig), "StormService",
        role + "/spec/restartPolicy", "Never"},
+      {"D22: retries, where pods may be", std::string(kMindieConfig), "AscendJob",
+       "/metadata/labels/fault-retry-times", "10000"},
+      {"D22: pods are recovered, not jobs", std::string(kAibrixConfig), "StormService",
+       role + "/metadata/annotations/huawei.com~1recover_policy_path", "pod"},
+      {"D22: not of OME, where the scheduler assumes it", bare, "InferenceService",
+       "/spec/engine/annotations/huawei.com~1recover_policy_path", nullptr},
+      {"D22: nor retries where containers restart in place", bare, "InferenceService",
+       "/spec/engine/labels/fault-retry-times", nullptr},
+      {"D22: the policy of the user stays",
+       With(kAibrixConfig, "  decode:\n",
+            "    annotations: {huawei.com/schedule_policy: chip4-node8}\n  decode:\n"),
+       "StormService", role + "/metadata/annotations/huawei.com~1schedule_policy", "chip4-node8"},
+      {"D23: another port of the servers, of their Services",
+       With(kAibrixConfig, "  prefill:\n", "  server_port: 9090\n  prefill:\n"), "Service",
+       "/spec/ports/1/targetPort", 9091},
+      {"D23: of their labels",
+       With(kAibrixConfig, "  prefill:\n", "  server_port: 9090\n  prefill:\n"), "StormService",
+       role + "/metadata/labels/model.aibrix.ai~1port", "9090"},
+      {"D23: folders of the nodes",
+       With(kAibrixConfig, "  prefill:\n",
+            "  host_paths: {models: /data/m, scripts: /data/s, hccn: /data/h.conf}\n  prefill:\n"),
+       "StormService", role + "/spec/volumes",
+       Json::array({{{"name", "model"}, {"hostPath", {{"path", "/data/m"}, {"type", "Directory"}}}},
+                    {{"name", "shared-mem"}, {"emptyDir", {{"medium", "Memory"}}}},
+                    {{"name", "scripts"}, {"hostPath", {{"path", "/data/s"}}}},
+                    {{"name", "hccn"}, {"hostPath", {{"path", "/data/h.conf"}}}}})},
       {"D23: another NPU and another port",
        With(kAibrixConfig, "  prefill:\n",
             "  npu_resource: huawei.com/npu\n  server_port: 9090\n  prefill:\n"),

@@ -96,12 +96,128 @@ TEST_F(HealthTest, WhyAPodIsNotPlaced) {
   EXPECT_EQ(Of("llm", "q").why, "pod q-prefill-0: 0/6 nodes are available");
 }
 
-// D37: what is not there yet is no reason to stop.
+// D37: what is not there is no reason to stop, and none to call the rest healthy.
 TEST_F(HealthTest, NothingButTheStore) {
   Deploy(kOmeConfig);
   server.Remove(resources::kInferenceServices, "llm", "chat");
-  EXPECT_EQ(Of("llm", "chat").framework, Framework::kOme);
+  const Health health = Of("llm", "chat");
+  EXPECT_EQ(health.framework, Framework::kOme);
+  EXPECT_EQ(health.verdict, Verdict::kFailed);
+  EXPECT_EQ(health.why,
+            "InferenceService chat does not exist: deploy the application again, or delete the "
+            "rest");
+  EXPECT_THAT(Components(health), ElementsAre("mf-store 1/1, chat-mf-store-0 Running"));
   EXPECT_FALSE(Value(LookAtHealth(client, "llm", "nobody", {})).has_value());
+}
+
+TEST_F(HealthTest, NothingIsHealthyWithoutItsMainObject) {
+  Deploy(kAibrixConfig);
+  server.Remove(resources::kStormServices, "llm", "q");
+  EXPECT_EQ(Of("llm", "q").verdict, Verdict::kFailed);
+  Deploy(kMindieConfig);
+  server.Remove(resources::kAscendJobs, "mindie", "motor-d0");
+  EXPECT_EQ(Of("mindie", "motor").why,
+            "AscendJob motor-d0 does not exist: deploy the application again, or delete the rest");
+}
+
+TEST_F(HealthTest, AnEndingPodIsNotWhatIsWrong) {
+  Deploy(kAibrixConfig);
+  Json pod =
+      PodOf("llm", "q-prefill-0", {{"storm-service-name", "q"}, {"role-name", "prefill"}}, false);
+  pod["metadata"]["deletionTimestamp"] = "2025-01-01T00:00:00Z";
+  pod["metadata"]["finalizers"] = {"a.b/c"};
+  pod["status"]["phase"] = "Failed";
+  PutPod(pod);
+  const Health health = Of("llm", "q");
+  EXPECT_EQ(health.verdict, Verdict::kProgressing);
+  EXPECT_EQ(Components(health)[0], "prefill 0/1, q-prefill-0 Terminating");
+}
+
+TEST_F(HealthTest, AGateIsNotWhatIsWrong) {
+  Deploy(kAibrixConfig);
+  Json pod =
+      PodOf("llm", "q-prefill-0", {{"storm-service-name", "q"}, {"role-name", "prefill"}}, false);
+  pod["spec"].erase("nodeName");
+  pod["spec"]["schedulingGates"] = {{{"name", "mindgate.io/scaling"}}};
+  pod["status"]["conditions"].push_back({{"type", "PodScheduled"},
+                                         {"status", "False"},
+                                         {"message", "Scheduling is blocked due to non-empty"}});
+  PutPod(pod);
+  const Health health = Of("llm", "q");
+  EXPECT_EQ(health.verdict, Verdict::kProgressing);
+  EXPECT_EQ(Components(health)[0], "prefill 0/1, q-prefill-0 Gated");
+}
+
+// Pods of before stay ready while a rollout begins.
+TEST_F(HealthTest, PodsOfTheConfigurationBeforeDoNotCount) {
+  Deploy(kOmeConfig);
+  mindgate::testing::PlayOme(server, "llm", "chat");
+  ASSERT_EQ(Of("llm", "chat").verdict, Verdict::kHealthy);
+  Json pod = server.Find(kube::resources::kPods, "llm", "chat-engine-0");
+  const Json runner =
+      server.Find(resources::kInferenceServices, "llm", "chat")["spec"]["engine"]["runner"];
+  struct Case {
+    const char* what;
+    Json container;
+    bool outdated;
+  };
+  const auto with = [&](const char* at, const Json& value) {
+    Json container = runner;
+    container[Json::json_pointer(at)] = value;
+    return container;
+  };
+  Json more = runner;
+  more["env"].push_back({{"name", "MODEL_PATH"}, {"value", "/mnt"}});
+  for (const Case& each :
+       {Case{"as it was rendered", runner, false},
+        {"another image", with("/image", "r/s:0"), true},
+        {"through a mirror", with("/image", "mirror.local/r/s:1"), false},
+        {"another variable", with("/env/1/value", "4"), true},
+        {"variables of OME", more, false},
+        {"fewer NPUs", with("/resources/requests/huawei.com~1Ascend910", "4"), true}}) {
+    pod["spec"]["containers"] = Json::array({each.container});
+    PutPod(pod);
+    const Health health = Of("llm", "chat");
+    EXPECT_EQ(health.verdict, each.outdated ? Verdict::kProgressing : Verdict::kHealthy)
+        << each.what;
+    if (!each.outdated) continue;
+    EXPECT_EQ(health.why, "engine has 0/1 pods ready; the others are of the configuration before");
+  }
+}
+
+// A job was deleted and submitted again, and the pods of the first are still there.
+TEST_F(HealthTest, PodsOfAnEarlierJobDoNotCount) {
+  Deploy(kMindieConfig);
+  Json pod =
+      PodOf("mindie", "motor-p0-master-0", {{"jobID", "motor"}, {"app", "mindie-ms-server"}});
+  const auto owned_by = [&pod](const std::string& uid) {
+    pod["metadata"]["ownerReferences"] = Json::array({{{"apiVersion", "mindxdl.gitee.com/v1"},
+                                                       {"kind", "AscendJob"},
+                                                       {"name", "motor-p0"},
+                                                       {"uid", uid}}});
+    return pod;
+  };
+  PutPod(owned_by("of-before"));
+  EXPECT_EQ(Components(Of("mindie", "motor"))[3], "prefill 0/4, motor-p0-master-0 Running");
+  PutPod(owned_by(UidOf(server.Find(resources::kAscendJobs, "mindie", "motor-p0"))));
+  EXPECT_EQ(Components(Of("mindie", "motor"))[3], "prefill 1/4, motor-p0-master-0 Running");
+}
+
+TEST_F(HealthTest, AControllerThatHasNotSeenTheChange) {
+  Deploy(kAibrixConfig);
+  for (const auto& [role, name] :
+       {std::pair("prefill", "q-prefill-0"), std::pair("decode", "q-decode-0-0"),
+        std::pair("decode", "q-decode-0-1"), std::pair("routing", "q-routing-0")}) {
+    PutPod(PodOf("llm", name, {{"storm-service-name", "q"}, {"role-name", role}}));
+  }
+  ASSERT_EQ(Of("llm", "q").verdict, Verdict::kHealthy);
+  Json service = server.Find(resources::kStormServices, "llm", "q");
+  service["metadata"]["generation"] = 3;
+  service["status"]["observedGeneration"] = 2;
+  server.Put(resources::kStormServices, service);
+  const Health health = Of("llm", "q");
+  EXPECT_EQ(health.verdict, Verdict::kProgressing);
+  EXPECT_EQ(health.why, "the controller of StormService q has not seen its last change yet");
 }
 
 }  // namespace

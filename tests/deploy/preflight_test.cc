@@ -87,8 +87,26 @@ TEST_F(PreflightTest, NpusOfTheNodes) {
   EXPECT_THAT(
       Texts(Ahead(With(kOmeConfig, "  decoder:\n", "  decoder:\n    min_replicas: 7\n")).notes),
       ElementsAre(
-          "decoder has 7 pods of 8 NPUs, and the ready nodes have room for 6 even when they "
-          "are empty | the others stay Pending until there are more nodes"));
+          "the application has engine 1 pod of 8 NPUs and decoder 7 pods of 8 NPUs, and the ready "
+          "nodes have room for 6 of 8 even when they are empty | the others stay Pending until "
+          "there are more nodes"));
+}
+
+// Roles share the nodes, and a framework has node selectors of its own.
+TEST_F(PreflightTest, RolesShareTheNodes) {
+  EXPECT_THAT(
+      Texts(Ahead(With(kMindieConfig, "  decode:\n", "  decode:\n    instances: 2\n")).notes),
+      ElementsAre("the application has prefill 4 pods of 8 NPUs and decode 4 pods of 8 "
+                  "NPUs, and the ready nodes have room for 6 of 8 even when they are empty "
+                  "| the others stay Pending until there are more nodes"));
+  for (const char* name : {"npu-0", "npu-1", "npu-2", "npu-3", "npu-4", "npu-5"}) {
+    Json node = server.Find(kube::resources::kNodes, "", name);
+    node["metadata"]["labels"] = {{"accelerator", "huawei-Ascend310P"}};
+    server.Put(kube::resources::kNodes, node);
+  }
+  EXPECT_EQ(Texts(Ahead(kMindieConfig).obstacles)[0],
+            "no node with accelerator=huawei-Ascend910 exists, which prefill asks for | correct "
+            "the node selector; kubectl get nodes --show-labels lists the labels");
 }
 
 TEST_F(PreflightTest, Quota) {
@@ -99,6 +117,82 @@ TEST_F(PreflightTest, Quota) {
               ElementsAre("ResourceQuota npus allows 8 requests.huawei.com/Ascend910 in namespace "
                           "llm, and the application needs 16 | ask for a larger quota, or write "
                           "fewer instances"));
+}
+
+// Every resource of every quota, by both of its names.
+TEST_F(PreflightTest, QuotaOfEverything) {
+  const auto put = [&](const std::string& name, const Json& hard, const Json& used = {}) {
+    server.Put(resources::kResourceQuotas, {{"metadata", {{"namespace", "llm"}, {"name", name}}},
+                                            {"spec", {{"hard", hard}}},
+                                            {"status", {{"hard", hard}, {"used", used}}}});
+  };
+  put("counts", {{"pods", "3"},
+                 {"count/services", "3"},
+                 {"services", "4"},
+                 {"count/stormservices.orchestration.aibrix.ai", "0"},
+                 {"secrets", "1"}});
+  put("amounts", {{"limits.cpu", "2"}, {"requests.memory", "1Gi"}});
+  const std::string hint = " | ask for a larger quota, or write fewer instances";
+  const std::string lack = " | they are refused unless a LimitRange of the namespace has a default";
+  const Preflight found = Ahead(kAibrixConfig);
+  EXPECT_THAT(
+      Texts(found.obstacles),
+      ElementsAre(
+          "ResourceQuota counts allows 3 count/services in namespace llm, and the application "
+          "needs 4" +
+              hint,
+          "ResourceQuota counts allows 0 count/stormservices.orchestration.aibrix.ai in namespace "
+          "llm, and the application needs 1" +
+              hint,
+          "ResourceQuota counts allows 3 pods in namespace llm, and the application needs 4" +
+              hint));
+  EXPECT_THAT(Texts(found.notes),
+              ElementsAre("ResourceQuota amounts allows 2 limits.cpu in namespace llm, and pods of "
+                          "the application state none of it" +
+                              lack,
+                          "ResourceQuota amounts allows 1Gi requests.memory in namespace llm, and "
+                          "pods of the application state none of it" +
+                              lack));
+}
+
+TEST_F(PreflightTest, QuotaOfProcessorsAndMemory) {
+  const std::string config = With(
+      kOmeConfig, "  image: r/store:1\n",
+      "  image: r/store:1\n  resources: {requests: {cpu: 500m, memory: 2Gi}, limits: {cpu: 1500m, "
+      "memory: 4Gi}}\n");
+  const Json hard = {{"cpu", "0.25"}, {"limits.memory", "8Gi"}, {"limits.cpu", "2"}};
+  server.Put(resources::kResourceQuotas,
+             {{"metadata", {{"namespace", "llm"}, {"name", "q"}}},
+              {"spec", {{"hard", hard}}},
+              {"status",
+               {{"used", {{"cpu", "100m"}, {"limits.memory", "6Gi"}, {"limits.cpu", "250m"}}}}}});
+  const Preflight found = Ahead(config);
+  EXPECT_THAT(Texts(found.obstacles),
+              ElementsAre("ResourceQuota q allows 0.25 cpu in namespace llm, and the application "
+                          "needs 500m | ask for a larger quota, or write fewer instances"));
+  EXPECT_THAT(
+      Texts(found.notes),
+      ElementsAre("ResourceQuota q allows 8Gi limits.memory in namespace llm and others use "
+                  "6Gi; the application needs 4Gi"));
+}
+
+// What an application has already is its own.
+TEST_F(PreflightTest, QuotaThatTheApplicationItselfUses) {
+  Deploy(kAibrixConfig);
+  const Json hard = {{"count/services", "4"}, {"requests.huawei.com/Ascend910", "24"}};
+  server.Put(resources::kResourceQuotas, {{"metadata", {{"namespace", "llm"}, {"name", "q"}}},
+                                          {"spec", {{"hard", hard}}},
+                                          {"status", {{"used", hard}}}});
+  EXPECT_THAT(Ahead(kAibrixConfig).notes, IsEmpty());
+}
+
+// Which pods a quota with scopes is about depends on what is added to them.
+TEST_F(PreflightTest, QuotaOfSomePods) {
+  server.Put(resources::kResourceQuotas,
+             {{"metadata", {{"namespace", "llm"}, {"name", "q"}}},
+              {"spec", {{"hard", {{"pods", "1"}}}, {"scopes", {"Terminating"}}}}});
+  EXPECT_THAT(Ahead(kAibrixConfig).obstacles, IsEmpty());
+  EXPECT_THAT(Ahead(kAibrixConfig).notes, ::testing::SizeIs(1));
 }
 
 TEST_F(PreflightTest, ConfigMapsOfMindie) {

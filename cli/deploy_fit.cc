@@ -1,0 +1,56 @@
+#include "cli/deploy_fit.h"
+
+#include <list>
+#include <utility>
+
+#include "json/decode.h"
+#include "watcher/snapshot/snapshot.h"
+#include "watcher/what_if/forecast.h"
+
+namespace mindgate::cli {
+namespace {
+
+namespace what_if = watcher::what_if;
+using deploy::Obstacle;
+
+std::vector<Obstacle> NotLookedAt(const std::string& why) {
+  return {{"whether there is room now is not checked: " + why, ""}};
+}
+
+Obstacle NoteOf(const what_if::InstanceForecast& instance) {
+  std::string what = "does not fit now: " + instance.owner;
+  if (!instance.pod_group.empty()) what += " (PodGroup " + instance.pod_group + ")";
+  what += " of " + std::to_string(instance.pods) + (instance.pods == 1 ? " pod" : " pods");
+  if (!instance.why.empty()) what += ": " + instance.why;
+  std::string hint = "its pods stay Pending until others leave";
+  if (!instance.mend.empty()) hint += ", or until there is " + instance.mend;
+  return {std::move(what), std::move(hint)};
+}
+
+}  // namespace
+
+std::vector<Obstacle> LackOfRoom(kube::Client& client, Time now, const std::string& ns,
+                                 const std::vector<json::Json>& objects,
+                                 const std::stop_token& stop) {
+  const auto text = watcher::TakeSnapshot(client, now, {}, stop);
+  if (!text) return NotLookedAt(text.error().message);
+  const auto snapshot = watcher::ReadSnapshot(*text);
+  if (!snapshot) return NotLookedAt("the cluster has objects that are not understood");
+  std::list<json::Document> documents;
+  std::vector<what_if::ManifestObject> manifests;
+  for (const json::Json& object : objects) {
+    documents.emplace_back(object);
+    manifests.push_back({&documents.back().root(), ns});
+  }
+  const what_if::Answer answer = what_if::AnswerOf(*snapshot, manifests, {});
+  std::vector<Obstacle> notes;
+  if (!answer.applied) return notes;
+  for (const what_if::InstanceForecast& instance : answer.applied->instances) {
+    const bool waits =
+        instance.fate == what_if::Fate::kNoRoom || instance.fate == what_if::Fate::kPartly;
+    if (instance.is_new && waits) notes.push_back(NoteOf(instance));
+  }
+  return notes;
+}
+
+}  // namespace mindgate::cli

@@ -1,0 +1,215 @@
+#include "deploy/rollback.h"
+
+#include <gmock/gmock.h>
+
+#include "deploy/cluster_fixture.h"
+#include "json/value.h"
+
+namespace mindgate::deploy {
+namespace {
+
+using kube::testing::StatusAnswer;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr ApplyOptions kAtomic{.atomic = true, .timeout = std::chrono::seconds(20)};
+
+// No controller makes pods, so nothing becomes healthy; what is deleted in the foreground goes in
+// the first pause, unless a test keeps it.
+struct RollbackTest : ClusterTest {
+  std::string kept;  // a job with a finalizer of somebody who does not answer
+
+  void Play() override {
+    for (const std::string name :
+         {"motor-coordinator", "motor-controller", "motor-p0", "motor-p1", "motor-d0"}) {
+      const Json job = server.Find(resources::kAscendJobs, "mindie", name);
+      if (name == kept || job.is_null()) continue;
+      if (job["metadata"].contains("deletionTimestamp")) {
+        server.Remove(resources::kAscendJobs, "mindie", name);
+      }
+    }
+  }
+  Json Job(const std::string& name) { return server.Find(resources::kAscendJobs, "mindie", name); }
+  Json Table(const std::string& job) {
+    return server.Find(kube::resources::kConfigMaps, "mindie", "rings-config-" + job);
+  }
+};
+
+TEST_F(RollbackTest, WhatWasPrunedComesBack) {
+  Deploy(kMindieConfig);
+  const Json job = Job("motor-p1");
+  Json table = Table("motor-p1");
+  table["data"]["hccl.json"] = R"({"status":"completed"})";
+  server.Put(kube::resources::kConfigMaps, table);
+  steps.clear();
+  const ApplyResult result = Deploy(With(kMindieConfig, "instances: 2", "instances: 1"), kAtomic);
+  EXPECT_EQ(result.outcome, Outcome::kTimedOut);
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_EQ(Comparable(Job("motor-p1")), Comparable(job));
+  EXPECT_NE(UidOf(Job("motor-p1")), UidOf(job));
+  // The addresses of the pods before are no longer true.
+  EXPECT_EQ(Table("motor-p1")["data"]["hccl.json"], R"({"status":"initializing"})");
+  EXPECT_THAT(
+      steps,
+      ElementsAre("ConfigMap motor-scaling-rule changed",
+                  "AscendJob motor-p1 deleted: it is no longer part of the application",
+                  "ConfigMap rings-config-motor-p1 deleted: it is no longer part of the "
+                  "application",
+                  "rolling back", "ConfigMap motor-scaling-rule restored",
+                  "AscendJob motor-p1 restored", "ConfigMap rings-config-motor-p1 restored"));
+  server.ForgetRequests();
+  EXPECT_EQ(Deploy(kMindieConfig).written, 0u);
+  EXPECT_THAT(Writes(), IsEmpty());
+}
+
+// An owner comes back before what it owns, with another uid.
+TEST_F(RollbackTest, OwnersComeBackFirst) {
+  const std::string elsewhere =
+      With(With(kAibrixConfig, "app_name: q\n", "app_name: chat\n"), "app_namespace: llm\n",
+           "app_namespace: llm\nframework: aibrix\n");
+  sleeper.Then([this] {
+    clock.Advance(kPollTime);
+    mindgate::testing::PlayDeployments(server, "llm", "chat");
+    for (const auto& [resource, name] :
+         {std::pair(resources::kInferenceServices, "chat"),
+          std::pair(kube::resources::kDeployments, "chat-mf-store")}) {
+      const Json object = server.Find(resource, "llm", name);
+      if (object.is_object() && object["metadata"].contains("deletionTimestamp")) {
+        server.Remove(resource, "llm", name);
+      }
+    }
+  });
+  Deploy(kOmeConfig);
+  const ApplyResult result = Deploy(elsewhere, kAtomic);
+  EXPECT_TRUE(result.rolled_back) << ::testing::PrintToString(steps);
+  const std::string uid = UidOf(server.Find(resources::kInferenceServices, "llm", "chat"));
+  EXPECT_EQ(server.Find(kube::resources::kDeployments, "llm",
+                        "chat-mf-store")["metadata"]["ownerReferences"][0]["uid"],
+            uid);
+  EXPECT_THAT(Titles(), ElementsAre("InferenceService chat", "Deployment chat-mf-store",
+                                    "Service chat-mf-store"));
+}
+
+TEST_F(RollbackTest, AReplacedJobThatCannotBeSubmittedComesBack) {
+  Deploy(kMindieConfig);
+  const Json before = Job("motor-coordinator");
+  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  const Configuration configuration = Read(changed);
+  const Plan plan = PlanOf(changed, {.replace = true});
+  server.AnswerNext(1, {.method = "PATCH", .target_part = "ascendjobs/motor-coordinator"},
+                    StatusAnswer(403, "Forbidden", "admission says no"));
+  const ApplyResult result =
+      CarryOut(client, sleeper, clock, configuration.application, plan, kAtomic,
+               {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+  EXPECT_THAT(result.message, HasSubstr("admission says no"));
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_EQ(Comparable(Job("motor-coordinator")), Comparable(before));
+}
+
+// The time limit of deploying is over by then; undoing has its own, and says what it did not do.
+TEST_F(RollbackTest, WhatIsNotUndoneIsNamed) {
+  Deploy(kMindieConfig);
+  kept = "motor-coordinator";
+  const ApplyResult result =
+      Deploy(With(kMindieConfig, "mindie:2.0", "mindie:2.1"), kAtomic, {.replace = true});
+  EXPECT_EQ(result.message, "AscendJob motor-coordinator was not gone within 20 s");
+  EXPECT_FALSE(result.rolled_back);
+  EXPECT_THAT(result.not_undone, ElementsAre("AscendJob motor-coordinator"));
+  EXPECT_THAT(steps, Contains("AscendJob motor-coordinator not undone: AscendJob "
+                              "motor-coordinator was not gone within 300 s"));
+}
+
+TEST_F(RollbackTest, AReplacedJobComesBackAfterAnInterruption) {
+  Deploy(kMindieConfig);
+  std::map<std::string, Json> before;
+  for (const std::string name : {"motor-coordinator", "motor-controller", "motor-p0"}) {
+    before[name] = Comparable(Job(name));
+  }
+  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  for (const char* moment :
+       {"AscendJob motor-coordinator deleted, to be submitted again",
+        "AscendJob motor-coordinator submitted again", "AscendJob motor-controller submitted again",
+        "AscendJob motor-p0 submitted again"}) {
+    const Configuration configuration = Read(changed);
+    const Plan plan = PlanOf(changed, {.replace = true});
+    std::stop_source stop;
+    const ApplyResult result =
+        CarryOut(client, sleeper, clock, configuration.application, plan, {.atomic = true},
+                 {.step =
+                      [&](const std::string& line) {
+                        if (line == moment) stop.request_stop();
+                      }},
+                 stop.get_token());
+    EXPECT_EQ(result.message, "interrupted; deploying again goes on from here");
+    EXPECT_TRUE(result.rolled_back) << moment;
+    for (const auto& [name, job] : before) EXPECT_EQ(Comparable(Job(name)), job) << moment;
+  }
+}
+
+// The connection broke, and the object was made all the same.
+TEST_F(RollbackTest, WhatWasMadeWithoutAnAnswerIsUndone) {
+  const Configuration configuration = Read(kAibrixConfig);
+  const Plan plan = PlanOf(kAibrixConfig);
+  server.LoseAnswers(3, {.method = "PATCH", .target_part = "services/q-prefill-0"});
+  std::stop_source stop;
+  const ApplyResult result =
+      CarryOut(client, sleeper, clock, configuration.application, plan, {.atomic = true},
+               {.step =
+                    [&](const std::string& line) {
+                      steps.push_back(line);
+                      stop.request_stop();
+                    }},
+               stop.get_token());
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_THAT(steps[0], HasSubstr("trying again: "));
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_TRUE(server.Find(kube::resources::kServices, "llm", "q-prefill-0").is_null());
+}
+
+// An API server that restarts is back soon.
+TEST_F(RollbackTest, FailuresThatPassAreCarriedOver) {
+  const Configuration configuration = Read(kAibrixConfig);
+  const Plan plan = PlanOf(kAibrixConfig);
+  server.LoseAnswers(3, {.method = "PATCH", .target_part = "services/q-prefill-0"});
+  server.AnswerNext(2, {.method = "GET", .target_part = "/pods?"},
+                    StatusAnswer(503, "ServiceUnavailable", "the server is starting"));
+  const ApplyResult result =
+      CarryOut(client, sleeper, clock, configuration.application, plan,
+               {.wait = true, .timeout = std::chrono::seconds(40)},
+               {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+  EXPECT_EQ(result.message,
+            "the application was not healthy within 40 s: prefill has 0/1 pods "
+            "ready");
+  EXPECT_EQ(std::count_if(steps.begin(), steps.end(),
+                          [](const auto& line) { return line.starts_with("trying again: "); }),
+            2);
+}
+
+// Ascend Operator may fill a rank table between plan and apply.
+TEST_F(RollbackTest, WhatIsWrittenBetweenPlanAndApplyStays) {
+  Deploy(kMindieConfig);
+  const std::string changed =
+      With(kMindieConfig, "  decode:\n", "  decode:\n    distributed: true\n");
+  for (const bool force : {false, true}) {
+    const Configuration configuration = Read(changed);
+    Plan plan = PlanOf(changed, {.force = force, .replace = true});
+    // So that the table is applied, whatever else the change is about.
+    for (PlannedObject& planned : plan.objects) {
+      if (planned.rendered.seeded) planned.action = Action::kUpdate;
+    }
+    const std::string filled = R"({"status":"completed","force":)" + std::to_string(force) + "}";
+    Value(client.MergePatch(kube::resources::kConfigMaps, "mindie", "rings-config-motor-p0",
+                            {{"data", {{"hccl.json", filled}}}},
+                            {.field_manager = "ascend-operator"}));
+    const ApplyResult result =
+        CarryOut(client, sleeper, clock, configuration.application, plan, {.force = force},
+                 {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+    EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+    EXPECT_EQ(Table("motor-p0")["data"]["hccl.json"], filled);
+  }
+}
+
+}  // namespace
+}  // namespace mindgate::deploy
