@@ -312,8 +312,11 @@ int RunDeploy(const DeployOptions& options, Streams& io) {
     return kExitDone;
   }
   if (options.file.empty()) {
+    const bool is_old_flag = !options.config_file.empty();  // that of mindcluster-deploy
     PrintError(io.err, "no configuration",
-               "name a file with -f; `mindgate deploy --init ome` writes one to start from");
+               is_old_flag
+                   ? "--config is mindgate.yaml; name the file of the application with -f or -c"
+                   : "name a file with -f; `mindgate deploy --init ome` writes one to start from");
     return kExitUnusable;
   }
   if (options.diff && options.dry_run != DryRun::kNone) {

@@ -46,8 +46,9 @@ std::vector<Obstacle> LackOfRoom(kube::Client& client, Time now, const std::stri
   std::vector<Obstacle> notes;
   if (!answer.applied) return notes;
   for (const what_if::InstanceForecast& instance : answer.applied->instances) {
-    const bool waits =
-        instance.fate == what_if::Fate::kNoRoom || instance.fate == what_if::Fate::kPartly;
+    const bool waits = instance.fate == what_if::Fate::kNoRoom ||
+                       instance.fate == what_if::Fate::kPartly ||
+                       instance.fate == what_if::Fate::kHeld;
     if (instance.is_new && waits) notes.push_back(NoteOf(instance));
   }
   return notes;

@@ -114,6 +114,15 @@ TEST_F(DeployCommand, ExitCodes) {
       kExitDenied);
 }
 
+// The flag of mindcluster-deploy's tool.
+TEST(DeployFlags, ConfigIsMindgateYaml) {
+  const CliResult told = Cli({"deploy", "--config", "isvc-config.yaml"});
+  EXPECT_EQ(told.code, kExitUnusable);
+  EXPECT_EQ(told.err,
+            "error: no configuration\nhint: --config is mindgate.yaml; name the file of the "
+            "application with -f or -c\n");
+}
+
 // A denied application never reaches the cluster.
 TEST_F(DeployCommand, NothingIsWrittenBeforeEverythingIsFine) {
   const CliResult denied =
@@ -151,12 +160,14 @@ TEST_F(DeployCommand, WhatDoesNotFitNowIsANote) {
   const auto occupy = [this](const std::string& node) {
     Json pod = mindgate::testing::PodOf("other", "train-" + node, Json::object());
     pod["spec"]["nodeName"] = node;
+    pod["spec"]["containers"][0]["resources"]["limits"] = {{"huawei.com/Ascend910", "8"}};
     pod["metadata"]["annotations"] = {
         {"huawei.com/AscendReal",
          "Ascend910-0,Ascend910-1,Ascend910-2,Ascend910-3,Ascend910-4,Ascend910-5,Ascend910-6,"
          "Ascend910-7"}};
     server.Put(kube::resources::kPods, pod);
   };
+  EXPECT_EQ(Deploy(kMindieConfig, {"--diff"}).err, "");
   for (const char* node : {"npu-0", "npu-1", "npu-2"}) occupy(node);
   EXPECT_EQ(Deploy(kAibrixConfig, {"--diff"}).err, "");
   occupy("npu-3");
@@ -164,6 +175,9 @@ TEST_F(DeployCommand, WhatDoesNotFitNowIsANote) {
   EXPECT_THAT(diff.err, StartsWith("note: does not fit now: StormService/q"));
   EXPECT_THAT(diff.err, HasSubstr("its pods stay Pending until others leave, or until there is "
                                   "room for"));
+  // Instances of MindIE wait behind the gate of elastic scaling.
+  EXPECT_THAT(Deploy(kMindieConfig, {"--diff"}).err,
+              HasSubstr("note: does not fit now: AscendJob/"));
   // A note does not stop anything, and what is deployed already needs no room.
   EXPECT_EQ(Deploy(kAibrixConfig).code, kExitDone);
   EXPECT_EQ(Deploy(kAibrixConfig).err, "");

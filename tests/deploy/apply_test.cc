@@ -304,6 +304,28 @@ TEST_F(ApplyTest, DeletingAfterAnInterruptionLeavesNothing) {
   }
 }
 
+TEST_F(ApplyTest, ASecondRunOfMindieGoesOnWhereTheFirstEnded) {
+  for (size_t writes = 1; writes <= 12; ++writes) {
+    const Configuration configuration = Read(kMindieConfig);
+    const Plan plan = PlanOf(kMindieConfig);
+    std::stop_source stop;
+    size_t seen = 0;
+    CarryOut(client, sleeper, clock, configuration.application, plan, {},
+             {.step =
+                  [&](const std::string&) {
+                    if (++seen == writes) stop.request_stop();
+                  }},
+             stop.get_token());
+    Deploy(kMindieConfig);
+    server.ForgetRequests();
+    EXPECT_EQ(Deploy(kMindieConfig).written, 0u);
+    EXPECT_THAT(Writes(), IsEmpty());
+    for (const Json& object : Value(FindObjects(client, "mindie", "motor", {})).objects) {
+      server.Remove(ResourceOf(object), NamespaceOf(object), NameOf(object));
+    }
+  }
+}
+
 // Jobs that were deleted and not submitted again are submitted by the next run.
 TEST_F(ApplyTest, ASecondRunSubmitsWhatAnInterruptedOneDeleted) {
   Deploy(kMindieConfig);

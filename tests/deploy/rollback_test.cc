@@ -92,6 +92,31 @@ TEST_F(RollbackTest, OwnersComeBackFirst) {
                                     "Service chat-mf-store"));
 }
 
+// The pods of before are ready, and say nothing of the new image.
+TEST_F(RollbackTest, PodsOfTheImageBeforeDoNotMakeItHealthy) {
+  sleeper.Then([this] {
+    clock.Advance(kPollTime);
+    mindgate::testing::PlayControllers(server);
+  });
+  ASSERT_EQ(Deploy(kOmeConfig, {.wait = true}).outcome, Outcome::kDone);
+  Json pod = server.Find(kube::resources::kPods, "llm", "chat-engine-0");
+  pod["spec"]["containers"] = Json::array(
+      {server.Find(resources::kInferenceServices, "llm", "chat")["spec"]["engine"]["runner"]});
+  server.Put(kube::resources::kPods, pod);
+  ASSERT_EQ(Deploy(kOmeConfig, kAtomic).outcome, Outcome::kDone);
+  const std::string changed =
+      With(kOmeConfig, "    image: r/s:1\n    npu_num", "    image: r/s:broken\n    npu_num");
+  const ApplyResult result = Deploy(changed, kAtomic);
+  EXPECT_EQ(result.outcome, Outcome::kTimedOut);
+  EXPECT_EQ(result.message,
+            "the application was not healthy within 20 s: engine has 0/1 pods ready; the others "
+            "are of the configuration before");
+  EXPECT_TRUE(result.rolled_back);
+  EXPECT_EQ(server.Find(resources::kInferenceServices, "llm",
+                        "chat")["spec"]["engine"]["runner"]["image"],
+            "r/s:1");
+}
+
 TEST_F(RollbackTest, AReplacedJobThatCannotBeSubmittedComesBack) {
   Deploy(kMindieConfig);
   const Json before = Job("motor-coordinator");
