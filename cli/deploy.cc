@@ -173,7 +173,7 @@ class Deployment {
     if (plan->changes() && !ahead->outgrows_cluster) {
       std::vector<Json> objects = ahead->surroundings.objects;
       for (const auto& each : checked_.objects) objects.push_back(each.object);
-      PrintNotes(LackOfRoom(client, clock_.WallNow(), application.ns, objects, stop));
+      PrintNotes(LackOfRoom(client, clock_.WallNow(), application, objects, stop));
     }
     if (options_.diff) return PrintDifferences(*plan);
     if (options_.dry_run == DryRun::kServer) {

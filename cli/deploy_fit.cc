@@ -1,9 +1,13 @@
 #include "cli/deploy_fit.h"
 
 #include <list>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "deploy/cluster.h"
 #include "json/decode.h"
+#include "json/text_at.h"
 #include "watcher/snapshot/snapshot.h"
 #include "watcher/what_if/forecast.h"
 
@@ -27,20 +31,43 @@ Obstacle NoteOf(const what_if::InstanceForecast& instance) {
   return {std::move(what), std::move(hint)};
 }
 
+// The pods that the application has already: what is deployed takes their place.
+std::optional<kube::Fault> RemoveOwnPods(kube::Client& client,
+                                         const deploy::Application& application,
+                                         const std::stop_token& stop,
+                                         watcher::ClusterSnapshot& snapshot) {
+  const auto pods = client.ListObjects(
+      kube::resources::kPods, application.ns,
+      {.label_selector = deploy::PodSelector(application.framework(), application.name)}, nullptr,
+      stop);
+  if (!pods) return pods.error();
+  std::set<std::string> own;
+  for (const json::Json& pod : *pods) own.insert(deploy::NameOf(pod));
+  std::erase_if(snapshot.pods, [&](const json::Value* pod) {
+    return json::TextAt(*pod, {"metadata", "namespace"}) == application.ns &&
+           own.contains(json::TextAt(*pod, {"metadata", "name"}));
+  });
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::vector<Obstacle> LackOfRoom(kube::Client& client, Time now, const std::string& ns,
+std::vector<Obstacle> LackOfRoom(kube::Client& client, Time now,
+                                 const deploy::Application& application,
                                  const std::vector<json::Json>& objects,
                                  const std::stop_token& stop) {
   const auto text = watcher::TakeSnapshot(client, now, {}, stop);
   if (!text) return NotLookedAt(text.error().message);
-  const auto snapshot = watcher::ReadSnapshot(*text);
+  auto snapshot = watcher::ReadSnapshot(*text);
   if (!snapshot) return NotLookedAt("the cluster has objects that are not understood");
+  if (const auto fault = RemoveOwnPods(client, application, stop, *snapshot)) {
+    return NotLookedAt(fault->message);
+  }
   std::list<json::Document> documents;
   std::vector<what_if::ManifestObject> manifests;
   for (const json::Json& object : objects) {
     documents.emplace_back(object);
-    manifests.push_back({&documents.back().root(), ns});
+    manifests.push_back({&documents.back().root(), application.ns});
   }
   const what_if::Answer answer = what_if::AnswerOf(*snapshot, manifests, {});
   std::vector<Obstacle> notes;

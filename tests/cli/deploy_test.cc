@@ -183,6 +183,22 @@ TEST_F(DeployCommand, WhatDoesNotFitNowIsANote) {
   EXPECT_EQ(Deploy(kAibrixConfig).err, "");
 }
 
+// The pods that it has make room for those that it gets.
+TEST_F(DeployCommand, WhatIsDeployedAgainHasItsOwnRoom) {
+  Deploy(kAibrixConfig);
+  for (const auto& [node, role] :
+       {std::pair("npu-0", "prefill"), std::pair("npu-1", "prefill"), std::pair("npu-2", "decode"),
+        std::pair("npu-3", "decode"), std::pair("npu-4", "decode"), std::pair("npu-5", "decode")}) {
+    const Json labels = {{"storm-service-name", "q"}, {"role-name", role}};
+    Json pod = mindgate::testing::PodOf("llm", std::string("q-") + node, labels);
+    pod["spec"]["nodeName"] = node;
+    pod["spec"]["containers"][0]["resources"]["limits"] = {{"huawei.com/Ascend910", "8"}};
+    server.Put(kube::resources::kPods, pod);
+  }
+  const std::string changed = With(kAibrixConfig, "  routing:\n", "  routing:\n    replicas: 2\n");
+  EXPECT_EQ(Deploy(changed).err, "");
+}
+
 TEST_F(DeployCommand, WhatFitsOnNoClusterIsToldOnce) {
   const CliResult diff =
       Deploy(With(kAibrixConfig, "  decode:\n", "  decode:\n    replicas: 4\n"), {"--diff"});
