@@ -27,6 +27,21 @@ TEST(DisruptionBudget, WhatWasTakenCountsAlsoWhenLessIsAllowedLater) {
   EXPECT_EQ(budget.Take("b", 4, At(10)), std::nullopt);
 }
 
+// Who asks first and then finds that nothing is to be done has cost the others nothing.
+TEST(DisruptionBudget, WhatIsAskedOrGivenBackIsNotTaken) {
+  DisruptionBudget budget;
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(budget.Ask("a", 2, At(0)), std::nullopt);
+  EXPECT_EQ(budget.Take("a", 2, At(1)), std::nullopt);
+  EXPECT_EQ(budget.Ask("a", 2, At(2)), At(61));
+  budget.GiveBack("b");  // it has none
+  EXPECT_EQ(budget.Ask("a", 2, At(3)), At(61));
+  budget.GiveBack("a");
+  EXPECT_EQ(budget.Take("a", 2, At(4)), std::nullopt);
+  budget.GiveBack("a");
+  budget.GiveBack("a");
+  EXPECT_EQ(budget.Take("b", 2, At(5)), std::nullopt);
+}
+
 // One tenant's faults, or what it makes look like faults, leave some to the others.
 TEST(DisruptionBudget, ANamespaceGetsItsShare) {
   DisruptionBudget budget;

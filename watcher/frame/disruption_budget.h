@@ -21,6 +21,10 @@ class DisruptionBudget {
 
   // Takes one of `per_minute`; when there is none for the namespace, the time to ask again.
   std::optional<Instant> Take(const std::string& ns, int64_t per_minute, Instant now);
+  // What Take would answer. Takes nothing, so that a look which is not worth it need not begin.
+  std::optional<Instant> Ask(const std::string& ns, int64_t per_minute, Instant now);
+  // The newest one of the namespace: nothing was disrupted after all.
+  void GiveBack(const std::string& ns);
 
  private:
   static constexpr std::chrono::minutes kMinute{1};
@@ -29,6 +33,9 @@ class DisruptionBudget {
     Instant when{};
     std::string ns;
   };
+
+  std::optional<Instant> FreeAt(const std::string& ns, int64_t per_minute, Instant now)
+      REQUIRES(mutex_);
 
   Mutex mutex_;
   std::deque<Taken> taken_ GUARDED_BY(mutex_);               // of the last minute, oldest first
