@@ -9,6 +9,7 @@
 #include "fuzz/require.h"
 #include "json/decode.h"
 #include "watcher/faults/reports.h"
+#include "watcher/faults/told.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace mindgate;
@@ -18,26 +19,44 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const char* name;
     const char* key;
   };
-  constexpr std::array<Place, 6> kPlaces = {{
+  constexpr std::array<Place, 7> kPlaces = {{
       {"cluster-info-device-0", "cluster-info-device-0"},
       {"cluster-info-switch-0", "cluster-info-switch-0"},
       {"cluster-info-node-cm", "cluster-info-node-cm"},
       {"mindx-dl-deviceinfo-n", "DeviceInfoCfg"},
       {"mindx-dl-deviceinfo-n", "SwitchInfoCfg"},
       {"mindx-dl-nodeinfo-n", "NodeInfo"},
+      {"public", "PublicFault"},
   }};
   const Place& place = kPlaces[data[0] % kPlaces.size()];
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   json::Json tree;
   tree["metadata"]["name"] = place.name;
+  tree["metadata"]["namespace"] = "mindx-dl";
   tree["data"][place.key] = text;
   const json::Document document(tree);
-  const auto report = watcher::faults::ReadReport(document.root());
+  const bool is_public = std::string_view(place.key) == watcher::faults::kPublicKey;
+  const auto report = is_public ? watcher::faults::ReadPublicReport(document.root())
+                                : watcher::faults::ReadReport(document.root());
   Require(report.has_value());
   for (const std::string& problem : report->problems) Require(!problem.empty());
   for (const auto& node : report->nodes) Require(!node.node.empty());
   watcher::faults::FaultsByNode faults;
   Merge(*report, faults);
   Require(faults.size() <= report->nodes.size());
+  // As the feed keeps it: what is worth keeping is not more than what was said.
+  const auto writer = is_public                      ? watcher::faults::Writer::kPublic
+                      : data[0] % kPlaces.size() < 3 ? watcher::faults::Writer::kClusterD
+                                                     : watcher::faults::Writer::kNodes;
+  const auto told = watcher::faults::Worth(document.root(), writer);
+  Require(told.has_value());
+  watcher::faults::ToldByAll all;
+  all.Put(writer, place.name, &*told);
+  Require(all.nodes().size() <= report->nodes.size());
+  for (const std::string& node : all.nodes()) {
+    (void)all.Merged(node, {.clusterd = true, .nodes = true});
+  }
+  all.Put(writer, place.name, nullptr);
+  Require(all.nodes().empty());
   return 0;
 }

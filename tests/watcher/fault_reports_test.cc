@@ -56,7 +56,8 @@ constexpr const char* kDeviceInfo = R"({"DeviceInfo":{"DeviceList":{
    "huawei.com/Ascend910-Recovering":"",
    "huawei.com/Ascend910-Fault":"[{\"fault_type\":\"CardUnhealthy\",\"npu_name\":\"Ascend910-3\",\"large_model_fault_level\":\"RestartNPU\",\"fault_level\":\"RestartNPU\",\"fault_handling\":\"RestartNPU\",\"fault_code\":\"80E18005\",\"fault_time_and_level_map\":{\"80E18005\":{\"fault_time\":1767225600000,\"fault_level\":\"RestartNPU\"}}}]"},
   "UpdateTime":1767225601},
- "SuperPodID":-2,"ServerIndex":-2,"CheckCode":"ab"})";
+ "SuperPodID":-2,"ServerIndex":-2,
+ "CheckCode":"499cea00d2a573e1c5b0f2ad9411e821a864659c41646ee1f0137a0bfb2908d7"})";
 
 TEST(FaultReports, OfTheDevicePlugin) {
   const Report report = Read("mindx-dl-deviceinfo-n7", {{"DeviceInfoCfg", kDeviceInfo}});
@@ -106,7 +107,7 @@ TEST(FaultReports, OfNodeD) {
       "mindx-dl-nodeinfo-n7",
       {{"updateTime", "2026-01-01T00:00:00Z"},
        {"NodeInfo",
-        R"({"NodeInfo":{"FaultDevList":[{"DeviceType":"Memory","DeviceId":2,"FaultCode":["0100001D"],"FaultLevel":"PreSeparateFault"}],"NodeStatus":"PreSeparate"},"CheckCode":"ab"})"}});
+        R"({"NodeInfo":{"FaultDevList":[{"DeviceType":"Memory","DeviceId":2,"FaultCode":["0100001D"],"FaultLevel":"PreSeparateFault"}],"NodeStatus":"PreSeparate"},"CheckCode":"7ade435e7a3bab4e92e002affd0b7679de67d8f95034583a9bff615743736438"})"}});
   EXPECT_EQ(report.nodes[0].node, "n7");
   EXPECT_EQ(Shown(*report.nodes[0].machine), "PreSeparate 0100001D");
   EXPECT_TRUE(report.problems.empty());
@@ -212,6 +213,165 @@ TEST(FaultReports, UnhealthyIsReadInBothSpellings) {
                     R"({"mindx-dl-nodeinfo-n":{"NodeStatus":")" + std::string(status) + R"("}})");
     EXPECT_EQ(report.nodes[0].machine->status, NodeStatus::kUnhealthy);
   }
+}
+
+// A code that is not right is told, and what it comes with counts: upstream's readers reject it,
+// and broken hardware would pass for healthy here.
+TEST(FaultReports, AWrongCheckCodeIsToldAndTheReportCounts) {
+  std::string text = kDeviceInfo;
+  text.replace(text.find("Ascend910-3"), 11, "Ascend910-4");
+  const Report report = Read("mindx-dl-deviceinfo-n7", {{"DeviceInfoCfg", text}});
+  EXPECT_EQ(report.nodes[0].devices->unhealthy.size(), 1u);
+  EXPECT_EQ(report.problems,
+            std::vector<std::string>{
+                "ConfigMap mindx-dl-deviceinfo-n7: CheckCode is not the SHA-256 of DeviceInfo, so "
+                "that MindCluster's components reject it: somebody changed it by hand, or it is of "
+                "another version. What it reports counts here all the same"});
+  // Without a code there is nothing to be wrong.
+  EXPECT_TRUE(
+      Read("mindx-dl-nodeinfo-n7", {{"NodeInfo", R"({"NodeInfo":{"NodeStatus":"Healthy"}})"}})
+          .problems.empty());
+}
+
+// --- traps ---------------------------------------------------------------------------------------
+
+// The bare key lists chips that are free: a chip that is missing there is in use, and not faulty.
+TEST(FaultTraps, T40AChipThatIsNotInTheFreeListIsNotFaulty) {
+  const Report report = ReadCluster(
+      "cluster-info-device-0",
+      R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/Ascend910":"Ascend910-1","huawei.com/Ascend910-Unhealthy":""}}})");
+  EXPECT_EQ(Shown(*report.nodes[0].devices), "unhealthy , network , recovering ");
+}
+
+// A node is in the part that it moved to and in the one that it left: the newer one counts, also
+// when it says that all is well.
+TEST(FaultTraps, T41OfTwoPartsTheNewerOneCountsWhateverItsName) {
+  const auto part = [](int number, const std::string& unhealthy, int time) {
+    return ReadCluster(
+        "cluster-info-device-" + std::to_string(number),
+        R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/Ascend910-Unhealthy":")" +
+            unhealthy + R"("},"UpdateTime":)" + std::to_string(time) + "}}");
+  };
+  struct Case {
+    Report first;
+    Report second;
+    bool clean;
+  };
+  const Case cases[] = {
+      {part(0, "Ascend910-3", 1767225600), part(1, "", 1767225601), true},
+      {part(0, "", 1767225601), part(1, "Ascend910-3", 1767225600), true},
+      {part(0, "Ascend910-3", 1767225601), part(1, "", 1767225600), false},
+  };
+  for (const Case& c : cases) {
+    FaultsByNode merged;
+    Merge(c.first, merged);
+    Merge(c.second, merged);
+    EXPECT_EQ(merged.at("n7").IsClean(), c.clean);
+  }
+}
+
+// FaultInfo of ClusterD is a list of objects, FaultCode of the device plugin one of texts; neither
+// reads the other's key.
+TEST(FaultTraps, T42SwitchFaultsAreObjectsOrTextsByTheirKey) {
+  const Report both = ReadCluster(
+      "cluster-info-switch-0",
+      R"({"mindx-dl-switchinfo-n7":{"FaultInfo":[{"AssembledFaultCode":"a"}],"FaultCode":["{\"AssembledFaultCode\":\"b\"}"],"NodeStatus":"UnHealthy"}})");
+  EXPECT_EQ(Shown(*both.nodes[0].switches), "UnHealthy a+b");
+  EXPECT_TRUE(both.problems.empty());
+}
+
+// global-ranktable is a message, whatever the documents call it, and nobody reads the DPUs'
+// reports.
+TEST(FaultTraps, T43AndT44RankTablesAndDpusAreNoReports) {
+  for (const char* name : {"global-ranktable", "rings-config-p0", "dpuinfo-n7", "job-summary-p0"}) {
+    const json::Document document(ConfigMap(
+        name,
+        {{"DpuInfoCfg",
+          R"({"DPUInfo":{"DPUList":[{"FaultList":[{"FaultCode":"21000024","FaultLevel":"SeparateDPU"}]}]}})"}}));
+    EXPECT_FALSE(ReadReport(document.root())) << name;
+  }
+}
+
+// --- public faults -------------------------------------------------------------------------------
+
+Report ReadPublic(const Json& faults, const std::string& ns = "mindx-dl") {
+  Json config_map = ConfigMap("ccae", {{"PublicFault", Json({{"faults", faults}}).dump()}});
+  config_map["metadata"]["namespace"] = ns;
+  return ReadPublicReport(json::Document(config_map).root());
+}
+
+Json PublicFaultOf(const std::string& code, const std::string& assertion,
+                   const Json& devices = {0, 1}) {
+  return {{"faultId", "f-0000001"}, {"faultType", "Node"},
+          {"faultCode", code},      {"faultTime", 1767225600000},
+          {"assertion", assertion}, {"influence", {{{"nodeName", "n7"}, {"deviceIds", devices}}}}};
+}
+
+// By the level that ClusterD is shipped with for the code, as it adds them to its own reports.
+TEST(PublicFaults, CountByTheLevelOfTheirCode) {
+  struct Case {
+    const char* code;
+    const char* shown;
+  };
+  const Case cases[] = {
+      {"220001001",
+       "unhealthy Ascend910-0+Ascend910-1, network , recovering ; Ascend910-0 SeparateNPU "
+       "220001001 "
+       "at 2026-01-01T00:00:00Z; Ascend910-1 SeparateNPU 220001001 at 2026-01-01T00:00:00Z"},
+      {"010001001",
+       "unhealthy , network , recovering ; Ascend910-0 SubHealthFault 010001001 at "
+       "2026-01-01T00:00:00Z; Ascend910-1 SubHealthFault 010001001 at 2026-01-01T00:00:00Z"},
+      {"200001006",
+       "unhealthy , network , recovering ; Ascend910-0 NotHandleFault 200001006 at "
+       "2026-01-01T00:00:00Z; Ascend910-1 NotHandleFault 200001006 at 2026-01-01T00:00:00Z"},
+  };
+  for (const Case& c : cases) {
+    const Report report = ReadPublic(Json::array({PublicFaultOf(c.code, "occur")}));
+    ASSERT_EQ(report.nodes.size(), 1u) << c.code;
+    DeviceFaults devices;
+    for (const PublicFault& fault : report.nodes[0].added)
+      AddPublicFault(fault, "Ascend910", devices);
+    EXPECT_EQ(Shown(devices), c.shown) << c.code;
+    EXPECT_TRUE(report.problems.empty());
+  }
+}
+
+TEST(PublicFaults, WhatIsOverOrNotUnderstoodIsNone) {
+  struct Case {
+    Json fault;
+    std::string problem;  // empty: none
+  };
+  Json by_serial = PublicFaultOf("220001001", "occur");
+  by_serial["influence"] = {{{"nodeSN", "21"}, {"deviceIds", {0}}}};
+  const Case cases[] = {
+      {PublicFaultOf("220001001", "recover"), ""},
+      {PublicFaultOf("220001001", "once"), ""},
+      {PublicFaultOf("220001001", "Occur"), R"(assertion "Occur" is not occur, recover or once)"},
+      {PublicFaultOf("80E18005", "occur"),
+       R"(faultCode "80E18005" is not one that ClusterD is shipped with)"},
+      {PublicFaultOf("220001001", "occur", {32}),
+       R"(deviceIds of node "n7" are not numbers from 0 to 31)"},
+      {PublicFaultOf("220001001", "occur", Json::array()), R"(node "n7" has no deviceIds)"},
+      {by_serial, "an influence has no nodeName; a node is not found by its nodeSN"},
+  };
+  for (const Case& c : cases) {
+    const Report report = ReadPublic(Json::array({c.fault}));
+    EXPECT_TRUE(report.nodes.empty()) << c.fault;
+    EXPECT_EQ(report.problems,
+              c.problem.empty() ? std::vector<std::string>{}
+                                : std::vector<std::string>{"ConfigMap mindx-dl/ccae: " + c.problem})
+        << c.fault;
+  }
+  Json many = Json::array();
+  for (int i = 0; i < 101; ++i) many.push_back(PublicFaultOf("220001001", "occur"));
+  EXPECT_EQ(ReadPublic(many).nodes[0].added.size(), 100u);
+}
+
+// A tenant that may write ConfigMaps must not have the pods of others deleted.
+TEST(PublicFaults, CountOnlyWhereNoTenantWrites) {
+  const Report report = ReadPublic(Json::array({PublicFaultOf("220001001", "occur")}), "tenant");
+  EXPECT_TRUE(report.nodes.empty());
+  EXPECT_EQ(report.problems.size(), 1u);
 }
 
 }  // namespace

@@ -98,7 +98,13 @@ DeviceFaults ReadDevices(const Value& info, std::vector<std::string>& problems) 
     const auto text = json::AsString(&value);
     if (!text) {
       problems.push_back(Quote(key) + " is not a text");
-    } else if (key.ends_with("-NetworkUnhealthy")) {
+      continue;
+    }
+    if (const size_t dash = key.rfind('-'); dash != std::string::npos) {
+      const size_t begin = key.rfind('/', dash);
+      devices.chip_type = key.substr(begin + 1, dash - begin - 1);
+    }
+    if (key.ends_with("-NetworkUnhealthy")) {
       AddNames(*text, devices.network_unhealthy);
     } else if (key.ends_with("-Unhealthy")) {
       AddNames(*text, devices.unhealthy);

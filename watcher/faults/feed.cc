@@ -1,7 +1,5 @@
 #include "watcher/faults/feed.h"
 
-#include <algorithm>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -12,27 +10,6 @@ namespace {
 
 constexpr std::chrono::seconds kLook{1};
 
-// Without what changes although nothing happens.
-void Trim(NodeReport& node) {
-  if (!node.devices) return;
-  node.devices->updated.reset();
-  if (*node.devices == DeviceFaults()) node.devices.reset();
-}
-
-// Only what is worth keeping.
-std::optional<Report> FaultyPart(const json::Value& config_map) {
-  auto report = ReadReport(config_map);
-  if (!report) return std::nullopt;
-  std::erase_if(report->nodes, [](NodeReport& node) {
-    Trim(node);
-    if (node.machine && *node.machine == HardwareFaults()) node.machine.reset();
-    if (node.switches && *node.switches == HardwareFaults()) node.switches.reset();
-    return !node.devices && !node.machine && !node.switches;
-  });
-  report->nodes.shrink_to_fit();
-  return report;
-}
-
 }  // namespace
 
 Feed::Feed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Options options)
@@ -40,21 +17,24 @@ Feed::Feed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Opt
       sleeper_(sleeper),
       clock_(clock),
       options_(std::move(options)),
-      cluster_(MakeInformer(kClusterNamespace, kClusterSelector)),
-      devices_(MakeInformer(kDeviceNamespace, kNodeSelector)),
-      machines_(MakeInformer(kNodeNamespace, kNodeSelector)) {}
+      cluster_(MakeInformer(Writer::kClusterD, kClusterNamespace, kClusterSelector)),
+      devices_(MakeInformer(Writer::kNodes, kDeviceNamespace, kNodeSelector)),
+      machines_(MakeInformer(Writer::kNodes, kNodeNamespace, kNodeSelector)),
+      public_(MakeInformer(Writer::kPublic, "", kPublicSelector)) {}
 
-std::unique_ptr<Feed::Informer> Feed::MakeInformer(std::string_view ns, std::string_view selector) {
+std::unique_ptr<Feed::Informer> Feed::MakeInformer(Writer writer, std::string_view ns,
+                                                   std::string_view selector) {
   Informer::Options options;
   options.selection.resource = kube::resources::kConfigMaps;
   options.selection.ns = ns;
   options.selection.label_selector = selector;
   options.selection.fields = {{"data"}};
-  options.project = FaultyPart;
-  options.changed = [this](const std::string& key, const Report* before, const Report* after) {
-    Changed(key, before, after);
+  options.project = [writer](const json::Value& config_map) { return Worth(config_map, writer); };
+  options.changed = [this, writer](const std::string& key, const Told* before, const Told* after) {
+    Changed(writer, key, before, after);
   };
   options.became_current = [this] {
+    Recount();
     if (options_.became_current && current()) options_.became_current();
   };
   options.failed = options_.failed;
@@ -63,21 +43,45 @@ std::unique_ptr<Feed::Informer> Feed::MakeInformer(std::string_view ns, std::str
 }
 
 bool Feed::by_clusterd() const {
-  bool any = false;
-  cluster_->objects()->ForEach([&](const std::string&, const Report&) { any = true; });
-  return any;
+  const MutexLock lock(mutex_);
+  return Counts().clusterd;
+}
+
+bool Feed::IsOld(const std::optional<Time>& newest) const {
+  return newest && *newest + kOld < clock_.WallNow();
 }
 
 bool Feed::WantsNodes() const {
   switch (options_.source()) {
-    case Source::kAuto:
-      return cluster_->synced() && !by_clusterd();
+    case Source::kAuto: {
+      if (!cluster_->synced()) return false;
+      const MutexLock lock(mutex_);
+      return !told_.clusterd_speaks() || IsOld(told_.clusterd_newest());
+    }
     case Source::kClusterD:
       return false;
     case Source::kNodes:
       return true;
   }
   return false;
+}
+
+ToldByAll::Counting Feed::Counts() const {
+  constexpr ToldByAll::Counting kClusterD{.clusterd = true, .nodes = false};
+  constexpr ToldByAll::Counting kNodes{.clusterd = false, .nodes = true};
+  switch (options_.source()) {
+    case Source::kClusterD:
+      return kClusterD;
+    case Source::kNodes:
+      return kNodes;
+    case Source::kAuto:
+      break;
+  }
+  if (!told_.clusterd_speaks()) return kNodes;
+  const auto of_clusterd = told_.clusterd_newest();
+  const auto of_nodes = told_.nodes_newest();
+  const bool gone = IsOld(of_clusterd) && of_nodes && *of_clusterd + kBehind < *of_nodes;
+  return gone ? kNodes : kClusterD;
 }
 
 bool Feed::current() const {
@@ -87,7 +91,7 @@ bool Feed::current() const {
 }
 
 size_t Feed::left_out() const {
-  return cluster_->left_out() + devices_->left_out() + machines_->left_out();
+  return cluster_->left_out() + devices_->left_out() + machines_->left_out() + public_->left_out();
 }
 
 void Feed::Run(const std::stop_token& stop) {
@@ -104,9 +108,6 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
     while (!WantsNodes()) {
       if (!sleeper_.Sleep(kLook, stop)) return;
     }
-    // What they told when they were followed before is known to them and to nobody else.
-    ForEachReport(
-        [&](const std::string& key, const Report& report) { Changed(key, nullptr, &report); });
     std::stop_source end;
     const std::stop_callback forward(stop, [&end] { end.request_stop(); });
     {
@@ -114,62 +115,71 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
           StartThread("faults-devices", [&] { devices_->Run(end.get_token()); });
       const std::jthread machines =
           StartThread("faults-machines", [&] { machines_->Run(end.get_token()); });
-      while (WantsNodes() && sleeper_.Sleep(kLook, end.get_token())) {
-      }
+      const std::jthread others =
+          StartThread("faults-public", [&] { public_->Run(end.get_token()); });
+      while (WantsNodes() && sleeper_.Sleep(kLook, end.get_token())) Recount();
       end.request_stop();
     }
     if (stop.stop_requested()) return;
-    ForEachReport(
-        [&](const std::string& key, const Report& report) { Changed(key, &report, nullptr); });
+    Recount();
   }
 }
 
-void Feed::ForEachReport(
-    const std::function<void(const std::string& key, const Report& report)>& visit) const {
-  for (const auto* informer : {devices_.get(), machines_.get()})
-    informer->objects()->ForEach(visit);
-}
-
-void Feed::Changed(const std::string& config_map, const Report* before, const Report* after) {
+void Feed::Changed(Writer writer, const std::string& config_map, const Told* before,
+                   const Told* after) {
   if (after != nullptr && options_.misread &&
       (before == nullptr || before->problems != after->problems)) {
     for (const std::string& problem : after->problems) options_.misread(problem);
   }
-  std::map<std::string_view, const NodeReport*> old;
-  if (before != nullptr) {
-    for (const NodeReport& node : before->nodes) old[node.node] = &node;
-  }
   std::vector<std::string> nodes;
   {
     const MutexLock lock(mutex_);
-    if (after != nullptr) {
-      for (const NodeReport& node : after->nodes) {
-        const auto same = old.find(node.node);
-        const bool is_same = same != old.end() && *same->second == node;
-        if (same != old.end()) old.erase(same);
-        if (is_same) continue;
-        told_[node.node][config_map] = node;
-        nodes.push_back(node.node);
-      }
-    }
-    for (const auto& [name, report] : old) {
-      const auto found = told_.find(name);
-      if (found == told_.end()) continue;
-      found->second.erase(config_map);
-      if (found->second.empty()) told_.erase(found);
-      nodes.emplace_back(name);
-    }
-    if (nodes.empty()) return;
-    auto next = std::make_shared<FaultsByNode>(*faults_.Get());
-    for (const std::string& name : nodes) {
-      next->erase(name);
-      const auto found = told_.find(name);
-      if (found == told_.end()) continue;
-      for (const auto& [key, report] : found->second) Merge({.nodes = {report}}, *next);
-    }
-    faults_.Set(std::move(next));
+    // A ConfigMap may have the labels of two kinds of reports.
+    const std::string key = writer == Writer::kPublic ? "public " + config_map : config_map;
+    nodes = Publish(told_.Put(writer, key, after));
   }
-  options_.changed(nodes);
+  if (!nodes.empty()) options_.changed(nodes);
+  Recount();
+}
+
+void Feed::Recount() {
+  std::vector<std::string> nodes;
+  bool by_clusterd = false;
+  {
+    const MutexLock lock(mutex_);
+    const ToldByAll::Counting counting = Counts();
+    if (counting == counting_) return;
+    counting_ = counting;
+    by_clusterd = counting.clusterd;
+    nodes = Publish(told_.nodes());
+  }
+  if (options_.switched) options_.switched(by_clusterd);
+  if (!nodes.empty()) options_.changed(nodes);
+}
+
+// Returns those of which something else is told now.
+std::vector<std::string> Feed::Publish(const std::set<std::string>& nodes) {
+  const auto now = faults_.Get();
+  std::map<std::string, NodeFaults> changes;
+  for (const std::string& node : nodes) {
+    NodeFaults merged = told_.Merged(node, counting_);
+    const auto before = now->find(node);
+    if (merged == (before == now->end() ? NodeFaults() : before->second)) continue;
+    changes.emplace(node, std::move(merged));
+  }
+  std::vector<std::string> changed;
+  if (changes.empty()) return changed;
+  auto next = std::make_shared<FaultsByNode>(*now);
+  for (auto& [node, merged] : changes) {
+    changed.push_back(node);
+    if (merged == NodeFaults()) {
+      next->erase(node);
+    } else {
+      next->insert_or_assign(node, std::move(merged));
+    }
+  }
+  faults_.Set(std::move(next));
+  return changed;
 }
 
 }  // namespace mindgate::watcher::faults

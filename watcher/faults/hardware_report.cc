@@ -48,6 +48,7 @@ void AddSwitchFault(const Value& fault, HardwareFaults& faults) {
 HardwareFaults ReadMachine(const Value& info, std::vector<std::string>& problems) {
   HardwareFaults faults;
   faults.status = StatusOf(info, problems);
+  faults.updated = TimeOfMilliseconds(json::Find(info, "UpdateTime"));
   const Value* devices = json::Find(info, "FaultDevList");
   if (!json::IsArray(devices)) return faults;
   for (const Value& device : *devices) {
@@ -61,6 +62,7 @@ HardwareFaults ReadMachine(const Value& info, std::vector<std::string>& problems
 HardwareFaults ReadSwitches(const Value& info, std::vector<std::string>& problems) {
   HardwareFaults faults;
   faults.status = StatusOf(info, problems);
+  faults.updated = TimeOfSeconds(json::Find(info, "UpdateTime"));
   const Value* of_cluster = json::Find(info, "FaultInfo");
   if (json::IsArray(of_cluster)) {
     for (const Value& fault : *of_cluster) AddSwitchFault(fault, faults);

@@ -27,6 +27,7 @@ struct DeviceFaults {
   std::set<std::string, std::less<>> network_unhealthy{};  // no new pods, and nothing else
   std::set<std::string, std::less<>> recovering{};         // being reset
   std::vector<ChipFault> faults{};
+  std::string chip_type{};  // "Ascend910", as the keys name it
   std::optional<Time> updated{};
   bool operator==(const DeviceFaults&) const = default;
 
@@ -44,6 +45,7 @@ struct HardwareFaults {
   NodeStatus status = NodeStatus::kHealthy;
   std::vector<std::string> codes{};
   std::optional<Time> since{};
+  std::optional<Time> updated{};
   bool operator==(const HardwareFaults&) const = default;
 };
 

@@ -1,10 +1,13 @@
 #include "watcher/faults/reports.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
 #include "json/decode.h"
 #include "kube/reflector.h"
+#include "watcher/faults/check_code.h"
 #include "watcher/faults/device_report.h"
 #include "watcher/faults/hardware_report.h"
 
@@ -36,6 +39,12 @@ std::optional<json::Document> DecodeText(const Value* data, std::string_view key
   return std::nullopt;
 }
 
+void AddWrongCheckCode(const Value* data, std::string_view key, std::string_view member,
+                       std::vector<std::string>& problems) {
+  const auto text = json::FindString(data, key).value_or("");
+  if (auto wrong = WrongCheckCode(text, member)) problems.push_back(*std::move(wrong));
+}
+
 // A map of names with a prefix to what is told of each node.
 void ReadNodes(const Value& value, std::string_view prefix, Part part, Report& report) {
   if (!json::IsObject(&value)) {
@@ -52,6 +61,7 @@ void ReadNodes(const Value& value, std::string_view prefix, Part part, Report& r
     node.node = key.substr(prefix.size());
     part(entry, node, report.problems);
   }
+  report.speaks = !report.nodes.empty();
 }
 
 void ReadNodeDevices(const Value& value, NodeReport& node, std::vector<std::string>& problems) {
@@ -67,6 +77,7 @@ void ReadNodeSwitches(const Value& value, NodeReport& node, std::vector<std::str
 // Written by the device plugin: its own report in two keys.
 void ReadOfDevicePlugin(const Value* data, NodeReport& node, std::vector<std::string>& problems) {
   if (const auto devices = DecodeText(data, "DeviceInfoCfg", problems)) {
+    AddWrongCheckCode(data, "DeviceInfoCfg", "DeviceInfo", problems);
     const Value* info = json::Find(devices->root(), "DeviceInfo");
     if (info == nullptr) {
       problems.emplace_back("DeviceInfoCfg has no DeviceInfo");
@@ -86,6 +97,7 @@ void ReadOfDevicePlugin(const Value* data, NodeReport& node, std::vector<std::st
 void ReadOfNodeD(const Value* data, NodeReport& node, std::vector<std::string>& problems) {
   const auto text = DecodeText(data, "NodeInfo", problems);
   if (!text) return;
+  AddWrongCheckCode(data, "NodeInfo", "NodeInfo", problems);
   const Value* info = json::Find(text->root(), "NodeInfo");
   if (info == nullptr) {
     problems.emplace_back("NodeInfo has no member NodeInfo");
@@ -130,12 +142,46 @@ std::optional<Report> ReadReport(const Value& config_map) {
   return report;
 }
 
+Report ReadPublicReport(const Value& config_map) {
+  Report report;
+  const Value* metadata = json::Find(config_map, "metadata");
+  const std::string ns(json::FindString(metadata, "namespace").value_or(""));
+  const bool trusted =
+      std::find(kPublicNamespaces.begin(), kPublicNamespaces.end(), ns) != kPublicNamespaces.end();
+  if (!trusted) {
+    report.problems.emplace_back(
+        "public faults count only in the namespaces mindx-dl, cluster-system and kube-system: "
+        "whoever "
+        "may write a ConfigMap somewhere could have the pods of others deleted");
+  }
+  const auto text = trusted
+                        ? DecodeText(json::Find(config_map, "data"), kPublicKey, report.problems)
+                        : std::nullopt;
+  if (text) {
+    std::map<std::string, NodeReport> nodes;
+    for (PublicFault& fault : ReadPublicFaults(text->root(), report.problems)) {
+      NodeReport& node = nodes[fault.node];
+      node.node = fault.node;
+      node.added.push_back(std::move(fault));
+    }
+    for (auto& [name, node] : nodes) report.nodes.push_back(std::move(node));
+  }
+  for (std::string& problem : report.problems) {
+    problem = "ConfigMap " + ns + "/" +
+              std::string(json::FindString(metadata, "name").value_or("")) + ": " + problem;
+  }
+  return report;
+}
+
 void Merge(const Report& report, FaultsByNode& faults) {
+  const auto put = [](const auto& told, auto& known) {
+    if (told && !(told->updated < known.updated)) known = *told;
+  };
   for (const NodeReport& node : report.nodes) {
     NodeFaults& of_node = faults[node.node];
-    if (node.devices) of_node.devices = *node.devices;
-    if (node.machine) of_node.machine = *node.machine;
-    if (node.switches) of_node.switches = *node.switches;
+    put(node.devices, of_node.devices);
+    put(node.machine, of_node.machine);
+    put(node.switches, of_node.switches);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "json/projection.h"
 #include "json/value.h"
 #include "watcher/faults/node_faults.h"
+#include "watcher/faults/public_faults.h"
 
 // The ConfigMaps in which MindCluster reports faults (mind-cluster: component/ascend-device-plugin
 // pkg/common, component/noded pkg/common, component/clusterd pkg/domain).
@@ -33,12 +34,14 @@ struct NodeReport {
   std::optional<DeviceFaults> devices{};
   std::optional<HardwareFaults> machine{};
   std::optional<HardwareFaults> switches{};
+  std::vector<PublicFault> added{};  // to what is told of the chips
   bool operator==(const NodeReport&) const = default;
 };
 
 struct Report {
   std::vector<NodeReport> nodes{};      // by name
   std::vector<std::string> problems{};  // what could not be understood, for people
+  bool speaks = false;                  // of ClusterD: it is not one that is left empty
   bool operator==(const Report&) const = default;
 };
 
@@ -47,7 +50,11 @@ struct Report {
 // the bytes.
 std::optional<Report> ReadReport(const json::Value& config_map);
 
-// Adds what a report says.
+// The same of a ConfigMap with a public fault, which may have any name.
+Report ReadPublicReport(const json::Value& config_map);
+
+// Adds what a report says. Of what two reports say of the same, the newer one counts: a node moves
+// from one part of ClusterD's to another, and the part that it left may stay as it was.
 void Merge(const Report& report, FaultsByNode& faults);
 
 }  // namespace mindgate::watcher::faults

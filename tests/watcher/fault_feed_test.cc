@@ -1,0 +1,206 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "kube/client_fixture.h"
+#include "kube/fake_api_server.h"
+#include "support/eventually.h"
+#include "support/running_clock.h"
+#include "watcher/faults/feed.h"
+
+// Whose reports of faults count: those of ClusterD, or those of the nodes.
+namespace mindgate::watcher::faults {
+namespace {
+
+using json::Json;
+using mindgate::testing::Eventually;
+namespace resources = kube::resources;
+
+constexpr int64_t kBegin = 1767225600;  // when the clock begins
+
+struct Reporting {
+  mindgate::testing::RunningClock clock;
+  kube::testing::FakeApiServer server{{.clock = &clock}};
+
+  void Put(const std::string& ns, const std::string& name, const char* label, const Json& data) {
+    const std::string text = label;
+    const size_t equals = text.find('=');
+    server.Put(resources::kConfigMaps,
+               {{"metadata",
+                 {{"namespace", ns},
+                  {"name", name},
+                  {"labels", {{text.substr(0, equals), text.substr(equals + 1)}}}}},
+                {"data", data}});
+  }
+  static Json Devices(const std::string& unhealthy, int64_t at) {
+    return {{"DeviceList", {{"huawei.com/Ascend910-Unhealthy", unhealthy}}},
+            {"UpdateTime", kBegin + at}};
+  }
+  // A part of ClusterD's: {node: {unhealthy chips, seconds after the begin}}.
+  void PutPart(const std::string& name,
+               const std::map<std::string, std::pair<std::string, int64_t>>& nodes) {
+    Json all = Json::object();
+    for (const auto& [node, told] : nodes) {
+      all["mindx-dl-deviceinfo-" + node] = Devices(told.first, told.second);
+    }
+    Put("mindx-dl", name, "mx-consumer-volcano=true", {{name, all.dump()}});
+  }
+  void PutEmptyPart(const std::string& name) {
+    Put("mindx-dl", name, "mx-consumer-volcano=true", {{name, ""}});
+  }
+  void PutNode(const std::string& node, const std::string& unhealthy, int64_t at) {
+    Put("kube-system", "mindx-dl-deviceinfo-" + node, "mx-consumer-cim=true",
+        {{"DeviceInfoCfg", Json({{"DeviceInfo", Devices(unhealthy, at)}}).dump()}});
+  }
+  void PutMachine(const std::string& node, const char* status) {
+    Put("mindx-dl", "mindx-dl-nodeinfo-" + node, "mx-consumer-cim=true",
+        {{"NodeInfo", Json({{"NodeInfo", {{"NodeStatus", status}}}}).dump()}});
+  }
+};
+
+struct Following {
+  explicit Following(Reporting& of, Source from = Source::kAuto)
+      : source(from),
+        transport(kube::MakeTransport(kube::testing::AccessTo(of.server.url()), "mindgate/test")),
+        client(*transport, sleeper, {}),
+        feed(client, sleeper, of.clock,
+             {.source = [this] { return source.load(); },
+              .changed = [](const std::vector<std::string>&) {}}) {
+    thread = std::jthread([this](const std::stop_token& stop) { feed.Run(stop); });
+  }
+  // "n0: Ascend910-3; n1: UnHealthy"
+  std::string Faulty() const {
+    std::string text;
+    for (const auto& [node, faults] : *feed.faults()) {
+      if (!text.empty()) text += "; ";
+      text += node + ":";
+      for (const std::string& chip : faults.devices.unhealthy) text += " " + chip;
+      if (faults.IsUnhealthy()) text += " UnHealthy";
+    }
+    return text;
+  }
+  bool Becomes(const std::string& faulty) const {
+    return Eventually([&] { return feed.current() && Faulty() == faulty; });
+  }
+
+  std::atomic<Source> source;
+  std::unique_ptr<kube::Transport> transport;
+  kube::RealSleeper sleeper;
+  kube::Client client;
+  Feed feed;
+  std::jthread thread;
+};
+
+TEST(FaultFeed, ClusterDCountsWhileItSpeaks) {
+  Reporting reporting;
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}, {"n1", {"", 0}}});
+  reporting.PutNode("n1", "Ascend910-5", 1);
+  Following following(reporting);
+  EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+  EXPECT_TRUE(following.feed.by_clusterd());
+  EXPECT_EQ(reporting.server.Count({.target_part = "namespaces/kube-system/configmaps"}), 0u);
+}
+
+TEST(FaultFeed, TheNodesCountWithoutClusterD) {
+  Reporting reporting;
+  reporting.PutNode("n1", "Ascend910-5", 0);
+  reporting.PutMachine("n2", "UnHealthy");
+  Following following(reporting);
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-5; n2: UnHealthy")) << following.Faulty();
+  EXPECT_FALSE(following.feed.by_clusterd());
+  // NodeD deletes its ConfigMap when all is well.
+  reporting.server.Remove(resources::kConfigMaps, "mindx-dl", "mindx-dl-nodeinfo-n2");
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
+}
+
+// Parts without content are what is left of a ClusterD that needed more of them, or that is gone.
+TEST(FaultFeed, EmptyPartsAreNotClusterDSpeaking) {
+  Reporting reporting;
+  reporting.PutEmptyPart("cluster-info-device-0");
+  reporting.PutEmptyPart("cluster-info-node-cm");
+  reporting.PutNode("n1", "Ascend910-5", 0);
+  Following following(reporting);
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
+  EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+  reporting.PutEmptyPart("cluster-info-device-0");
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
+}
+
+// ClusterD crashed: its parts stay as they were, and the device plugins go on.
+TEST(FaultFeed, ClusterDThatIsGoneDoesNotHideWhatTheNodesReport) {
+  Reporting reporting;
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}, {"n1", {"", 0}}});
+  reporting.PutNode("n0", "", 0);
+  reporting.PutNode("n1", "", 0);
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+  reporting.clock.Advance(Feed::kOld + std::chrono::seconds(60));
+  reporting.PutNode("n1", "Ascend910-5", 660);
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
+  EXPECT_FALSE(following.feed.by_clusterd());
+  // It is back.
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"", 661}}, {"n1", {"Ascend910-6", 661}}});
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-6")) << following.Faulty();
+}
+
+// Our clock may be wrong, and the device plugins may be gone as well: ClusterD still knows best.
+TEST(FaultFeed, ReportsThatAreOldEverywhereAreClusterDs) {
+  Reporting reporting;
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
+  reporting.PutNode("n0", "Ascend910-4", 30);
+  reporting.clock.Advance(std::chrono::hours(1));
+  Following following(reporting);
+  ASSERT_TRUE(
+      reporting.server.WaitForRequests({.target_part = "namespaces/kube-system/configmaps"}, 1));
+  EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+}
+
+TEST(FaultFeed, TheOptionDecidesWhoCounts) {
+  Reporting reporting;
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
+  reporting.PutNode("n1", "Ascend910-5", 0);
+  {
+    Following following(reporting, Source::kNodes);
+    EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
+  }
+  reporting.PutEmptyPart("cluster-info-device-0");
+  Following following(reporting, Source::kClusterD);
+  EXPECT_TRUE(following.Becomes("")) << following.Faulty();
+}
+
+// Trap 41: a node moves between parts, and the part that it left may stay as it was.
+TEST(FaultFeed, OfTwoPartsTheNewerOneCounts) {
+  Reporting reporting;
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"", 0}}});
+  reporting.PutPart("cluster-info-device-1", {{"n1", {"Ascend910-3", 0}}});
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-3")) << following.Faulty();
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"", 5}}, {"n1", {"", 5}}});
+  EXPECT_TRUE(following.Becomes("")) << following.Faulty();
+  reporting.PutPart("cluster-info-device-1", {{"n1", {"Ascend910-3", 6}}});
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-3")) << following.Faulty();
+}
+
+// ClusterD adds public faults to its reports; without it they are added here.
+TEST(FaultFeed, PublicFaultsCountWithoutClusterDOnly) {
+  Reporting reporting;
+  const Json fault = {{"faultCode", "220001001"},
+                      {"faultTime", 1767225600000},
+                      {"assertion", "occur"},
+                      {"influence", {{{"nodeName", "n1"}, {"deviceIds", {2}}}}}};
+  reporting.Put("cluster-system", "ccae", "mc-consumer-publicfault=true",
+                {{"PublicFault", Json({{"faults", Json::array({fault})}}).dump()}});
+  reporting.PutNode("n1", "Ascend910-5", 0);
+  Following following(reporting);
+  EXPECT_TRUE(Eventually([&] { return following.Faulty() == "n1: Ascend910-2 Ascend910-5"; }))
+      << following.Faulty();
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
+  EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+}
+
+}  // namespace
+}  // namespace mindgate::watcher::faults

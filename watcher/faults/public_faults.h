@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/value.h"
+#include "watcher/faults/node_faults.h"
+
+namespace mindgate::watcher::faults {
+
+// A fault of chips that a system outside of MindCluster reports.
+struct PublicFault {
+  std::string node;
+  std::vector<int64_t> devices;  // their numbers on the node
+  std::string code;
+  FaultLevel level = FaultLevel::kNotHandle;
+  std::optional<Time> since{};
+  bool operator==(const PublicFault&) const = default;
+};
+
+// A ConfigMap with the label mc-consumer-publicfault=true, in any namespace. ClusterD reads them
+// and adds them to what it reports of the chips; without it they are read here (mind-cluster:
+// component/clusterd/pkg/domain/publicfault).
+inline constexpr std::string_view kPublicSelector = "mc-consumer-publicfault=true";
+inline constexpr std::string_view kPublicKey = "PublicFault";
+// ClusterD takes them from any namespace. Without it only from those in which no tenant writes.
+inline constexpr std::array<std::string_view, 3> kPublicNamespaces = {"mindx-dl", "cluster-system",
+                                                                      "kube-system"};
+
+// What occurs by the message that stands there now. ClusterD remembers messages that were replaced
+// since; who reads ConfigMaps only cannot. "once" is over by itself after 5 s, and not a state.
+// Bounds are those of upstream. What is not understood is added to `problems`, and is no fault.
+std::vector<PublicFault> ReadPublicFaults(const json::Value& message,
+                                          std::vector<std::string>& problems);
+
+// Adds it, for chips of a type: "Ascend910" makes device 3 "Ascend910-3".
+void AddPublicFault(const PublicFault& fault, std::string_view chip_type, DeviceFaults& devices);
+
+}  // namespace mindgate::watcher::faults

@@ -1,0 +1,167 @@
+#include "watcher/faults/told.h"
+
+#include <algorithm>
+
+namespace mindgate::watcher::faults {
+namespace {
+
+// Resources of which a cluster has chips; more are made up.
+constexpr size_t kMaxChipTypes = 8;
+constexpr const char* kDefaultChipType = "Ascend910";
+
+void Later(const std::optional<Time>& time, std::optional<Time>& newest) {
+  if (time && (!newest || *newest < *time)) newest = time;
+}
+
+// Without what changes although nothing happens.
+template <typename Faults>
+void Trim(std::optional<Faults>& faults) {
+  if (!faults) return;
+  faults->updated.reset();
+  if constexpr (requires { faults->chip_type; }) faults->chip_type.clear();
+  if (*faults == Faults()) faults.reset();
+}
+
+// When a part tells of the node; nothing: it does not.
+std::optional<Time> TimeIn(const std::vector<std::pair<std::string, Time>>& times,
+                           const std::string& node) {
+  const auto found =
+      std::lower_bound(times.begin(), times.end(), node,
+                       [](const auto& each, const std::string& name) { return each.first < name; });
+  if (found == times.end() || found->first != node) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
+  std::optional<Report> report =
+      writer == Writer::kPublic ? ReadPublicReport(config_map) : ReadReport(config_map);
+  if (!report) return std::nullopt;
+  Told told;
+  told.speaks = report->speaks;
+  told.problems = std::move(report->problems);
+  for (NodeReport& node : report->nodes) {
+    std::optional<Time> time;
+    if (node.devices) time = node.devices->updated;
+    if (node.switches) Later(node.switches->updated, time);
+    if (writer == Writer::kClusterD && time) told.times.emplace_back(node.node, *time);
+    if (node.machine) Later(node.machine->updated, time);
+    Later(time, told.newest);
+    if (node.devices && told.chip_type.empty()) told.chip_type = node.devices->chip_type;
+    Trim(node.devices);
+    Trim(node.machine);
+    Trim(node.switches);
+    if (node.devices || node.machine || node.switches || !node.added.empty()) {
+      told.nodes.push_back(std::move(node));
+    }
+  }
+  std::sort(told.times.begin(), told.times.end());
+  told.nodes.shrink_to_fit();
+  told.times.shrink_to_fit();
+  return told;
+}
+
+std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_map,
+                                     const Told* told) {
+  std::set<std::string> changed;
+  std::map<std::string_view, const NodeReport*> now;
+  if (told != nullptr) {
+    for (const NodeReport& node : told->nodes) now[node.node] = &node;
+  }
+  std::set<std::string>& before = of_config_map_[config_map];
+  for (const std::string& node : before) {
+    if (now.contains(node)) continue;
+    const auto found = nodes_.find(node);
+    found->second.erase(config_map);
+    if (found->second.empty()) nodes_.erase(found);
+    changed.insert(node);
+  }
+  before.clear();
+  for (const auto& [name, report] : now) {
+    const std::string node(name);
+    before.insert(node);
+    auto& reports = nodes_[node];
+    const auto [place, is_new] = reports.try_emplace(config_map, OfNode{writer, *report});
+    if (!is_new && place->second.report == *report) continue;
+    place->second.report = *report;
+    changed.insert(node);
+  }
+  if (before.empty()) of_config_map_.erase(config_map);
+  if (writer == Writer::kNodes && told != nullptr) {
+    Later(told->newest, nodes_newest_);
+    if (!told->chip_type.empty() && chip_types_.size() < kMaxChipTypes &&
+        chip_types_.insert(told->chip_type).second) {
+      for (const std::string& node : nodes()) changed.insert(node);
+    }
+  }
+  if (writer != Writer::kClusterD) return changed;
+  if (told == nullptr) {
+    parts_.erase(config_map);
+  } else {
+    parts_[config_map] = {config_map.substr(0, config_map.rfind('-') + 1), told->times,
+                          told->newest, told->speaks};
+  }
+  // Nodes that another part tells of as well may have moved, to this part or from it.
+  if (parts_.size() > 1) {
+    for (const auto& [name, report] : now) changed.emplace(name);
+    for (const auto& [node, reports] : nodes_) {
+      const bool elsewhere = std::any_of(reports.begin(), reports.end(), [&](const auto& each) {
+        return each.second.writer == Writer::kClusterD && each.first != config_map;
+      });
+      if (elsewhere && (told == nullptr || TimeIn(told->times, node))) changed.insert(node);
+    }
+  }
+  return changed;
+}
+
+std::set<std::string> ToldByAll::nodes() const {
+  std::set<std::string> names;
+  for (const auto& [node, reports] : nodes_) names.insert(node);
+  return names;
+}
+
+// Another part of the same kind is newer: also one that says that the node is healthy.
+bool ToldByAll::IsOutdated(const std::string& config_map, const std::string& node) const {
+  const auto own = parts_.find(config_map);
+  if (own == parts_.end()) return false;
+  const auto time = TimeIn(own->second.times, node);
+  if (!time) return false;
+  return std::any_of(parts_.begin(), parts_.end(), [&](const auto& part) {
+    if (part.second.kind != own->second.kind) return false;
+    const auto other = TimeIn(part.second.times, node);
+    return other && *time < *other;
+  });
+}
+
+NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
+  FaultsByNode faults;
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return {};
+  for (const auto& [config_map, each] : found->second) {
+    const bool counts = each.writer == Writer::kClusterD ? counting.clusterd : counting.nodes;
+    if (counts && !IsOutdated(config_map, node)) Merge({.nodes = {each.report}}, faults);
+  }
+  NodeFaults merged = std::move(faults[node]);
+  if (!counting.nodes) return merged;
+  for (const auto& [config_map, each] : found->second) {
+    for (const PublicFault& fault : each.report.added) {
+      if (chip_types_.empty()) AddPublicFault(fault, kDefaultChipType, merged.devices);
+      for (const std::string& type : chip_types_) AddPublicFault(fault, type, merged.devices);
+    }
+  }
+  return merged;
+}
+
+bool ToldByAll::clusterd_speaks() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const auto& part) { return part.second.speaks; });
+}
+
+std::optional<Time> ToldByAll::clusterd_newest() const {
+  std::optional<Time> newest;
+  for (const auto& [config_map, part] : parts_) Later(part.newest, newest);
+  return newest;
+}
+
+}  // namespace mindgate::watcher::faults
