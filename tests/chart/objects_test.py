@@ -71,6 +71,11 @@ OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED]
 RESTARTS = [
     rule("", "namespaces", "get"),
     rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"]),
+    rule("apps", "deployments replicasets statefulsets", "get"),
+    rule("batch.volcano.sh", "jobs", "get"),
+    rule("leaderworkerset.x-k8s.io", "leaderworkersets", "get"),
+    rule("mindxdl.gitee.com", "ascendjobs", "get"),
+    rule("orchestration.aibrix.ai", "podsets rolesets stormservices", "get"),
 ]
 
 
@@ -210,7 +215,9 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         },
         [
             rule("", "pods", "get list watch patch delete"),
-            *OBSERVE[1:],
+            OBSERVE[1],
+            rule("", "nodes", "list watch get"),
+            QUEUED,
             *RESTARTS,
             EVENTS,
         ],

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
@@ -17,9 +19,12 @@
 namespace mindgate::watcher::rescheduling {
 
 using json::Json;
-using Names = std::set<std::string>;
+using PodNames = std::set<std::string>;
 
 inline constexpr const char* kNs = "serving";
+inline const Json kForceLabel = {{"fault-scheduling", "force"}};
+inline const Json kPodLabels = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
+inline const kube::testing::When kDeletes = {.method = "DELETE", .target_part = "/pods/"};
 
 // Four nodes, and jobs of pods. The test is scheduler, kubelet and owner.
 struct Cluster {
@@ -98,8 +103,8 @@ struct Cluster {
   }
 
   Json Pod(const std::string& name) const { return server.Find(kube::resources::kPods, kNs, name); }
-  Names Pods(const std::string& group, int of = 4) const {
-    Names names;
+  PodNames Pods(const std::string& group, int of = 4) const {
+    PodNames names;
     for (int i = 0; i < of; ++i) {
       const std::string name = group + "-" + std::to_string(i);
       if (!Pod(name).is_null()) names.insert(name);
@@ -161,6 +166,22 @@ struct Replica {
       return std::find(told.begin(), told.end(), what) != told.end();
     });
   }
+  // How many lines of the log have the text.
+  size_t Logged(const std::string& text) const {
+    const MutexLock lock(mutex);
+    return static_cast<size_t>(std::count_if(
+        lines.begin(), lines.end(),
+        [&](const std::string& line) { return line.find(text) != std::string::npos; }));
+  }
+  // By the metric: too many nodes are faulty.
+  bool IsStopped() const {
+    std::vector<prometheus::MetricFamily> families;
+    controller.AddMetrics(families);
+    return std::any_of(families.begin(), families.end(), [](const auto& family) {
+      return family.name == "mindgate_rescheduling_stopped" &&
+             family.metric.front().gauge.value == 1;
+    });
+  }
   std::string LastReason(const std::string& group) const {
     std::string reason;
     for (const auto& entry : decisions.entries()) {
@@ -178,8 +199,13 @@ struct Replica {
   kube::RealSleeper sleeper;
   kube::Client client;
   kube::Client writer;
-  log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
-                     [](std::string_view) {}};
+  mutable Mutex mutex;
+  std::vector<std::string> lines GUARDED_BY(mutex);  // of the log
+  log::Logger logger{log::Format::kText, log::Level::kWarning, cluster.clock,
+                     [this](std::string_view line) {
+                       const MutexLock lock(mutex);
+                       lines.emplace_back(line);
+                     }};
   kube::Recorder recorder{
       client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   DecisionLog decisions{cluster.clock, logger, recorder};

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "base/thread.h"
 #include "json/decode.h"
-#include "json/text_at.h"
 #include "schemas/names.h"
+#include "watcher/rescheduling/brakes.h"
+#include "watcher/rescheduling/fresh_look.h"
+#include "watcher/rescheduling/in_parallel.h"
 #include "watcher/rescheduling/plugin_records.h"
 #include "watcher/rescheduling/pod.h"
 
@@ -21,23 +21,8 @@ using json::Json;
 using schemas::ReschedulingMode;
 namespace resources = kube::resources;
 
-// Pods of one job at a time: what the plugin does in batches of 200.
-constexpr size_t kAtOnce = 8;
 // When a look at what keeps a job from being restarted comes again.
 constexpr std::chrono::seconds kLookAgain{30};
-
-// Calls `work` for each of `count` in a few threads, in order.
-void InParallel(size_t count, const std::function<void(size_t)>& work) {
-  std::atomic<size_t> next = 0;
-  const auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::jthread> threads;
-  for (size_t i = 1; i < std::min(count, kAtOnce); ++i) {
-    threads.push_back(StartThread("rescheduling-call", run));
-  }
-  run();
-}
 
 const char* DoneName(Step step) {
   switch (step) {
@@ -56,19 +41,22 @@ const char* DoneName(Step step) {
 
 struct Reconciler::Run {
   Run(Reconciler& of, const JobKey& job_key, const Inputs& given, const Term& term)
-      : key(job_key), inputs(given), client(of.writer_, term) {}
+      : key(job_key), inputs(given), client(of.writer_, term), not_ready(given.not_ready) {}
 
   const JobKey& key;
   const Inputs& inputs;
   LeaderClient client;
+  std::set<std::string, std::less<>> not_ready;
   schemas::Rescheduling settings{};
   Time now{};
   Job job{};
   Decision decision{};
   std::optional<Clock::Instant> again{};
   bool failed = false;
+  bool taken = false;           // of the budget
+  std::string records_fault{};  // why it is not known whether Volcano acted
 
-  Hardware hardware() const { return {*inputs.faults, inputs.not_ready}; }
+  Hardware hardware() const { return {*inputs.faults, not_ready}; }
 };
 
 Reconciler::Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger,
@@ -84,6 +72,12 @@ Reconciler::Reconciler(kube::Client& writer, const Clock& clock, log::Logger& lo
 bool Reconciler::enforced(const schemas::Rescheduling& settings) const {
   return !options_.dry_run && (settings.mode == ReschedulingMode::kTakeover ||
                                settings.mode == ReschedulingMode::kEnforce);
+}
+
+void Reconciler::Keep(const std::function<bool(const JobKey&)>& exists) {
+  store_.Keep(exists);
+  const MutexLock lock(mutex_);
+  std::erase_if(said_, [&](const auto& said) { return !exists(said.first); });
 }
 
 void Reconciler::Forget(const JobKey& key) {
@@ -108,7 +102,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   run.now = clock_.WallNow();
   const bool enforces = enforced(run.settings);
   if (enforces) {
-    if (const auto loaded = store_.Load(run.client); !loaded) {
+    // Of jobs that went while nobody led nothing is kept.
+    if (const auto loaded = store_.Load(run.client, options_.exists); !loaded) {
       logger_.Warning("what was restarted before cannot be read: nothing is restarted until it is",
                       {{"fault", loaded.error().message}});
       return {.failed = true};
@@ -157,31 +152,41 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     stay();
     return result;
   }
-  if (run.decision.begins) {
-    std::string why_not = WhyNot(run);
-    if (!why_not.empty()) {
-      TellOnce(run, false, run.decision.why + "; it waits, because " + why_not);
-      stay();
-      requeue_at(run.now + kLookAgain);
-      if (run.again) {
-        const auto pause = *run.again - clock_.Now();
-        result.requeue_after = std::min(*result.requeue_after, pause);
-      }
-      result.failed = run.failed;
-      return result;
+  const auto wait = [&](const std::string& why_not) {
+    TellOnce(run, false, run.decision.why + "; it waits, because " + why_not);
+    stay();
+    requeue_at(run.now + kLookAgain);
+    if (run.again) {
+      const auto pause = *run.again - clock_.Now();
+      result.requeue_after = std::min(*result.requeue_after, pause);
     }
-    if (const auto changed = FreshLook(run)) {
-      logger_.Info("a job is not restarted: it has changed meanwhile",
-                   {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"what", *changed}});
-      stay();
-      requeue_at(run.now + std::chrono::seconds(1));
-      result.failed = run.failed;
-      return result;
-    }
+    result.failed = run.failed;
+    return result;
+  };
+  // Also of a step that only goes on with what was begun: minutes may lie between two of them.
+  if (const std::string why_not = WhyNot(run); !why_not.empty()) return wait(why_not);
+  FreshLook look = LookAgain(run.client, key, run.job, run.decision, run.hardware());
+  run.failed = look.failed;
+  if (!look.held.empty()) return wait(look.held);
+  if (look.changed.empty()) {
+    run.job = std::move(look.job);
+    run.not_ready = std::move(look.not_ready);
+    decide();
+    if (run.decision.tasks.empty()) look.changed = "there is nothing to be done by now";
   }
+  if (!look.changed.empty()) {
+    logger_.Info("a job is not restarted: it has changed meanwhile",
+                 {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"what", look.changed}});
+    stay();
+    requeue_at(run.now + kLookAgain);  // in case that no watch tells of it
+    result.failed = run.failed;
+    return result;
+  }
+  if (const std::string why_not = TakeBudget(run); !why_not.empty()) return wait(why_not);
   if (const auto saved = store_.Save(run.client, key, run.decision.next); !saved) {
     // Nothing was done: as if it had not been decided.
     store_.Set(key, before);
+    if (run.taken) budget_.GiveBack(key.ns);
     if (saved.error().reason != kube::Reason::kStopped) {
       logger_.Warning(
           "a job is not restarted: what is to be done cannot be written down",
@@ -196,84 +201,50 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
 
 // --- before anything is done ---------------------------------------------------------------------
 
-// Why a restart may not begin now; empty: it may.
+// Why nothing may be done now; empty: it may.
 std::string Reconciler::WhyNot(Run& run) {
-  if (!run.inputs.stopped.empty()) return run.inputs.stopped;
-  const auto says = [&](const kube::Resource& resource, const std::string& ns,
-                        const std::string& name, std::string& fault) -> std::optional<Json> {
-    auto answer = run.client.Get(resource, ns, name);
-    if (answer) return *std::move(answer);
-    if (answer.error().reason == kube::Reason::kNotFound) return Json::object();
+  if (!run.records_fault.empty()) {
     run.failed = true;
-    fault = std::string(resource.kind) + " " + name + " cannot be read: " + answer.error().message;
-    return std::nullopt;
-  };
-  std::string fault;
-  const auto ns = says(resources::kNamespaces, "", run.key.ns, fault);
-  if (!ns) return fault;
-  const json::Document document(*ns);
-  if (IsDisabled(MetadataOf(json::Find(document.root(), "metadata")))) {
-    return "mindgate.io/rescheduling is disabled on namespace " + run.key.ns;
+    return run.records_fault;
   }
-  if (!options_.ns.empty() && !options_.lease.empty()) {
-    const auto lease = says(resources::kLeases, options_.ns, options_.lease, fault);
-    if (!lease) return fault;
-    if (json::TextAt(*lease, {"metadata", "annotations", schemas::kPauseRescheduling}) == "true") {
-      return "Lease " + options_.ns + "/" + options_.lease + " has the annotation " +
-             std::string(schemas::kPauseRescheduling);
-    }
+  if (!run.inputs.stopped.empty()) return run.inputs.stopped;
+  if (run.decision.begins) {
+    // Asked before anything is read: of a thousand jobs that wait, each one looks when it may act.
+    run.again = budget_.Ask(run.key.ns, run.settings.restarts_per_minute, clock_.Now());
+    if (run.again) return BudgetIsUsedUp(run);
   }
+  Brake brake = ExcludedBy(run.client, run.key.ns);
+  if (brake.why.empty()) brake = PausedBy(run.client, options_.ns, options_.lease);
+  run.failed = brake.unreadable;
+  return brake.why;
+}
+
+// Likewise, last of all, so that what is not done costs nothing.
+std::string Reconciler::TakeBudget(Run& run) {
+  if (!run.decision.begins) return "";
   run.again = budget_.Take(run.key.ns, run.settings.restarts_per_minute, clock_.Now());
-  if (run.again) {
-    return "the share of namespace " + run.key.ns + " in restartsPerMinute (" +
-           std::to_string(run.settings.restarts_per_minute) + ") is used up";
-  }
-  return "";
+  run.taken = !run.again;
+  return run.again ? BudgetIsUsedUp(run) : "";
+}
+
+std::string Reconciler::BudgetIsUsedUp(const Run& run) {
+  return "the share of namespace " + run.key.ns + " in restartsPerMinute (" +
+         std::to_string(run.settings.restarts_per_minute) + ") is used up";
 }
 
 std::optional<Time> Reconciler::RestartedByOther(Run& run) {
   const auto records = run.client.Get(resources::kConfigMaps, std::string(kRecordsNamespace),
                                       std::string(kRecordsName));
-  if (!records) return std::nullopt;
+  if (!records) {
+    // There are none before the plugin restarts the first job.
+    if (records.error().reason == kube::Reason::kNotFound) return std::nullopt;
+    run.records_fault =
+        "ConfigMap " + std::string(kRecordsNamespace) + "/" + std::string(kRecordsName) +
+        ", which tells what Volcano restarted, cannot be read: " + records.error().message;
+    return std::nullopt;
+  }
   const json::Document document(*records);
   return LastRestart(document.root(), run.key);
-}
-
-// What is no longer as it was decided about; nothing: it is.
-std::optional<std::string> Reconciler::FreshLook(Run& run) {
-  const auto group = run.client.Get(resources::kPodGroups, run.key.ns, run.key.pod_group);
-  if (!group) {
-    run.failed = group.error().reason != kube::Reason::kNotFound;
-    return "its PodGroup cannot be read: " + group.error().message;
-  }
-  const json::Document group_now(*group);
-  const PodGroupState state = PodGroupOf(group_now.root());
-  if (state.uid != run.job.uid) return "its PodGroup is another one";
-  if (IsDisabled(state.metadata)) return "mindgate.io/rescheduling is disabled on its PodGroup";
-  std::vector<size_t> faulty;
-  for (const size_t i : run.decision.tasks) {
-    if (run.decision.types[i] != FaultType::kHealthy) faulty.push_back(i);
-  }
-  if (faulty.empty()) return std::nullopt;  // it is the wider scope's turn
-  std::atomic<bool> confirmed = false;
-  std::atomic<bool> failed = false;
-  InParallel(faulty.size(), [&](size_t i) {
-    const Task& task = run.job.tasks[faulty[i]];
-    const auto answer = run.client.Get(resources::kPods, run.key.ns, task.pod);
-    if (!answer) {
-      if (answer.error().reason != kube::Reason::kNotFound) failed = true;
-      return;
-    }
-    const json::Document document(*answer);
-    const PodPtr now = PodReader().Read(document.root());
-    if (now == nullptr || now->uid != task.uid) return;
-    if (Classify(now->ToTask(), run.job.policy, run.hardware()) != FaultType::kHealthy) {
-      confirmed = true;
-    }
-  });
-  if (confirmed) return std::nullopt;
-  run.failed = failed;
-  return failed ? "its faulty pods cannot be read" : "none of its pods is faulty any more";
 }
 
 // --- what is done --------------------------------------------------------------------------------
@@ -301,6 +272,11 @@ bool Reconciler::CarryOut(Run& run) {
     if (outcomes[i] == Done::kYes) run.decision.tasks.push_back(tasks[i]);
   }
   if (!run.decision.tasks.empty()) Tell(run, true, run.decision.why);
+  // Somebody else was faster with all of them.
+  if (run.taken && std::all_of(outcomes.begin(), outcomes.end(),
+                               [](Done done) { return done == Done::kMoot; })) {
+    budget_.GiveBack(run.key.ns);
+  }
   if (run.decision.begins) {
     const MutexLock lock(mutex_);
     ++counts_.restarts;

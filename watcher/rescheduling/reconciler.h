@@ -28,10 +28,11 @@ namespace mindgate::watcher::rescheduling {
 // pods, or marks them for a platform that does. `mindgate watch` and `mindgate simulate` run the
 // same one.
 //
-// Before a restart begins, it looks at the faulty pods again, at the PodGroup, at the namespace and
-// at its Lease; asks the disruption budget; and writes down what it is about to do. Each call names
-// the pod's uid, so that no other pod is met, and one that is repeated is harmless. Safe from many
-// threads, one at a time to a job.
+// Before each step it looks at its Lease, the namespace, the PodGroup and its owners, the faulty
+// pods and their nodes again, and decides about what it finds; asks the disruption budget when a
+// restart begins; and writes down what it is about to do. Each call names the pod's uid, so that no
+// other pod is met, and one that is repeated is harmless. Safe from many threads, one at a time to
+// a job.
 class Reconciler {
  public:
   struct Options {
@@ -42,6 +43,8 @@ class Reconciler {
     std::string ns{};
     std::string lease{};
     std::string state = "mindgate-rescheduling";
+    // What a leader before kept of jobs that this denies is forgotten; null: of none.
+    std::function<bool(const JobKey&)> exists{};
   };
 
   // What it is told at the moment of a decision.
@@ -68,7 +71,7 @@ class Reconciler {
   // Another leader may act: what was remembered may no longer be true.
   void Forget(const JobKey& key);
   // Of jobs that `exists` denies nothing is remembered.
-  void Keep(const std::function<bool(const JobKey&)>& exists) { store_.Keep(exists); }
+  void Keep(const std::function<bool(const JobKey&)>& exists);
 
   Counts counts() const;
 
@@ -82,7 +85,8 @@ class Reconciler {
 
   bool enforced(const schemas::Rescheduling& settings) const;
   std::string WhyNot(Run& run);
-  std::optional<std::string> FreshLook(Run& run);
+  std::string TakeBudget(Run& run);
+  static std::string BudgetIsUsedUp(const Run& run);
   std::optional<Time> RestartedByOther(Run& run);
   bool CarryOut(Run& run);
   Done Act(Run& run, size_t task);

@@ -1,16 +1,92 @@
 #include "watcher/rescheduling/state_store.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
+#include <set>
+#include <vector>
 
 #include "json/decode.h"
 #include "json/text_at.h"
 
 namespace mindgate::watcher::rescheduling {
+namespace {
 
 using json::Json;
 
-kube::Answer<void> StateStore::Load(LeaderClient& client) {
+constexpr std::string_view kBegin = R"({"jobs":[)";
+constexpr std::string_view kEnd = "]}";
+
+// Empty: nothing of it would be missed.
+std::string TextOf(const JobKey& job, const JobState& state) {
+  const Json encoded = Encode({{job, state}}, 1);
+  return encoded["jobs"].empty() ? "" : encoded["jobs"][0].dump();
+}
+
+std::string BoundedTextOf(const JobKey& job, const JobState& state) {
+  std::string text = TextOf(job, state);
+  if (text.size() <= StateStore::kMaxJobBytes) return text;
+  JobState shorter = state;
+  if (shorter.restart) {
+    shorter.restart->targets.clear();
+    shorter.restart->super_pods.clear();
+  }
+  text = TextOf(job, shorter);
+  return text.size() <= StateStore::kMaxJobBytes ? text : "";
+}
+
+}  // namespace
+
+void StateStore::Put(const JobKey& job, JobState state) {
+  const Time restarted = state.restarted.value_or(Time{});
+  std::string text = ns_.empty() || state.IsEmpty() ? "" : BoundedTextOf(job, state);
+  const auto entry = entries_.find(job);
+  if (text != (entry == entries_.end() ? std::string_view() : entry->second.text)) {
+    ++version_;
+    if (text.empty()) {
+      entries_.erase(entry);
+    } else {
+      entries_.insert_or_assign(job, Entry{restarted, std::move(text)});
+    }
+  }
+  if (state.IsEmpty() && state.seen.empty()) {
+    states_.erase(job);
+  } else {
+    states_.insert_or_assign(job, std::move(state));
+  }
+}
+
+void StateStore::Drop(const JobKey& job) {
+  states_.erase(job);
+  if (entries_.erase(job) > 0) ++version_;
+}
+
+// By namespace and name, as Encode writes them.
+std::string StateStore::Text() const {
+  size_t size = kBegin.size() + kEnd.size();
+  std::vector<std::pair<Time, const JobKey*>> oldest;
+  for (const auto& [job, entry] : entries_) {
+    size += entry.text.size() + 1;
+    oldest.emplace_back(entry.restarted, &job);
+  }
+  std::set<const JobKey*> left_out;
+  if (size > kMaxBytes) {
+    std::sort(oldest.begin(), oldest.end());
+    for (const auto& [restarted, job] : oldest) {
+      if (size <= kMaxBytes) break;
+      size -= entries_.at(*job).text.size() + 1;
+      left_out.insert(job);
+    }
+  }
+  std::string text(kBegin);
+  for (const auto& [job, entry] : entries_) {
+    if (left_out.contains(&job)) continue;
+    if (text.size() > kBegin.size()) text += ',';
+    text += entry.text;
+  }
+  return text.append(kEnd);
+}
+
+kube::Answer<void> StateStore::Load(LeaderClient& client, const Exists& exists) {
   const Time term = client.term().since();
   {
     const MutexLock lock(mutex_);
@@ -22,19 +98,25 @@ kube::Answer<void> StateStore::Load(LeaderClient& client) {
     if (loaded_ == term) return {};
   }
   JobStates states;
-  std::string text;
   if (!ns_.empty()) {
     const auto answer = client.Get(kube::resources::kConfigMaps, ns_, name_);
     if (!answer && answer.error().reason != kube::Reason::kNotFound) {
       return tl::make_unexpected(answer.error());
     }
-    if (answer) text = json::TextAt(*answer, {"data", kKey});
+    const std::string text = answer ? json::TextAt(*answer, {"data", kKey}) : "";
     // What is broken is begun anew: budgets are refilled, as they are when Volcano restarts.
     if (const auto document = json::Document::Decode(text)) states = Decode(document->root());
   }
+  std::vector<JobKey> gone;
+  for (const auto& [job, state] : states) {
+    if (exists && !exists(job)) gone.push_back(job);
+  }
   const MutexLock lock(mutex_);
-  states_ = std::move(states);
-  written_ = std::move(text);
+  states_.clear();
+  entries_.clear();
+  for (auto& [job, state] : states) Put(job, std::move(state));
+  written_ = version_;
+  for (const JobKey& job : gone) Drop(job);
   loaded_ = term;
   return {};
 }
@@ -47,23 +129,23 @@ JobState StateStore::Get(const JobKey& job) const {
 
 void StateStore::Set(const JobKey& job, JobState state) {
   const MutexLock lock(mutex_);
-  if (state.IsEmpty() && state.seen.empty()) {
-    states_.erase(job);
-  } else {
-    states_[job] = std::move(state);
-  }
+  Put(job, std::move(state));
 }
 
 kube::Answer<void> StateStore::Save(LeaderClient& client, const JobKey& job, JobState state) {
-  Set(job, std::move(state));
-  if (ns_.empty()) return {};
-  const MutexLock one_at_a_time(writing_);
-  std::string text;
   {
     const MutexLock lock(mutex_);
-    const Json encoded = Encode(states_, kMaxJobs);
-    text = encoded.dump();
-    if (text == written_ || (written_.empty() && encoded["jobs"].empty())) return {};
+    Put(job, std::move(state));
+    if (written_ == version_ || ns_.empty()) return {};
+  }
+  const MutexLock one_at_a_time(writing_);
+  std::string text;
+  uint64_t version = 0;
+  {
+    const MutexLock lock(mutex_);
+    if (written_ == version_) return {};  // somebody else's write had it
+    text = Text();
+    version = version_;
   }
   const Json object = {{"apiVersion", "v1"},
                        {"kind", "ConfigMap"},
@@ -73,13 +155,17 @@ kube::Answer<void> StateStore::Save(LeaderClient& client, const JobKey& job, Job
                                    {.field_manager = "mindgate-rescheduling"});
   if (!answer) return tl::make_unexpected(answer.error());
   const MutexLock lock(mutex_);
-  written_ = std::move(text);
+  written_ = std::max(written_, version);
   return {};
 }
 
-void StateStore::Keep(const std::function<bool(const JobKey&)>& exists) {
+void StateStore::Keep(const Exists& exists) {
   const MutexLock lock(mutex_);
-  std::erase_if(states_, [&](const auto& entry) { return !exists(entry.first); });
+  std::vector<JobKey> gone;
+  for (const auto& [job, state] : states_) {
+    if (!exists(job)) gone.push_back(job);
+  }
+  for (const JobKey& job : gone) Drop(job);
 }
 
 }  // namespace mindgate::watcher::rescheduling

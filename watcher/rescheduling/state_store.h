@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/mutex.h"
 #include "watcher/frame/leader_client.h"
@@ -15,14 +17,22 @@ namespace mindgate::watcher::rescheduling {
 class StateStore {
  public:
   static constexpr std::string_view kKey = "state.json";
-  // 400 bytes each at most but for super pods: well below the 1 MiB that a ConfigMap may have.
-  static constexpr size_t kMaxJobs = 2000;
+  // A ConfigMap may have 1 MiB. Of what is more, those jobs are left out that were restarted
+  // longest ago: their retries are given again, as they are by the plugin whenever Volcano
+  // restarts.
+  static constexpr size_t kMaxBytes = 900UL * 1024;
+  // Of one job. Beyond, its pods and super pods are left out: the next leader finds those that are
+  // still faulty again.
+  static constexpr size_t kMaxJobBytes = 64UL * 1024;
+
+  using Exists = std::function<bool(const JobKey&)>;
 
   // Of the ConfigMap. Without a namespace nothing outlives the program.
   StateStore(std::string ns, std::string name) : ns_(std::move(ns)), name_(std::move(name)) {}
 
-  // Reads what the leader before left, once in each term. Nothing may be decided before.
-  kube::Answer<void> Load(LeaderClient& client);
+  // Reads what the leader before left, once in each term, but for jobs that `exists` denies (null:
+  // of none). Nothing may be decided before.
+  kube::Answer<void> Load(LeaderClient& client, const Exists& exists = {});
 
   JobState Get(const JobKey& job) const;
   // In memory only.
@@ -31,16 +41,28 @@ class StateStore {
   // kept there would not change.
   kube::Answer<void> Save(LeaderClient& client, const JobKey& job, JobState state);
   // Of all that `exists` denies. What is kept for the next leader goes with the next Save.
-  void Keep(const std::function<bool(const JobKey&)>& exists);
+  void Keep(const Exists& exists);
 
  private:
+  // What of a job is for the next leader.
+  struct Entry {
+    Time restarted{};
+    std::string text;
+  };
+
+  void Put(const JobKey& job, JobState state) REQUIRES(mutex_);
+  void Drop(const JobKey& job) REQUIRES(mutex_);
+  std::string Text() const REQUIRES(mutex_);
+
   const std::string ns_;
   const std::string name_;
   Mutex writing_;  // one write at a time; before `mutex_`
   mutable Mutex mutex_;
   JobStates states_ GUARDED_BY(mutex_);
+  std::map<JobKey, Entry> entries_ GUARDED_BY(mutex_);
   std::optional<Time> loaded_ GUARDED_BY(mutex_);  // for the term that began then
-  std::string written_ GUARDED_BY(mutex_);
+  uint64_t version_ GUARDED_BY(mutex_) = 0;        // of `entries_`
+  uint64_t written_ GUARDED_BY(mutex_) = 0;        // the version that the ConfigMap has
 };
 
 }  // namespace mindgate::watcher::rescheduling

@@ -1,0 +1,125 @@
+#include "watcher/rescheduling/brakes.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "json/decode.h"
+#include "json/text_at.h"
+#include "schemas/names.h"
+#include "watcher/rescheduling/pod.h"
+
+namespace mindgate::watcher::rescheduling {
+namespace {
+
+using json::Value;
+namespace resources = kube::resources;
+
+// Pod, PodSet, RoleSet, StormService: no chain of owners that is known is longer.
+constexpr int kMostOwners = 4;
+
+// The kinds of owners that watcher-rbac.yaml grants.
+struct OwnerKind {
+  std::string_view group;
+  std::string_view kind;
+  const char* plural;
+};
+constexpr std::array<OwnerKind, 10> kOwnerKinds = {{
+    {"", "Pod", "pods"},
+    {"apps", "Deployment", "deployments"},
+    {"apps", "ReplicaSet", "replicasets"},
+    {"apps", "StatefulSet", "statefulsets"},
+    {"batch.volcano.sh", "Job", "jobs"},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", "leaderworkersets"},
+    {"mindxdl.gitee.com", "AscendJob", "ascendjobs"},
+    {"orchestration.aibrix.ai", "PodSet", "podsets"},
+    {"orchestration.aibrix.ai", "RoleSet", "rolesets"},
+    {"orchestration.aibrix.ai", "StormService", "stormservices"},
+}};
+
+struct OwnerRef {
+  kube::Resource resource;
+  std::string name;
+  std::string uid;
+};
+
+// The controller of the object, where it may be read.
+std::optional<OwnerRef> ControllerOf(const Value& object) {
+  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
+  if (!json::IsArray(owners)) return std::nullopt;
+  for (const Value& owner : *owners) {
+    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
+    const std::string api = json::TextAt(owner, {"apiVersion"});
+    const size_t slash = api.find('/');
+    const std::string group = slash == std::string::npos ? "" : api.substr(0, slash);
+    const std::string version = slash == std::string::npos ? api : api.substr(slash + 1);
+    const std::string kind = json::TextAt(owner, {"kind"});
+    for (const OwnerKind& known : kOwnerKinds) {
+      if (known.group != group || known.kind != kind) continue;
+      return OwnerRef{{group, version, known.plural, kind, true},
+                      json::TextAt(owner, {"name"}),
+                      json::TextAt(owner, {"uid"})};
+    }
+  }
+  return std::nullopt;
+}
+
+Brake Unreadable(const kube::Resource& resource, const std::string& name,
+                 const kube::Fault& fault) {
+  return {.why = resource.kind + " " + name + " cannot be read: " + fault.message,
+          .unreadable = true};
+}
+
+bool SaysDisabled(const Value& object) {
+  return IsDisabled(MetadataOf(json::Find(object, "metadata")));
+}
+
+}  // namespace
+
+Brake PausedBy(LeaderClient& client, const std::string& ns, const std::string& lease) {
+  if (ns.empty() || lease.empty()) return {};
+  const auto answer = client.Get(resources::kLeases, ns, lease);
+  if (!answer) {
+    if (answer.error().reason == kube::Reason::kNotFound) return {};
+    return Unreadable(resources::kLeases, ns + "/" + lease, answer.error());
+  }
+  if (json::TextAt(*answer, {"metadata", "annotations", schemas::kPauseRescheduling}) != "true") {
+    return {};
+  }
+  return {.why = "Lease " + ns + "/" + lease + " has the annotation " +
+                 std::string(schemas::kPauseRescheduling)};
+}
+
+Brake ExcludedBy(LeaderClient& client, const std::string& ns) {
+  const auto answer = client.Get(resources::kNamespaces, "", ns);
+  if (!answer) {
+    if (answer.error().reason == kube::Reason::kNotFound) return {};
+    return Unreadable(resources::kNamespaces, ns, answer.error());
+  }
+  if (!SaysDisabled(json::Document(*answer).root())) return {};
+  return {.why = "mindgate.io/rescheduling is disabled on namespace " + ns};
+}
+
+Brake DisabledByOwner(LeaderClient& client, const Value& object, const std::string& ns) {
+  auto owner = ControllerOf(object);
+  for (int i = 0; owner && i < kMostOwners; ++i) {
+    const auto answer = client.Get(owner->resource, ns, owner->name);
+    if (!answer) {
+      const kube::Reason reason = answer.error().reason;
+      if (reason == kube::Reason::kNotFound || reason == kube::Reason::kForbidden) return {};
+      return Unreadable(owner->resource, ns + "/" + owner->name, answer.error());
+    }
+    const json::Document document(*answer);
+    // Another one of its name is not the owner.
+    if (json::TextAt(document.root(), {"metadata", "uid"}) != owner->uid) return {};
+    if (SaysDisabled(document.root())) {
+      return {.why = "mindgate.io/rescheduling is disabled on " + owner->resource.kind + " " +
+                     owner->name};
+    }
+    owner = ControllerOf(document.root());
+  }
+  return {};
+}
+
+}  // namespace mindgate::watcher::rescheduling

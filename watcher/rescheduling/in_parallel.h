@@ -1,0 +1,30 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "base/thread.h"
+
+namespace mindgate::watcher::rescheduling {
+
+// Pods of one job at a time: what the plugin does in batches of 200.
+inline constexpr size_t kAtOnce = 8;
+
+// Calls `work` for each of `count` in a few threads, in order.
+inline void InParallel(size_t count, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < std::min(count, kAtOnce); ++i) {
+    threads.push_back(StartThread("rescheduling-call", run));
+  }
+  run();
+}
+
+}  // namespace mindgate::watcher::rescheduling
