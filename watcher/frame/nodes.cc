@@ -86,7 +86,9 @@ void NodeInformer::Note(const std::string& node, const State* before, const Stat
     nodes_ -= before != nullptr;
   }
   if (was_usable != is_usable && options_.changed) options_.changed();
-  if (was_ready != is_ready && options_.readiness_changed) options_.readiness_changed(node);
+  const bool came_or_went = (before == nullptr) != (after == nullptr);
+  if ((was_ready != is_ready || came_or_went) && options_.readiness_changed)
+    options_.readiness_changed(node);
 }
 
 NodeInformer::Names NodeInformer::unusable() const {
@@ -102,6 +104,11 @@ NodeInformer::Names NodeInformer::not_ready() const {
 NodeInformer::Names NodeInformer::isolated() const {
   const MutexLock lock(mutex_);
   return isolated_;
+}
+
+bool NodeInformer::Exists(std::string_view node) const {
+  return informer_.objects()->Find(kube::Collection<State>::KeyOf("", std::string(node))) !=
+         nullptr;
 }
 
 bool NodeInformer::IsReady(std::string_view node) const {

@@ -45,6 +45,7 @@ class NodeInformer {
   // From any thread.
   // Not Ready, cordoned or being deleted: nothing can be placed there now.
   Names unusable() const;
+  bool Exists(std::string_view node) const;
   // Whether it is there and Ready.
   bool IsReady(std::string_view node) const;
   Counts counts() const;

@@ -39,9 +39,10 @@ ReschedulingController::ReschedulingController(kube::Client& client, kube::Clien
                                                Options options)
     : logger_(logger),
       options_(std::move(options)),
+      faulty_nodes_([this](const std::string& node) { return See(node); }),
       reconciler_(writer, clock, logger, decisions, budget, ReconcilerOptions()),
       loop_(clock, LoopOptions()),
-      isolation_(writer, logger, IsolationOptions()),
+      isolation_(writer, logger, decisions, IsolationOptions()),
       isolating_(clock, IsolationLoopOptions()),
       pods_(pods),
       groups_(client, sleeper, clock, GroupOptions()),
@@ -55,7 +56,8 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
           .grace_over_time = options_.grace_over_time,
           .dry_run = options_.dry_run,
           .ns = options_.ns,
-          .lease = options_.lease};
+          .lease = options_.lease,
+          .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); }};
 }
 
 ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {
@@ -69,13 +71,17 @@ ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {
 }
 
 Isolation::Options ReschedulingController::IsolationOptions() {
-  return {.wanted = [this] { return Isolates(); },
+  return {.writes = [this] { return Acts(); },
+          .wanted = [this] { return options_.settings().isolate_nodes; },
           .is_unhealthy =
               [this](const std::string& node) {
                 const auto reported = feed_.faults();
                 const auto found = reported->find(node);
                 return found != reported->end() && found->second.IsUnhealthy();
-              }};
+              },
+          .stopped = [this] { return Stopped(); },
+          .ns = options_.ns,
+          .lease = options_.lease};
 }
 
 ReconcileLoop<NodeKey>::Options ReschedulingController::IsolationLoopOptions() {
@@ -95,21 +101,23 @@ bool ReschedulingController::Acts() const {
                                mode == schemas::ReschedulingMode::kEnforce);
 }
 
-bool ReschedulingController::Isolates() const {
-  return Acts() && options_.settings().isolate_nodes;
-}
-
 faults::Feed::Options ReschedulingController::FeedOptions() {
   faults::Feed::Options feed;
   feed.source = [this] { return SourceOf(options_.settings().fault_source); };
   feed.changed = [this](const std::vector<std::string>& nodes) {
     for (const std::string& node : nodes) {
-      EnqueueOn(node);
+      NodeChanged(node);
       isolating_.Enqueue({node});
     }
   };
   feed.misread = [this](const std::string& problem) {
     logger_.Warning("a report of faults is not understood", {{"problem", problem}});
+  };
+  feed.switched = [this](bool by_clusterd) {
+    logger_.Info(by_clusterd ? "faults are read from the reports of ClusterD"
+                             : "faults are read from the reports of the nodes and from public "
+                               "faults: ClusterD does not speak",
+                 {});
   };
   feed.became_current = [this] { BecameCurrent(); };
   feed.failed = WarnOfWatchFaults(logger_, "reports of faults");
@@ -119,7 +127,7 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
 
 NodeInformer::Options ReschedulingController::NodeOptions() {
   NodeInformer::Options nodes;
-  nodes.readiness_changed = [this](const std::string& node) { EnqueueOn(node); };
+  nodes.readiness_changed = [this](const std::string& node) { NodeChanged(node); };
   nodes.became_current = [this] { BecameCurrent(); };
   nodes.failed = WarnOfWatchFaults(logger_, "nodes");
   nodes.seed = options_.seed;
@@ -153,6 +161,13 @@ void ReschedulingController::SubscribeTo(PodInformer& pods) {
   subscription.left_out = subscription.project;  // a pod that is too large has no fault known of it
   subscription.changed = [this](const PodPtr& before, const PodPtr& after) {
     for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
+    const auto node_of = [](const PodPtr& pod) { return pod == nullptr ? nullptr : pod->node; };
+    const auto was = node_of(before);
+    const auto is = node_of(after);
+    if (was == is || (was != nullptr && is != nullptr && *was == *is)) return;
+    for (const auto& node : {was, is}) {
+      if (node != nullptr) faulty_nodes_.Changed(*node);
+    }
   };
   subscription.became_current = [this] { BecameCurrent(); };
   pods.Subscribe<PodState>(std::move(subscription));
@@ -190,7 +205,8 @@ void ReschedulingController::EnqueueNodes() {
   for (const std::string& name : nodes_.isolated()) isolating_.Enqueue({name});
 }
 
-void ReschedulingController::EnqueueOn(const std::string& node) {
+void ReschedulingController::NodeChanged(const std::string& node) {
+  faulty_nodes_.Changed(node);
   for (const JobKey& job : index_.JobsOn(node)) loop_.Enqueue(job);
 }
 
@@ -201,20 +217,21 @@ std::string ReschedulingController::unready() const {
                                            : "the initial list of pods and nodes is not complete";
 }
 
-ReschedulingController::FaultyNodes ReschedulingController::CountFaultyNodes() const {
+FaultyNodes::Seen ReschedulingController::See(const std::string& node) const {
   const auto reported = feed_.faults();
-  NodeInformer::Names faulty = nodes_.not_ready();
-  for (const auto& [name, node] : *reported) {
-    if (TakesPods(node)) faulty.insert(name);
-  }
-  return {faulty.size(), nodes_.counts().nodes};
+  const auto found = reported->find(node);
+  return {.exists = nodes_.Exists(node),
+          .ready = nodes_.IsReady(node),
+          .reported = found != reported->end() && TakesPods(found->second),
+          .has_pods = index_.HasPodsOn(node)};
 }
 
 std::string ReschedulingController::Stopped() const {
-  const FaultyNodes nodes = CountFaultyNodes();
+  const FaultyNodes::Counts nodes = faulty_nodes_.counts();
+  const size_t all = nodes_.counts().nodes + nodes.vanished;
   const auto most = static_cast<size_t>(options_.settings().max_faulty_nodes);
-  if (nodes.faulty <= kFewNodes || nodes.faulty * 100 <= nodes.all * most) return "";
-  return std::to_string(nodes.faulty) + " of " + std::to_string(nodes.all) +
+  if (nodes.faulty <= kFewNodes || nodes.faulty * 100 <= all * most) return "";
+  return std::to_string(nodes.faulty) + " of " + std::to_string(all) +
          " nodes are faulty, which is more than maxFaultyNodes (" + std::to_string(most) + " %)";
 }
 
@@ -231,14 +248,15 @@ ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term&
 }
 
 void ReschedulingController::AddMetrics(std::vector<MetricFamily>& families) const {
-  const FaultyNodes nodes = CountFaultyNodes();
   size_t chips = 0;
   const auto reported = feed_.faults();
   for (const auto& [name, node] : *reported) chips += node.devices.unhealthy.size();
   const Reconciler::Counts total = counts();
-  families.push_back(MakeGauge("mindgate_faulty_nodes",
-                               "Nodes that are not Ready, unhealthy, or have an unhealthy chip.",
-                               static_cast<double>(nodes.faulty)));
+  families.push_back(
+      MakeGauge("mindgate_faulty_nodes",
+                "Nodes that are not Ready, unhealthy, gone with pods left, or have an "
+                "unhealthy chip.",
+                static_cast<double>(faulty_nodes_.counts().faulty)));
   families.push_back(MakeGauge("mindgate_faulty_chips", "Chips that are reported unhealthy.",
                                static_cast<double>(chips)));
   families.push_back(MakeGauge("mindgate_rescheduling_stopped",
@@ -253,11 +271,18 @@ void ReschedulingController::AddMetrics(std::vector<MetricFamily>& families) con
     AddSeries(pods, {{"cause", key.first}, {"action", key.second}}, static_cast<double>(count));
   }
   families.push_back(std::move(pods));
+  const Isolation::Counts taints = isolation_.counts();
+  MetricFamily tainted =
+      MakeMetricFamily("mindgate_rescheduling_node_taints_total",
+                       "Taints of nodes, by what was done.", MetricType::Counter);
+  AddSeries(tainted, {{"action", "added"}}, static_cast<double>(taints.added));
+  AddSeries(tainted, {{"action", "removed"}}, static_cast<double>(taints.removed));
+  families.push_back(std::move(tainted));
   families.push_back(
       MakeCounter("mindgate_rescheduling_looks_total", "Looks at a job.", total.looks));
   families.push_back(MakeCounter("mindgate_rescheduling_failed_calls_total",
                                  "Calls of the API server that failed and are made again.",
-                                 total.failed + isolation_.failed()));
+                                 total.failed + taints.failed));
 }
 
 }  // namespace mindgate::watcher::rescheduling

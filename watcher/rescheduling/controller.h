@@ -18,6 +18,7 @@
 #include "watcher/frame/nodes.h"
 #include "watcher/frame/pods.h"
 #include "watcher/frame/reconcile_loop.h"
+#include "watcher/rescheduling/faulty_nodes.h"
 #include "watcher/rescheduling/isolation.h"
 #include "watcher/rescheduling/job_index.h"
 #include "watcher/rescheduling/reconciler.h"
@@ -66,32 +67,26 @@ class ReschedulingController final : public Controller {
  private:
   using Groups = kube::Informer<PodGroupPtr>;
 
-  // Nodes that take pods away: not Ready, unhealthy, or with an unhealthy chip.
-  struct FaultyNodes {
-    size_t faulty = 0;
-    size_t all = 0;
-  };
-
   Reconciler::Options ReconcilerOptions() const;
   ReconcileLoop<JobKey>::Options LoopOptions();
   Isolation::Options IsolationOptions();
   ReconcileLoop<NodeKey>::Options IsolationLoopOptions();
   bool Acts() const;
-  bool Isolates() const;
   void EnqueueNodes();
   faults::Feed::Options FeedOptions();
   NodeInformer::Options NodeOptions();
   Groups::Options GroupOptions();
   void SubscribeTo(PodInformer& pods);
   void BecameCurrent();
-  void EnqueueOn(const std::string& node);
-  FaultyNodes CountFaultyNodes() const;
+  void NodeChanged(const std::string& node);
+  FaultyNodes::Seen See(const std::string& node) const;
   std::string Stopped() const;
   ReconcileResult Reconcile(const JobKey& key, const Term& term);
 
   log::Logger& logger_;
   const Options options_;
   JobIndex index_;
+  FaultyNodes faulty_nodes_;  // not Ready, gone with pods left, unhealthy, with an unhealthy chip
   PodReader reader_;
   Reconciler reconciler_;
   ReconcileLoop<JobKey> loop_;

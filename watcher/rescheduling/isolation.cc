@@ -1,10 +1,12 @@
 #include "watcher/rescheduling/isolation.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "json/decode.h"
 #include "json/text_at.h"
 #include "schemas/names.h"
+#include "watcher/rescheduling/brakes.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {
@@ -13,6 +15,11 @@ using json::Json;
 using json::Value;
 
 constexpr const char* kEffect = "NoSchedule";
+constexpr const char* kWhyIsolated = "NodeD or a switch calls it UnHealthy";
+// When a look at what holds it comes again.
+constexpr std::chrono::seconds kIsolateAgain{30};
+
+std::string TaintText() { return std::string(schemas::kFaultyNode) + ":" + kEffect; }
 
 bool IsOurs(const Value& taint) {
   return json::FindString(&taint, "key") == schemas::kFaultyNode &&
@@ -50,28 +57,120 @@ std::optional<Json> TaintPatch(const Value& node, bool faulty) {
 }
 
 ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
-  LeaderClient client(writer_, term);
-  const auto node = client.Get(kube::resources::kNodes, "", key.name);
-  if (!node) return {.failed = node.error().reason != kube::Reason::kNotFound};
   const bool faulty = options_.wanted() && options_.is_unhealthy(key.name);
-  const json::Document document(*node);
-  const auto patch = TaintPatch(document.root(), faulty);
-  if (!patch) return {};
-  const auto answer = client.Patch(kube::resources::kNodes, "", key.name, *patch);
-  if (answer) {
-    logger_.Info(faulty ? "a node is isolated" : "a node is no longer isolated",
-                 {{"node", std::string_view(key.name)}, {"taint", schemas::kFaultyNode}});
+  if (!options_.writes()) {
+    // Not even what a leader before left is taken away.
+    if (!faulty) {
+      IsNew(key.name, "");
+    } else if (IsNew(key.name, "would")) {
+      Tell(key.name, "", "would be isolated",
+           key.name + " would get the taint " + TaintText() + ", as " + kWhyIsolated, false);
+    }
     return {};
   }
-  // Of a node whose version is another one by now: again.
-  if (answer.error().reason != kube::Reason::kInvalid &&
-      answer.error().reason != kube::Reason::kConflict &&
-      answer.error().reason != kube::Reason::kStopped) {
-    ++failed_;
-    logger_.Warning("the taint of a node cannot be changed now",
-                    {{"node", std::string_view(key.name)}, {"fault", answer.error().message}});
+  LeaderClient client(writer_, term);
+  const auto answer = client.Get(kube::resources::kNodes, "", key.name);
+  if (!answer) {
+    if (answer.error().reason != kube::Reason::kNotFound) return NotChanged(key, answer.error());
+    IsNew(key.name, "");
+    return {};
   }
-  return {.failed = true};
+  const json::Document node(*answer);
+  const auto patch = TaintPatch(node.root(), faulty);
+  if (!patch) {
+    IsNew(key.name, "");
+    return {};
+  }
+  const std::string uid = json::TextAt(node.root(), {"metadata", "uid"});
+  if (faulty) {
+    if (const std::string why_not = WhyNot(client); !why_not.empty()) {
+      if (IsNew(key.name, why_not)) {
+        Tell(key.name, uid, "isolation waits",
+             std::string(kWhyIsolated) + "; it waits, because " + why_not, false);
+      }
+      return {.requeue_after = kIsolateAgain};
+    }
+  }
+  const auto patched = client.Patch(kube::resources::kNodes, "", key.name, *patch);
+  if (!patched) return NotChanged(key, patched.error());
+  {
+    const MutexLock lock(mutex_);
+    ++(faulty ? counts_.added : counts_.removed);
+    said_.erase(key.name);
+  }
+  if (faulty) {
+    Tell(key.name, uid, "isolated",
+         key.name + " got the taint " + TaintText() + ", as " + kWhyIsolated, true);
+  } else {
+    Tell(key.name, uid, "no longer isolated",
+         key.name + " has no longer the taint " + TaintText() + ", as " +
+             (options_.wanted() ? "it is healthy again" : "isolateNodes is off"),
+         true);
+  }
+  return {};
+}
+
+std::string Isolation::WhyNot(LeaderClient& client) const {
+  std::string why = options_.stopped();
+  return why.empty() ? PausedBy(client, options_.ns, options_.lease).why : why;
+}
+
+// A permission that is missing comes with the next chart or never: asking again is of no use, and a
+// person can do the same.
+ReconcileResult Isolation::NotChanged(const NodeKey& key, const kube::Fault& fault) {
+  if (fault.reason == kube::Reason::kStopped) return {.failed = true};
+  // Of a node whose version is another one by now: again.
+  const bool stale =
+      fault.reason == kube::Reason::kInvalid || fault.reason == kube::Reason::kConflict;
+  if (!stale) {
+    const MutexLock lock(mutex_);
+    ++counts_.failed;
+  }
+  if (!stale && IsNew(key.name, "failed " + std::string(kube::ReasonName(fault.reason)))) {
+    logger_.Warning(
+        "the taint of a node cannot be changed now",
+        {{"node", std::string_view(key.name)},
+         {"fault", fault.message},
+         {"to_remove_it_run", "kubectl taint nodes " + key.name + " " + TaintText() + "-"}});
+  }
+  return {.failed = fault.reason != kube::Reason::kForbidden};
+}
+
+// Whether it was not told the last time; empty: there is nothing to tell of the node.
+bool Isolation::IsNew(const std::string& node, const std::string& saying) {
+  const MutexLock lock(mutex_);
+  if (saying.empty()) {
+    said_.erase(node);
+    return false;
+  }
+  std::string& said = said_[node];
+  if (said == saying) return false;
+  said = saying;
+  return true;
+}
+
+void Isolation::Tell(const std::string& node, const std::string& uid, std::string_view what,
+                     const std::string& reason, bool done) {
+  const bool released = what == "no longer isolated";
+  DecisionRecord record;
+  record.controller = "rescheduling";
+  record.about = {{"node", node}};
+  record.what = what;
+  record.reason = reason;
+  record.enforced = done;
+  record.regarding = {"v1", "Node", "", node, uid};
+  record.type = released ? kube::EventRecord::Type::kNormal : kube::EventRecord::Type::kWarning;
+  record.event_reason = released                    ? "NodeReleased"
+                        : done                      ? "NodeIsolated"
+                        : what == "isolation waits" ? "IsolationWaits"
+                                                    : "WouldIsolate";
+  record.event_action = released ? "Release" : "Isolate";
+  decisions_.Tell(std::move(record));
+}
+
+Isolation::Counts Isolation::counts() const {
+  const MutexLock lock(mutex_);
+  return counts_;
 }
 
 }  // namespace mindgate::watcher::rescheduling

@@ -1,15 +1,19 @@
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/log.h"
+#include "base/mutex.h"
 #include "json/json.h"
 #include "json/value.h"
 #include "kube/client.h"
+#include "watcher/frame/decision_log.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
 
@@ -30,27 +34,50 @@ struct NodeKey {
 std::optional<json::Json> TaintPatch(const json::Value& node, bool faulty);
 
 // Keeps our taint on nodes that are unhealthy as a whole, and takes it away when they are healthy
-// again. Taints of others are never touched. Safe from many threads, one at a time to a node.
+// again, or nobody wants it any more. Taints of others are never touched. Safe from many threads,
+// one at a time to a node.
 class Isolation {
  public:
   struct Options {
-    std::function<bool()> wanted;  // taints are taken away also when it no longer is
+    std::function<bool()> writes;  // otherwise it only tells what it would do
+    std::function<bool()> wanted;  // the option; without it taints are only taken away
     std::function<bool(const std::string& node)> is_unhealthy;
+    // Why no node is isolated now; empty: it may be. Taints are taken away all the same.
+    std::function<std::string()> stopped = [] { return std::string(); };
+    // Whose annotation pauses it as well; empty: there is none.
+    std::string ns{};
+    std::string lease{};
   };
 
-  // `writer` as for LeaderClient. Both must outlive it.
-  Isolation(kube::Client& writer, log::Logger& logger, Options options)
-      : writer_(writer), logger_(logger), options_(std::move(options)) {}
+  struct Counts {
+    uint64_t added = 0;
+    uint64_t removed = 0;
+    uint64_t failed = 0;  // calls
+  };
+
+  // `writer` as for LeaderClient. All must outlive it.
+  Isolation(kube::Client& writer, log::Logger& logger, DecisionListener& decisions, Options options)
+      : writer_(writer), logger_(logger), decisions_(decisions), options_(std::move(options)) {}
 
   ReconcileResult Reconcile(const NodeKey& node, const Term& term);
 
-  uint64_t failed() const { return failed_; }
+  Counts counts() const;
 
  private:
+  ReconcileResult NotChanged(const NodeKey& key, const kube::Fault& fault);
+  std::string WhyNot(LeaderClient& client) const;
+  bool IsNew(const std::string& node, const std::string& saying);
+  void Tell(const std::string& node, const std::string& uid, std::string_view what,
+            const std::string& reason, bool done);
+
   kube::Client& writer_;
   log::Logger& logger_;
+  DecisionListener& decisions_;
   const Options options_;
-  std::atomic<uint64_t> failed_ = 0;
+  mutable Mutex mutex_;
+  Counts counts_ GUARDED_BY(mutex_);
+  // What was told of a node the last time; only of those that are unhealthy or have our taint.
+  std::map<std::string, std::string> said_ GUARDED_BY(mutex_);
 };
 
 }  // namespace mindgate::watcher::rescheduling

@@ -122,4 +122,9 @@ std::vector<JobKey> JobIndex::JobsOn(std::string_view node) const {
   return {keys.begin(), keys.end()};
 }
 
+bool JobIndex::HasPodsOn(std::string_view node) const {
+  const MutexLock lock(mutex_);
+  return on_node_.contains(node);
+}
+
 }  // namespace mindgate::watcher::rescheduling

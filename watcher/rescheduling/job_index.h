@@ -27,6 +27,7 @@ class JobIndex {
   std::vector<JobKey> jobs() const;
   // Those that have a pod on the node.
   std::vector<JobKey> JobsOn(std::string_view node) const;
+  bool HasPodsOn(std::string_view node) const;
 
  private:
   struct Entry {
