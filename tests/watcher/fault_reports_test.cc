@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "watcher/faults/reports.h"
+#include "watcher/faults/told.h"
 
 // The ConfigMaps in which MindCluster reports faults, and what is odd about them.
 namespace mindgate::watcher::faults {
@@ -372,6 +373,20 @@ TEST(PublicFaults, CountOnlyWhereNoTenantWrites) {
   const Report report = ReadPublic(Json::array({PublicFaultOf("220001001", "occur")}), "tenant");
   EXPECT_TRUE(report.nodes.empty());
   EXPECT_EQ(report.problems.size(), 1u);
+}
+
+// NodeD deletes its ConfigMap when all is well: that it is absent does not mean that nothing is
+// known of the node.
+TEST(FaultTraps, T37ANodeWithoutAConfigMapOfNodeDIsHealthy) {
+  const json::Document config_map(ConfigMap(
+      "mindx-dl-nodeinfo-n7", {{"NodeInfo", R"({"NodeInfo":{"NodeStatus":"UnHealthy"}})"}}));
+  const auto told = Worth(config_map.root(), Writer::kNodes);
+  ASSERT_TRUE(told);
+  ToldByAll all;
+  EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", &*told), std::set<std::string>{"n7"});
+  EXPECT_TRUE(all.Merged("n7", {}).IsUnhealthy());
+  EXPECT_EQ(all.Put(Writer::kNodes, "nodeinfo", nullptr), std::set<std::string>{"n7"});
+  EXPECT_EQ(all.Merged("n7", {}), NodeFaults());
 }
 
 }  // namespace

@@ -303,5 +303,20 @@ TEST(ReschedulingProperties, WhoObservesNeverWrites) {
   }
 }
 
+// Of a job that was deleted while the watches were not complete, nothing is remembered.
+TEST(ReschedulingProperties, WhatWasToldOfAJobIsForgottenWithIt) {
+  Direct direct;
+  direct.settings.mode = schemas::ReschedulingMode::kObserve;
+  direct.cluster.PutJob("train", kForceLabel);
+  for (int i = 0; i < 3; ++i) direct.Look("train", {"n3"});
+  EXPECT_EQ(direct.told.records.size(), 1U);
+  direct.reconciler->Keep([](const JobKey& job) { return job.pod_group == "train"; });
+  direct.Look("train", {"n3"});
+  EXPECT_EQ(direct.told.records.size(), 1U);
+  direct.reconciler->Keep([](const JobKey&) { return false; });
+  direct.Look("train", {"n3"});
+  EXPECT_EQ(direct.told.records.size(), 2U);
+}
+
 }  // namespace
 }  // namespace mindgate::watcher::rescheduling
