@@ -45,9 +45,9 @@ TEST(ReschedulingState, OnlyWhatTheNextLeaderMissesIsWritten) {
   EXPECT_EQ(storing.Writes(), 0U);
   ASSERT_TRUE(store.Save(leader, {kNs, "train"}, Storing::Restarted(0)));
   EXPECT_EQ(storing.Writes(), 1U);
-  JobState seen = Storing::Restarted(0);
-  seen.seen["pod"] = Time{};
-  ASSERT_TRUE(store.Save(leader, {kNs, "train"}, seen));
+  JobState going = Storing::Restarted(0);
+  going.restart->targets["pod"] = {};
+  ASSERT_TRUE(store.Save(leader, {kNs, "train"}, going));
   ASSERT_TRUE(store.Save(leader, {kNs, "healthy"}, JobState{.uid = "u"}));
   EXPECT_EQ(storing.Writes(), 1U);
 }

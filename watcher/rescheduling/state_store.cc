@@ -27,7 +27,8 @@ std::string BoundedTextOf(const JobKey& job, const JobState& state) {
   if (text.size() <= StateStore::kMaxJobBytes) return text;
   JobState shorter = state;
   if (shorter.restart) {
-    shorter.restart->targets.clear();
+    shorter.restart->chosen.pods.clear();
+    shorter.restart->racks.clear();
     shorter.restart->super_pods.clear();
   }
   text = TextOf(job, shorter);
