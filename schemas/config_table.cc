@@ -208,54 +208,6 @@ Type<ElasticScaling> ElasticScalingTable() {
   return Object(std::move(keys)).OrNull();
 }
 
-Type<Rescheduling> ReschedulingTable() {
-  return Object<Rescheduling>(
-             {{"mode",
-               "With enforce the watcher restarts pods on faulty hardware, and pods that failed, "
-               "as "
-               "their labels ask for. With takeover it does so only when nobody else has within "
-               "takeoverAfter; with observe it reports what it would do; with off it does not look "
-               "at faults.",
-               &Rescheduling::mode,
-               Choice<ReschedulingMode>({{"off", ReschedulingMode::kOff},
-                                         {"observe", ReschedulingMode::kObserve},
-                                         {"takeover", ReschedulingMode::kTakeover},
-                                         {"enforce", ReschedulingMode::kEnforce}})},
-              {"takeoverAfter",
-               "With mode takeover: how long Volcano's plugin, or anybody else, has time to act on "
-               "a fault.",
-               &Rescheduling::takeover_after, Duration(seconds(1), hours(1))},
-              {"escalateAfter",
-               "How long a job that lost only its faulty pods may take to find room for new ones "
-               "before more of it is restarted: after half of it the rack blocks of the faulty "
-               "pods, after one such time their logical super pods, after two the whole job.",
-               &Rescheduling::escalate_after, Duration(seconds(1), hours(1))},
-              {"restartsPerMinute",
-               "How many restarts of jobs there may be within a minute in the whole cluster; a "
-               "namespace gets a share of them. The others wait.",
-               &Rescheduling::restarts_per_minute, Whole(1, 10'000)},
-              {"maxFaultyNodes",
-               "Percentage of the cluster's nodes that may be faulty at once. With more, and more "
-               "than two, nothing is restarted: what looks like so many faults is more likely one "
-               "mistake, and there would be little room for what is restarted.",
-               &Rescheduling::max_faulty_nodes, Whole(1, 100)},
-              {"isolateNodes",
-               "When true, nodes that NodeD or a switch calls unhealthy get the taint "
-               "mindgate.io/faulty:NoSchedule until they are healthy again. Only with mode "
-               "takeover "
-               "or enforce.",
-               &Rescheduling::isolate_nodes, Boolean()},
-              {"faultSource",
-               "Where faults are read from: clusterd is the ConfigMaps cluster-info-* in mindx-dl, "
-               "nodes is those that Ascend Device Plugin and NodeD write for each node, auto is "
-               "clusterd, and nodes where there is no ClusterD.",
-               &Rescheduling::fault_source,
-               Choice<FaultSource>({{"auto", FaultSource::kAuto},
-                                    {"clusterd", FaultSource::kClusterD},
-                                    {"nodes", FaultSource::kNodes}})}})
-      .OrNull();
-}
-
 Type<NamespaceOverride> NamespaceTable(const Type<RuleModes>& rule_modes) {
   return Object<NamespaceOverride>(
       {{"name", "The namespace, or the beginning of its name with a * at the end.",
@@ -344,6 +296,54 @@ void CheckOverrides(Config& config, const Field& field) {
 }
 
 }  // namespace
+
+Type<Rescheduling> ReschedulingTable() {
+  return Object<Rescheduling>(
+             {{"mode",
+               "With enforce the watcher restarts pods on faulty hardware, and pods that failed, "
+               "as "
+               "their labels ask for. With takeover it does so only when nobody else has within "
+               "takeoverAfter; with observe it reports what it would do; with off it does not look "
+               "at faults.",
+               &Rescheduling::mode,
+               Choice<ReschedulingMode>({{"off", ReschedulingMode::kOff},
+                                         {"observe", ReschedulingMode::kObserve},
+                                         {"takeover", ReschedulingMode::kTakeover},
+                                         {"enforce", ReschedulingMode::kEnforce}})},
+              {"takeoverAfter",
+               "With mode takeover: how long Volcano's plugin, or anybody else, has time to act on "
+               "a fault.",
+               &Rescheduling::takeover_after, Duration(seconds(1), hours(1))},
+              {"escalateAfter",
+               "How long a job that lost only its faulty pods may take to find room for new ones "
+               "before more of it is restarted: after half of it the rack blocks of the faulty "
+               "pods, after one such time their logical super pods, after two the whole job.",
+               &Rescheduling::escalate_after, Duration(seconds(1), hours(1))},
+              {"restartsPerMinute",
+               "How many restarts of jobs there may be within a minute in the whole cluster; a "
+               "namespace gets a share of them. The others wait.",
+               &Rescheduling::restarts_per_minute, Whole(1, 10'000)},
+              {"maxFaultyNodes",
+               "Percentage of the cluster's nodes that may be faulty at once. With more, and more "
+               "than two, nothing is restarted: what looks like so many faults is more likely one "
+               "mistake, and there would be little room for what is restarted.",
+               &Rescheduling::max_faulty_nodes, Whole(1, 100)},
+              {"isolateNodes",
+               "When true, nodes that NodeD or a switch calls unhealthy get the taint "
+               "mindgate.io/faulty:NoSchedule until they are healthy again. Only with mode "
+               "takeover "
+               "or enforce.",
+               &Rescheduling::isolate_nodes, Boolean()},
+              {"faultSource",
+               "Where faults are read from: clusterd is the ConfigMaps cluster-info-* in mindx-dl, "
+               "nodes is those that Ascend Device Plugin and NodeD write for each node, auto is "
+               "clusterd, and nodes where there is no ClusterD.",
+               &Rescheduling::fault_source,
+               Choice<FaultSource>({{"auto", FaultSource::kAuto},
+                                    {"clusterd", FaultSource::kClusterD},
+                                    {"nodes", FaultSource::kNodes}})}})
+      .OrNull();
+}
 
 Type<EnforcementMode> EnforcementModeWord() {
   return Choice<EnforcementMode>({{"off", EnforcementMode::kOff},

@@ -16,6 +16,9 @@ Type<std::string> RuleName(const KnownNames& known);
 // The modes off, observe and enforce.
 Type<EnforcementMode> EnforcementModeWord();
 
+// The keys of rescheduling, which scenarios have too.
+Type<Rescheduling> ReschedulingTable();
+
 // The keys of elastic scaling that scenarios have too. An S has ElasticScaling's member names.
 template <typename S>
 std::vector<Key<S>> ScalingKeys() {

@@ -107,7 +107,8 @@ TEST(Scenario, ItsFaultsComeAllAtOnceWithTheirPlaces) {
   const std::string words =
       "breakNode, repairNode, breakCard, repairCard, cordon, uncordon, notReady, ready, submit, "
       "delete, failInstance, failPod, rollout, setRule, deleteRule, setOptions, failCalls, "
-      "loseLeader and expect";
+      "loseLeader, expect, report, removeNode, pod, otherActs, changeJob, pause, disableNamespace "
+      "and expectJob";
   const std::string nodes = "nodes: [{prefix: npu-, count: 2, npus: 8}]\n";
   const std::string rules = "rules: [{name: rule, text: ''}]\n";
   const std::string services =

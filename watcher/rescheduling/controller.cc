@@ -227,12 +227,7 @@ FaultyNodes::Seen ReschedulingController::See(const std::string& node) const {
 }
 
 std::string ReschedulingController::Stopped() const {
-  const FaultyNodes::Counts nodes = faulty_nodes_.counts();
-  const size_t all = nodes_.counts().nodes + nodes.vanished;
-  const auto most = static_cast<size_t>(options_.settings().max_faulty_nodes);
-  if (nodes.faulty <= kFewNodes || nodes.faulty * 100 <= all * most) return "";
-  return std::to_string(nodes.faulty) + " of " + std::to_string(all) +
-         " nodes are faulty, which is more than maxFaultyNodes (" + std::to_string(most) + " %)";
+  return faulty_nodes_.WhyStopped(nodes_.counts().nodes, options_.settings().max_faulty_nodes);
 }
 
 ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term& term) {

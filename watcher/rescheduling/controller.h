@@ -30,9 +30,6 @@ namespace mindgate::watcher::rescheduling {
 // takeover or enforce, and while all of them are current: what is not known is not faulty.
 class ReschedulingController final : public Controller {
  public:
-  // More than so many faulty nodes, whatever their share is, before nothing is restarted.
-  static constexpr size_t kFewNodes = 2;
-
   struct Options {
     std::function<schemas::Rescheduling()> settings;  // read for each decision
     std::function<std::chrono::seconds()> grace_over_time;

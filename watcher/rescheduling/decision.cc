@@ -182,10 +182,14 @@ class Deciding {
     }
   }
 
-  // The failed pod by whose name a retry is told from its repetition.
-  std::string FirstFailed() const {
+  // A failed pod that no retry was for yet. Empty: each has had its own.
+  std::string NewlyFailed() const {
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
-      if (decision_.types[i] == FaultType::kPodFailed) return ShortUid(job_.tasks[i].uid);
+      const Task& task = job_.tasks[i];
+      if (decision_.types[i] != FaultType::kPodFailed || IsTarget(task)) continue;
+      const std::string uid = ShortUid(task.uid);
+      const bool chosen = next_.restart && next_.restart->chosen.pods.contains(uid);
+      if (uid != next_.retried_for && !chosen) return uid;
     }
     return "";
   }
@@ -196,9 +200,7 @@ class Deciding {
       return {Step::kNothing, ReasonOf(decision_.types), {}, job_.disabled};
     }
     int64_t left = job_.policy.retries - next_.retries_used;
-    if (const std::string failed = FirstFailed(); !failed.empty() && failed == next_.retried_for) {
-      ++left;  // it was counted when the restart began
-    }
+    if (NewlyFailed().empty()) ++left;  // theirs was counted when the restart began
     Response response =
         Respond(job_.tasks, decision_.types, job_.policy, left,
                 next_.restart ? next_.restart->escalation : Escalation::kFaultyPods);
@@ -275,8 +277,8 @@ class Deciding {
     decision_.begins = true;
     next_.in_vain = in_vain ? next_.in_vain + 1 : 0;
     next_.restarted = now_;
-    if (const std::string failed = FirstFailed();
-        response.reason == FaultType::kPodFailed && failed != next_.retried_for) {
+    if (const std::string failed = NewlyFailed();
+        response.reason == FaultType::kPodFailed && !failed.empty()) {
       ++next_.retries_used;
       next_.retried_for = failed;
     }

@@ -24,4 +24,15 @@ FaultyNodes::Counts FaultyNodes::counts() const {
   return {faulty_.size(), vanished_.size()};
 }
 
+std::string FaultyNodes::WhyStopped(size_t nodes, int64_t max_percent) const {
+  const Counts found = counts();
+  const size_t all = nodes + found.vanished;
+  if (found.faulty <= kFew || found.faulty * 100 <= all * static_cast<size_t>(max_percent)) {
+    return "";
+  }
+  return std::to_string(found.faulty) + " of " + std::to_string(all) +
+         " nodes are faulty, which is more than maxFaultyNodes (" + std::to_string(max_percent) +
+         " %)";
+}
+
 }  // namespace mindgate::watcher::rescheduling

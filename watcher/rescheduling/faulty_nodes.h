@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
@@ -15,6 +16,9 @@ namespace mindgate::watcher::rescheduling {
 // them each time would take the square of their number. Safe from many threads.
 class FaultyNodes {
  public:
+  // More than so many, whatever their share is, before nothing is restarted.
+  static constexpr size_t kFew = 2;
+
   // Of one node, as the watches tell it at this moment.
   struct Seen {
     bool exists = false;  // there is such a Node
@@ -33,6 +37,9 @@ class FaultyNodes {
   // To be called after each change of what `see` answers.
   void Changed(const std::string& node);
   Counts counts() const;
+  // Why nothing may be restarted, as more than `max_percent` of all nodes are faulty; empty: it
+  // may. `nodes`: that there are.
+  std::string WhyStopped(size_t nodes, int64_t max_percent) const;
 
  private:
   const std::function<Seen(const std::string& node)> see_;

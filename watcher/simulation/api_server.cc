@@ -155,7 +155,8 @@ kube::Answer<HttpAnswer> ApiServer::Send(const HttpCall& call, std::stop_token s
   if (target && call.method == "POST" && target->eviction) {
     return Evict(target->pod, call.body, target->dry_run);
   }
-  if (!target || target->eviction) {
+  if (!target) return OfObject(call);
+  if (target->eviction) {
     return Refused(405, "MethodNotAllowed",
                    "the server does not allow this method on the requested resource");
   }
@@ -164,8 +165,9 @@ kube::Answer<HttpAnswer> ApiServer::Send(const HttpCall& call, std::stop_token s
     if (found == pods_.end()) return NotFound(target->pod.name);
     return HttpAnswer{.status = 200, .body = found->second};
   }
-  if (call.method == "PATCH" && call.content_type == "application/json-patch+json") {
-    return Patch(target->pod, call.body);
+  const bool merge = call.content_type == "application/merge-patch+json";
+  if (call.method == "PATCH" && (merge || call.content_type == "application/json-patch+json")) {
+    return Patch(target->pod, call.body, merge);
   }
   if (call.method == "DELETE") {
     const auto options = json::Decode(call.body.empty() ? "{}" : call.body);
@@ -180,15 +182,63 @@ kube::Answer<HttpAnswer> ApiServer::Stream(const HttpCall& call, const Consume&,
   return kube::Failed(kube::Reason::kUnreachable, "no stream of " + call.path);
 }
 
-HttpAnswer ApiServer::Patch(const PodName& name, std::string_view body) {
+// --- other objects ---
+
+void ApiServer::PutObject(const std::string& path, Json object) {
+  object["metadata"]["resourceVersion"] = std::to_string(++version_);
+  objects_.insert_or_assign(path, std::move(object));
+}
+
+Json ApiServer::FindObject(const std::string& path) const {
+  const auto found = objects_.find(path);
+  return found == objects_.end() ? Json() : found->second;
+}
+
+HttpAnswer ApiServer::OfObject(const HttpCall& call) {
+  const std::string path(std::string_view(call.path).substr(0, call.path.find('?')));
+  const Json object = FindObject(path);
+  const bool applies = call.content_type.starts_with("application/apply-patch");
+  if (call.method == "PATCH" && applies) {
+    auto body = json::Decode(call.body);
+    if (!body) return Refused(400, "BadRequest", "error decoding patch");
+    PutObject(path, *std::move(body));
+    return {.status = 200, .body = FindObject(path).dump()};
+  }
+  if (object.is_null()) return NotFound(path);
+  if (call.method == "GET") return {.status = 200, .body = object.dump()};
+  if (call.method == "PATCH" && call.content_type == "application/json-patch+json") {
+    const auto operations = json::Decode(call.body);
+    if (!operations) return Refused(400, "BadRequest", "error decoding patch");
+    try {
+      PutObject(path, object.patch(*operations));
+    } catch (const Json::exception&) {
+      return Refused(422, "Invalid",
+                     "the server rejected our request due to an error in our request");
+    }
+    return {.status = 200, .body = FindObject(path).dump()};
+  }
+  return Refused(405, "MethodNotAllowed",
+                 "the server does not allow this method on the requested resource");
+}
+
+HttpAnswer ApiServer::Patch(const PodName& name, std::string_view body, bool merge) {
   if (!pods_.contains(name)) return NotFound(name.name);
   const auto operations = json::Decode(body);
-  if (!operations || !operations->is_array()) {
+  if (!operations || operations->is_array() == merge) {
     return Refused(400, "BadRequest", "error decoding patch");
   }
-  Json object;
+  Json object = Read(name);
+  const std::string uid = json::TextAt(*operations, {"metadata", "uid"});
+  const std::string live_uid = json::TextAt(object, {"metadata", "uid"});
+  if (!uid.empty() && uid != live_uid) {
+    return Differs(name.name, "UID", uid, live_uid, "deleted and then recreated");
+  }
   try {
-    object = Read(name).patch(*operations);
+    if (merge) {
+      object.merge_patch(*operations);
+    } else {
+      object = object.patch(*operations);
+    }
   } catch (const Json::exception&) {
     return Refused(422, "Invalid",
                    "the server rejected our request due to an error in our request");
@@ -215,8 +265,11 @@ HttpAnswer ApiServer::Delete(const PodName& name, const Json& options, bool dry_
     return Differs(name.name, "ResourceVersion", version, live_version, "modified");
   }
   if (dry_run || options.contains("dryRun")) return {.status = 200, .body = object.dump()};
-  // Nobody runs what has no node; the rest is its kubelet's to end.
-  if (json::TextAt(object, {"spec", "nodeName"}).empty() || HasEnded(object)) {
+  // Nobody waits for a pod with grace period 0, and nobody runs what has no node; the rest is its
+  // kubelet's to end.
+  const auto grace = options.find("gracePeriodSeconds");
+  const bool at_once = grace != options.end() && *grace == 0;
+  if (at_once || json::TextAt(object, {"spec", "nodeName"}).empty() || HasEnded(object)) {
     return {.status = 200, .body = Put(Change::kDeleted, name, std::move(object))};
   }
   if (IsGoing(object)) return {.status = 200, .body = object.dump()};

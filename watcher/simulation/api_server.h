@@ -15,10 +15,11 @@
 
 namespace mindgate::watcher::simulation {
 
-// Pods in memory, and what an API server answers to the calls that scaling::Reconciler makes about
-// them: GET, PATCH (RFC 6902) and DELETE of a pod, POST of its eviction. Everything else is refused
-// with 405. It is also where a scheduler, kubelets and owners that are simulated make, change and
-// remove pods. One thread; time is that of `clock`, which must outlive it.
+// Pods in memory, and what an API server answers to the calls that the watcher's reconcilers make
+// about them: GET, PATCH (RFC 6902, and merge patches of annotations) and DELETE of a pod, POST of
+// its eviction. Other objects can be read, patched (RFC 6902) and applied whole. Everything else is
+// refused with 405. It is also where a scheduler, kubelets and owners that are simulated make,
+// change and remove pods. One thread; time is that of `clock`, which must outlive it.
 class ApiServer final : public kube::Transport {
  public:
   struct PodName {
@@ -56,6 +57,12 @@ class ApiServer final : public kube::Transport {
   // False when there is no such pod.
   bool Delete(const PodName& name);
 
+  // An object that is no pod, by its path: "/api/v1/nodes/npu-0".
+  void PutObject(const std::string& path, json::Json object);
+  void RemoveObject(const std::string& path) { objects_.erase(path); }
+  // Null when there is none.
+  json::Json FindObject(const std::string& path) const;
+
   std::optional<json::Json> Find(const PodName& name) const;
   size_t size() const { return pods_.size(); }
 
@@ -65,7 +72,8 @@ class ApiServer final : public kube::Transport {
                                         std::stop_token stop) override;
 
  private:
-  kube::HttpAnswer Patch(const PodName& name, std::string_view body);
+  kube::HttpAnswer OfObject(const kube::HttpCall& call);
+  kube::HttpAnswer Patch(const PodName& name, std::string_view body, bool merge);
   kube::HttpAnswer Delete(const PodName& name, const json::Json& options, bool dry_run);
   kube::HttpAnswer Evict(const PodName& name, std::string_view body, bool dry_run);
   json::Json Read(const PodName& name) const;  // of one that is there
@@ -75,7 +83,8 @@ class ApiServer final : public kube::Transport {
   Listener listener_;
   Failing failing_;
   Guarding guarding_;
-  std::map<PodName, std::string> pods_;  // as text: trees take eight times the memory
+  std::map<PodName, std::string> pods_;        // as text: trees take eight times the memory
+  std::map<std::string, json::Json> objects_;  // that are no pods
   uint64_t version_ = 0;
   uint64_t made_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "watcher/simulation/always.h"
 #include "watcher/simulation/expectation.h"
+#include "watcher/simulation/job_player.h"
 #include "watcher/simulation/pod_text.h"
 #include "watcher/simulation/replica.h"
 #include "watcher/simulation/rules.h"
@@ -109,6 +110,10 @@ class Player {
     playback_.stopped = true;
     playback_.events.push_back({at(), EventKind::kStopped, "", "", std::move(reason)});
   }
+
+  // The reader takes nothing that concerns jobs.
+  template <typename Done>
+  void Do(const Done&) {}
 
   // --- what happens to nodes ---
 
@@ -481,7 +486,7 @@ class Player {
 }  // namespace
 
 Playback Play(const Scenario& scenario, const PlayLimits& limits) {
-  return Player(scenario, limits).Run();
+  return scenario.jobs.empty() ? Player(scenario, limits).Run() : PlayJobs(scenario, limits);
 }
 
 }  // namespace mindgate::watcher::simulation

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "json/issues.h"
+#include "schemas/config.h"
 #include "watcher/scaling/decision.h"
+#include "watcher/simulation/job_scenario.h"
 
 // What a scenario file says: a cluster, services on it, what happens to them, and what is expected.
 namespace mindgate::watcher::simulation {
@@ -204,15 +206,19 @@ struct ScenarioOptions : scaling::Options {
   std::chrono::seconds termination_time{0};  // from the deletion of a pod on a node to its end
   std::chrono::seconds seen_after{0};        // from a grant until the pods show it
   std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
+  schemas::Rescheduling rescheduling{};
+  std::chrono::seconds grace_over_time{900};  // of the scheduler
 };
 
 struct SetOptions {
   ScenarioOptions options;  // all of them, as they are from then on
 };
 
-using Action = std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Cordon, Uncordon,
-                            NotReady, Ready, Submit, Delete, FailInstance, FailPod, Rollout,
-                            SetRule, DeleteRule, SetOptions, FailCalls, LoseLeader, Expectation>;
+using Action =
+    std::variant<BreakNode, RepairNode, BreakCards, RepairCards, Cordon, Uncordon, NotReady, Ready,
+                 Submit, Delete, FailInstance, FailPod, Rollout, SetRule, DeleteRule, SetOptions,
+                 FailCalls, LoseLeader, Expectation, ReportFaults, RemoveNode, ChangePod, OtherActs,
+                 ChangeJob, PauseRescheduling, DisableNamespace, JobExpectation>;
 
 struct Entry {
   std::chrono::seconds at{0};
@@ -225,6 +231,7 @@ struct Scenario {
   std::vector<RuleSpec> rules;  // at the start
   ScenarioOptions options;
   std::vector<ServiceSpec> services;
+  std::vector<JobSpec> jobs;    // then there are no services
   std::vector<Entry> timeline;  // in order of time; instances of `services` are submitted in it
 };
 

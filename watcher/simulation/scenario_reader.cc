@@ -32,6 +32,7 @@ class Resolver {
     ResolveNodes();
     ResolveRules();
     ResolveServices();
+    ResolveJobs();
     ResolveTimeline();
     Order();
     return std::move(scenario_);
@@ -150,6 +151,41 @@ class Resolver {
     groups_.insert(instance.group);
   }
 
+  void ResolveJobs() {
+    if (TooMany("/jobs", written_.jobs.size(), kMaxJobs, "jobs")) return;
+    if (!written_.jobs.empty() && !written_.services.empty()) {
+      Fault("/jobs", "a scenario has either services, which are scaled, or jobs",
+            "write two scenarios, with --- between them");
+    }
+    size_t pods = 0;
+    for (size_t i = 0; i < written_.jobs.size(); ++i) {
+      const JobSpec& job = written_.jobs[i];
+      pods += static_cast<size_t>(job.pods);
+      if (!IsDns1123Label(job.name)) {
+        Fault(Child(Child("/jobs", i), "name"), "a pod cannot have a name that begins like this",
+              "write lower-case letters, digits and '-'");
+      }
+      if (!jobs_.emplace(job.name, i).second) {
+        Fault(Child(Child("/jobs", i), "name"), "there is a job " + Quote(job.name) + " above",
+              "give each job a unique name");
+      }
+    }
+    TooMany("/jobs", pods, kMaxAllJobPods, "pods");
+    scenario_.jobs = std::move(written_.jobs);
+  }
+
+  template <typename Done>
+  void CheckFits(const std::string& path) {
+    const bool jobs = !scenario_.jobs.empty();
+    if (jobs ? kMeansServices<Done> : kMeansJobs<Done>) {
+      Fault(path,
+            jobs ? "this happens to services, but the scenario has jobs"
+                 : "this happens to jobs, but the scenario has services",
+            jobs ? "write report:, notReady:, removeNode:, pod: or expectJob:"
+                 : "write breakNode:, breakCard:, failPod: or expect:");
+    }
+  }
+
   void ResolveTimeline() {
     std::vector<WrittenEntry>& timeline = written_.timeline;
     if (TooMany("/timeline", timeline.size(), kMaxEntries, "entries")) return;
@@ -157,7 +193,10 @@ class Resolver {
     for (const WrittenEntry& entry : timeline) {
       // What is expected may name instances and groups that come later in the file.
       if (const auto* submit = std::get_if<Submit>(&*entry.action)) Know(submit->instance);
-      expectations += std::holds_alternative<Expectation>(*entry.action) ? 1 : 0;
+      expectations += std::holds_alternative<Expectation>(*entry.action) ||
+                              std::holds_alternative<JobExpectation>(*entry.action)
+                          ? 1
+                          : 0;
     }
     if (TooMany("/timeline", expectations, kMaxExpectations, "expectations")) return;
     ResolveRollouts();
@@ -236,6 +275,15 @@ class Resolver {
 
   template <typename Done>
   void Resolve(Done& action, const std::string& path) {
+    CheckFits<Done>(path);
+    if constexpr (requires { action.job_name; }) {
+      if (action.job_name.empty() && scenario_.jobs.size() > 1) {
+        Fault(path, "there are several jobs, but this entry names none", "add job: with a name");
+      } else if (!action.job_name.empty()) {
+        action.job = IndexOf(action.job_name, jobs_, Child(path, "job"),
+                             "there is no job " + Quote(action.job_name), "add it to jobs:");
+      }
+    }
     if constexpr (requires { action.node; }) {
       action.node = IndexOf(action.name, nodes_, NamePath(path, "node"),
                             "there is no node " + Quote(action.name), "add it to nodes:");
@@ -395,6 +443,7 @@ class Resolver {
   schemas::Reading& reading_;
   std::map<std::string, size_t, std::less<>> nodes_;
   std::map<std::string, size_t, std::less<>> services_;
+  std::map<std::string, size_t, std::less<>> jobs_;
   std::set<RuleKey> rules_;
   std::set<std::string> names_;   // of instances
   std::set<std::string> groups_;  // that instances have

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "schemas/config_table.h"
+#include "watcher/simulation/job_table.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
@@ -110,6 +111,10 @@ Type<ScenarioOptions> OptionsTable() {
   keys.emplace_back("watchDelay",
                     "How late the watcher is told of pods, rules and nodes that changed.",
                     &ScenarioOptions::watch_delay, AnyDuration());
+  keys.emplace_back("rescheduling", "As in mindgate.yaml, for jobs. ClusterD reports all faults.",
+                    &ScenarioOptions::rescheduling, schemas::ReschedulingTable());
+  keys.emplace_back("graceOverTime", "The scheduler's grace-over-time.",
+                    &ScenarioOptions::grace_over_time, Duration(seconds(2), std::chrono::hours(1)));
   return Object(std::move(keys));
 }
 
@@ -383,7 +388,23 @@ Type<WrittenEntry> EntryTable() {
       ActionKey<LoseLeader>("loseLeader", "The replica that leads loses the Lease.",
                             LoseLeaderTable()),
       ActionKey<Expectation>("expect", "What must hold; what is left out is not checked.",
-                             ExpectTable())};
+                             ExpectTable()),
+      ActionKey<ReportFaults>("report", "What MindCluster reports of a node from now on.",
+                              ReportTable()),
+      ActionKey<RemoveNode>("removeNode", "The Node that is deleted; ready brings it back.",
+                            Text()),
+      ActionKey<ChangePod>("pod", "What becomes of a pod of a job.", ChangePodTable()),
+      ActionKey<OtherActs>("otherActs", "Volcano's plugin, or anybody else, restarts pods.",
+                           OtherActsTable()),
+      ActionKey<ChangeJob>("changeJob", "A job is changed.", ChangeJobTable()),
+      ActionKey<PauseRescheduling>("pause", "Whether the Lease has mindgate.io/pause-rescheduling.",
+                                   Boolean()),
+      ActionKey<DisableNamespace>("disableNamespace",
+                                  "The namespace that gets mindgate.io/rescheduling: disabled.",
+                                  NonEmptyText()),
+      ActionKey<JobExpectation>("expectJob",
+                                "What must hold of a job; what is left out is not checked.",
+                                JobExpectationTable())};
   std::string words;
   for (size_t i = 1; i < keys.size(); ++i) {
     words += (i == 1 ? "" : i + 1 == keys.size() ? " and " : ", ") + keys[i].name;
@@ -417,15 +438,19 @@ Type<WrittenScenario> MakeScenarioTable() {
       {{"name", "What the scenario shows.",
         [](WrittenScenario& written) -> auto& { return written.scenario.name; }, NonEmptyText()},
        {"nodes", "The nodes.", &WrittenScenario::nodes, List(NodeTable(), 1), schemas::kRequired},
-       {"rules", "The scaling rules at the start.", &WrittenScenario::rules, List(RuleTable()),
-        schemas::kRequired},
+       {"rules", "The scaling rules at the start.", &WrittenScenario::rules, List(RuleTable())},
        {"options", "How the watcher decides, and how long things take.",
         [](WrittenScenario& written) -> auto& { return written.scenario.options; }, OptionsTable()},
-       {"services", "The inference services.", &WrittenScenario::services, List(ServiceTable(), 1),
-        schemas::kRequired},
+       {"services", "The inference services.", &WrittenScenario::services, List(ServiceTable(), 1)},
+       {"jobs", "Instead of services: jobs that are restarted because of faults.",
+        &WrittenScenario::jobs, List(JobTable(), 1)},
        {"timeline", "What happens, and what is expected, in order of time.",
         &WrittenScenario::timeline, List(EntryTable(), 1), schemas::kRequired}},
-      CheckOrderOfEntries);
+      [](WrittenScenario& written, const Field& field) {
+        CheckOrderOfEntries(written, field);
+        if (field.value.contains("jobs")) return;
+        schemas::CheckRequired({"rules", "services"}, field);
+      });
 }
 
 }  // namespace

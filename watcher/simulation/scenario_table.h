@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "schemas/field_types.h"
@@ -47,8 +48,21 @@ struct WrittenScenario {
   std::vector<WrittenNode> nodes;
   std::vector<RuleSpec> rules;
   std::vector<WrittenService> services;
+  std::vector<JobSpec> jobs;
   std::vector<WrittenEntry> timeline;
 };
+
+// What concerns services means nothing to jobs, and the other way round.
+template <typename Done, typename... Of>
+constexpr bool kIsOneOf = (std::is_same_v<Done, Of> || ...);
+template <typename Done>
+constexpr bool kMeansServices =
+    kIsOneOf<Done, BreakNode, RepairNode, BreakCards, RepairCards, Submit, Delete, FailInstance,
+             FailPod, Rollout, SetRule, DeleteRule, Expectation>;
+template <typename Done>
+constexpr bool kMeansJobs =
+    kIsOneOf<Done, ReportFaults, RemoveNode, ChangePod, OtherActs, ChangeJob, PauseRescheduling,
+             DisableNamespace, JobExpectation>;
 
 // The keys of a scenario: how each is read, its documentation and its default.
 const schemas::Type<WrittenScenario>& ScenarioTable();

@@ -93,6 +93,20 @@ std::string_view EventName(EventKind kind) {
       return "would give up";
     case EventKind::kShape:
       return "shape";
+    case EventKind::kReported:
+      return "reported";
+    case EventKind::kChanged:
+      return "changed";
+    case EventKind::kRestarted:
+      return "restarted";
+    case EventKind::kMarked:
+      return "marked";
+    case EventKind::kWaits:
+      return "waits";
+    case EventKind::kLeftAlone:
+      return "left alone";
+    case EventKind::kWouldRestart:
+      return "would restart";
     case EventKind::kExpected:
       return "expected";
     case EventKind::kNotMet:
@@ -151,6 +165,12 @@ std::string TimelineText(const std::string& title, const Playback& playback) {
   for (const ServiceEnd& service : playback.services) {
     text += "  " + ToTheLeft(service.job_id, service_width) + "  " + EndText(service) + "\n";
   }
+  for (const JobEnd& job : playback.jobs) {
+    text += "  " + job.job + "  " + std::to_string(job.running) + " of " +
+            std::to_string(job.pods) + " pods running; " + std::to_string(job.restarted) +
+            " restarted, " + std::to_string(job.marked) + " marked, " +
+            std::to_string(job.retries_used) + " retries used\n";
+  }
   const size_t not_met = playback.NotMet();
   text += std::to_string(playback.checks.size()) +
           " expected: " + std::to_string(playback.checks.size() - not_met) + " met, " +
@@ -195,16 +215,27 @@ OrderedJson TimelineJson(const std::string& name, const std::string& file,
          {"groups", std::move(groups)}});
   }
   const size_t not_met = playback.NotMet();
-  return {{"scenario", name},
-          {"file", file},
-          {"events", std::move(events)},
-          {"expectations", std::move(expectations)},
-          {"summary",
-           {{"passed", playback.Passed()},
-            {"end", playback.end.count()},
-            {"met", playback.checks.size() - not_met},
-            {"notMet", not_met},
-            {"services", std::move(services)}}}};
+  OrderedJson json = {{"scenario", name},
+                      {"file", file},
+                      {"events", std::move(events)},
+                      {"expectations", std::move(expectations)},
+                      {"summary",
+                       {{"passed", playback.Passed()},
+                        {"end", playback.end.count()},
+                        {"met", playback.checks.size() - not_met},
+                        {"notMet", not_met},
+                        {"services", std::move(services)}}}};
+  if (playback.jobs.empty()) return json;
+  OrderedJson& jobs = json["summary"]["jobs"] = OrderedJson::array();
+  for (const JobEnd& job : playback.jobs) {
+    jobs.push_back({{"job", job.job},
+                    {"pods", job.pods},
+                    {"running", job.running},
+                    {"restarted", job.restarted},
+                    {"marked", job.marked},
+                    {"retriesUsed", job.retries_used}});
+  }
+  return json;
 }
 
 }  // namespace mindgate::watcher::simulation

@@ -39,6 +39,13 @@ enum class EventKind : uint8_t {
   kGivenUp,
   kWouldGiveUp,
   kShape,
+  kReported,
+  kChanged,
+  kRestarted,
+  kMarked,
+  kWaits,
+  kLeftAlone,
+  kWouldRestart,
   kExpected,
   kNotMet,
   kStopped,
@@ -73,6 +80,16 @@ struct ServiceEnd {
   std::vector<scaling::GroupCount> groups;
 };
 
+// The state of a job at the end, and what the watcher did to its pods.
+struct JobEnd {
+  std::string job;
+  int64_t pods = 0;
+  int64_t running = 0;
+  int64_t restarted = 0;  // pods that were deleted or evicted
+  int64_t marked = 0;
+  int64_t retries_used = 0;
+};
+
 // For how long an instance was in a state.
 struct Span {
   enum class State : uint8_t { kHeld, kNoRoom, kStarting, kRunning, kEnding };
@@ -99,6 +116,7 @@ struct Playback {
   std::vector<Event> events;
   std::vector<CheckResult> checks;
   std::vector<ServiceEnd> services;
+  std::vector<JobEnd> jobs;
   std::vector<Span> spans;  // in the order of their ends; none of no length
   std::vector<ShapeChange> shapes;
   std::chrono::seconds end{0};

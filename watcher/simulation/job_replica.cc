@@ -1,0 +1,278 @@
+#include "watcher/simulation/job_replica.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/mutex.h"
+#include "json/decode.h"
+
+namespace mindgate::watcher::simulation {
+
+using rescheduling::JobKey;
+using rescheduling::NodeKey;
+using schemas::ReschedulingMode;
+
+// The watches are told of changes while a call is made, one at a time.
+class JobReplica::Calls final : public kube::Transport {
+ public:
+  Calls(const ManualClock& clock, ApiServer& server) : clock_(clock), server_(server) {}
+
+  void Fail(const simulation::FailCalls& calls, Time until) { failures_.push_back({calls, until}); }
+
+  std::vector<Done> Take() { return std::exchange(done_, {}); }
+
+  kube::Answer<kube::HttpAnswer> Send(const kube::HttpCall& call, std::stop_token stop) override {
+    const MutexLock lock(mutex_);
+    if (auto failed = FailureOf(call)) return *std::move(failed);
+    auto answer = server_.Send(call, stop);
+    const size_t at = call.path.find("/pods/");
+    if (answer && answer->status == 200 && at != std::string::npos && call.method != "GET") {
+      const std::string pod = call.path.substr(at + 6, call.path.find('?', at) - at - 6);
+      Deed deed = Deed::kMarked;
+      if (call.method == "DELETE") {
+        const auto body = json::Decode(call.body);
+        const bool force = body && body->value("gracePeriodSeconds", -1) == 0;
+        deed = force ? Deed::kDeleted : Deed::kEvicted;
+      }
+      done_.push_back({deed, pod});
+    }
+    return answer;
+  }
+
+  kube::Answer<kube::HttpAnswer> Stream(const kube::HttpCall& call, const Consume& consume,
+                                        std::stop_token stop) override {
+    return server_.Stream(call, consume, stop);
+  }
+
+ private:
+  struct Failure {
+    simulation::FailCalls calls;
+    Time until{};
+  };
+
+  std::optional<kube::Answer<kube::HttpAnswer>> FailureOf(const kube::HttpCall& call) const {
+    std::string verb = call.method;
+    std::transform(verb.begin(), verb.end(), verb.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    for (auto failure = failures_.rbegin(); failure != failures_.rend(); ++failure) {
+      if (clock_.WallNow() >= failure->until) continue;
+      if (!failure->calls.verb.empty() && failure->calls.verb != verb) continue;
+      if (failure->calls.status == 0) {
+        return kube::Failed(kube::Reason::kTimeout, call.method + " " + call.path + ": no answer");
+      }
+      return kube::HttpAnswer{.status = static_cast<int>(failure->calls.status)};
+    }
+    return std::nullopt;
+  }
+
+  const ManualClock& clock_;
+  ApiServer& server_;
+  Mutex mutex_;
+  std::vector<Failure> failures_;
+  std::vector<Done> done_;
+};
+
+JobReplica::JobReplica(const ManualClock& clock, ApiServer& server, const ScenarioOptions& options)
+    : clock_(clock),
+      options_(options),
+      calls_(std::make_unique<Calls>(clock, server)),
+      client_(*calls_, sleeper_, LeaderClient::kOptions),
+      logger_(log::Format::kText, log::Level::kError, clock, [](std::string_view) {}),
+      faulty_nodes_([this](const std::string& node) { return See(node); }),
+      isolation_(client_, logger_, *this,
+                 {.writes = [this] { return Acts(); },
+                  .wanted = [this] { return options_.rescheduling.isolate_nodes; },
+                  .is_unhealthy =
+                      [this](const std::string& node) {
+                        const auto found = faults_->find(node);
+                        return found != faults_->end() && found->second.IsUnhealthy();
+                      },
+                  .stopped = [this] { return Stopped(); },
+                  .ns = kNamespace,
+                  .lease = kLease}),
+      loop_(clock, {.name = "rescheduling",
+                    .term = [this] { return term(); },
+                    .reconcile = [this](const JobKey& key,
+                                        const Term& term) { return ReconcileJob(key, term); },
+                    .forget = [this](const JobKey& key) { reconciler_->Forget(key); }}),
+      isolating_(clock, {.name = "isolation",
+                         .changes_wait = true,
+                         .term = [this] { return term(); },
+                         .reconcile =
+                             [this](const NodeKey& node, const Term& term) {
+                               return isolation_.Reconcile(node, term);
+                             }}),
+      faults_(std::make_shared<const faults::FaultsByNode>()) {
+  Begin();
+}
+
+JobReplica::~JobReplica() = default;
+
+// Another replica has its own memory.
+void JobReplica::Begin() {
+  budget_ = std::make_unique<DisruptionBudget>();
+  reconciler_ = std::make_unique<rescheduling::Reconciler>(
+      client_, clock_, logger_, *this, *budget_,
+      rescheduling::Reconciler::Options{
+          .settings = [this] { return options_.rescheduling; },
+          .grace_over_time = [this] { return options_.grace_over_time; },
+          .ns = kNamespace,
+          .lease = kLease,
+          .state = kState,
+          .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); }});
+}
+
+std::optional<Term> JobReplica::term() const {
+  if (!leads()) return std::nullopt;
+  return Term(leads_from_, [this] { return leads(); }, {});
+}
+
+bool JobReplica::Acts() const {
+  const ReschedulingMode mode = options_.rescheduling.mode;
+  return mode == ReschedulingMode::kTakeover || mode == ReschedulingMode::kEnforce;
+}
+
+// --- what it is told ---
+
+void JobReplica::Later(std::function<void()> tell) {
+  Time due = clock_.WallNow() + options_.watch_delay;
+  if (!told_.empty()) due = std::max(due, told_.back().due);
+  told_.push_back({due, std::move(tell)});
+}
+
+void JobReplica::EnqueueOn(const std::string& node) {
+  faulty_nodes_.Changed(node);
+  for (const JobKey& job : index_.JobsOn(node)) loop_.Enqueue(job);
+}
+
+void JobReplica::EnqueueAll() {
+  for (const JobKey& job : index_.jobs()) loop_.Enqueue(job);
+  for (const auto& [node, ready] : nodes_) isolating_.Enqueue({node});
+}
+
+void JobReplica::PodChanged(const ApiServer::PodName& name, rescheduling::PodPtr after) {
+  Later([this, name, after = std::move(after)] {
+    rescheduling::PodPtr& seen = pods_[name];
+    const auto before = std::exchange(seen, after);
+    for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
+    for (const auto& pod : {before, after}) {
+      if (pod != nullptr && pod->node != nullptr) faulty_nodes_.Changed(*pod->node);
+    }
+    if (after == nullptr) pods_.erase(name);
+  });
+}
+
+void JobReplica::GroupChanged(const std::string& path, rescheduling::PodGroupPtr after) {
+  Later([this, path, after = std::move(after)] {
+    rescheduling::PodGroupPtr& seen = groups_[path];
+    for (const JobKey& job : index_.Changed(seen, after)) loop_.Enqueue(job);
+    seen = after;
+  });
+}
+
+void JobReplica::NodeChanged(const std::string& node, bool there, bool ready) {
+  Later([this, node, there, ready] {
+    if (there) {
+      nodes_[node] = ready;
+    } else {
+      nodes_.erase(node);
+    }
+    EnqueueOn(node);
+  });
+}
+
+void JobReplica::FaultsChanged(const std::string& node, faults::FaultsByNode faults) {
+  Later([this, node, faults = std::move(faults)] {
+    auto changed = std::make_shared<faults::FaultsByNode>(*faults_);
+    changed->erase(node);
+    changed->insert(faults.begin(), faults.end());
+    faults_ = std::move(changed);
+    EnqueueOn(node);
+    isolating_.Enqueue({node});
+  });
+}
+
+void JobReplica::LoseLeader(Time until) {
+  leads_from_ = std::max(leads_from_, until);
+  led_ = false;
+  Begin();
+}
+
+void JobReplica::FailCalls(const simulation::FailCalls& calls, Time until) {
+  calls_->Fail(calls, until);
+}
+
+// --- what it does ---
+
+bool JobReplica::Deliver() {
+  bool any = false;
+  while (!told_.empty() && told_.front().due <= clock_.WallNow()) {
+    const Told next = std::move(told_.front());
+    told_.pop_front();
+    next.tell();
+    any = true;
+  }
+  if (!led_ && leads()) {
+    led_ = true;
+    EnqueueAll();
+    any = true;
+  }
+  return any;
+}
+
+bool JobReplica::Reconcile() {
+  bool any = false;
+  while (loop_.RunOne() || isolating_.RunOne()) any = true;
+  return any;
+}
+
+// As ReschedulingController counts them.
+rescheduling::FaultyNodes::Seen JobReplica::See(const std::string& node) const {
+  const auto there = nodes_.find(node);
+  const auto found = faults_->find(node);
+  return {.exists = there != nodes_.end(),
+          .ready = there != nodes_.end() && there->second,
+          .reported = found != faults_->end() &&
+                      (found->second.IsUnhealthy() || !found->second.devices.unhealthy.empty()),
+          .has_pods = index_.HasPodsOn(node)};
+}
+
+std::string JobReplica::Stopped() const {
+  return faulty_nodes_.WhyStopped(nodes_.size(), options_.rescheduling.max_faulty_nodes);
+}
+
+ReconcileResult JobReplica::ReconcileJob(const JobKey& key, const Term& term) {
+  rescheduling::Reconciler::Inputs inputs{
+      .job = index_.Look(key), .faults = faults_, .not_ready = {}};
+  if (inputs.job) {
+    for (const rescheduling::Task& task : inputs.job->tasks) {
+      const auto node = nodes_.find(task.node);
+      const bool ready = node != nodes_.end() && node->second;
+      if (!task.node.empty() && !ready) inputs.not_ready.insert(task.node);
+    }
+  }
+  inputs.stopped = Stopped();
+  return reconciler_->Reconcile(key, inputs, term);
+}
+
+std::optional<Time> JobReplica::next_due() const {
+  std::optional<Time> next;
+  const auto consider = [&](Time time) { next = std::min(next.value_or(time), time); };
+  if (!told_.empty()) consider(told_.front().due);
+  if (!led_) consider(leads_from_);
+  for (const auto& due : {loop_.next_due(), isolating_.next_due()}) {
+    if (due) consider(Time(std::chrono::ceil<std::chrono::seconds>(due->time_since_epoch())));
+  }
+  return next;
+}
+
+// Threads make calls in any order.
+std::vector<JobReplica::Done> JobReplica::TakeDone() {
+  std::vector<Done> done = calls_->Take();
+  std::sort(done.begin(), done.end(), [](const Done& a, const Done& b) {
+    return std::pair(a.deed, a.pod) < std::pair(b.deed, b.pod);
+  });
+  return done;
+}
+
+}  // namespace mindgate::watcher::simulation

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/client.h"
+#include "watcher/frame/decision_log.h"
+#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/reconcile_loop.h"
+#include "watcher/rescheduling/faulty_nodes.h"
+#include "watcher/rescheduling/isolation.h"
+#include "watcher/rescheduling/job_index.h"
+#include "watcher/rescheduling/reconciler.h"
+#include "watcher/simulation/api_server.h"
+#include "watcher/simulation/manual_clock.h"
+#include "watcher/simulation/scenario.h"
+
+namespace mindgate::watcher::simulation {
+
+// A replica of the watcher, as far as rescheduling goes: the reconcilers of `mindgate watch` and
+// their loops, with watches that tell what they are told, perhaps late. The reconciler makes calls
+// from several threads, one of which at a time reaches the API server; otherwise nothing happens
+// but in Deliver and Reconcile.
+class JobReplica final : public DecisionListener {
+ public:
+  static constexpr const char* kNamespace = "mindgate-system";
+  static constexpr const char* kLease = "mindgate-watcher";
+  static constexpr const char* kState = "mindgate-rescheduling";
+
+  // What it did to a pod.
+  enum class Deed : uint8_t { kDeleted, kEvicted, kMarked };
+  struct Done {
+    Deed deed = Deed::kDeleted;
+    std::string pod;
+  };
+
+  // All must outlive it; `options` is read for each decision.
+  JobReplica(const ManualClock& clock, ApiServer& server, const ScenarioOptions& options);
+  ~JobReplica() override;
+  JobReplica(const JobReplica&) = delete;
+  JobReplica& operator=(const JobReplica&) = delete;
+
+  // --- what its watches tell, in order, each after ScenarioOptions::watch_delay ---
+
+  // Null: it is gone.
+  void PodChanged(const ApiServer::PodName& name, rescheduling::PodPtr after);
+  void GroupChanged(const std::string& path, rescheduling::PodGroupPtr after);
+  void NodeChanged(const std::string& node, bool there, bool ready);
+  void FaultsChanged(const std::string& node, faults::FaultsByNode faults);
+
+  void EnqueueAll();
+  // No replica leads until then, and what leads then remembers nothing but what was written.
+  void LoseLeader(Time until);
+  void FailCalls(const simulation::FailCalls& calls, Time until);
+
+  // Each does what is due and returns whether there was anything.
+  bool Deliver();
+  bool Reconcile();
+  std::optional<Time> next_due() const;
+
+  std::vector<DecisionRecord> TakeRecords() { return std::exchange(records_, {}); }
+  // By deed and pod.
+  std::vector<Done> TakeDone();
+
+ private:
+  // Calls one at a time, and what became of them.
+  class Calls;
+  struct Told {
+    Time due{};
+    std::function<void()> tell;
+  };
+  struct NoSleeper final : kube::Sleeper {
+    bool Sleep(std::chrono::milliseconds, std::stop_token) override { return true; }
+  };
+
+  void Tell(DecisionRecord record) override { records_.push_back(std::move(record)); }
+  void Later(std::function<void()> tell);
+  void EnqueueOn(const std::string& node);
+  void Begin();
+  bool leads() const { return clock_.WallNow() >= leads_from_; }
+  std::optional<Term> term() const;
+  bool Acts() const;
+  rescheduling::FaultyNodes::Seen See(const std::string& node) const;
+  std::string Stopped() const;
+  ReconcileResult ReconcileJob(const rescheduling::JobKey& key, const Term& term);
+
+  const ManualClock& clock_;
+  const ScenarioOptions& options_;
+  std::unique_ptr<Calls> calls_;
+  NoSleeper sleeper_;
+  kube::Client client_;
+  log::Logger logger_;
+  rescheduling::PodReader reader_;
+  rescheduling::JobIndex index_;
+  std::unique_ptr<DisruptionBudget> budget_;
+  std::unique_ptr<rescheduling::Reconciler> reconciler_;  // of the replica that leads
+  rescheduling::FaultyNodes faulty_nodes_;
+  rescheduling::Isolation isolation_;
+  ReconcileLoop<rescheduling::JobKey> loop_;
+  ReconcileLoop<rescheduling::NodeKey> isolating_;
+  std::deque<Told> told_;  // by the watches, in order
+  std::map<ApiServer::PodName, rescheduling::PodPtr> pods_;
+  std::map<std::string, rescheduling::PodGroupPtr> groups_;
+  std::map<std::string, bool, std::less<>> nodes_;  // that are there; whether each is ready
+  std::shared_ptr<const faults::FaultsByNode> faults_;
+  Time leads_from_{};
+  bool led_ = true;
+  std::vector<DecisionRecord> records_;
+};
+
+}  // namespace mindgate::watcher::simulation

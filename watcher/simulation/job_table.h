@@ -1,0 +1,16 @@
+#pragma once
+
+#include "schemas/field_types.h"
+#include "watcher/simulation/job_scenario.h"
+
+// The keys of jobs and of what happens to them.
+namespace mindgate::watcher::simulation {
+
+schemas::Type<JobSpec> JobTable();
+schemas::Type<ReportFaults> ReportTable();
+schemas::Type<ChangePod> ChangePodTable();
+schemas::Type<OtherActs> OtherActsTable();
+schemas::Type<ChangeJob> ChangeJobTable();
+schemas::Type<JobExpectation> JobExpectationTable();
+
+}  // namespace mindgate::watcher::simulation
