@@ -126,6 +126,15 @@ void AddSimulate(CLI::App& parent, Streams& io, int& exit_code) {
     - {at: 90s, breakNode: npu-0}
     - {at: 3m, expect: {running: {g0: 1}}}
 
+With jobs instead of rules and services it is about pods that are restarted because of faults:
+  name: a chip fails
+  nodes: [{prefix: npu-, count: 2, npus: 8}]
+  options: {rescheduling: {mode: enforce}}
+  jobs: [{name: train, labels: {fault-scheduling: force}}]
+  timeline:
+    - {at: 2m, report: {node: npu-0, unhealthy: [3]}}
+    - {at: 2m, expectJob: {deleted: {2m: [train-0]}}}
+
 The simulation runs the watcher's own code on simulated pods and a simulated clock. It does not contact a cluster.
 Exit codes: 0 all expectations are met, 1 an expectation is not met, 2 a scenario is invalid.
 

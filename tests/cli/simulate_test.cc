@@ -125,6 +125,33 @@ TEST(Simulate, WhatCannotBeReadIsShownWithItsPlaceAndTheRestIsPlayed) {
   EXPECT_THAT(result.out, HasSubstr("3 expected: 3 met, 0 not met"));
 }
 
+TEST(Simulate, ShowsWhatWasRestartedInEveryOutput) {
+  const std::string file = SourcePath("examples/scenarios/fault-restarts-a-job.yaml");
+  const auto json = json::Json::parse(Cli({"simulate", "-f", file, "-o", "json"}).out);
+  const json::Json jobs = {{{"job", "train"},
+                            {"pods", 4},
+                            {"running", 4},
+                            {"restarted", 5},
+                            {"marked", 0},
+                            {"retriesUsed", 0}}};
+  EXPECT_EQ(json["summary"]["jobs"], jobs);
+  std::vector<json::Json> restarted;
+  for (const json::Json& event : json["events"]) {
+    if (event["event"] == "restarted") restarted.push_back(event);
+  }
+  ASSERT_EQ(restarted.size(), 2U);
+  EXPECT_EQ(
+      restarted.front(),
+      (json::Json{{"at", 120},
+                  {"event", "restarted"},
+                  {"service", "train"},
+                  {"subject", "train"},
+                  {"reason", "CardUnhealthy: train-3 deleted, as fault-scheduling is force"}}));
+  const std::string page = Cli({"simulate", "-f", file, "-o", "html"}).out;
+  EXPECT_THAT(page, HasSubstr("train-3 deleted, as fault-scheduling is force"));
+  EXPECT_THAT(page, HasSubstr("npu-3"));
+}
+
 // Each says at its head what it shows, and all of it is so.
 TEST(Simulate, EveryShippedScenarioPasses) {
   size_t files = 0;
@@ -136,7 +163,7 @@ TEST(Simulate, EveryShippedScenarioPasses) {
     EXPECT_EQ(result.out, Cli({"simulate", "-f", entry.path().string()}).out) << name;
     ++files;
   }
-  EXPECT_GE(files, 13);
+  EXPECT_GE(files, 18);
 }
 
 }  // namespace
