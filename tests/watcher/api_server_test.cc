@@ -93,6 +93,47 @@ std::string Word(const kube::Answer<T>& answer) {
          std::to_string(answer.error().http);
 }
 
+// What rescheduling asks beside that.
+TEST_F(SimulatedApiServer, MarksForcesAndKeepsAsTheFakeOneDoes) {
+  Put(PodOnNode("marked", "n"));
+  Put(PodOnNode("forced", "n"));
+  fake.Put(kube::resources::kNamespaces, {{"metadata", {{"name", "kept"}}}});
+  std::map<std::string, std::vector<std::string>> answers;
+  for (const Served& one : both()) {
+    SCOPED_TRACE(one.name);
+    kube::Client client(one.transport, sleeper, LeaderClient::kOptions);
+    LeaderClient leader(client, Term(Time{}, [] { return true; }, {}));
+    const auto& pods = kube::resources::kPods;
+    const auto& config_maps = kube::resources::kConfigMaps;
+    const auto say = [&](const std::string& said) { answers[one.name].push_back(said); };
+    const auto mark = [&](const char* name, const std::string& uid) {
+      const Json patch = {{"metadata", {{"uid", uid}, {"annotations", {{"status", "bad"}}}}}};
+      say(Word(leader.MergePatch(pods, "default", name, patch)));
+    };
+    mark("none", kOtherUid);
+    mark("marked", TextOf(one.find({"default", "marked"}), "uid"));
+    say(one.find({"default", "marked"}).at("metadata").at("annotations").dump());
+    kube::DeleteOptions by_force;
+    by_force.grace_seconds = 0;
+    say(Word(leader.Delete(pods, "default", "forced", by_force)));
+    say(one.find({"default", "forced"}).is_null() ? "gone" : "there");
+    say(Word(leader.Get(config_maps, "kept", "state")));
+    for (const char* text : {"once", "twice"}) {
+      const Json object = {{"apiVersion", "v1"},
+                           {"kind", "ConfigMap"},
+                           {"metadata", {{"namespace", "kept"}, {"name", "state"}}},
+                           {"data", {{"text", text}}}};
+      say(Word(leader.Apply(config_maps, "kept", "state", object, true, {.field_manager = "m"})));
+      const auto kept = leader.Get(config_maps, "kept", "state");
+      say(kept ? kept->at("data").dump() : Word(kept));
+    }
+  }
+  EXPECT_EQ(answers["simulated"], answers["fake"]);
+  EXPECT_THAT(answers["fake"], ElementsAre("NotFound 404", "done", R"({"status":"bad"})", "done",
+                                           "gone", "NotFound 404", "done", R"({"text":"once"})",
+                                           "done", R"({"text":"twice"})"));
+}
+
 TEST_F(SimulatedApiServer, AnswersWhatTheFakeOneAnswers) {
   Put(PodOnNode("gated"));
   Put(PodOnNode("placed", "n"));
