@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,32 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr const char* kFolder = "tests/watcher/scenarios/rescheduling";
-
-// Scenarios that expect what is right, and which the watcher does not do yet. One that passes is to
-// be taken off the list.
-const std::map<std::string, std::string>& KnownDefects() {
-  static const std::map<std::string, std::string> defects = {
-      {"a-restarted-container-is-no-missing-pod",
-       "Follow() in decision.cc counts a pod with a lastState as missing, whatever "
-       "fault-retry-times says, and restarts the whole job"},
-      {"each-fault-has-its-own-grace",
-       "Begin() keeps the time at which an earlier restart began, so that a later fault has no "
-       "grace period left"},
-      {"the-next-leader-forces-what-hangs",
-       "which pods are to go is not kept for the next leader, and only faulty ones are found "
-       "again"},
-      {"used-up-retries-stop-no-grace-timeout",
-       "while the response is kFails nothing that was begun goes on"},
-      {"each-failed-pod-takes-a-retry",
-       "a retry counts for the first failed pod by name: one that fails later and comes after it "
-       "is restarted for nothing"},
-      {"a-pause-stops-a-restart-under-way",
-       "the brakes are asked only when a restart begins, and not before its later steps"},
-      {"deleted-nodes-count-as-faulty",
-       "only nodes that are there are counted for maxFaultyNodes, not those that vanished"},
-  };
-  return defects;
-}
 
 std::vector<std::string> NamesOfScenarios() {
   std::vector<std::string> names;
@@ -80,16 +53,9 @@ TEST(ReschedulingScenarios, EachGoesAsItSays) {
     ASSERT_FALSE(scenario.jobs.empty());
     const Playback playback = Play(scenario);
     EXPECT_FALSE(playback.checks.empty());
-    if (KnownDefects().contains(name)) {
-      EXPECT_FALSE(playback.Passed()) << "it passes: take it off the list of known defects";
-    } else {
-      EXPECT_TRUE(playback.Passed()) << TimelineText(name, playback);
-    }
+    EXPECT_TRUE(playback.Passed()) << TimelineText(name, playback);
   }
   EXPECT_GE(names.size(), 30U);
-  for (const auto& [name, defect] : KnownDefects()) {
-    EXPECT_THAT(names, ::testing::Contains(name)) << defect;
-  }
 }
 
 // Changes one expectation after another so that it is no longer so; each must be reported.
@@ -117,7 +83,6 @@ void Spoil(JobExpectation& expected, size_t part) {
 
 TEST(ReschedulingScenarios, EveryExpectationCanFail) {
   for (const std::string& name : NamesOfScenarios()) {
-    if (KnownDefects().contains(name)) continue;
     SCOPED_TRACE(name);
     const Scenario scenario = ScenarioOf(TextOf(name));
     const size_t parts = Play(scenario).checks.size();

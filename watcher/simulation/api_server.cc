@@ -111,7 +111,7 @@ bool ApiServer::Create(Json object) {
                      json::TextAt(object, {"metadata", "name"})};
   if (pods_.contains(name)) return false;
   std::array<char, 40> uid{};
-  std::snprintf(uid.data(), uid.size(), "00000000-0000-4000-8000-%012llu",
+  std::snprintf(uid.data(), uid.size(), "%08llx-0000-4000-8000-000000000000",
                 static_cast<unsigned long long>(++made_));
   object["apiVersion"] = "v1";
   object["kind"] = "Pod";

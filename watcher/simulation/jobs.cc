@@ -46,8 +46,7 @@ Jobs::Jobs(const Scenario& scenario, const ScenarioOptions& options, const Manua
       telling_(std::move(telling)) {
   for (const NodeSpec& node : scenario.nodes) {
     nodes_.emplace_back().used.resize(static_cast<size_t>(node.npus));
-    server_.PutObject(NodePath(node.name),
-                      {{"metadata", {{"name", node.name}}}, {"spec", Json::object()}});
+    PutNode(node.name, true);
   }
   std::set<std::string> namespaces;
   for (const JobSpec& spec : scenario.jobs) {
@@ -68,6 +67,14 @@ Jobs::Jobs(const Scenario& scenario, const ScenarioOptions& options, const Manua
 
 ApiServer::PodName Jobs::NameOf(const Job& job, const std::string& pod) const {
   return {job.spec->ns, pod};
+}
+
+// With the taints that it has.
+void Jobs::PutNode(const std::string& name, bool ready) {
+  Json node = server_.FindObject(NodePath(name));
+  if (node.is_null()) node = {{"metadata", {{"name", name}}}, {"spec", Json::object()}};
+  node["status"]["conditions"] = {{{"type", "Ready"}, {"status", ready ? "True" : "Unknown"}}};
+  server_.PutObject(NodePath(name), std::move(node));
 }
 
 void Jobs::PutGroup(size_t number) {
@@ -108,11 +115,8 @@ void Jobs::Report(size_t node, const faults::NodeFaults& faults) { nodes_[node].
 
 void Jobs::SetReady(size_t node, bool ready) {
   nodes_[node].ready = ready;
-  if (!ready || nodes_[node].there) return;
-  nodes_[node].there = true;
-  server_.PutObject(
-      NodePath(scenario_.nodes[node].name),
-      {{"metadata", {{"name", scenario_.nodes[node].name}}}, {"spec", Json::object()}});
+  nodes_[node].there = nodes_[node].there || ready;
+  if (nodes_[node].there) PutNode(scenario_.nodes[node].name, ready);
 }
 
 void Jobs::SetCordoned(size_t node, bool cordoned) { nodes_[node].cordoned = cordoned; }

@@ -102,6 +102,7 @@ class Jobs {
   ApiServer::PodName NameOf(const Job& job, const std::string& pod) const;
   bool SyncGroup(size_t number);
   bool SyncPhase(size_t number);
+  void PutNode(const std::string& name, bool ready);
   void PutGroup(size_t number);
   std::optional<std::vector<int64_t>> Room(size_t node, const Job& job) const;
   bool PlaceJob(size_t number);
