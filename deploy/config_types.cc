@@ -76,7 +76,8 @@ void CheckAnnotation(const std::string& key, const std::string& /*value*/, const
 
 // A text that `is` accepts.
 Type<std::string> TextThat(bool (*is)(std::string_view), std::string what, std::string hint) {
-  return Parsed<std::string>(NonEmptyText(), [=](std::string text, const Field& field) {
+  return Parsed<std::string>(NonEmptyText(), [is, what = std::move(what), hint = std::move(hint)](
+                                                 std::string text, const Field& field) {
     if (!is(text)) field.Fault(Quote(text) + " is no " + what, hint);
     return text;
   });

@@ -116,7 +116,8 @@ bool Read(const Type<T>& type, const Field& field, T& out) {
 // fault.
 template <typename T, typename U, typename Parse>
 Type<T> Parsed(const Type<U>& written, Parse parse) {
-  return {written.types, written.keywords, [written, parse](const Field& field, T& out) {
+  return {written.types, written.keywords,
+          [written, parse = std::move(parse)](const Field& field, T& out) {
             U value{};
             if (!Read(written, field, value)) return;
             const size_t before = field.reading.fault_count();
@@ -133,9 +134,8 @@ Type<T> Either(Type<T> a, const Type<T>& b) {
   OrderedJson keywords = a.keywords;
   keywords.update(b.keywords);
   return {std::move(types), std::move(keywords),
-          [first = a.types, a = a.read, b = b.read](const Field& field, T& out) {
-            (HasOneOf(first, field.value) ? a : b)(field, out);
-          }};
+          [first = std::move(a.types), a = std::move(a.read), b = b.read](
+              const Field& field, T& out) { (HasOneOf(first, field.value) ? a : b)(field, out); }};
 }
 
 void CheckLength(const Field& field, size_t min);

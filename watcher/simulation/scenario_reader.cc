@@ -141,7 +141,8 @@ class Resolver {
         WrittenInstance& instance = service.instances[n];
         instance.service = i;
         Know(instance);
-        Add(instance.at, Submit{std::move(instance)}, Child(Child(path, "instances"), n));
+        const auto at = instance.at;
+        Add(at, Submit{std::move(instance)}, Child(Child(path, "instances"), n));
       }
     }
   }
