@@ -74,7 +74,8 @@ struct Following {
   // "n0: Ascend910-3; n1: UnHealthy"
   std::string Faulty() const {
     std::string text;
-    for (const auto& [node, faults] : *feed.faults()) {
+    const auto told = feed.faults();
+    for (const auto& [node, faults] : *told) {
       if (!text.empty()) text += "; ";
       text += node + ":";
       for (const std::string& chip : faults.devices.unhealthy) text += " " + chip;
