@@ -58,6 +58,9 @@ class FaultyCluster {
   explicit FaultyCluster(int nodes)
       : nodes_(nodes),
         pods_(nodes * kPodsOfNode),
+        begun_(std::chrono::duration_cast<std::chrono::seconds>(
+                   std::chrono::system_clock::now().time_since_epoch())
+                   .count()),
         reports_((nodes + kNodesOfReport - 1) / kNodesOfReport),
         faulty_(static_cast<size_t>(nodes)),
         rule_(Escaped(testing::RuleText(kShapes))),
@@ -160,7 +163,7 @@ class FaultyCluster {
           R"(Ascend910-4,Ascend910-5,Ascend910-6,Ascend910-7","huawei.com/Ascend910-Fault":"[]",)" +
           R"("huawei.com/Ascend910-NetworkUnhealthy":"","huawei.com/Ascend910-Recovering":"",)" +
           R"("huawei.com/Ascend910-Unhealthy":")" + (faulty ? "Ascend910-0" : "") +
-          R"("},"UpdateTime":)" + std::to_string(1767225600 + version_) +
+          R"("},"UpdateTime":)" + std::to_string(begun_ + version_) +
           R"(,"CmName":"mindx-dl-deviceinfo-node-)" + id + R"(","SuperPodID":)" +
           std::to_string(node / 48) + R"(,"RackID":0,"ServerIndex":)" + std::to_string(node % 48) +
           "}";
@@ -255,6 +258,7 @@ class FaultyCluster {
 
   const int nodes_;
   const int pods_;
+  const int64_t begun_;  // seconds since 1970
   const int reports_;
   std::vector<std::atomic<bool>> faulty_;
   const std::string rule_;

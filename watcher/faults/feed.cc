@@ -20,7 +20,16 @@ Feed::Feed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Opt
       cluster_(MakeInformer(Writer::kClusterD, kClusterNamespace, kClusterSelector)),
       devices_(MakeInformer(Writer::kNodes, kDeviceNamespace, kNodeSelector)),
       machines_(MakeInformer(Writer::kNodes, kNodeNamespace, kNodeSelector)),
-      public_(MakeInformer(Writer::kPublic, "", kPublicSelector)) {}
+      public_(MakePublicInformers()) {}
+
+// One for each namespace that counts: what tenants write elsewhere is not even read.
+std::vector<std::unique_ptr<Feed::Informer>> Feed::MakePublicInformers() {
+  std::vector<std::unique_ptr<Informer>> informers;
+  for (const std::string_view ns : kPublicNamespaces) {
+    informers.push_back(MakeInformer(Writer::kPublic, ns, kPublicSelector));
+  }
+  return informers;
+}
 
 std::unique_ptr<Feed::Informer> Feed::MakeInformer(Writer writer, std::string_view ns,
                                                    std::string_view selector) {
@@ -91,7 +100,9 @@ bool Feed::current() const {
 }
 
 size_t Feed::left_out() const {
-  return cluster_->left_out() + devices_->left_out() + machines_->left_out() + public_->left_out();
+  size_t left_out = cluster_->left_out() + devices_->left_out() + machines_->left_out();
+  for (const auto& informer : public_) left_out += informer->left_out();
+  return left_out;
 }
 
 void Feed::Run(const std::stop_token& stop) {
@@ -115,8 +126,10 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
           StartThread("faults-devices", [&] { devices_->Run(end.get_token()); });
       const std::jthread machines =
           StartThread("faults-machines", [&] { machines_->Run(end.get_token()); });
-      const std::jthread others =
-          StartThread("faults-public", [&] { public_->Run(end.get_token()); });
+      std::vector<std::jthread> others;
+      for (const auto& informer : public_) {
+        others.push_back(StartThread("faults-public", [&] { informer->Run(end.get_token()); }));
+      }
       while (WantsNodes() && sleeper_.Sleep(kLook, end.get_token())) Recount();
       end.request_stop();
     }

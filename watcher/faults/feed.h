@@ -66,6 +66,7 @@ class Feed {
 
   std::unique_ptr<Informer> MakeInformer(Writer writer, std::string_view ns,
                                          std::string_view selector);
+  std::vector<std::unique_ptr<Informer>> MakePublicInformers();
   void Changed(Writer writer, const std::string& config_map, const Told* before, const Told* after);
   void RunOfNodes(const std::stop_token& stop);
   bool WantsNodes() const;
@@ -82,7 +83,7 @@ class Feed {
   const std::unique_ptr<Informer> cluster_;
   const std::unique_ptr<Informer> devices_;
   const std::unique_ptr<Informer> machines_;
-  const std::unique_ptr<Informer> public_;
+  const std::vector<std::unique_ptr<Informer>> public_;
 
   mutable Mutex mutex_;
   ToldByAll told_ GUARDED_BY(mutex_);
