@@ -15,15 +15,15 @@ using schemas::ReschedulingMode;
 // The watches are told of changes while a call is made, one at a time.
 class JobReplica::Calls final : public kube::Transport {
  public:
-  Calls(const ManualClock& clock, ApiServer& server) : clock_(clock), server_(server) {}
+  Calls(const ManualClock& clock, ApiServer& server) : failing_(clock), server_(server) {}
 
-  void Fail(const simulation::FailCalls& calls, Time until) { failures_.push_back({calls, until}); }
+  void Fail(const simulation::FailCalls& calls, Time until) { failing_.Add(calls, until); }
 
   std::vector<Done> Take() { return std::exchange(done_, {}); }
 
   kube::Answer<kube::HttpAnswer> Send(const kube::HttpCall& call, std::stop_token stop) override {
     const MutexLock lock(mutex_);
-    if (auto failed = FailureOf(call)) return *std::move(failed);
+    if (auto failed = failing_.Of(call)) return *std::move(failed);
     auto answer = server_.Send(call, stop);
     const size_t at = call.path.find("/pods/");
     if (answer && answer->status == 200 && at != std::string::npos && call.method != "GET") {
@@ -45,30 +45,9 @@ class JobReplica::Calls final : public kube::Transport {
   }
 
  private:
-  struct Failure {
-    simulation::FailCalls calls;
-    Time until{};
-  };
-
-  std::optional<kube::Answer<kube::HttpAnswer>> FailureOf(const kube::HttpCall& call) const {
-    std::string verb = call.method;
-    std::transform(verb.begin(), verb.end(), verb.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    for (auto failure = failures_.rbegin(); failure != failures_.rend(); ++failure) {
-      if (clock_.WallNow() >= failure->until) continue;
-      if (!failure->calls.verb.empty() && failure->calls.verb != verb) continue;
-      if (failure->calls.status == 0) {
-        return kube::Failed(kube::Reason::kTimeout, call.method + " " + call.path + ": no answer");
-      }
-      return kube::HttpAnswer{.status = static_cast<int>(failure->calls.status)};
-    }
-    return std::nullopt;
-  }
-
-  const ManualClock& clock_;
+  FailingCalls failing_;
   ApiServer& server_;
   Mutex mutex_;
-  std::vector<Failure> failures_;
   std::vector<Done> done_;
 };
 
@@ -102,6 +81,7 @@ JobReplica::JobReplica(const ManualClock& clock, ApiServer& server, const Scenar
                              [this](const NodeKey& node, const Term& term) {
                                return isolation_.Reconcile(node, term);
                              }}),
+      told_(clock),
       faults_(std::make_shared<const faults::FaultsByNode>()) {
   Begin();
 }
@@ -135,9 +115,7 @@ bool JobReplica::Acts() const {
 // --- what it is told ---
 
 void JobReplica::Later(std::function<void()> tell) {
-  Time due = clock_.WallNow() + options_.watch_delay;
-  if (!told_.empty()) due = std::max(due, told_.back().due);
-  told_.push_back({due, std::move(tell)});
+  told_.Push(options_.watch_delay, std::move(tell));
 }
 
 void JobReplica::EnqueueOn(const std::string& node) {
@@ -205,13 +183,7 @@ void JobReplica::FailCalls(const simulation::FailCalls& calls, Time until) {
 // --- what it does ---
 
 bool JobReplica::Deliver() {
-  bool any = false;
-  while (!told_.empty() && told_.front().due <= clock_.WallNow()) {
-    const Told next = std::move(told_.front());
-    told_.pop_front();
-    next.tell();
-    any = true;
-  }
+  bool any = told_.Deliver();
   if (!led_ && leads()) {
     led_ = true;
     EnqueueAll();
@@ -258,7 +230,7 @@ ReconcileResult JobReplica::ReconcileJob(const JobKey& key, const Term& term) {
 std::optional<Time> JobReplica::next_due() const {
   std::optional<Time> next;
   const auto consider = [&](Time time) { next = std::min(next.value_or(time), time); };
-  if (!told_.empty()) consider(told_.front().due);
+  if (const auto due = told_.next_due()) consider(*due);
   if (!led_) consider(leads_from_);
   for (const auto& due : {loop_.next_due(), isolating_.next_due()}) {
     if (due) consider(Time(std::chrono::ceil<std::chrono::seconds>(due->time_since_epoch())));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,8 +19,10 @@
 #include "watcher/rescheduling/job_index.h"
 #include "watcher/rescheduling/reconciler.h"
 #include "watcher/simulation/api_server.h"
+#include "watcher/simulation/failing_calls.h"
 #include "watcher/simulation/manual_clock.h"
 #include "watcher/simulation/scenario.h"
+#include "watcher/simulation/watch_queue.h"
 
 namespace mindgate::watcher::simulation {
 
@@ -73,10 +74,6 @@ class JobReplica final : public DecisionListener {
  private:
   // Calls one at a time, and what became of them.
   class Calls;
-  struct Told {
-    Time due{};
-    std::function<void()> tell;
-  };
   struct NoSleeper final : kube::Sleeper {
     bool Sleep(std::chrono::milliseconds, std::stop_token) override { return true; }
   };
@@ -106,7 +103,7 @@ class JobReplica final : public DecisionListener {
   rescheduling::Isolation isolation_;
   ReconcileLoop<rescheduling::JobKey> loop_;
   ReconcileLoop<rescheduling::NodeKey> isolating_;
-  std::deque<Told> told_;  // by the watches, in order
+  WatchQueue told_;
   std::map<ApiServer::PodName, rescheduling::PodPtr> pods_;
   std::map<std::string, rescheduling::PodGroupPtr> groups_;
   std::map<std::string, bool, std::less<>> nodes_;  // that are there; whether each is ready

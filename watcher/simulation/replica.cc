@@ -4,23 +4,13 @@
 #include <utility>
 
 namespace mindgate::watcher::simulation {
-namespace {
 
 using scaling::ServiceKey;
-
-// As `failCalls` names it.
-std::string_view VerbOf(const kube::HttpCall& call) {
-  if (call.method == "GET") return "get";
-  if (call.method == "PATCH") return "patch";
-  if (call.method == "DELETE") return "delete";
-  return "evict";
-}
-
-}  // namespace
 
 Replica::Replica(const ManualClock& clock, ApiServer& server, const ScenarioOptions& options)
     : clock_(clock),
       options_(options),
+      failing_(clock),
       client_(server, sleeper_, LeaderClient::kOptions),
       logger_(log::Format::kText, log::Level::kError, clock, [](std::string_view) {}),
       reconciler_(client_, clock, logger_, *this, budget_,
@@ -30,8 +20,9 @@ Replica::Replica(const ManualClock& clock, ApiServer& server, const ScenarioOpti
                     settings.mode = schemas::EnforcementMode::kEnforce;
                     return settings;
                   }),
-      loop_(clock, LoopOptions()) {
-  server.Fail([this](const kube::HttpCall& call) { return FailureOf(call); });
+      loop_(clock, LoopOptions()),
+      told_(clock) {
+  server.Fail([this](const kube::HttpCall& call) { return failing_.Of(call); });
 }
 
 ReconcileLoop<ServiceKey>::Options Replica::LoopOptions() {
@@ -50,9 +41,7 @@ ReconcileLoop<ServiceKey>::Options Replica::LoopOptions() {
 // --- what it is told ---
 
 void Replica::Later(std::chrono::seconds delay, std::function<void()> tell) {
-  Time due = clock_.WallNow() + options_.watch_delay + delay;
-  if (!told_.empty()) due = std::max(due, told_.back().due);
-  told_.push_back({due, std::move(tell)});
+  told_.Push(options_.watch_delay + delay, std::move(tell));
 }
 
 void Replica::Enqueue(const std::vector<ServiceKey>& services) {
@@ -91,32 +80,13 @@ void Replica::LoseLeader(Time until) {
 }
 
 void Replica::FailCalls(const simulation::FailCalls& calls, Time until) {
-  failures_.push_back({calls, until});
-}
-
-std::optional<kube::Answer<kube::HttpAnswer>> Replica::FailureOf(const kube::HttpCall& call) const {
-  const auto fails = [&](const Failure& failure) {
-    return clock_.WallNow() < failure.until &&
-           (failure.calls.verb.empty() || failure.calls.verb == VerbOf(call));
-  };
-  const auto found = std::find_if(failures_.rbegin(), failures_.rend(), fails);
-  if (found == failures_.rend()) return std::nullopt;
-  if (found->calls.status == 0) {
-    return kube::Failed(kube::Reason::kTimeout, call.method + " " + call.path + ": no answer");
-  }
-  return kube::HttpAnswer{.status = static_cast<int>(found->calls.status)};
+  failing_.Add(calls, until);
 }
 
 // --- what it does ---
 
 bool Replica::Deliver() {
-  bool any = false;
-  while (!told_.empty() && told_.front().due <= clock_.WallNow()) {
-    const Told next = std::move(told_.front());
-    told_.pop_front();
-    next.tell();
-    any = true;
-  }
+  bool any = told_.Deliver();
   if (!led_ && leads()) {
     led_ = true;
     EnqueueAll();
@@ -134,7 +104,7 @@ bool Replica::Reconcile() {
 std::optional<Time> Replica::next_due() const {
   std::optional<Time> next;
   const auto consider = [&](Time time) { next = std::min(next.value_or(time), time); };
-  if (!told_.empty()) consider(told_.front().due);
+  if (const auto due = told_.next_due()) consider(*due);
   if (!led_) consider(leads_from_);
   if (const auto due = loop_.next_due()) {
     consider(Time(std::chrono::ceil<std::chrono::seconds>(due->time_since_epoch())));

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,8 +15,10 @@
 #include "watcher/scaling/reconciler.h"
 #include "watcher/scaling/service_index.h"
 #include "watcher/simulation/api_server.h"
+#include "watcher/simulation/failing_calls.h"
 #include "watcher/simulation/manual_clock.h"
 #include "watcher/simulation/scenario.h"
+#include "watcher/simulation/watch_queue.h"
 
 namespace mindgate::watcher::simulation {
 
@@ -55,14 +56,6 @@ class Replica final : public DecisionListener {
   std::vector<DecisionRecord> TakeRecords() { return std::exchange(records_, {}); }
 
  private:
-  struct Told {
-    Time due{};
-    std::function<void()> tell;
-  };
-  struct Failure {
-    simulation::FailCalls calls;
-    Time until{};
-  };
   // Nobody waits in a simulation.
   struct NoSleeper final : kube::Sleeper {
     bool Sleep(std::chrono::milliseconds, std::stop_token) override { return true; }
@@ -72,11 +65,11 @@ class Replica final : public DecisionListener {
   void Later(std::chrono::seconds delay, std::function<void()> tell);
   void Enqueue(const std::vector<scaling::ServiceKey>& services);
   bool leads() const { return clock_.WallNow() >= leads_from_; }
-  std::optional<kube::Answer<kube::HttpAnswer>> FailureOf(const kube::HttpCall& call) const;
   ReconcileLoop<scaling::ServiceKey>::Options LoopOptions();
 
   const ManualClock& clock_;
   const ScenarioOptions& options_;
+  FailingCalls failing_;
   NoSleeper sleeper_;
   kube::Client client_;
   log::Logger logger_;
@@ -84,12 +77,11 @@ class Replica final : public DecisionListener {
   scaling::ServiceIndex index_;
   scaling::Reconciler reconciler_;
   ReconcileLoop<scaling::ServiceKey> loop_;
-  std::deque<Told> told_;  // by the watches, in order
+  WatchQueue told_;
   std::map<ApiServer::PodName, scaling::PodPtr> seen_;
   scaling::NodeNames unusable_;
   Time leads_from_{};
   bool led_ = true;
-  std::vector<Failure> failures_;
   std::vector<DecisionRecord> records_;
 };
 
