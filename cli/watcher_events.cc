@@ -6,12 +6,10 @@
 
 #include "json/text_at.h"
 #include "kube/reflector.h"
+#include "schemas/names.h"
 
 namespace mindgate::cli {
 namespace {
-
-// kube-apiserver selects Events by it (k8s.io/kubernetes pkg/apis/events/v1/conversion.go).
-constexpr const char* kOfTheWatcher = "reportingController=mindgate.io/watcher";
 
 // What rescheduling tells.
 constexpr std::array<std::string_view, 5> kReasons = {"JobRestarted", "NotRestarted", "PodsMarked",
@@ -39,8 +37,10 @@ kube::Answer<std::vector<WatcherEvent>> ReadFaultEvents(kube::Client& client) {
                                           {"series", "lastObservedTime"},
                                           {"regarding", "kind"},
                                           {"regarding", "name"}});
+  // kube-apiserver selects Events by it (k8s.io/kubernetes pkg/apis/events/v1/conversion.go).
+  const std::string selector = "reportingController=" + std::string(schemas::kWatcherReporter);
   const auto listed = client.ListAll(
-      kube::resources::kEvents, "", {.field_selector = kOfTheWatcher}, &fields,
+      kube::resources::kEvents, "", {.field_selector = selector}, &fields,
       {.started = [&newest] { newest.clear(); },
        .item =
            [&](const json::Value& event) {

@@ -7,12 +7,12 @@
 
 #include "deploy/kinship.h"
 #include "json/value.h"
+#include "schemas/names.h"
 
 namespace mindgate::deploy {
 namespace {
 
 constexpr size_t kMaxEventsOfEach = 10;
-constexpr std::string_view kWatcher = "mindgate.io/watcher";  // watcher/watcher.cc
 
 std::string EventText(const Json& event, std::initializer_list<std::string_view> path) {
   return std::string(json::AsString(json::FindPath(event, path)).value_or(""));
@@ -55,7 +55,7 @@ void KeepNewest(std::vector<EventState>& events) {
   size_t others = 0;
   std::vector<EventState> kept;
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
-    size_t& count = event->reporter == kWatcher ? decisions : others;
+    size_t& count = event->reporter == schemas::kWatcherReporter ? decisions : others;
     if (++count <= kMaxEventsOfEach) kept.push_back(std::move(*event));
   }
   std::reverse(kept.begin(), kept.end());

@@ -119,6 +119,9 @@ inline constexpr std::string_view kPauseRescheduling = "mindgate.io/pause-resche
 // Taint of a node that the watcher isolates.
 inline constexpr std::string_view kFaultyNode = "mindgate.io/faulty";
 
+// Who Events about the watcher's decisions name as their reporter.
+inline constexpr std::string_view kWatcherReporter = "mindgate.io/watcher";
+
 // The NodePort of the coordinator in MindIE Motor's samples.
 inline constexpr int64_t kMindieNodePort = 31015;
 

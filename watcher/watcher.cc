@@ -11,6 +11,7 @@
 #include "base/metric_family.h"
 #include "base/thread.h"
 #include "kube/events.h"
+#include "schemas/names.h"
 #include "watcher/certificates/controller.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
@@ -26,8 +27,6 @@ namespace {
 
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-
-constexpr const char* kReporter = "mindgate.io/watcher";  // of Events
 
 // From a decision in memory to a call that had to wait for the API server.
 const prometheus::Histogram::BucketBoundaries kBuckets = {0.001, 0.003, 0.01, 0.03, 0.05,
@@ -153,7 +152,7 @@ class Watcher::Impl {
 
  private:
   kube::Recorder::Options EventOptions() {
-    return {.controller = kReporter,
+    return {.controller = std::string(schemas::kWatcherReporter),
             .instance = leadership_.identity(),
             .failed = [this](const kube::Fault& fault) {
               logger_.Warning("cannot write an Event", {{"fault", fault.message}});
