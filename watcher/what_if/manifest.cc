@@ -119,15 +119,15 @@ class Planner {
 
   void Complain(std::string problem) { applied_.problems.push_back(std::move(problem)); }
   Applied Take() {
-    LayOut(std::move(pods_), applied_.snapshot.pods);
-    LayOut(std::move(pod_groups_), applied_.snapshot.pod_groups);
-    LayOut(std::move(rules_), applied_.snapshot.scaling_rules);
+    LayOut(pods_, applied_.snapshot.pods);
+    LayOut(pod_groups_, applied_.snapshot.pod_groups);
+    LayOut(rules_, applied_.snapshot.scaling_rules);
     return std::move(applied_);
   }
 
  private:
   // One document for each list.
-  void LayOut(Json entries, ClusterSnapshot::Objects& objects) {
+  void LayOut(const Json& entries, ClusterSnapshot::Objects& objects) {
     const auto document = std::make_shared<const json::Document>(entries);
     for (const Value& entry : document->root()) objects.push_back(&entry);
     applied_.snapshot.documents.push_back(document);
