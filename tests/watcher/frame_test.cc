@@ -192,6 +192,28 @@ TEST_F(FrameTest, NodesOnWhichNothingCanBePlaced) {
   EXPECT_TRUE(Eventually([&] { return changes == 3; }));
 }
 
+// What is looked at is not what a change throws away meanwhile (a use after free, once).
+TEST_F(FrameTest, NodesAreAskedWhileTheyChange) {
+  const auto put = [&](bool ready) {
+    server.Put(resources::kNodes,
+               {{"metadata", {{"name", "n0"}}},
+                {"status",
+                 {{"conditions", {{{"type", "Ready"}, {"status", ready ? "True" : "False"}}}}}}});
+  };
+  put(true);
+  std::atomic<int> changes = 0;
+  NodeInformer nodes(client, sleeper, clock, {.changed = [&] { ++changes; }});
+  std::jthread run([&](const std::stop_token& stop) { nodes.Run(stop); });
+  std::jthread ask([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) (void)nodes.IsReady("n0");
+  });
+  ASSERT_TRUE(Eventually([&] { return nodes.IsReady("n0"); }));
+  ASSERT_TRUE(server.WaitForWatches(1));
+  for (int i = 0; i < 100; ++i) put(i % 2 == 1);
+  put(false);
+  EXPECT_TRUE(Eventually([&] { return !nodes.IsReady("n0") && changes >= 100; }));
+}
+
 TEST_F(FrameTest, NothingIsWrittenWhenTheTermIsOver) {
   std::atomic<bool> holds = true;
   std::stop_source ended;

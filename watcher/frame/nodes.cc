@@ -112,8 +112,8 @@ bool NodeInformer::Exists(std::string_view node) const {
 }
 
 bool NodeInformer::IsReady(std::string_view node) const {
-  const State* state =
-      informer_.objects()->Find(kube::Collection<State>::KeyOf("", std::string(node)));
+  const auto nodes = informer_.objects();  // what is found lives as long as this
+  const State* state = nodes->Find(kube::Collection<State>::KeyOf("", std::string(node)));
   return state != nullptr && state->ready;
 }
 
