@@ -4,6 +4,7 @@
 #include <string>
 
 #include "watcher/rescheduling_cluster.h"
+#include "watcher/rescheduling_direct.h"
 
 // Faults, and what the controller does about them on an API server.
 namespace mindgate::watcher::rescheduling {
@@ -113,6 +114,19 @@ TEST(Rescheduling, ExternalPlatformsGetAMarkAndNothingElse) {
   }));
   EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
   EXPECT_TRUE(replica.WaitTold("infer", "pods marked"));
+}
+
+// Also not by a leader that finds the mark there.
+TEST(Rescheduling, WhatIsMarkedIsNotSaidToBeLeftAlone) {
+  Direct direct;
+  direct.cluster.PutJob("infer", {{"fault-scheduling", "external-force"}});
+  direct.cluster.PutNode("n3", false);
+  for (int i = 0; i < 2; ++i) direct.Look("infer", {"n3"});
+  direct.Restart();
+  direct.Look("infer", {"n3"});
+  ASSERT_EQ(direct.told.records.size(), 1U) << direct.told.last();
+  EXPECT_EQ(direct.told.records.front().event_reason, "PodsMarked");
+  EXPECT_EQ(direct.cluster.server.Count({.method = "PATCH", .target_part = "/pods/"}), 1U);
 }
 
 // --- modes ---------------------------------------------------------------------------------------

@@ -347,7 +347,7 @@ TEST(DecideExternal, FaultyPodsAreMarkedOnce) {
   world.task(1).pod_status = "Unhealthy-CardUnhealthy";
   EXPECT_EQ(world.Look(), "annotate p3");
   world.task(3).pod_status = "Unhealthy-NodeUnhealthy";
-  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.Look(), "marked");
   EXPECT_EQ(world.state.restart, std::nullopt);
 }
 

@@ -285,6 +285,22 @@ TEST(Respond, ARackBlockIsMadeOfRanks) {
   EXPECT_EQ(second.Does(pods, Escalation::kRacks, racks), "delete p0 p1 p2 p3") << "rank 0";
 }
 
+// Those of level1 of schedule_policy multilevel; wider levels are the whole job.
+TEST(Respond, ABlockOfTheFirstLevelIsASuperPod) {
+  const Map pods = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
+  const Map levels = {{"huawei.com/schedule_policy", "multilevel"},
+                      {"huawei.com/affinity-config", "level1=2,level2=4"}};
+  FourPods fourth = FourPods(FaultType::kCardUnhealthy, 3);
+  EXPECT_EQ(fourth.Does(pods, kFirst, levels), "delete p3");
+  EXPECT_EQ(fourth.Does(pods, Escalation::kRacks, levels), "delete p3");
+  EXPECT_EQ(fourth.Does(pods, kWider, levels), "delete p2 p3");
+  EXPECT_EQ(fourth.Does(pods, kAll, levels), "delete p0 p1 p2 p3");
+  fourth.tasks[3].rank.clear();
+  EXPECT_EQ(fourth.Does(pods, kWider, levels), "delete p3") << "it has no rank";
+  EXPECT_EQ(FourPods(FaultType::kCardUnhealthy, 1).Does(pods, kWider, levels), "delete p0 p1 p2 p3")
+      << "rank 0";
+}
+
 // Trap 31: only if all faulty tasks are sub-health.
 TEST(Respond, SubHealthByItsOwnStrategy) {
   const auto labels = [](const char* strategy) {

@@ -116,6 +116,29 @@ TEST(ReschedulingTrap, RackBlocksNeedTheirPolicyAndAPowerOfTwo) {
   }
 }
 
+// Likewise levels.
+TEST(ReschedulingTrap, LevelsNeedTheirPolicy) {
+  const auto with = [](const char* policy, const char* levels) {
+    return json::Json{{"huawei.com/schedule_policy", policy},
+                      {"huawei.com/affinity-config", levels}};
+  };
+  const std::pair<json::Json, int64_t> cases[] = {
+      {with("multilevel", "level1=2,level2=4"), 2},
+      {with("multilevel", "level2=8,level1=4"), 4},
+      {with("multilevel", "level1=1"), 0},
+      {with("multilevel", "level1=-2"), 0},
+      {with("multilevel", "level1=two"), 0},
+      {with("multilevel", "level2=4"), 0},
+      {with("multilevel", ""), 0},
+      {with("chip8-node8-sp", "level1=2"), 0},
+      {{{"huawei.com/affinity-config", "level1=2"}}, 0},
+  };
+  for (const auto& [annotations, want] : cases) {
+    EXPECT_EQ(JobWith(1, annotations, json::Json::object()).policy.level_pods, want) << annotations;
+  }
+  EXPECT_EQ(JobWith(1, json::Json::object(), with("multilevel", "level1=2")).policy.level_pods, 2);
+}
+
 // Trap 35. Its phase is Running all the while.
 TEST(ReschedulingTrap, APodWhoseContainerOnceFailedHasFailedUntilItIsReplaced) {
   json::Json pod = TrapPod("p0", json::Json::object());

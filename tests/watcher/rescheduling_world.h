@@ -77,6 +77,7 @@ struct World {
         text = "evict";
         break;
       case Step::kAnnotate:
+        if (decision.tasks.empty()) return "marked";
         text = "annotate";
         break;
     }

@@ -143,8 +143,10 @@ class Deciding {
         const auto rack = RackOf(task, job_.policy);
         return rack && restart.racks.contains(*rack);
       }
-      case Escalation::kSuperPods:
-        return task.super_pod && restart.super_pods.contains(*task.super_pod);
+      case Escalation::kSuperPods: {
+        const auto super_pod = SuperPodOf(task, job_.policy);
+        return super_pod && restart.super_pods.contains(*super_pod);
+      }
       case Escalation::kWholeJob:
         return true;
     }
@@ -291,7 +293,7 @@ class Deciding {
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       if (!IsFaulty(i)) continue;
       const Task& task = job_.tasks[i];
-      if (task.super_pod) restart.super_pods.insert(*task.super_pod);
+      if (const auto block = SuperPodOf(task, job_.policy)) restart.super_pods.insert(*block);
       if (const auto rack = RackOf(task, job_.policy)) restart.racks.insert(*rack);
     }
     NoteChosen();
@@ -417,7 +419,6 @@ class Deciding {
       if (job_.tasks[i].pod_status != status) decision_.tasks.push_back(i);
     }
     if (decision_.tasks.empty()) {
-      decision_.step = Step::kNothing;
       decision_.why = "its faulty pods are marked for the platform that restarts them";
       return;
     }

@@ -39,6 +39,7 @@ inline constexpr std::chrono::seconds kLongestPause{300};
 
 struct Decision {
   // kDelete, kEvict and kAnnotate are done to `tasks` now; the others say why nothing is done.
+  // kAnnotate without tasks: all of them are marked.
   Step step = Step::kNothing;
   FaultType reason = FaultType::kHealthy;
   std::vector<FaultType> types{};  // of each task

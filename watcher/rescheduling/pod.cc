@@ -19,11 +19,11 @@ constexpr std::array<std::string_view, 10> kLabels = {
     schemas::kProcessRecover,      schemas::kSubHealthyStrategy, schemas::kApp,
     schemas::kOmeInferenceService, schemas::kFaultType,          schemas::kReplicaType,
     schemas::kRescheduling};
-constexpr std::array<std::string_view, 7> kAnnotations = {
+constexpr std::array<std::string_view, 8> kAnnotations = {
     schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy,
     schemas::kMinAvailable,      schemas::kSchedulePolicy,
-    schemas::kRaBlock,           schemas::kRescheduling,
-    schemas::kPodStatus};
+    schemas::kRaBlock,           schemas::kAffinityConfig,
+    schemas::kRescheduling,      schemas::kPodStatus};
 // Of one pod.
 constexpr std::array<std::string_view, 5> kOwnAnnotations = {
     schemas::kAscendReal, schemas::kRankIndex, schemas::kSuperPodRank, schemas::kNeedVolcanoOpe,

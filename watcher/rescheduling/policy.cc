@@ -26,9 +26,9 @@ SubHealthyStrategy ReadStrategy(std::string_view text) {
 }
 
 // What the scheduler also takes from a pod. ProcessRecoverStrategy is not among them.
-constexpr std::array<std::string_view, 4> kAlsoOfPods = {
+constexpr std::array<std::string_view, 5> kAlsoOfPods = {
     schemas::kRecoverPolicyPath, schemas::kMinAvailable, schemas::kSchedulePolicy,
-    schemas::kRaBlock};
+    schemas::kRaBlock, schemas::kAffinityConfig};
 
 // The only policy that makes rack blocks: ra-block chips, a power of two up to 64, in servers of 8
 // (mind-cluster: component/ascend-for-volcano/internal/npu, chip8-node8-ra64-sp). A block of one
@@ -38,6 +38,19 @@ int64_t RackPods(std::string_view policy, std::string_view block) {
   const int64_t chips = ParseGoInt(block).value_or(0);
   if (chips <= 8 || chips > 64 || !std::has_single_bit(static_cast<uint64_t>(chips))) return 0;
   return chips / 8;
+}
+
+// level1 of "level1=2,level2=4". Wider levels are never restarted: when it would be their turn, the
+// whole job goes (mind-cluster: component/ascend-for-volcano/internal/npu/multilevelscheduling,
+// getMaxEscalationLevel).
+int64_t LevelPods(std::string_view policy, std::string_view levels) {
+  if (policy != "multilevel") return 0;
+  for (const std::string_view pair : Split(levels, ',')) {
+    if (!pair.starts_with("level1=")) continue;
+    const int64_t pods = ParseGoInt(pair.substr(std::string_view("level1=").size())).value_or(0);
+    return pods > 1 ? pods : 0;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -84,7 +97,9 @@ FaultPolicy JobMetadata::Policy() const {
       labels_.contains(schemas::kOmeInferenceService) || app == schemas::kMindieController ||
       app == schemas::kMindieCoordinator || Annotation(schemas::kRecoverPolicyPath) == "pod";
   policy.decided_outside = annotations_.contains(schemas::kProcessRecoverStrategy);
-  policy.rack_pods = RackPods(Annotation(schemas::kSchedulePolicy), Annotation(schemas::kRaBlock));
+  const std::string_view schedule_policy = Annotation(schemas::kSchedulePolicy);
+  policy.rack_pods = RackPods(schedule_policy, Annotation(schemas::kRaBlock));
+  policy.level_pods = LevelPods(schedule_policy, Annotation(schemas::kAffinityConfig));
   return policy;
 }
 

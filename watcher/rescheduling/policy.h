@@ -25,6 +25,9 @@ struct FaultPolicy {
   bool decided_outside = false;   // another platform decides: nothing is deleted
   // Pods of a rack block, by rank: 0..n-1 are the first. 0: the scheduler makes no such blocks.
   int64_t rack_pods = 0;
+  // Likewise of a block of the first level of schedule_policy multilevel, which takes the place of
+  // a logical super pod.
+  int64_t level_pods = 0;
   bool operator==(const FaultPolicy&) const = default;
 };
 

@@ -137,8 +137,9 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
 
   if (run.decision.tasks.empty()) {
     const bool healthy = run.decision.reason == FaultType::kHealthy;
-    // What is on its way was told when it began.
-    if (!healthy && !run.decision.next.restart) TellOnce(run, false, run.decision.why);
+    // What is on its way, or done, was told when it began.
+    const bool told = run.decision.next.restart || run.decision.step == Step::kAnnotate;
+    if (!healthy && !told) TellOnce(run, false, run.decision.why);
     if (healthy && !run.decision.next.restart) Forget(key);
     if (!enforces) {
       stay();

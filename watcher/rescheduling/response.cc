@@ -46,6 +46,13 @@ std::vector<size_t> BlocksOf(const std::vector<Task>& tasks, const std::vector<F
   return scope;
 }
 
+// Blocks of so many pods, by rank.
+std::optional<int64_t> BlockOfRank(const Task& task, int64_t pods) {
+  const auto rank = ParseGoInt(task.rank);
+  if (pods <= 1 || !rank || *rank < 0) return std::nullopt;
+  return *rank / pods;
+}
+
 bool IsOnlySubHealth(const std::vector<FaultType>& types) {
   return std::all_of(types.begin(), types.end(), [](FaultType type) {
     return type == FaultType::kHealthy || type == FaultType::kSubHealthFault;
@@ -60,9 +67,12 @@ bool IsMaster(const Task& task) {
 
 // mind-cluster: component/ascend-for-volcano/internal/rescheduling/job_a5.go, inTheSameTpBlock
 std::optional<int64_t> RackOf(const Task& task, const FaultPolicy& policy) {
-  const auto rank = ParseGoInt(task.rank);
-  if (policy.rack_pods <= 1 || !rank || *rank < 0) return std::nullopt;
-  return *rank / policy.rack_pods;
+  return BlockOfRank(task, policy.rack_pods);
+}
+
+// mind-cluster: component/ascend-for-volcano/plugin/supernode.go, buildSuperNodeMap
+std::optional<int64_t> SuperPodOf(const Task& task, const FaultPolicy& policy) {
+  return policy.level_pods > 0 ? BlockOfRank(task, policy.level_pods) : task.super_pod;
 }
 
 std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
@@ -76,7 +86,7 @@ std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<Fa
     std::vector<size_t> wider =
         escalation == Escalation::kRacks
             ? BlocksOf(tasks, types, [&](const Task& task) { return RackOf(task, policy); })
-            : BlocksOf(tasks, types, [](const Task& task) { return task.super_pod; });
+            : BlocksOf(tasks, types, [&](const Task& task) { return SuperPodOf(task, policy); });
     return AnyMaster(tasks, wider) ? AllOf(tasks) : wider;
   }
   return policy.process_recover ? faulty : AllOf(tasks);

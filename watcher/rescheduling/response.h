@@ -15,6 +15,8 @@ bool IsMaster(const Task& task);
 
 // The rack block of the pod; nothing: it has none, or no rank yet.
 std::optional<int64_t> RackOf(const Task& task, const FaultPolicy& policy);
+// Likewise its logical super pod, or with schedule_policy multilevel its block of the first level.
+std::optional<int64_t> SuperPodOf(const Task& task, const FaultPolicy& policy);
 
 // How far a restart goes that did not help before. Racks and logical super pods are passed over by
 // jobs that have none.
