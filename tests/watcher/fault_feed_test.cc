@@ -105,6 +105,38 @@ TEST(FaultFeed, ClusterDCountsWhileItSpeaks) {
   EXPECT_EQ(reporting.server.Count({.target_part = "namespaces/kube-system/configmaps"}), 0u);
 }
 
+// With what is asked for again before a step.
+TEST(FaultFeed, KnowsTheVersionsThatItsFaultsRestOn) {
+  Reporting reporting;
+  const auto version = [&](const char* ns, const char* name) {
+    return reporting.server.Find(resources::kConfigMaps, ns, name)["metadata"]["resourceVersion"]
+        .get<std::string>();
+  };
+  reporting.PutNode("n0", "Ascend910-5", 0);
+  reporting.PutMachine("n0", "UnHealthy");
+  reporting.PutNode("n1", "", 0);
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n0: Ascend910-5 UnHealthy")) << following.Faulty();
+  EXPECT_EQ(following.feed.ReportsOf("n0"),
+            (std::vector<ReportVersion>{{"kube-system", "mindx-dl-deviceinfo-n0",
+                                         version("kube-system", "mindx-dl-deviceinfo-n0")},
+                                        {"mindx-dl", "mindx-dl-nodeinfo-n0",
+                                         version("mindx-dl", "mindx-dl-nodeinfo-n0")}}));
+  EXPECT_EQ(following.feed.ReportsOf("n1"), std::vector<ReportVersion>());
+  // Also when nothing but the time changes.
+  reporting.PutNode("n0", "Ascend910-5", 5);
+  EXPECT_TRUE(Eventually([&] {
+    return following.feed.ReportsOf("n0").front().version ==
+           version("kube-system", "mindx-dl-deviceinfo-n0");
+  }));
+  // Those that do not count do not matter.
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 9}}});
+  ASSERT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+  EXPECT_EQ(following.feed.ReportsOf("n0"),
+            (std::vector<ReportVersion>{{"mindx-dl", "cluster-info-device-0",
+                                         version("mindx-dl", "cluster-info-device-0")}}));
+}
+
 TEST(FaultFeed, TheNodesCountWithoutClusterD) {
   Reporting reporting;
   reporting.PutNode("n1", "Ascend910-5", 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,7 +42,14 @@ struct Direct {
         Reconciler::Options{.settings = [this] { return settings; },
                             .grace_over_time = [] { return std::chrono::seconds(900); },
                             .ns = "mindgate-system",
-                            .lease = "mindgate-watcher"});
+                            .lease = "mindgate-watcher",
+                            .reports_of =
+                                [this](const std::string& node) {
+                                  const auto found = reports.find(node);
+                                  return found == reports.end()
+                                             ? std::vector<faults::ReportVersion>()
+                                             : found->second;
+                                }});
   }
 
   Json Group(const std::string& name) const {
@@ -80,6 +88,7 @@ struct Direct {
   Cluster cluster;
   schemas::Rescheduling settings;
   faults::FaultsByNode reported;
+  std::map<std::string, std::vector<faults::ReportVersion>> reports;  // that it rests on, by node
   ToldDecisions told;
   DisruptionBudget budget;
   std::unique_ptr<kube::Transport> transport;

@@ -49,6 +49,50 @@ TEST(ReschedulingFreshLook, APodThatSomebodyElseDeletesIsDone) {
   EXPECT_EQ(replica.Told("train"), std::vector<std::string>());
 }
 
+// The chip may be healthy again: the watch of the reports is late.
+TEST(ReschedulingFreshLook, NothingGoesByAReportThatIsOutdated) {
+  Direct direct;
+  direct.cluster.PutJob("train", kPodLabels);
+  direct.reported["n3"].devices.unhealthy = {"Ascend910-0"};
+  const auto version = [&] {
+    return direct.cluster.server
+        .Find(resources::kConfigMaps, "mindx-dl",
+              "cluster-info-device-0")["metadata"]["resourceVersion"]
+        .get<std::string>();
+  };
+  direct.reports["n3"] = {{"mindx-dl", "cluster-info-device-0", version()}};
+  direct.cluster.ReportChips({{"n2", "Ascend910-1"}});
+  const ReconcileResult late = direct.Look("train", {});
+  EXPECT_EQ(direct.Deletes(), 0U);
+  EXPECT_EQ(late.requeue_after, std::chrono::seconds(1));
+  EXPECT_FALSE(late.failed);
+  direct.reports["n3"].front().version = version();
+  direct.cluster.server.ForgetRequests();
+  direct.Look("train", {});
+  EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
+  EXPECT_EQ(direct.cluster.server.Count({.target_part = "/namespaces/mindx-dl/configmaps?"}), 1U)
+      << "asked for once, and by its name";
+}
+
+TEST(ReschedulingFreshLook, AReportThatIsGoneOrUnreadableTakesNobody) {
+  Direct direct;
+  direct.cluster.PutJob("train", kPodLabels);
+  direct.reported["n3"].devices.unhealthy = {"Ascend910-0"};
+  direct.reports["n3"] = {{"kube-system", "mindx-dl-deviceinfo-n3", "7"}};
+  EXPECT_FALSE(direct.Look("train", {}).failed);
+  EXPECT_EQ(direct.Deletes(), 0U);
+  direct.cluster.server.Forbid("list", "configmaps");
+  EXPECT_TRUE(direct.Look("train", {}).failed);
+  EXPECT_EQ(direct.Deletes(), 0U);
+  // It has no part in a fault of the pod itself.
+  direct.reports["n2"] = direct.reports["n3"];
+  direct.reported.clear();
+  direct.Look("train", {"n2"});
+  direct.cluster.PutNode("n2", false);
+  direct.Look("train", {"n2"});
+  EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
+}
+
 // The watch of pods is ahead of the one of nodes: the pod runs on a node that has just joined.
 TEST(ReschedulingFreshLook, ANodeThatOnlyTheWatchDoesNotKnowIsHealthy) {
   Direct direct;

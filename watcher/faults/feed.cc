@@ -56,6 +56,11 @@ bool Feed::by_clusterd() const {
   return Counts().clusterd;
 }
 
+std::vector<ReportVersion> Feed::ReportsOf(const std::string& node) const {
+  const MutexLock lock(mutex_);
+  return told_.ReportsOf(node, counting_);
+}
+
 bool Feed::IsOld(const std::optional<Time>& newest) const {
   return newest && *newest + kOld < clock_.WallNow();
 }
@@ -148,7 +153,7 @@ void Feed::Changed(Writer writer, const std::string& config_map, const Told* bef
   {
     const MutexLock lock(mutex_);
     // A ConfigMap may have the labels of two kinds of reports.
-    const std::string key = writer == Writer::kPublic ? "public " + config_map : config_map;
+    const std::string key = writer == Writer::kPublic ? config_map + " public" : config_map;
     nodes = Publish(told_.Put(writer, key, after));
   }
   if (!nodes.empty()) options_.changed(nodes);

@@ -56,6 +56,8 @@ class Feed {
   void Run(const std::stop_token& stop);
 
   std::shared_ptr<const FaultsByNode> faults() const { return faults_.Get(); }
+  // What `faults` says of the node rests on these, as far as the watches have told.
+  std::vector<ReportVersion> ReportsOf(const std::string& node) const;
   // Whether reports were read, and are as new as one can know.
   bool current() const;
   bool by_clusterd() const;

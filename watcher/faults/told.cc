@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "json/text_at.h"
+
 namespace mindgate::watcher::faults {
 namespace {
 
@@ -56,6 +58,9 @@ std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
       told.nodes.push_back(std::move(node));
     }
   }
+  if (!told.nodes.empty()) {
+    told.version = json::TextAt(config_map, {"metadata", "resourceVersion"});
+  }
   std::sort(told.times.begin(), told.times.end());
   told.nodes.shrink_to_fit();
   told.times.shrink_to_fit();
@@ -82,7 +87,8 @@ std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_ma
     const std::string node(name);
     before.insert(node);
     auto& reports = nodes_[node];
-    const auto [place, is_new] = reports.try_emplace(config_map, OfNode{writer, *report});
+    const auto [place, is_new] = reports.try_emplace(config_map, OfNode{writer, *report, {}});
+    place->second.version = told->version;
     if (!is_new && place->second.report == *report) continue;
     place->second.report = *report;
     changed.insert(node);
@@ -139,8 +145,8 @@ NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
   const auto found = nodes_.find(node);
   if (found == nodes_.end()) return {};
   for (const auto& [config_map, each] : found->second) {
-    const bool counts = each.writer == Writer::kClusterD ? counting.clusterd : counting.nodes;
-    if (counts && !IsOutdated(config_map, node)) Merge({.nodes = {each.report}}, faults);
+    if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+    Merge({.nodes = {each.report}}, faults);
   }
   NodeFaults merged = std::move(faults[node]);
   if (!counting.nodes) return merged;
@@ -151,6 +157,20 @@ NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
     }
   }
   return merged;
+}
+
+std::vector<ReportVersion> ToldByAll::ReportsOf(const std::string& node, Counting counting) const {
+  std::vector<ReportVersion> reports;
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) return reports;
+  for (const auto& [config_map, each] : found->second) {
+    if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+    const size_t slash = config_map.find('/');
+    reports.push_back({config_map.substr(0, slash),
+                       config_map.substr(slash + 1, config_map.find(' ') - slash - 1),
+                       each.version});
+  }
+  return reports;
 }
 
 bool ToldByAll::clusterd_speaks() const {

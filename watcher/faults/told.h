@@ -16,6 +16,14 @@ namespace mindgate::watcher::faults {
 // Who writes a ConfigMap.
 enum class Writer : uint8_t { kClusterD, kNodes, kPublic };
 
+// A ConfigMap as it was when its report was read.
+struct ReportVersion {
+  std::string ns;
+  std::string name;
+  std::string version;  // metadata.resourceVersion
+  friend auto operator<=>(const ReportVersion&, const ReportVersion&) = default;
+};
+
 // What a ConfigMap says that is worth keeping: of a node that is healthy, only when that was.
 struct Told {
   std::vector<NodeReport> nodes{};  // with a fault; without their times
@@ -24,6 +32,7 @@ struct Told {
   std::vector<std::pair<std::string, Time>> times{};
   std::optional<Time> newest{};
   std::string chip_type{};
+  std::string version{};  // metadata.resourceVersion; only of one that tells of a fault
   bool speaks = false;
   bool operator==(const Told&) const = default;
 };
@@ -41,12 +50,14 @@ class ToldByAll {
     bool operator==(const Counting&) const = default;
   };
 
-  // Null: there is no such ConfigMap any more. Returns the nodes of which something else may be
-  // true now.
+  // `config_map` is "namespace/name". Null: there is no such ConfigMap any more. Returns the nodes
+  // of which something else may be true now.
   std::set<std::string> Put(Writer writer, const std::string& config_map, const Told* told);
   std::set<std::string> nodes() const;
 
   NodeFaults Merged(const std::string& node, Counting counting) const;
+  // The ConfigMaps that tell of a fault of the node and count.
+  std::vector<ReportVersion> ReportsOf(const std::string& node, Counting counting) const;
 
   // Whether one of ClusterD's is not empty, and the newest time in them.
   bool clusterd_speaks() const;
@@ -63,9 +74,13 @@ class ToldByAll {
   struct OfNode {
     Writer writer{};
     NodeReport report;
+    std::string version;
   };
 
   bool IsOutdated(const std::string& config_map, const std::string& node) const;
+  static bool Counts(Writer writer, Counting counting) {
+    return writer == Writer::kClusterD ? counting.clusterd : counting.nodes;
+  }
 
   std::map<std::string, Part> parts_;                           // of ClusterD, by ConfigMap
   std::map<std::string, std::map<std::string, OfNode>> nodes_;  // by node and ConfigMap

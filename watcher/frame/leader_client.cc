@@ -1,5 +1,7 @@
 #include "watcher/frame/leader_client.h"
 
+#include "json/text_at.h"
+
 namespace mindgate::watcher {
 namespace {
 
@@ -60,6 +62,16 @@ Answer<void> LeaderClient::MayEvict(std::string_view ns, std::string_view pod,
 Answer<Json> LeaderClient::Get(const kube::Resource& resource, std::string_view ns,
                                std::string_view name) {
   return client_.Get(resource, ns, name, term_.ended());
+}
+
+Answer<std::string> LeaderClient::VersionNow(const kube::Resource& resource, std::string_view ns,
+                                             std::string_view name) {
+  const auto found = client_.ListObjects(
+      resource, ns, {.field_selector = "metadata.name=" + std::string(name), .metadata_only = true},
+      nullptr, term_.ended());
+  if (!found) return tl::make_unexpected(found.error());
+  return found->empty() ? std::string()
+                        : json::TextAt(found->front(), {"metadata", "resourceVersion"});
 }
 
 }  // namespace mindgate::watcher

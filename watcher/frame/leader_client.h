@@ -44,6 +44,10 @@ class LeaderClient {
   // A fresh look before a step that cannot be undone.
   kube::Answer<kube::Json> Get(const kube::Resource& resource, std::string_view ns,
                                std::string_view name);
+  // The resourceVersion of the object now; empty: there is none. The server sends nothing else of
+  // it, and asks for the permission to list, which who follows the objects has.
+  kube::Answer<std::string> VersionNow(const kube::Resource& resource, std::string_view ns,
+                                       std::string_view name);
 
  private:
   kube::Client& client_;

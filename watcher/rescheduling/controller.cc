@@ -57,7 +57,8 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
           .dry_run = options_.dry_run,
           .ns = options_.ns,
           .lease = options_.lease,
-          .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); }};
+          .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); },
+          .reports_of = [this](const std::string& node) { return feed_.ReportsOf(node); }};
 }
 
 ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {

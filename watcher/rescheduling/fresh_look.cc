@@ -94,6 +94,34 @@ void ReadNodesAgain(LeaderClient& client, const std::set<std::string, std::less<
   look.failed = look.failed || failed;
 }
 
+// Of the nodes of faulty pods. A report that is another one by now may say that the hardware is
+// healthy again; what it says comes by its watch, in a moment.
+void CompareReports(LeaderClient& client, const std::set<std::string, std::less<>>& nodes,
+                    const ReportsOf& reports_of, FreshLook& look) {
+  std::set<faults::ReportVersion> unique;
+  for (const std::string& node : nodes) {
+    for (faults::ReportVersion& report : reports_of(node)) unique.insert(std::move(report));
+  }
+  const std::vector<faults::ReportVersion> reports(unique.begin(), unique.end());
+  std::vector<char> changed(reports.size());
+  std::atomic<bool> failed = false;
+  InParallel(reports.size(), [&](size_t i) {
+    const auto now = client.VersionNow(resources::kConfigMaps, reports[i].ns, reports[i].name);
+    if (!now) {
+      failed = true;
+    } else if (*now != reports[i].version) {
+      changed[i] = 1;
+    }
+  });
+  for (size_t i = 0; i < reports.size(); ++i) {
+    if (changed[i] == 0) continue;
+    look.late = true;
+    look.changed = "ConfigMap " + reports[i].ns + "/" + reports[i].name +
+                   ", which reports the fault, is another one than the watch has told";
+  }
+  look.failed = look.failed || failed;
+}
+
 // As the scheduler counts them, in case the watch of pods is late.
 bool IsComplete(const json::Value& group, const Job& job) {
   const auto running = json::AsInt(json::FindPath(group, {"status", "running"}));
@@ -103,7 +131,8 @@ bool IsComplete(const json::Value& group, const Job& job) {
 }  // namespace
 
 FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
-                    const Decision& decision, const Hardware& hardware) {
+                    const Decision& decision, const Hardware& hardware,
+                    const ReportsOf& reports_of) {
   FreshLook look{.job = job, .not_ready = hardware.not_ready};
   const auto answer = client.Get(resources::kPodGroups, key.ns, key.pod_group);
   if (!answer) {
@@ -133,6 +162,17 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
   if (widens && IsComplete(group.root(), job)) {
     look.changed = "its PodGroup runs with all the pods that it needs";
     return look;
+  }
+  if (reports_of) {
+    std::set<std::string, std::less<>> reported;
+    for (const size_t i : tasks) {
+      const std::string& node = job.tasks[i].node;
+      if (decision.types[i] != FaultType::kHealthy && hardware.nodes.contains(node)) {
+        reported.insert(node);
+      }
+    }
+    CompareReports(client, reported, reports_of, look);
+    if (look.late) return look;
   }
   ReadPodsAgain(client, key, tasks, look);
   std::set<std::string, std::less<>> nodes;

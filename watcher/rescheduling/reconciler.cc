@@ -23,6 +23,8 @@ namespace resources = kube::resources;
 
 // When a look at what keeps a job from being restarted comes again.
 constexpr std::chrono::seconds kLookAgain{30};
+// When what a watch is about to tell should be there.
+constexpr std::chrono::seconds kWatchIsLate{1};
 
 const char* DoneName(Step step) {
   switch (step) {
@@ -166,7 +168,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   };
   // Also of a step that only goes on with what was begun: minutes may lie between two of them.
   if (const std::string why_not = WhyNot(run); !why_not.empty()) return wait(why_not);
-  FreshLook look = LookAgain(run.client, key, run.job, run.decision, run.hardware());
+  FreshLook look =
+      LookAgain(run.client, key, run.job, run.decision, run.hardware(), options_.reports_of);
   run.failed = look.failed;
   if (!look.held.empty()) return wait(look.held);
   if (look.changed.empty()) {
@@ -179,7 +182,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     logger_.Info("a job is not restarted: it has changed meanwhile",
                  {{"namespace", key.ns}, {"pod_group", key.pod_group}, {"what", look.changed}});
     stay();
-    requeue_at(run.now + kLookAgain);  // in case that no watch tells of it
+    // Otherwise in case that no watch tells of it.
+    requeue_at(run.now + (look.late ? kWatchIsLate : kLookAgain));
     result.failed = run.failed;
     return result;
   }

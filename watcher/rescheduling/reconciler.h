@@ -20,6 +20,7 @@
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/rescheduling/decision.h"
+#include "watcher/rescheduling/fresh_look.h"
 #include "watcher/rescheduling/state_store.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -45,6 +46,7 @@ class Reconciler {
     std::string state = "mindgate-rescheduling";
     // What a leader before kept of jobs that this denies is forgotten; null: of none.
     std::function<bool(const JobKey&)> exists{};
+    ReportsOf reports_of{};
   };
 
   // What it is told at the moment of a decision.
