@@ -102,6 +102,7 @@ struct Rescheduling {
   int64_t restarts_per_minute = 30;  // of all jobs together
   int64_t max_faulty_nodes = 30;     // percent of all; with more nothing is restarted
   bool isolate_nodes = false;        // by a taint
+  bool graceful_exit = false;        // jobs are asked to, by their ConfigMaps
   FaultSource fault_source = FaultSource::kAuto;
   bool operator==(const Rescheduling&) const = default;
 };

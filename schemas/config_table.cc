@@ -334,6 +334,11 @@ Type<Rescheduling> ReschedulingTable() {
                "takeover "
                "or enforce.",
                &Rescheduling::isolate_nodes, Boolean()},
+              {"gracefulExit",
+               "When true, training jobs with subHealthyStrategy graceExit are asked to end before "
+               "their pods are evicted: GracefulExit in ConfigMap reset-config-JOB is 1 until the "
+               "job has its pods again. Only with mode takeover or enforce.",
+               &Rescheduling::graceful_exit, Boolean()},
               {"faultSource",
                "Where faults are read from: clusterd is the ConfigMaps cluster-info-* in mindx-dl, "
                "nodes is those that Ascend Device Plugin and NodeD write for each node, auto is "

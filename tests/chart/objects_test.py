@@ -241,7 +241,24 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         {
             "elasticScaling": {"mode": False},
             "gangRepair": False,
-            "rescheduling": {"mode": False, "isolateNodes": True},
+            "rescheduling": {"mode": "takeover", "gracefulExit": True},
+        },
+        [
+            rule("", "pods", "get list watch patch delete"),
+            OBSERVE[1],
+            rule("", "nodes", "list watch get"),
+            QUEUED,
+            *RESTARTS[:2],
+            rule("", "configmaps", "get patch"),
+            *RESTARTS[2:],
+            EVENTS,
+        ],
+    ),
+    (
+        {
+            "elasticScaling": {"mode": False},
+            "gangRepair": False,
+            "rescheduling": {"mode": False, "isolateNodes": True, "gracefulExit": True},
         },
         [],
     ),
@@ -340,9 +357,10 @@ class RightsTest(unittest.TestCase):
                 scaling["rebalance"],
                 defaults["rescheduling"]["mode"],
                 defaults["rescheduling"]["isolateNodes"],
+                defaults["rescheduling"]["gracefulExit"],
                 defaults["gangRepair"],
             ),
-            ("observe", "observe", "observe", False, True),
+            ("observe", "observe", "observe", False, False, True),
             "templates/_helpers.tpl has them too",
         )
 

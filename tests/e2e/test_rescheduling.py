@@ -5,6 +5,7 @@ what faults take away. What MindCluster's components report is written by the te
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,7 +21,13 @@ pytestmark = pytest.mark.full
 
 CHIP = "Ascend910-3"
 LABELS = {"fault-scheduling": "force", "pod-rescheduling": "on"}
-RESTARTS = {"config": {"rescheduling": {"mode": "enforce", "escalateAfter": "1m"}, **ENFORCE["config"], "graceOverTime": "5s"}}
+RESTARTS = {
+    "config": {
+        "rescheduling": {"mode": "enforce", "escalateAfter": "1m", "gracefulExit": True},
+        **ENFORCE["config"],
+        "graceOverTime": "5s",
+    }
+}
 TAKEOVER = {"config": {"rescheduling": {"mode": "takeover", "takeoverAfter": "10s", "isolateNodes": True}}}
 TAINT = "mindgate.io/faulty"
 FOLDER = "mindx-dl"
@@ -240,6 +247,20 @@ def test_a_pod_that_will_not_die(cluster: Cluster, restarting: Release, report: 
 
         wait_for(is_going, "its eviction")
         wait_for(lambda: len(cluster.items("pods")) == 1, "its end by force")
+
+
+def test_a_job_that_is_asked_to_end(cluster: Cluster, restarting: Release, report: Report) -> None:
+    """Before its pods go it is asked to, and no longer when they are there again: each write brings a new checkCode."""
+    reset = '{"RankList":[],"UpdateTime":0,"RetryTime":0,"FaultFlushing":false,"GracefulExit":0,"RestartFaultProcess":false}'
+    data = {"reset.json": reset, "checkCode": "", "restartType": "hotReset"}
+    metadata = {"name": "reset-config-train", "labels": {"reset": "true"}}
+    cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+    cluster.create(train({"fault-scheduling": "grace", "subHealthyStrategy": "graceExit"}))
+    found = await_running(cluster, 4)
+    cluster.kubectl("label", "pod", found[0]["metadata"]["name"], "fault-type=SubHealth")
+    await_replaced(cluster, set(uids(found)), 4)
+    written = data | {"checkCode": hashlib.sha256(reset.encode()).hexdigest()}
+    wait_for(lambda: cluster.get("configmap", "reset-config-train")["data"] == written, "the job to be asked no longer")
 
 
 def test_failed_software_without_retries(cluster: Cluster, restarting: Release, report: Report) -> None:

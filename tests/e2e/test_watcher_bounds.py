@@ -18,7 +18,7 @@ VALUES = {
     "namespaceSelector": {"matchLabels": {"no": "where"}},
     "config": {
         "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
-        "rescheduling": {"mode": "enforce", "isolateNodes": True},
+        "rescheduling": {"mode": "enforce", "isolateNodes": True, "gracefulExit": True},
     },
     "watcher": {"admissionPolicy": {"enabled": True}},
 }
@@ -33,6 +33,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "its gate": ("pod/gated", "json", [{"op": "remove", "path": "/spec/schedulingGates/1"}]),
     "the mark of a Pod": ("pod/gated", "merge", {"metadata": {"annotations": {"huawei.com/pod-status": "Unhealthy-CardUnhealthy"}}}),
     "its taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "mindgate.io/faulty", "effect": "NoSchedule"}]}}),
+    "GracefulExit": ("configmap/reset-config-train", "merge", {"data": {"reset.json": "{}", "checkCode": "x"}}),
     "the size of a gang": (
         "podgroup/gang",
         "merge",
@@ -48,6 +49,7 @@ ITS_TAINT = "The watcher of mindgate may change only the taint mindgate.io/fault
 ITS_GATE = f"The watcher of mindgate may remove only the scheduling gate {GATE} of a Pod."
 ANNOTATIONS = "The watcher of mindgate may change only annotations of a PodGroup."
 ITS_ANNOTATIONS = f"may change only the annotations {K} and mindgate.io/gang-repair"
+RESET_ONLY = "The watcher of mindgate may change only reset.json and checkCode of ConfigMaps reset-config-*"
 REFUSED: dict[str, tuple[str, str, Any, str]] = {
     "another Service": (
         CONFIGURATION,
@@ -99,6 +101,11 @@ REFUSED: dict[str, tuple[str, str, Any, str]] = {
     "another taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "other", "effect": "NoSchedule"}]}}, ITS_TAINT),
     "a Node that is cordoned": ("node/npu-0", "merge", {"spec": {"unschedulable": True}}, ITS_TAINT),
     "a label of a Node": ("node/npu-0", "merge", {"metadata": {"labels": {"a": "b"}}}, ITS_TAINT),
+    "another ConfigMap": ("configmap/settings", "merge", {"data": {"reset.json": "{}"}}, RESET_ONLY),
+    "another key of a ConfigMap": ("configmap/reset-config-train", "merge", {"data": {"restartType": "x"}}, RESET_ONLY),
+    "a key less": ("configmap/reset-config-train", "merge", {"data": {"restartType": None}}, RESET_ONLY),
+    "a label of a ConfigMap": ("configmap/reset-config-train", "merge", {"metadata": {"labels": {"a": "b"}}}, RESET_ONLY),
+    "bytes in a ConfigMap": ("configmap/reset-config-train", "merge", {"binaryData": {"a": "YQ=="}}, RESET_ONLY),
     "a label of a PodGroup": ("podgroup/gang", "merge", {"metadata": {"labels": {"a": "b"}}}, ANNOTATIONS),
     "the members of a PodGroup": ("podgroup/gang", "merge", {"spec": {"minMember": 9}}, ANNOTATIONS),
     "another annotation of a PodGroup": ("podgroup/gang", "merge", {"metadata": {"annotations": {"a": "b"}}}, ITS_ANNOTATIONS),
@@ -112,6 +119,10 @@ def pod(name: str, **meta: Any) -> Object:
         "containers": [{"name": "main", "image": "example/image"}],
     }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **meta}, "spec": spec}
+
+
+def config_map(name: str, data: dict[str, str]) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
 
 
 class Watcher:
@@ -166,11 +177,14 @@ def watcher(cluster: Cluster) -> Iterator[Watcher]:
     account = f"--serviceaccount={cluster.namespace}:probe-mindgate-watcher"
     cluster.kubectl("create", "rolebinding", "reader", "--role=reader", account)
     of_gang = pod("of-gang", annotations={"scheduling.k8s.io/group-name": "gang"})
-    cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group])
+    reset = {"reset.json": '{"GracefulExit":0}', "checkCode": "", "restartType": "hotReset"}
+    config_maps = [config_map("reset-config-train", reset), config_map("settings", {"reset.json": ""})]
+    cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group, *config_maps])
     # The API server takes up policies and Roles a moment later.
     wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy"][:3]), "the policies of the watcher")
     wait_for(lambda: ITS_GATE in watcher.patch(*REFUSED["all gates"][:3]), "the policy about pods")
     wait_for(lambda: ANNOTATIONS in watcher.patch(*REFUSED["the members of a PodGroup"][:3]), "the policy about PodGroups")
+    wait_for(lambda: RESET_ONLY in watcher.patch(*REFUSED["another ConfigMap"][:3]), "the policy about ConfigMaps")
     wait_for(lambda: "The watcher of mindgate" in create_secret(watcher, "x"), "the policy about Secrets")
     yield watcher
     cluster.run("kubectl", "delete", "--ignore-not-found", "--filename", "-", input=rendered)
@@ -231,10 +245,10 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Watcher) -> None
             for each in cluster.items("validatingadmissionpolicies")
             if each["metadata"]["name"].startswith("probe-mindgate-watcher-")
         ]
-        assert len(policies) == 6 and all("typeChecking" in each.get("status", {}) for each in policies)
+        assert len(policies) == 7 and all("typeChecking" in each.get("status", {}) for each in policies)
         return [each["status"]["typeChecking"] for each in policies]
 
-    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 6
+    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 7
 
 
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Watcher) -> None:

@@ -48,6 +48,8 @@ size_t PastBlanks(std::string_view text, size_t at) {
   return at;
 }
 
+}  // namespace
+
 std::string Sha256Hex(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
@@ -62,8 +64,6 @@ std::string Sha256Hex(std::string_view text) {
   }
   return hex;
 }
-
-}  // namespace
 
 std::string_view TextOfMember(std::string_view object, std::string_view member) {
   size_t at = PastBlanks(object, 0);

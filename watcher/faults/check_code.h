@@ -16,6 +16,9 @@ namespace mindgate::watcher::faults {
 // What is wrong with the code, for people; nothing: it is right, or there is none.
 std::optional<std::string> WrongCheckCode(std::string_view text, std::string_view member);
 
+// Of the bytes, 64 lower-case hex digits.
+std::string Sha256Hex(std::string_view text);
+
 // The text of a member of the outermost object; empty when it has none, or is no JSON object.
 std::string_view TextOfMember(std::string_view object, std::string_view member);
 

@@ -67,6 +67,7 @@ class Deciding {
     if (response.step == Step::kAnnotate) {
       Annotate(response);
     } else if (Acts(response.step)) {
+      decision_.asks_to_exit = response.asks_to_exit;
       if (HasNewFault()) Begin(response);
     } else if (next_.restart && response.reason == FaultType::kHealthy) {
       Follow();
@@ -308,6 +309,9 @@ class Deciding {
       return !task.node.empty() && !task.going && !task.ended;
     });
     if (placed >= job_.min_available) {
+      decision_.stops_asking = restart.reason == FaultType::kSubHealthFault &&
+                               job_.policy.sub_healthy == SubHealthyStrategy::kGraceExit &&
+                               !job_.policy.process_recover;
       next_.restart.reset();
       decision_.why = "it has all the pods that it needs";
       return;

@@ -44,6 +44,8 @@ struct Decision {
   FaultType reason = FaultType::kHealthy;
   std::vector<FaultType> types{};  // of each task
   std::vector<size_t> tasks{};     // those that are not faulty come first
+  bool asks_to_exit = false;       // the job, before its pods are evicted (GracefulExit)
+  bool stops_asking = false;       // it was asked, and has its pods again
   bool begins = false;             // more pods go than before: this is what budgets count
   bool waits = false;              // something will be done, but not yet
   std::string why{};               // a sentence without its full stop, for people

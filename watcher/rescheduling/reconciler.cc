@@ -9,7 +9,7 @@
 #include "json/decode.h"
 #include "schemas/names.h"
 #include "watcher/rescheduling/brakes.h"
-#include "watcher/rescheduling/fresh_look.h"
+#include "watcher/rescheduling/graceful_exit.h"
 #include "watcher/rescheduling/in_parallel.h"
 #include "watcher/rescheduling/plugin_records.h"
 #include "watcher/rescheduling/pod.h"
@@ -145,6 +145,8 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     if (healthy && !run.decision.next.restart) Forget(key);
     if (!enforces) {
       stay();
+    } else if (run.decision.stops_asking && !AskToExit(run, false)) {
+      result.failed = true;
     } else if (!store_.Save(run.client, key, run.decision.next)) {
       result.failed = true;
     }
@@ -261,6 +263,8 @@ bool Reconciler::CarryOut(Run& run) {
       std::find_if(tasks.begin(), tasks.end(),
                    [&](size_t i) { return run.decision.types[i] != FaultType::kHealthy; }) -
       tasks.begin());
+  // As the plugin does: a job that cannot be asked loses its pods all the same.
+  if (run.decision.step == Step::kEvict && run.decision.asks_to_exit) AskToExit(run, true);
   std::vector<Done> outcomes(tasks.size(), Done::kNo);
   const auto act = [&](size_t from, size_t to) {
     InParallel(to - from, [&](size_t i) { outcomes[from + i] = Act(run, tasks[from + i]); });
@@ -287,6 +291,25 @@ bool Reconciler::CarryOut(Run& run) {
     ++counts_.restarts;
   }
   return std::find(outcomes.begin(), outcomes.end(), Done::kNo) == outcomes.end();
+}
+
+// False when it is to be tried again.
+bool Reconciler::AskToExit(Run& run, bool exits) {
+  const kube::ObjectReference& owner = run.job.regarding;
+  if (!run.settings.graceful_exit || owner.kind == resources::kPodGroups.kind) return true;
+  const auto answer = SetGracefulExit(run.client, run.key.ns, owner.name, exits);
+  if (answer) return true;
+  const kube::Reason reason = answer.error().reason;
+  if (reason == kube::Reason::kStopped) return false;
+  {
+    const MutexLock lock(mutex_);
+    ++counts_.failed;
+  }
+  logger_.Warning("GracefulExit of a job cannot be set", {{"namespace", run.key.ns},
+                                                          {"job", owner.name},
+                                                          {"value", exits ? "1" : "0"},
+                                                          {"fault", answer.error().message}});
+  return reason == kube::Reason::kForbidden || reason == kube::Reason::kInvalid;
 }
 
 Reconciler::Done Reconciler::Act(Run& run, size_t i) {

@@ -91,6 +91,7 @@ class Reconciler {
   static std::string BudgetIsUsedUp(const Run& run);
   std::optional<Time> RestartedByOther(Run& run);
   bool CarryOut(Run& run);
+  bool AskToExit(Run& run, bool exits);
   Done Act(Run& run, size_t task);
   Done Judge(const Run& run, const Task& task, const kube::Answer<void>& answer);
   void Tell(Run& run, bool done, const std::string& reason);

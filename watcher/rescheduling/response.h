@@ -41,6 +41,7 @@ struct Response {
   FaultType reason = FaultType::kHealthy;
   std::vector<size_t> tasks{};  // what the step is done to
   std::string why{};            // a sentence without its full stop, for people
+  bool asks_to_exit = false;    // the job itself before its pods: kEvict because of sub-health
   bool operator==(const Response&) const = default;
 };
 

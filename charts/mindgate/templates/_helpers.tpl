@@ -143,6 +143,10 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 {{- with (include "mindgate.config" . | fromYaml).rescheduling }}{{ if .isolateNodes }}true{{ end }}{{ end }}
 {{- end }}
 
+{{- define "mindgate.asksToExit" -}}
+{{- with (include "mindgate.config" . | fromYaml).rescheduling }}{{ if .gracefulExit }}true{{ end }}{{ end }}
+{{- end }}
+
 {{- define "mindgate.gangRepair" -}}
 {{- $config := include "mindgate.config" . | fromYaml }}
 {{- include "mindgate.word" (ternary $config.gangRepair "on" (hasKey $config "gangRepair")) }}
