@@ -27,6 +27,7 @@ std::vector<const Rule*> MakeCatalogue() {
                              common::GangStartRules(),
                              common::FieldRules(),
                              common::ScaledPodRules(),
+                             common::IsolationRules(),
                              ascendjob::ReplicaRules(),
                              ascendjob::RunRules(),
                              ascendjob::LifeRules(),

@@ -25,6 +25,7 @@ Family MinAvailableRules();    // min_available.cc
 Family GangStartRules();       // gang_start.cc
 Family ScaledPodRules();       // scaled_pods.cc
 Family FieldRules();           // fields.cc
+Family IsolationRules();       // isolation.cc
 
 }  // namespace mindgate::policies::common
 

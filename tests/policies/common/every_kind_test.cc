@@ -50,6 +50,12 @@ TEST(EveryKind, HearsTheSameOfItsPods) {
   second["name"] = "second";
   Json bare = NpuContainer();
   bare["resources"] = {{"limits", {{"Ascend910", 8}}}};
+  Json privileged = NpuContainer();
+  privileged["securityContext"]["privileged"] = true;
+  Json without_chips = CpuContainer();
+  without_chips["securityContext"]["privileged"] = true;
+  const Json host = {
+      {"volumes", Json::array({{{"name", "model"}, {"hostPath", {{"path", "/mnt"}}}}})}};
   const schemas::KindSet service = {Kind::kInferenceService};  // its runtime may say it
   const std::vector<KindCase> cases = {
       {"a second NPU container", "MG005", {.container = NpuContainer()}, true, {}, second},
@@ -98,6 +104,22 @@ TEST(EveryKind, HearsTheSameOfItsPods) {
       {"another word for a label",
        "MG067",
        {.container = NpuContainer(), .labels = {{"pod-reschedule", "on"}}}},
+      {"a privileged container", "MG173", {.container = privileged}},
+      {"a privileged sidecar",
+       "MG173",
+       {.container = NpuContainer()},
+       true,
+       {},
+       Json{{"name", "sidecar"}, {"securityContext", {{"privileged", true}}}}},
+      {"a privileged container on CPUs", "MG173", {.container = without_chips}, true, {}, {}, 0},
+      {"the whole /mnt", "MG174", {.container = NpuContainer(), .pod_fields = host}},
+      {"the whole /mnt on CPUs",
+       "MG174",
+       {.container = CpuContainer(), .pod_fields = host},
+       true,
+       {},
+       {},
+       0},
   };
   for (const KindCase& c : cases) {
     for (const Kind kind : KindsWithTemplates()) {
