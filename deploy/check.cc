@@ -1,6 +1,7 @@
 #include "deploy/check.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -8,59 +9,13 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "json/pointer.h"
+#include "schemas/known_objects.h"
 #include "schemas/request.h"
 
 namespace mindgate::deploy {
 namespace {
 
 using json::Json;
-using json::Value;
-
-// The application and its surroundings. Never complete: the cluster has more.
-class KnownObjects final : public schemas::ObjectLookup {
- public:
-  void Add(const Json& object) { documents_.push_back(std::make_unique<json::Document>(object)); }
-
-  const Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                    std::string_view name) const override {
-    const Value* found = nullptr;
-    Visit(group, kind,
-          [&](const Value& object, std::string_view its_ns, std::string_view its_name) {
-            if (its_ns == ns && its_name == name) found = &object;
-          });
-    return found;
-  }
-  bool IsComplete(std::string_view, std::string_view) const override { return false; }
-  void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-               const std::function<void(const Value&)>& visit) const override {
-    Visit(group, kind, [&](const Value& object, std::string_view its_ns, std::string_view) {
-      if (its_ns == ns) visit(object);
-    });
-  }
-  void ForEachNamed(std::string_view group, std::string_view kind, std::string_view name,
-                    const std::function<void(const Value&)>& visit) const override {
-    Visit(group, kind, [&](const Value& object, std::string_view, std::string_view its_name) {
-      if (its_name == name) visit(object);
-    });
-  }
-
- private:
-  template <typename Call>
-  void Visit(std::string_view group, std::string_view kind, Call call) const {
-    for (const auto& document : documents_) {
-      const Value& object = document->root();
-      if (json::FindString(object, "kind") != kind ||
-          schemas::GroupOf(json::FindString(object, "apiVersion").value_or("")) != group) {
-        continue;
-      }
-      const Value* metadata = json::Find(object, "metadata");
-      call(object, json::FindString(metadata, "namespace").value_or(""),
-           json::FindString(metadata, "name").value_or(""));
-    }
-  }
-
-  std::vector<std::unique_ptr<json::Document>> documents_;
-};
 
 bool IsWithin(std::string_view path, std::string_view parent) {
   return path.starts_with(parent) && (path.size() == parent.size() || path[parent.size()] == '/');
@@ -88,9 +43,13 @@ bool CheckedApplication::denied() const {
 CheckedApplication Check(const Configuration& configuration, std::vector<RenderedObject> objects,
                          const schemas::Config& config, const Surroundings& surroundings,
                          Time now) {
-  KnownObjects known;
-  for (const Json& object : surroundings.objects) known.Add(object);
-  for (const RenderedObject& each : objects) known.Add(each.object);
+  std::deque<json::Document> documents;
+  for (const Json& object : surroundings.objects) documents.emplace_back(object);
+  for (const RenderedObject& each : objects) documents.emplace_back(each.object);
+  std::vector<schemas::KnownObjects::Known> known;
+  for (const json::Document& document : documents) known.push_back({&document.root()});
+  const schemas::KnownObjects all(known, "");
+  const schemas::KnownObjects::Lookup lookup(all, nullptr);
   CheckedApplication checked;
   std::set<std::string> told;
   for (size_t i = 0; i < objects.size(); ++i) {
@@ -108,7 +67,7 @@ CheckedApplication Check(const Configuration& configuration, std::vector<Rendere
     request.object = &document.root();
     request.ns = each.Namespace();
     request.namespace_labels = surroundings.namespace_labels;
-    request.objects = &known;
+    request.objects = &lookup;
     request.now = now;
     admission::Verdict verdict = admission::Admit(request, config);
     for (policies::Finding& finding : verdict.findings) {

@@ -40,10 +40,10 @@ std::shared_ptr<const json::Document> StoredRuntime(const Value& object,
   return admission::Admit(asked, config, {.judge = false}).mutated;
 }
 
-std::vector<KnownObjects::Known> AsStored(
+std::vector<schemas::KnownObjects::Known> AsStored(
     const std::vector<InputObject>& inputs, const RequestOptions& request,
     const schemas::Config& config, std::vector<std::shared_ptr<const json::Document>>& stored) {
-  std::vector<KnownObjects::Known> known;
+  std::vector<schemas::KnownObjects::Known> known;
   for (const InputObject& input : inputs) {
     if (input.object == nullptr) continue;
     auto runtime = StoredRuntime(*input.object, request, config);
@@ -53,8 +53,8 @@ std::vector<KnownObjects::Known> AsStored(
   return known;
 }
 
-std::vector<KnownObjects::Known> OfNoSource(const std::vector<const Value*>& objects) {
-  std::vector<KnownObjects::Known> known;
+std::vector<schemas::KnownObjects::Known> OfNoSource(const std::vector<const Value*>& objects) {
+  std::vector<schemas::KnownObjects::Known> known;
   for (const Value* object : objects) known.push_back({object, nullptr});
   return known;
 }
@@ -112,7 +112,7 @@ Decision Decider::Decide(const InputObject& input) const {
   const std::string& ns = input.ns.empty() ? request_.ns : input.ns;
   if (named != nullptr) Describe(*named, ns, decision);
 
-  const KnownObjects::Lookup others(known_, input.source);
+  const schemas::KnownObjects::Lookup others(known_, input.source);
   schemas::AdmissionRequest asked;
   asked.object = input.object;
   asked.old_object = input.old_object;
@@ -126,7 +126,7 @@ Decision Decider::Decide(const InputObject& input) const {
     asked.subresource = input.subresource;
   } else {
     if (asked.old_object == nullptr) {
-      asked.old_object = KnownObjects::Lookup(before_, nullptr)
+      asked.old_object = schemas::KnownObjects::Lookup(before_, nullptr)
                              .Find(schemas::GroupOf(decision.api_version), decision.kind,
                                    decision.ns, decision.name);
     }

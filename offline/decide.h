@@ -10,6 +10,7 @@
 #include "base/time.h"
 #include "offline/documents.h"
 #include "schemas/config.h"
+#include "schemas/known_objects.h"
 #include "schemas/request.h"
 
 namespace mindgate::offline {
@@ -61,8 +62,8 @@ class Decider {
   const schemas::Config& config_;
   admission::Options options_;
   std::vector<std::shared_ptr<const json::Document>> stored_;  // runtimes after mutation
-  KnownObjects known_;
-  KnownObjects before_;
+  schemas::KnownObjects known_;
+  schemas::KnownObjects before_;
 };
 
 // The namespace of an object that does not set one: empty for cluster-scoped and unknown kinds.

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -78,49 +77,5 @@ std::string ApiVersionOf(const json::Value& object);
 std::string KindOf(const json::Value& object);
 std::string NameOf(const json::Value& object);
 std::string NamespaceOf(const json::Value& object);
-
-// The objects of one invocation. Never complete, since the cluster may have others. An object
-// without a namespace is found in `default_namespace` and, since it may be cluster-scoped, without
-// one.
-class KnownObjects {
- public:
-  struct Known {
-    const json::Value* object;
-    const Source* source;  // null: no particular one
-  };
-  KnownObjects(const std::vector<Known>& objects, std::string default_namespace);
-
-  // If several objects have the same name, the one from `near` wins, else the last: folders contain
-  // copies.
-  class Lookup final : public schemas::ObjectLookup {
-   public:
-    Lookup(const KnownObjects& all, const Source* near) : all_(all), near_(near) {}
-    const json::Value* Find(std::string_view group, std::string_view kind, std::string_view ns,
-                            std::string_view name) const override;
-    bool IsComplete(std::string_view, std::string_view) const override { return false; }
-    void ForEach(std::string_view group, std::string_view kind, std::string_view ns,
-                 const std::function<void(const json::Value&)>& visit) const override;
-    void ForEachNamed(std::string_view group, std::string_view kind, std::string_view name,
-                      const std::function<void(const json::Value&)>& visit) const override;
-
-   private:
-    const KnownObjects& all_;
-    const Source* near_;
-  };
-
- private:
-  struct Entry {
-    std::string group;
-    std::string kind;
-    std::string ns;
-    Known known;
-  };
-  bool Matches(const Entry& entry, std::string_view group, std::string_view kind,
-               std::string_view ns) const;
-
-  std::multimap<std::string, Entry, std::less<>>
-      entries_;  // by name; equal names in the order given
-  std::string default_namespace_;
-};
 
 }  // namespace mindgate::offline
