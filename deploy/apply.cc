@@ -16,17 +16,6 @@ using kube::Reason;
 // Writes of an object of which others fill the data may cross theirs, but not for long.
 constexpr int kSeedTries = 5;
 
-bool IsAvailable(const Json& deployment) {
-  const int64_t wanted = json::AsInt(json::FindPath(deployment, {"spec", "replicas"})).value_or(1);
-  const auto count = [&](const char* member) {
-    return json::AsInt(json::FindPath(deployment, {"status", member})).value_or(0);
-  };
-  const int64_t generation =
-      json::AsInt(json::FindPath(deployment, {"metadata", "generation"})).value_or(0);
-  return count("observedGeneration") >= generation && count("updatedReplicas") >= wanted &&
-         count("availableReplicas") >= wanted;
-}
-
 class Executor {
  public:
   Executor(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,

@@ -192,6 +192,19 @@ std::string MissingOf(const AppObjects& objects, const std::string& app, Framewo
   return "";
 }
 
+// The store that the first deployment of an OME application waits for; null pointer when it waits
+// for none. The InferenceService is made once the store is available, and owns it from then on: a
+// store that is available or has an owner is what is left of an application.
+const Json* AwaitedStore(const AppObjects& objects) {
+  for (const Json& object : objects.objects) {
+    if (KindOf(object) != "Deployment" || IsLeaving(object) || !IsAppliedByUs(object)) continue;
+    if (ListAt(object, {"metadata", "ownerReferences"}).empty() && !IsAvailable(object)) {
+      return &object;
+    }
+  }
+  return nullptr;
+}
+
 // The title of an object whose controller has not read its newest state. One that reports no
 // generation says nothing of it.
 std::string UnseenOf(const AppObjects& objects) {
@@ -202,21 +215,42 @@ std::string UnseenOf(const AppObjects& objects) {
   return "";
 }
 
-void Judge(const std::string& missing, const std::string& unseen, Health& health) {
-  if (!missing.empty()) {
+// What the objects say, before a look at the pods; each is empty when there is nothing of it.
+struct Outlook {
+  std::string missing;
+  std::string awaited;  // what `missing` is made after
+  std::string unseen;
+};
+
+Outlook OutlookOf(const AppObjects& objects, const std::string& app, Framework framework) {
+  Outlook outlook{MissingOf(objects, app, framework), "", UnseenOf(objects)};
+  const Json* store = outlook.missing.empty() ? nullptr : AwaitedStore(objects);
+  if (store != nullptr) outlook.awaited = TitleOf(*store);
+  return outlook;
+}
+
+void Judge(const Outlook& outlook, Health& health) {
+  const auto& [missing, awaited, unseen] = outlook;
+  if (!missing.empty() && awaited.empty()) {
     health.verdict = Verdict::kFailed;
     health.why = missing + " does not exist: deploy the application again, or delete the rest";
     return;
   }
   const PodState* wrong = nullptr;
   const ComponentState* incomplete = nullptr;
-  bool serves = true;
+  bool serves = missing.empty();
   for (const ComponentState& component : health.components) {
     if (component.ready < component.wanted && incomplete == nullptr) incomplete = &component;
     if (component.ready == 0 && component.wanted > 0) serves = false;
     for (const PodState& pod : component.pods) {
       if (!pod.reason.empty() && wrong == nullptr) wrong = &pod;
     }
+  }
+  if (wrong == nullptr && !missing.empty()) {
+    health.verdict = Verdict::kProgressing;
+    health.why = "waiting for " + awaited + ": " + missing +
+                 " is made when it is ready, unless its deployment has ended";
+    return;
   }
   if (incomplete == nullptr && wrong == nullptr && !unseen.empty()) {
     health.verdict = Verdict::kProgressing;
@@ -309,6 +343,15 @@ std::string_view VerdictName(Verdict verdict) {
   return "";
 }
 
+bool IsAvailable(const Json& deployment) {
+  const int64_t wanted = NumberAt(deployment, {"spec", "replicas"}, 1);
+  const auto count = [&](const char* member) {
+    return NumberAt(deployment, {"status", member}, 0);
+  };
+  return count("observedGeneration") >= NumberAt(deployment, {"metadata", "generation"}, 0) &&
+         count("updatedReplicas") >= wanted && count("availableReplicas") >= wanted;
+}
+
 kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, const std::string& app,
                                 const AppObjects& objects, const std::stop_token& stop) {
   Health health;
@@ -340,7 +383,7 @@ kube::Answer<Health> LookAtPods(kube::Client& client, const std::string& ns, con
     if (state.ready) ++component->ready;
     component->pods.push_back(std::move(state));
   }
-  Judge(MissingOf(objects, app, health.framework), UnseenOf(objects), health);
+  Judge(OutlookOf(objects, app, health.framework), health);
   return health;
 }
 

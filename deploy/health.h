@@ -68,6 +68,9 @@ struct Health {
   std::string url;                   // of the entry; empty: none known
 };
 
+// Whether every pod that the Deployment wants is available and of its present template.
+bool IsAvailable(const Json& deployment);
+
 // How an application is, by its objects and pods; nothing when it has no objects. Reads only.
 kube::Answer<std::optional<Health>> LookAtHealth(kube::Client& client, const std::string& ns,
                                                  const std::string& app,

@@ -110,6 +110,84 @@ TEST_F(HealthTest, NothingButTheStore) {
   EXPECT_FALSE(Value(LookAtHealth(client, "llm", "nobody", {})).has_value());
 }
 
+// The InferenceService is not there yet, and nothing is wrong.
+TEST_F(HealthTest, TheFirstDeploymentWaitsForItsStore) {
+  std::vector<Health> seen;
+  sleeper.Then([&] {
+    clock.Advance(kPollTime);
+    seen.push_back(Of("llm", "chat"));
+    if (seen.size() == 1) {
+      PutPod(PodOf("llm", "chat-mf-store-0",
+                   {{"ome.io/inferenceservice", "chat"}, {"component", "mf-store"}}, false));
+    } else {
+      Play();
+    }
+  });
+  ASSERT_EQ(Deploy(kOmeConfig).outcome, Outcome::kDone);
+  ASSERT_EQ(seen.size(), 2u);
+  for (const Health& health : seen) {
+    EXPECT_EQ(health.verdict, Verdict::kProgressing);
+    EXPECT_EQ(health.why,
+              "waiting for Deployment chat-mf-store: InferenceService chat is made when it is "
+              "ready, unless its deployment has ended");
+  }
+  EXPECT_THAT(Components(seen[0]), ElementsAre("mf-store 0/1"));
+  EXPECT_THAT(Components(seen[1]), ElementsAre("mf-store 0/1, chat-mf-store-0 Pending"));
+}
+
+// What is left of an application that was there, or of a deployment that ended, is not on its way.
+TEST_F(HealthTest, AStoreAloneIsOnlyAwaitedBeforeItIsReadyAndOwned) {
+  const char* const dead =
+      "InferenceService chat does not exist: deploy the application again, or delete the rest";
+  struct Case {
+    const char* what;
+    Json change;  // of the Deployment, a JSON merge patch
+    Json pod;     // of its pod's status
+    Verdict verdict;
+    const char* why;
+  };
+  const Json unowned = {{"metadata", {{"ownerReferences", nullptr}}}};
+  const auto unavailable = [](Json change) {
+    change["status"] = {{"availableReplicas", 0}};
+    return change;
+  };
+  Json applied_by_others = unavailable(unowned);
+  applied_by_others["metadata"]["managedFields"] = nullptr;
+  const Json waiting = {{"waiting", {{"reason", "ImagePullBackOff"}}}};
+  for (const Case& each : {
+           Case{"it is ready", unowned, {}, Verdict::kFailed, dead},
+           {"its owner was deleted", unavailable(Json::object()), {}, Verdict::kFailed, dead},
+           {"a pipeline applied it", applied_by_others, {}, Verdict::kFailed, dead},
+           {"its pod cannot start",
+            unavailable(unowned),
+            {{"containerStatuses", Json::array({{{"state", waiting}}})}},
+            Verdict::kFailed,
+            "pod chat-mf-store-0: ImagePullBackOff"},
+           {"it is on its way",
+            unavailable(unowned),
+            {{"phase", "Pending"}},
+            Verdict::kProgressing,
+            "waiting for Deployment chat-mf-store: InferenceService chat is made when it is "
+            "ready, unless its deployment has ended"},
+       }) {
+    Deploy(kOmeConfig);
+    server.Remove(resources::kInferenceServices, "llm", "chat");
+    Json store = server.Find(kube::resources::kDeployments, "llm", "chat-mf-store");
+    store.merge_patch(each.change);
+    server.Put(kube::resources::kDeployments, store);
+    Json pod =
+        PodOf("llm", "chat-mf-store-0",
+              {{"ome.io/inferenceservice", "chat"}, {"component", "mf-store"}}, each.pod.is_null());
+    if (!each.pod.is_null()) pod["status"].merge_patch(each.pod);
+    PutPod(pod);
+    const Health health = Of("llm", "chat");
+    EXPECT_EQ(VerdictName(health.verdict), VerdictName(each.verdict)) << each.what;
+    EXPECT_EQ(health.why, each.why) << each.what;
+    server.Remove(kube::resources::kDeployments, "llm", "chat-mf-store");
+    server.Remove(kube::resources::kPods, "llm", "chat-mf-store-0");
+  }
+}
+
 TEST_F(HealthTest, NothingIsHealthyWithoutItsMainObject) {
   Deploy(kAibrixConfig);
   server.Remove(resources::kStormServices, "llm", "q");
