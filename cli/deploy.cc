@@ -295,6 +295,7 @@ int RunAsFunction(const DeployOptions& options, Streams& io) {
     PrintError(io.err, answer.fault);
     return kExitUnusable;
   }
+  for (const std::string& line : answer.told) io.err << line << "\n";
   io.out << answer.output;
   return answer.failed ? kExitDenied : kExitDone;
 }

@@ -9,6 +9,7 @@
 #include "deploy/cluster.h"
 #include "deploy/config.h"
 #include "deploy/labels.h"
+#include "json/value.h"
 #include "json/yaml.h"
 
 namespace mindgate::deploy {
@@ -79,10 +80,21 @@ Json ConfigurationIn(const Json& function_config) {
   return configuration;
 }
 
+// Of one that has no object, the field is of the configuration.
+std::string LineOf(const Json& result) {
+  std::string line = result.at("severity").get<std::string>() + ": ";
+  const Json* field = json::FindPath(result, {"field", "path"});
+  if (field != nullptr && !result.contains("resourceRef")) {
+    line += "spec." + field->get<std::string>() + ": ";
+  }
+  return line + result.at("message").get<std::string>();
+}
+
 FunctionAnswer Answer(Json list, Json items, Json results) {
   FunctionAnswer answer;
   answer.failed = std::any_of(results.begin(), results.end(),
                               [](const Json& result) { return result.at("severity") == "error"; });
+  for (const Json& result : results) answer.told.push_back(LineOf(result));
   if (!answer.failed) list["items"] = std::move(items);
   if (!results.empty()) list["results"] = std::move(results);
   answer.output = json::EncodeYaml(list);

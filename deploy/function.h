@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
 #include "schemas/config.h"
@@ -13,7 +14,9 @@ namespace mindgate::deploy {
 struct FunctionAnswer {
   std::string output;   // a ResourceList in YAML; empty when the input is none
   std::string fault{};  // why it is none
-  bool failed = false;  // a result has severity error: the items are those of the input
+  // The results as lines for people: kustomize shows none of those in the list.
+  std::vector<std::string> told{};  // "error: spec.app_name: ..."
+  bool failed = false;              // a result has severity error: the items are those of the input
 };
 
 // Renders the application in `functionConfig` of a ResourceList into its items, and tells what

@@ -328,6 +328,9 @@ TEST(DeployFunction, TakesAndGivesAResourceList) {
   const CliResult faulty = Cli({"deploy", "--function"}, With(list, "npu_num: 8", "npu_num: 17"));
   EXPECT_EQ(faulty.code, kExitDenied);
   EXPECT_THAT(faulty.out, HasSubstr("severity: error"));
+  // kustomize shows what a program writes there, and nothing of a list that it refused.
+  EXPECT_THAT(faulty.err, HasSubstr("error: spec.inference_service.engine.npu_num: "));
+  EXPECT_EQ(done.err, "");
   EXPECT_EQ(Cli({"deploy", "--function"}, "kind: List\n").code, kExitUnusable);
 }
 

@@ -14,6 +14,8 @@ namespace {
 using ::mindgate::testing::Yaml;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 std::vector<std::string> TitlesIn(const Json& list) {
   std::vector<std::string> titles;
@@ -50,6 +52,7 @@ TEST(Function, RendersIntoTheItems) {
   EXPECT_FALSE(list["items"][0]["spec"].contains("old"));
   EXPECT_EQ(list["items"][1]["data"]["answer"], "on");
   EXPECT_FALSE(list.contains("results")) << list["results"];
+  EXPECT_THAT(answer.told, IsEmpty());
   // Its own output again changes nothing.
   EXPECT_EQ(RunFunction(answer.output, {}, Time()).output, answer.output);
 }
@@ -89,6 +92,8 @@ TEST(Function, FaultsAreResultsAndLeaveTheItems) {
   EXPECT_EQ(list["results"], Json::parse(R"([{"severity": "error",
                              "message": "unknown key \"npu_nums\"; did you mean \"npu_num\"?",
                              "field": {"path": "storm_service.prefill.npu_nums"}}])"));
+  EXPECT_THAT(answer.told, ElementsAre("error: spec.storm_service.prefill.npu_nums: unknown key "
+                                       "\"npu_nums\"; did you mean \"npu_num\"?"));
 }
 
 TEST(Function, WhatARuleDeniesNamesItsObject) {
@@ -98,6 +103,8 @@ TEST(Function, WhatARuleDeniesNamesItsObject) {
   EXPECT_TRUE(answer.failed);
   const Json results = Yaml(answer.output)["results"];
   ASSERT_EQ(results.size(), 2u);
+  EXPECT_THAT(answer.told, ElementsAre(StartsWith("warning: spec.storm_service.prefill.labels"),
+                                       StartsWith("error: StormService chat: MG050 ")));
   EXPECT_EQ(results[0]["severity"], "warning");
   EXPECT_EQ(results[1]["severity"], "error");
   EXPECT_EQ(
