@@ -66,6 +66,20 @@ TEST(Render, TheSamplesOfMindclusterDeploy) {
   }
 }
 
+// D16: with one replica, a budget either blocks the drain of its node or keeps nothing.
+TEST(Render, TheStoreIsOnePodWithoutADisruptionBudgetOrAPriority) {
+  std::vector<std::string> titles;
+  for (const RenderedObject& each : Rendered(kOmeConfig)) {
+    titles.push_back(each.Title());
+    if (each.Title() != "Deployment chat-mf-store") continue;
+    const Json& spec = each.object["spec"];
+    EXPECT_EQ(spec["replicas"], 1);
+    EXPECT_FALSE(spec["template"]["spec"].contains("priorityClassName"));
+  }
+  EXPECT_EQ(titles, (std::vector<std::string>{"Deployment chat-mf-store", "Service chat-mf-store",
+                                              "InferenceService chat"}));
+}
+
 TEST(Render, AMindieService) {
   ExpectObjects("tests/golden/deploy/mindie.txt",
                 Rendered(With(With(kMindieConfig, "  prefill:\n",
