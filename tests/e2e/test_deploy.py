@@ -4,9 +4,11 @@ deployed is what `mindgate deploy` wrote, and the store of OME is the only thing
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -221,3 +223,285 @@ def test_an_application_that_does_not_fit(cluster: Cluster, mindgate: Release) -
     assert refused.returncode == 4, refused.stderr
     assert "16 huawei.com/Ascend910" in refused.stderr
     assert objects(cluster) == {}
+
+
+@contextlib.contextmanager
+def refusing(cluster: Cluster, names: list[str]) -> Iterator[None]:
+    """A policy of the cluster that refuses these objects when they are written, and not in a dry run."""
+    policy = f"refuse-{cluster.namespace}"
+    probe = "policy-probe"
+    metadata = {"name": policy}
+    rules = {
+        "": ["configmaps"],
+        "ome.io": ["inferenceservices"],
+        "orchestration.aibrix.ai": ["stormservices"],
+        "mindxdl.gitee.com": ["ascendjobs"],
+    }
+    expression = f"(has(request.dryRun) && request.dryRun) || !(object.metadata.name in {json.dumps([probe, *names])})"
+    spec = {
+        "failurePolicy": "Fail",
+        "matchConstraints": {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": cluster.namespace}},
+            "resourceRules": [
+                {"apiGroups": [group], "apiVersions": ["*"], "resources": resources, "operations": ["CREATE", "UPDATE"]}
+                for group, resources in rules.items()
+            ],
+        },
+        "validations": [{"expression": expression, "message": "refused by the test"}],
+    }
+    api = "admissionregistration.k8s.io/v1"
+    binding = {"policyName": policy, "validationActions": ["Deny"]}
+    cluster.create(
+        [
+            {"apiVersion": api, "kind": "ValidatingAdmissionPolicy", "metadata": metadata, "spec": spec},
+            {"apiVersion": api, "kind": "ValidatingAdmissionPolicyBinding", "metadata": metadata, "spec": binding},
+        ]
+    )
+
+    def is_refused() -> bool:
+        """The API server learns of a policy some time after it was stored."""
+        told = cluster.kubectl("create", "configmap", probe, check=False)
+        if told.returncode == 0:
+            cluster.kubectl("delete", "configmap", probe)
+        return "refused by the test" in told.stderr
+
+    try:
+        wait_for(is_refused, "the policy to be in force")
+        yield
+    finally:
+        for kind in ("validatingadmissionpolicybinding", "validatingadmissionpolicy"):
+            cluster.kubectl("delete", kind, policy)
+
+
+# What is written when others of the application are there already.
+LATE = {"ome": "chat", "aibrix": "chat", "mindie": "chat-d0"}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_refusal_in_the_middle_is_rolled_back(cluster: Cluster, mindgate: Release, framework: str) -> None:
+    """The dry run found nothing, and the real write of one object is refused: what was written before it goes."""
+    if needed(framework):
+        cluster.create(needed(framework))
+    config = starter(cluster, framework)
+    with refusing(cluster, [LATE[framework]]):
+        failed = deploy(cluster, config, "--atomic", "-o", "json", check=False)
+        assert failed.returncode == 1, failed.stderr
+        told = json.loads(failed.stdout)
+        assert "refused by the test" in told["message"] and told["rolledBack"] is True, failed.stdout
+        assert told["written"] > 0, "it was not in the middle"
+        wait_for(lambda: objects(cluster) == {}, "what was made to go")
+
+        # Without --atomic it stays, for the next run to go on.
+        failed = deploy(cluster, config, check=False)
+        assert failed.returncode == 1 and "refused by the test" in failed.stderr, failed.stderr
+        left = set(objects(cluster))
+        assert left
+    deploy(cluster, config)
+    assert left < set(objects(cluster))
+    delete(cluster)
+    assert objects(cluster) == {}
+
+
+def test_a_refused_change_leaves_what_ran(cluster: Cluster, mindgate: Release) -> None:
+    """A Service of the third instance is made, the StormService is refused: the Service goes, and nothing else was touched."""
+    config = starter(cluster, "aibrix")
+    deploy(cluster, config)
+    made = objects(cluster)
+    before, after = MORE["aibrix"]
+    with refusing(cluster, ["chat"]):
+        failed = deploy(cluster, config.replace(before, after, 1), "--atomic", check=False)
+    assert failed.returncode == 1, failed.stderr
+    assert "Service chat-prefill-2" in failed.stdout + failed.stderr
+    wait_for(lambda: set(objects(cluster)) == set(made), "the new Service to go")
+    assert objects(cluster)["StormService chat"] == made["StormService chat"]
+    deploy(cluster, config)
+    delete(cluster)
+
+
+def rights(name: str, rules: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
+    """A Role of that name, and its binding to the user of that name. Rules: (group, resource) to verbs."""
+    group = "rbac.authorization.k8s.io"
+    listed = [{"apiGroups": [api], "resources": [resource], "verbs": verbs.split()} for (api, resource), verbs in rules.items()]
+    return [
+        {"apiVersion": f"{group}/v1", "kind": "Role", "metadata": {"name": name}, "rules": listed},
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "RoleBinding",
+            "metadata": {"name": name},
+            "subjects": [{"kind": "User", "apiGroup": group, "name": name}],
+            "roleRef": {"kind": "Role", "apiGroup": group, "name": name},
+        },
+    ]
+
+
+def await_right(cluster: Cluster, user: str, verb: str, resource: str) -> None:
+    wait_for(
+        lambda: cluster.kubectl("auth", "can-i", verb, resource, "--as", user, check=False).stdout.strip() == "yes",
+        f"{user} to be allowed to {verb} {resource}",
+    )
+
+
+def test_a_user_with_a_role_for_one_framework(cluster: Cluster, mindgate: Release) -> None:
+    """Neither nodes, quotas, namespaces nor the kinds of other frameworks may be read: they are not needed."""
+    verbs = "get list create patch delete"
+    storms = ("orchestration.aibrix.ai", "stormservices")
+    pods = {("", "pods"): "get list", ("scheduling.volcano.sh", "podgroups"): "get list"}
+    cluster.create(rights("half", {("", "services"): verbs, storms: "get list", **pods}))
+    cluster.create(rights("whole", {("", "services"): verbs, storms: verbs, **pods}))
+    await_right(cluster, "half", "list", "podgroups.scheduling.volcano.sh")
+    await_right(cluster, "whole", "create", "stormservices.orchestration.aibrix.ai")
+    config = starter(cluster, "aibrix")
+
+    # The Services would be allowed, and are not made: the StormService is tried first.
+    refused = deploy(cluster, config, "--as", "half", check=False)
+    assert refused.returncode == 4, refused.stderr
+    assert "StormService chat" in refused.stderr and "forbidden" in refused.stderr.lower()
+    assert objects(cluster) == {}
+
+    done = deploy(cluster, config, "--as", "whole")
+    assert "not checked" in done.stdout + done.stderr, "what could not be read is a note"
+    assert "StormService chat" in objects(cluster)
+    assert "nothing was changed" in deploy(cluster, config, "--as", "whole").stdout
+    half = cluster.run(PROGRAM, "delete", "chat", "-n", cluster.namespace, "--yes", "--as", "half", check=False)
+    assert half.returncode != 0 and "StormService chat" in objects(cluster)
+    cluster.run(PROGRAM, "delete", "chat", "-n", cluster.namespace, "--yes", "--timeout", "60s", "--as", "whole")
+    assert objects(cluster) == {}
+
+
+def uids(cluster: Cluster, kind: str) -> dict[str, str]:
+    return {each["metadata"]["name"]: each["metadata"]["uid"] for each in cluster.items(kind)}
+
+
+def test_changed_jobs_are_submitted_again(cluster: Cluster, mindgate: Release) -> None:
+    """Only with --replace, and only the jobs: the rank tables and the Service stay the objects that they were."""
+    cluster.create(needed("mindie"))
+    config = starter(cluster, "mindie")
+    deploy(cluster, config)
+    jobs, maps, services = (uids(cluster, kind) for kind in ("ascendjobs", "configmaps", "services"))
+    changed = config.replace("image: mindie:2.1.RC1", "image: mindie:2.1.RC2", 1)
+    assert changed != config
+    refused = deploy(cluster, changed, check=False)
+    assert refused.returncode == 4 and "--replace" in refused.stderr, refused.stderr
+    assert uids(cluster, "ascendjobs") == jobs
+
+    done = deploy(cluster, changed, "--replace")
+    assert "AscendJob chat-p0 submitted again" in done.stdout + done.stderr
+    new = uids(cluster, "ascendjobs")
+    assert set(new) == set(jobs) and not set(new.values()) & set(jobs.values())
+    assert uids(cluster, "configmaps") == maps and uids(cluster, "services") == services
+    assert "nothing was changed" in deploy(cluster, changed, "--replace").stdout
+    delete(cluster)
+
+
+def test_a_store_that_is_kept(cluster: Cluster, mindgate: Release) -> None:
+    """Its owner goes without it, and the next deployment takes the same one."""
+    cluster.create(needed("ome"))
+    config = starter(cluster, "ome")
+    deploy(cluster, config)
+    (store,) = uids(cluster, "deployments").values()
+    cluster.run(PROGRAM, "delete", "chat", "-n", cluster.namespace, "--yes", "--keep-store", "--timeout", "60s")
+    assert set(objects(cluster)) == {"Deployment chat-mf-store", "Service chat-mf-store"}
+    kept = cluster.get("deployment", "chat-mf-store")
+    assert "ownerReferences" not in kept["metadata"]
+    assert status(cluster)["verdict"] == "Failed", "a store alone serves nobody"
+
+    deploy(cluster, config)
+    assert list(uids(cluster, "deployments").values()) == [store]
+    (owner,) = cluster.get("deployment", "chat-mf-store")["metadata"]["ownerReferences"]
+    assert owner["uid"] == cluster.get("inferenceservice", "chat")["metadata"]["uid"]
+    delete(cluster)
+    assert objects(cluster) == {}
+
+
+def test_status_while_the_first_deployment_waits_for_its_store(
+    cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path
+) -> None:
+    """The store cannot be placed, so that it is never ready; there is no InferenceService yet, and that is as it should be."""
+    cluster.create(needed("ome"))
+    file = tmp_path / "chat.yaml"
+    file.write_text(starter(cluster, "ome") + "  node_selector: {mindgate.io/no-such-node: 'yes'}\n")
+    output = tmp_path / "output"
+    with cluster.start(PROGRAM, "deploy", "-f", file, "--timeout", "5m", output=output) as process:
+        wait_for(lambda: "waiting for" in output.read_text() or process.poll() is not None, "the deployment to wait", every=0.1)
+        assert process.poll() is None, output.read_text()
+        told = status(cluster)
+    # Its pod says what the scheduler says, once the scheduler has looked at it.
+    assert told["verdict"] in ("Progressing", "Failed"), told
+    if told["verdict"] == "Progressing":
+        assert "waiting for Deployment chat-mf-store" in told["reason"], told
+    else:
+        assert "pod chat-mf-store-" in told["reason"], told
+    delete(cluster)
+    assert objects(cluster) == {}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_dry_run_on_the_server(cluster: Cluster, mindgate: Release, framework: str) -> None:
+    """It prints what the API server would store, and stores nothing."""
+    if needed(framework):
+        cluster.create(needed(framework))
+    config = starter(cluster, framework)
+    client = [each for each in yaml.safe_load_all(deploy(cluster, config, "--dry-run").stdout) if each]
+    server = [each for each in yaml.safe_load_all(deploy(cluster, config, "--dry-run=server").stdout) if each]
+    assert objects(cluster) == {}
+    assert {(each["kind"], each["metadata"]["name"]) for each in server} == {
+        (each["kind"], each["metadata"]["name"]) for each in client
+    }
+    defaults = {each["spec"].get("sessionAffinity") for each in server if each["kind"] == "Service"}
+    assert defaults == {"None"}, "the API server has defaults for Services"
+    assert not {"managedFields", "uid", "resourceVersion"} & set(server[0]["metadata"])
+
+
+def test_the_priorities_of_instances(cluster: Cluster, mindgate: Release) -> None:
+    """PriorityClasses are of the whole cluster: they go with their instances, and with the application."""
+    cluster.create(needed("mindie"))
+    line = "# priority_classes: false        # keep"
+    config = starter(cluster, "mindie")
+    assert line in config
+    config = config.replace(line, "priority_classes: true           # keep", 1)
+
+    def values() -> dict[str, int]:
+        ours = f"{cluster.namespace}-chat-"
+        found = {each["metadata"]["name"]: each["value"] for each in cluster.items("priorityclasses")}
+        return {name.removeprefix(ours): value for name, value in found.items() if name.startswith(ours)}
+
+    deploy(cluster, config)
+    before = values()
+    assert before and max(before, key=before.get).startswith("decode"), before
+    for job in cluster.items("ascendjobs"):
+        for spec in job["spec"]["replicaSpecs"].values():
+            name = spec["template"]["spec"].get("priorityClassName", "")
+            is_server = job["metadata"]["name"][-2:-1] in "pd"
+            assert name.removeprefix(f"{cluster.namespace}-chat-") in before if is_server else not name
+    assert "nothing was changed" in deploy(cluster, config).stdout
+
+    deploy(cluster, config.replace("priority_classes: true", "priority_classes: false", 1), "--replace")
+    assert values() == {}
+    deploy(cluster, config, "--replace")
+    assert values() == before
+    delete(cluster)
+    assert values() == {}
+
+
+def test_two_of_ome_side_by_side(cluster: Cluster, mindgate: Release) -> None:
+    """Each has its store, and deleting the one takes nothing of the other."""
+    cluster.create(needed("ome"))
+    deploy(cluster, starter(cluster, "ome"))
+    deploy(cluster, starter(cluster, "ome", "other"))
+    assert set(objects(cluster)) == {"InferenceService chat", "Deployment chat-mf-store", "Service chat-mf-store"}
+    others = set(objects(cluster, "other"))
+    assert others == {"InferenceService other", "Deployment other-mf-store", "Service other-mf-store"}
+    store = cluster.get("deployment", "other-mf-store")["spec"]["selector"]["matchLabels"]
+    assert cluster.get("service", "other-mf-store")["spec"]["selector"].items() <= store.items()
+    for app in ("chat", "other"):
+        addresses = {
+            variable["value"]
+            for component in ("engine", "decoder")
+            for variable in cluster.get("inferenceservice", app)["spec"][component]["runner"]["env"]
+            if variable["name"] == "ASCEND_MF_STORE_ADDRESS"
+        }
+        assert addresses == {f"{app}-mf-store"}
+    delete(cluster)
+    assert objects(cluster) == {} and set(objects(cluster, "other")) == others
+    assert status(cluster, "other")["verdict"] == "Progressing"
+    delete(cluster, "other")
