@@ -79,6 +79,16 @@ Json HostPath(std::string_view name, const std::string& path, std::string_view t
   return volume;
 }
 
+void AddPathOrigin(RenderedObject& rendered, const std::string& pod_spec, std::string_view volume,
+                   const std::string& written) {
+  const Json& volumes = rendered.object.at(Json::json_pointer(pod_spec + "/volumes"));
+  for (size_t i = 0; i < volumes.size(); ++i) {
+    if (volumes[i].at("name") != volume || !volumes[i].contains("hostPath")) continue;
+    rendered.origins.push_back(
+        {pod_spec + "/volumes/" + std::to_string(i) + "/hostPath/path", written});
+  }
+}
+
 Json Mount(std::string_view name, const std::string& path) {
   return {{"name", name}, {"mountPath", path}};
 }

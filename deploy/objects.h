@@ -34,6 +34,10 @@ json::Json NpuResources(const std::string& resource, int64_t count);
 
 // {"name": name, "value": {...}}
 json::Json HostPath(std::string_view name, const std::string& path, std::string_view type = {});
+// The folder of the host that the volume of this name shows was written at `written`. `pod_spec`:
+// its pointer in the object. Without such a volume nothing is added.
+void AddPathOrigin(RenderedObject& rendered, const std::string& pod_spec, std::string_view volume,
+                   const std::string& written);
 json::Json Mount(std::string_view name, const std::string& path);
 
 // A ClusterIP Service whose labels are its selector.

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "deploy/labels.h"
 #include "deploy/objects.h"
 #include "schemas/names.h"
@@ -72,6 +74,11 @@ void AddRole(RenderedObject& rendered, const std::string& name, Json role,
                            {container + "/resources", written + "/npu_num"},
                            {at + "/podGroupSize", written + "/podGroupSize"},
                            {at + "/replicas", written + "/replicas"}});
+  for (const auto& [volume, key] :
+       {std::pair("model", "models"), std::pair("scripts", "scripts"), std::pair("hccn", "hccn")}) {
+    AddPathOrigin(rendered, at + "/template/spec", volume,
+                  std::string(kStormBlock) + "host_paths/" + key);
+  }
 }
 
 void AddServers(RenderedObject& rendered, const std::string& name, const StormRole& role,

@@ -276,6 +276,7 @@ class MindieRenderer {
                              {container + "/env", plan.written + "/env_vars"},
                              {container + "/resources",
                               plan.written + (plan.npu_num > 0 ? "/npu_num" : "/resources")}});
+    AddPathOrigin(rendered, at + "/template/spec", "model", "/mindie_service/model_path");
   }
 
   // Servers without the network of a super pod must not be asked for a block of it.

@@ -1,6 +1,6 @@
 #include "deploy/render.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,6 +22,7 @@ using ::mindgate::testing::kMindieConfig;
 using ::mindgate::testing::kOmeConfig;
 using ::mindgate::testing::ReadSource;
 using ::mindgate::testing::With;
+using ::testing::HasSubstr;
 
 std::vector<RenderedObject> Rendered(std::string_view text) {
   const auto read = ReadConfiguration(text);
@@ -140,6 +141,21 @@ inference_service: {model_name: m, engine: {npu_num: 8, image: "s:1"}}
       {"MindIE without a rule",
        With(kMindieConfig, "  prefill:\n", "  scaling_rule: false\n  prefill:\n")}};
   for (const auto& [name, text] : cases) EXPECT_EQ(FindingsOf(text), "") << name;
+}
+
+// MG174 names the folder where it was written, not the role that mounts it.
+TEST(Check, AFolderOfTheHostIsWhereItWasWritten) {
+  const std::string aibrix =
+      FindingsOf(With(kAibrixConfig, "  prefill:\n", "  host_paths: {models: /mnt}\n  prefill:\n"));
+  EXPECT_THAT(aibrix, HasSubstr("  host_paths: {models: /mnt}\n                       ^\n"));
+  EXPECT_THAT(aibrix, HasSubstr("MG174 host-tree: "));
+  const std::string path = "model_path: ";
+  const std::string_view config = kMindieConfig;
+  const size_t begin = config.find(path) + path.size();
+  const std::string written(config.substr(begin, config.find('\n', begin) - begin));
+  EXPECT_THAT(FindingsOf(With(kMindieConfig, path + written, path + "/home")),
+              HasSubstr("  model_path: /home\n              ^\n"));
+  EXPECT_EQ(FindingsOf(kMindieConfig), "");
 }
 
 // A label of the user replaces the default, once, and is told.
