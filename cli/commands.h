@@ -35,6 +35,7 @@ void AddSnapshot(CLI::App& parent, Streams& io, int& exit_code);
 void AddWhatIf(CLI::App& parent, Streams& io, int& exit_code);
 void AddStatus(CLI::App& parent, Streams& io, int& exit_code);
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code);
+void AddReleaseNodes(CLI::App& parent, Streams& io, int& exit_code);
 void AddWatch(CLI::App& parent, Streams& io, int& exit_code);
 void AddCerts(CLI::App& parent, Streams& io, int& exit_code);
 void AddDoctor(CLI::App& parent, Streams& io, int& exit_code);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/app_run.h"
 #include "cli/commands.h"
+#include "cli/confirm.h"
 #include "cli/connection.h"
 #include "cli/deploy.h"
 #include "cli/kube_flags.h"
@@ -39,13 +40,10 @@ void PrintNotes(const deploy::RemovalPlan& plan, const std::string& app, std::os
 
 bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
                  const std::string& ns, Streams& io) {
-  for (const json::Json& object : plan.objects) io.err << deploy::TitleOf(object) << "\n";
-  io.err << "Delete application " << options.name << " in namespace " << ns << "? [y/N] "
-         << std::flush;
-  std::string answer;
-  std::getline(io.in, answer);
-  answer = ToLower(Trim(answer));
-  return answer == "y" || answer == "yes";
+  std::vector<std::string> objects;
+  for (const json::Json& object : plan.objects) objects.push_back(deploy::TitleOf(object));
+  return IsConfirmed(objects, "Delete application " + options.name + " in namespace " + ns + "?",
+                     io);
 }
 
 }  // namespace

@@ -1,18 +1,15 @@
 #include "cli/release_gates.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <istream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/confirm.h"
 #include "cli/connection.h"
 #include "cli/kube_flags.h"
 #include "kube/reflector.h"
@@ -22,38 +19,10 @@
 namespace mindgate::cli {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
 using watcher::scaling::Gate;
 
-// The outcome for one pod.
-struct Released {
-  Gate gate;
-  std::string outcome;  // "released", "would be released", "gone", "failed"
-  std::string error{};
-};
-
-// What is wrong with the arguments, and the hint; empty if they are valid.
-std::pair<std::string, std::string> FaultOf(const ReleaseGatesOptions& options) {
-  const int ways = static_cast<int>(!options.names.empty()) +
-                   static_cast<int>(!options.label_selector.empty()) +
-                   static_cast<int>(options.all);
-  if (ways == 0) {
-    return {"no pods are selected, and a pod starts as soon as its gate is open",
-            "give pod names, -l SELECTOR or --all; --dry-run lists the pods"};
-  }
-  if (ways > 1) {
-    return {"names, -l and --all cannot be combined", "use only one of them"};
-  }
-  if (options.all_namespaces && !options.names.empty()) {
-    return {"names and -A cannot be combined: several namespaces may have the same name",
-            "replace -A with -n NAMESPACE"};
-  }
-  if (options.dry_run == DryRun::kNone && !options.yes && !options.in_is_terminal) {
-    return {"cannot ask for confirmation: standard input is not a terminal",
-            "use --yes to skip the question, or --dry-run to list the pods"};
-  }
-  return {};
-}
+constexpr ReleaseWords kWords = {
+    .object = "pod", .what = "gate", .consequence = "a pod starts as soon as its gate is open"};
 
 // A gated pod is Pending. Its labels may have changed since it got the gate.
 kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::string& ns,
@@ -97,58 +66,45 @@ size_t KeepNamed(const std::vector<std::string>& names, const std::string& ns,
   return missing;
 }
 
-bool Confirmed(const std::vector<Gate>& gates, Streams& io) {
-  for (const Gate& gate : gates) {
-    io.err << "pod/" << gate.pod << " in namespace " << gate.ns << "\n";
-  }
-  io.err << "Open the gate" << (gates.size() == 1 ? " of this pod" : "s of these ")
-         << (gates.size() == 1 ? "" : std::to_string(gates.size()) + " pods") << "? [y/N] "
-         << std::flush;
-  std::string answer;
-  std::getline(io.in, answer);
-  answer = ToLower(Trim(answer));
-  return answer == "y" || answer == "yes";
+bool IsConfirmed(const std::vector<Gate>& gates, Streams& io) {
+  std::vector<std::string> pods;
+  for (const Gate& gate : gates) pods.push_back(TitleOf(kWords, gate.ns, gate.pod));
+  return IsConfirmed(pods,
+                     gates.size() == 1
+                         ? "Open the gate of this pod?"
+                         : "Open the gates of these " + std::to_string(gates.size()) + " pods?",
+                     io);
 }
 
 Released Release(kube::Client& client, const Gate& gate, DryRun dry_run) {
-  if (dry_run == DryRun::kClient) return {gate, "would be released"};
+  Released released{.ns = gate.ns, .name = gate.pod, .outcome = "would be released"};
+  if (dry_run == DryRun::kClient) return released;
   const auto opened =
       client.Patch(kube::resources::kPods, gate.ns, gate.pod, watcher::scaling::GateRemoval(gate),
                    {.dry_run = dry_run == DryRun::kServer});
-  if (opened) return {gate, dry_run == DryRun::kServer ? "would be released" : "released"};
+  if (opened) {
+    if (dry_run == DryRun::kNone) released.outcome = "released";
+    return released;
+  }
   // Nothing to do for a pod that is deleted or already released.
-  if (opened.error().reason == kube::Reason::kNotFound ||
-      opened.error().reason == kube::Reason::kInvalid) {
-    return {gate, "gone"};
-  }
-  return {gate, "failed", opened.error().message};
-}
-
-OrderedJson JsonOf(const std::vector<Released>& pods, DryRun dry_run) {
-  OrderedJson list = OrderedJson::array();
-  for (const Released& pod : pods) {
-    OrderedJson entry = {
-        {"namespace", pod.gate.ns}, {"name", pod.gate.pod}, {"outcome", pod.outcome}};
-    if (!pod.error.empty()) entry["error"] = pod.error;
-    list.push_back(std::move(entry));
-  }
-  return {{"dryRun", DryRunName(dry_run)}, {"pods", std::move(list)}};
-}
-
-void PrintText(const std::vector<Released>& pods, DryRun dry_run, std::ostream& out) {
-  for (const Released& pod : pods) {
-    if (pod.outcome == "failed") continue;  // already reported on standard error
-    out << "pod/" << pod.gate.pod << " in namespace " << pod.gate.ns << " "
-        << (pod.outcome == "gone" ? "skipped: it was deleted or already released" : pod.outcome)
-        << (dry_run == DryRun::kServer ? " (server dry run)" : "") << "\n";
-  }
-  if (pods.empty()) out << "no pods have a gate of mindgate\n";
+  const bool gone = opened.error().reason == kube::Reason::kNotFound ||
+                    opened.error().reason == kube::Reason::kInvalid;
+  released.outcome = gone ? "gone" : "failed";
+  if (!gone) released.error = opened.error().message;
+  return released;
 }
 
 }  // namespace
 
 int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
-  if (const auto [fault, fix] = FaultOf(options); !fault.empty()) {
+  const bool is_ambiguous = options.all_namespaces && !options.names.empty();
+  const auto [fault, fix] =
+      is_ambiguous
+          ? std::pair<std::string, std::string>(
+                "names and -A cannot be combined: several namespaces may have the same name",
+                "replace -A with -n NAMESPACE")
+          : FaultOf(options, kWords, io);
+  if (!fault.empty()) {
     PrintError(io.err, fault, fix);
     return kExitUnusable;
   }
@@ -165,7 +121,7 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
   size_t stayed = 0;
   if (!options.names.empty()) stayed = KeepNamed(options.names, connection->ns(), *gates, io);
   const bool asks = options.dry_run == DryRun::kNone && !options.yes && !gates->empty();
-  if (asks && !Confirmed(*gates, io)) {
+  if (asks && !IsConfirmed(*gates, io)) {
     io.err << "canceled: no gate was opened\n";
     return kExitDenied;
   }
@@ -176,23 +132,7 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
     PrintError(io.err, pods.back().error);
     ++stayed;
   }
-  const int code = PrintOutput(options.output,
-                               {.document = [&] { return JsonOf(pods, options.dry_run); },
-                                .names =
-                                    [&] {
-                                      std::vector<std::string> names;
-                                      for (const Released& pod : pods) {
-                                        if (pod.outcome != "failed")
-                                          names.push_back("pod/" + pod.gate.pod);
-                                      }
-                                      return names;
-                                    },
-                                .text =
-                                    [&](std::ostream& out, bool) {
-                                      if (!pods.empty() || options.names.empty())
-                                        PrintText(pods, options.dry_run, out);
-                                    }},
-                               io);
+  const int code = PrintReleased(pods, options, kWords, io);
   if (code != kExitDone) return code;
   return stayed == 0 ? kExitDone : kExitDenied;
 }
@@ -226,10 +166,7 @@ Examples:
   mindgate release-gates -A --all --dry-run
   mindgate release-gates -n serving -l jobID=chat
   mindgate release-gates -n serving chat-decode-0 chat-decode-1 --yes)");
-  command->callback([options, &io, &exit_code] {
-    options->in_is_terminal = ::isatty(STDIN_FILENO) == 1;
-    exit_code = RunReleaseGates(*options, io);
-  });
+  command->callback([options, &io, &exit_code] { exit_code = RunReleaseGates(*options, io); });
 }
 
 }  // namespace mindgate::cli

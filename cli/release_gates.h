@@ -1,26 +1,12 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "cli/flags.h"
-#include "cli/output.h"
+#include "cli/release.h"
 #include "cli/streams.h"
-#include "kube/access.h"
 
 namespace mindgate::cli {
 
-struct ReleaseGatesOptions {
-  kube::AccessFlags cluster = {};
-  // The selected pods: exactly one of these three must be set.
-  std::vector<std::string> names = {};
-  std::string label_selector = {};
-  bool all = false;
+struct ReleaseGatesOptions : ReleaseOptions {
   bool all_namespaces = false;
-  DryRun dry_run = DryRun::kNone;
-  bool yes = false;             // skip the confirmation
-  bool in_is_terminal = false;  // confirmation is possible
-  OutputFormat output = "text";
 };
 
 // Opens the scheduling gates of mindgate. Returns kExitDenied if some stay closed, a named pod has

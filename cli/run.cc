@@ -94,6 +94,7 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
   AddWhatIf(app, io, exit_code);
   AddSnapshot(app, io, exit_code);
   AddReleaseGates(app, io, exit_code);
+  AddReleaseNodes(app, io, exit_code);
   AddCerts(app, io, exit_code);
   AddDoctor(app, io, exit_code);
   AddVersion(app, io, exit_code);

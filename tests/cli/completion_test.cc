@@ -42,7 +42,7 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
   } cases[] = {
       {{""},
        "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
-       "release-gates certs doctor version "
+       "release-gates release-nodes certs doctor version "
        "completion help :4"},
       {{"co"}, "config completion :4"},
       {{"config", ""}, "validate schema defaults :4"},
@@ -52,7 +52,7 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"config", "validate", ""}, ":0"},
       {{"help", ""},
        "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
-       "release-gates "
+       "release-gates release-nodes "
        "certs doctor version "
        "completion help :4"},
       {{"help", "config", "v"}, "validate :4"},
@@ -79,7 +79,7 @@ TEST(Complete, CommandsFlagsValuesAndFiles) {
       {{"explain", "MG050", "MG103"}, "MG103 :4"},
       {{"nothing", ""},
        "apply explain test simulate config webhook watch deploy delete status what-if snapshot "
-       "release-gates "
+       "release-gates release-nodes "
        "certs doctor version "
        "completion help :4"},
   };

@@ -23,8 +23,8 @@ struct Program {
   Program() {
     for (const auto add :
          {AddApply, AddExplain, AddTest, AddSimulate, AddConfig, AddWebhook, AddWatch, AddDeploy,
-          AddDelete, AddStatus, AddWhatIf, AddSnapshot, AddReleaseGates, AddCerts, AddDoctor,
-          AddVersion, AddHelp, AddCompletion}) {
+          AddDelete, AddStatus, AddWhatIf, AddSnapshot, AddReleaseGates, AddReleaseNodes, AddCerts,
+          AddDoctor, AddVersion, AddHelp, AddCompletion}) {
       add(app, io, exit_code);
     }
   }

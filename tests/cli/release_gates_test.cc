@@ -135,11 +135,11 @@ TEST_F(ReleaseGates, ATerminalIsAsked) {
     std::ostringstream out;
     std::ostringstream err;
     Streams io{in, out, err};
+    io.in_is_terminal = terminal;
     ReleaseGatesOptions options;
     options.cluster.server = server.url();
     options.all = true;
     options.all_namespaces = true;
-    options.in_is_terminal = terminal;
     const int code = RunReleaseGates(options, io);
     return std::to_string(code) + "\n" + out.str() + "|" + err.str();
   };

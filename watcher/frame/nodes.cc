@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "schemas/names.h"
+#include "schemas/faulty_taint.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -18,11 +18,7 @@ bool IsUsable(const Value& node) {
 }
 
 bool IsIsolated(const Value& node) {
-  const Value* taints = json::FindPath(node, {"spec", "taints"});
-  return json::IsArray(taints) &&
-         std::any_of(taints->begin(), taints->end(), [](const Value& taint) {
-           return json::FindString(&taint, "key") == schemas::kFaultyNode;
-         });
+  return schemas::PlaceOfFaultyTaint(json::FindPath(node, {"spec", "taints"})).has_value();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "json/decode.h"
 #include "json/text_at.h"
+#include "schemas/faulty_taint.h"
 #include "schemas/names.h"
 #include "watcher/rescheduling/brakes.h"
 
@@ -14,30 +15,17 @@ namespace {
 using json::Json;
 using json::Value;
 
-constexpr const char* kEffect = "NoSchedule";
 constexpr const char* kWhyIsolated = "NodeD or a switch calls it UnHealthy";
 // When a look at what holds it comes again.
 constexpr std::chrono::seconds kIsolateAgain{30};
 
-std::string TaintText() { return std::string(schemas::kFaultyNode) + ":" + kEffect; }
-
-bool IsOurs(const Value& taint) {
-  return json::FindString(&taint, "key") == schemas::kFaultyNode &&
-         json::FindString(&taint, "effect") == kEffect;
-}
+std::string TaintText() { return std::string(schemas::kFaultyTaint); }
 
 }  // namespace
 
 std::optional<Json> TaintPatch(const Value& node, bool faulty) {
   const Value* taints = json::FindPath(node, {"spec", "taints"});
-  std::optional<size_t> ours;
-  if (json::IsArray(taints)) {
-    size_t i = 0;
-    for (const Value& taint : *taints) {
-      if (IsOurs(taint)) ours = i;
-      ++i;
-    }
-  }
+  const std::optional<size_t> ours = schemas::PlaceOfFaultyTaint(taints);
   if (faulty == ours.has_value()) return std::nullopt;
   Json patch = Json::array();
   patch.push_back({{"op", "test"},
@@ -47,7 +35,7 @@ std::optional<Json> TaintPatch(const Value& node, bool faulty) {
     patch.push_back({{"op", "remove"}, {"path", "/spec/taints/" + std::to_string(*ours)}});
     return patch;
   }
-  const Json taint = {{"key", schemas::kFaultyNode}, {"effect", kEffect}};
+  const Json taint = {{"key", schemas::kFaultyNode}, {"effect", schemas::kFaultyTaintEffect}};
   if (json::IsArray(taints)) {
     patch.push_back({{"op", "add"}, {"path", "/spec/taints/-"}, {"value", taint}});
   } else {
