@@ -78,6 +78,12 @@ RESTARTS = [
     rule("orchestration.aibrix.ai", "podsets rolesets stormservices", "get"),
 ]
 
+STATE_OF_RESTARTS = [
+    rule("", "configmaps", "create"),
+    rule("", "configmaps", "get patch", resourceNames=["mindgate-rescheduling"]),
+]
+RELEASE_PODS = rule("", "pods", "get list patch")
+RELEASE_NODES = rule("", "nodes", "get list patch")
 
 # The watcher's own, which becomes the owner of the registrations.
 OWN_NAMESPACE = rule("", "namespaces", "get", resourceNames=[NAMESPACE])
@@ -105,7 +111,7 @@ def doctor(probe_namespace: str = "default") -> list[tuple[str, list[Object]]]:
                     "get",
                     resourceNames=["mindgate"],
                 ),
-                rule("", "namespaces pods", "list"),
+                rule("", "namespaces nodes pods", "list"),
                 rule("mindxdl.gitee.com", "ascendjobs", "list"),
                 rule("authorization.k8s.io", "subjectaccessreviews", "create"),
             ],
@@ -138,7 +144,7 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
     "everything": {
         "reader": [READ_RUNTIMES],
         "keeper": [
-            (NAMESPACE, [LEASE, *certificates("webhook-pair")]),
+            (NAMESPACE, [LEASE, *STATE_OF_RESTARTS, *certificates("webhook-pair")]),
             (
                 "",
                 [
@@ -146,15 +152,16 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
                     OWN_NAMESPACE,
                     rule("", "pods", "get list watch patch delete"),
                     RULES_OF_SCALING,
-                    NODES,
+                    rule("", "nodes", "list watch get patch"),
                     QUEUED,
                     EVICTIONS,
+                    *RESTARTS,
                     *GANGS,
                     EVENTS,
                 ],
             ),
         ],
-        "mindgate-uninstall": [("", [rule("", "pods", "get list patch")])],
+        "mindgate-uninstall": [("", [RELEASE_PODS, RELEASE_NODES])],
         "mindgate-test": doctor("serving"),
     },
     "minimal": {
@@ -262,6 +269,22 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         },
         [],
     ),
+    # A string, as the program takes it too.
+    (
+        {
+            "elasticScaling": {"mode": False},
+            "gangRepair": False,
+            "rescheduling": {"mode": "enforce", "isolateNodes": "off"},
+        },
+        [
+            rule("", "pods", "get list watch patch delete"),
+            OBSERVE[1],
+            rule("", "nodes", "list watch get"),
+            QUEUED,
+            *RESTARTS,
+            EVENTS,
+        ],
+    ),
     (
         {
             "elasticScaling": {"mode": "off"},
@@ -273,6 +296,11 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
 ]
 
 HOOK = "helm.sh/hook"
+FILES = {
+    "mode": "files",
+    "secretName": "pair",
+    "caBundle": "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
+}
 
 
 def pod_templates(objects: list[Object]) -> dict[str, Object]:
@@ -411,19 +439,19 @@ class SecurityTest(unittest.TestCase):
                         {kind for volume in spec.get("volumes", []) for kind in volume} - {"name"},
                         {"secret", "configMap"},
                     )
-                    (container,) = spec["containers"]
-                    self.assertEqual(
-                        container["securityContext"],
-                        {
-                            "allowPrivilegeEscalation": False,
-                            "readOnlyRootFilesystem": True,
-                            "capabilities": {"drop": ["ALL"]},
-                        },
-                    )
-                    self.assertEqual(
-                        [port for port in container.get("ports", []) if "hostPort" in port], []
-                    )
-                    self.assertIn("memory", container["resources"]["limits"])
+                    for container in spec["containers"]:
+                        self.assertEqual(
+                            container["securityContext"],
+                            {
+                                "allowPrivilegeEscalation": False,
+                                "readOnlyRootFilesystem": True,
+                                "capabilities": {"drop": ["ALL"]},
+                            },
+                        )
+                        self.assertEqual(
+                            [port for port in container.get("ports", []) if "hostPort" in port], []
+                        )
+                        self.assertIn("memory", container["resources"]["limits"])
 
     def test_the_host_network_is_used_when_asked_for(self) -> None:
         rendered = template("--set", "hostNetwork=true")
@@ -688,7 +716,7 @@ class TogetherTest(unittest.TestCase):
 
 
 class UninstallTest(unittest.TestCase):
-    """The hook that releases the gates of pods which would wait for ever."""
+    """The hook that releases pods and nodes which would wait for ever."""
 
     maxDiff = None
 
@@ -752,10 +780,57 @@ class UninstallTest(unittest.TestCase):
             self.assertEqual(pod[key], watcher[key], key)
         self.assertNotIn("priorityClassName", pod)
         self.assertEqual(self.pod_by_default()["priorityClassName"], "system-cluster-critical")
-        (container,), (other,) = pod["containers"], watcher["containers"]
-        for key in ("image", "imagePullPolicy", "securityContext", "resources"):
-            self.assertEqual(container[key], other[key], key)
-        self.assertEqual(container["args"], ["release-gates", "--all-namespaces", "--all", "--yes"])
+        (other,) = watcher["containers"]
+        for container in pod["containers"]:
+            for key in ("image", "imagePullPolicy", "securityContext", "resources"):
+                self.assertEqual(container[key], other[key], key)
+        self.assertEqual(
+            [each["args"] for each in pod["containers"]],
+            [
+                ["release-gates", "--all-namespaces", "--all", "--yes"],
+                ["release-nodes", "--all", "--yes"],
+            ],
+        )
+
+    def test_it_releases_what_the_watcher_held(self) -> None:
+        """What it runs, and what it may do for that, by the values."""
+        gates = ("release-gates", RELEASE_PODS)
+        nodes = ("release-nodes", RELEASE_NODES)
+        enforces: Object = {"elasticScaling": {"mode": "enforce"}}
+        isolates = {"rescheduling": {"mode": "takeover", "isolateNodes": True}}
+        cases: list[tuple[Object, list[tuple[str, Object]]]] = [
+            ({}, []),
+            ({"config": enforces}, [gates]),
+            ({"config": isolates}, [nodes]),
+            ({"config": enforces | isolates}, [gates, nodes]),
+            ({"config": {"rescheduling": {"mode": "enforce", "isolateNodes": "on"}}}, [nodes]),
+            ({"config": {"rescheduling": {"mode": "enforce", "isolateNodes": "off"}}}, []),
+            ({"config": {"rescheduling": {"mode": "enforce"}}}, []),
+            ({"config": {"rescheduling": {"mode": "observe", "isolateNodes": True}}}, []),
+            ({"config": {"rescheduling": {"isolateNodes": True}}}, []),
+            ({"config": enforces | isolates, "rolloutPhase": "observe"}, []),
+            ({"config": isolates, "watcher": {"enabled": False}, "certs": FILES}, []),
+        ]
+        for values, wanted in cases:
+            with self.subTest(values=values):
+                sets = [
+                    word for key, value in values.items()
+                    for word in ("--set-json", f"{key}={json.dumps(value)}")
+                ]
+                rendered = template(*sets)
+                self.assertEqual(rendered.returncode, 0, rendered.stderr)
+                hooks = [
+                    each
+                    for each in parse(rendered.stdout)
+                    if each["metadata"].get("annotations", {}).get(HOOK) == "post-delete"
+                ]
+                runs = [
+                    container["args"][0]
+                    for job in of_kind(hooks, "Job")
+                    for container in job["spec"]["template"]["spec"]["containers"]
+                ]
+                may = [each for role in of_kind(hooks, "ClusterRole") for each in role["rules"]]
+                self.assertEqual((runs, may), ([w for w, _ in wanted], [r for _, r in wanted]))
 
     def pod_by_default(self) -> Object:
         rendered = template("--set", "config.elasticScaling.mode=enforce")
@@ -792,15 +867,17 @@ class ProgramTest(unittest.TestCase):
         seen = set()
         for value_set in VALUE_SETS:
             for owner in pod_templates(objects_of(value_set)):
-                container = container_of(objects_of(value_set), owner)
-                command, *flags = container["args"]
-                seen.add(command)
-                described = run(BINARY, command, "--help").stdout
-                names = [each.partition("=")[0] for each in flags]
-                names += [each["name"] for each in container.get("env", [])]
-                for name in names:
-                    self.assertRegex(described, re.escape(name) + r"\b", f"{command} has no {name}")
-        self.assertEqual(seen, {"webhook", "watch", "release-gates", "doctor"})
+                for container in pod_templates(objects_of(value_set))[owner]["spec"]["containers"]:
+                    command, *flags = container["args"]
+                    seen.add(command)
+                    described = run(BINARY, command, "--help").stdout
+                    names = [each.partition("=")[0] for each in flags]
+                    names += [each["name"] for each in container.get("env", [])]
+                    for name in names:
+                        self.assertRegex(
+                            described, re.escape(name) + r"\b", f"{command} has no {name}"
+                        )
+        self.assertEqual(seen, {"webhook", "watch", "release-gates", "release-nodes", "doctor"})
 
     def test_versions_are_the_projects(self) -> None:
         chart = yaml.safe_load((CHART / "Chart.yaml").read_text())

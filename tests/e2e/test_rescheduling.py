@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from e2e import Cluster, CommandFailed, wait_for
-from release import Release, deployment
+from release import PROGRAM, Release, deployment
 from test_cluster import volcano_job
+from test_doctor import failed
 from test_elastic_scaling import ENFORCE, install_with, instances, kill_leader, rule
 from test_gangs import lws
 
@@ -43,6 +44,14 @@ def restarting(installation: Release) -> Iterator[Release]:
 
 
 Report = Callable[..., None]
+
+
+def taint_keys(node: dict[str, Any]) -> set[str]:
+    return {taint["key"] for taint in node["spec"].get("taints", [])}
+
+
+def taints(cluster: Cluster, node: str) -> set[str]:
+    return taint_keys(cluster.get("node", node))
 
 
 @pytest.fixture
@@ -363,16 +372,51 @@ def taking_over(restarting: Release) -> Iterator[Release]:
 def test_takeover_and_isolation(cluster: Cluster, taking_over: Release, report: Report) -> None:
     """Nobody acts on the fault within takeoverAfter, so the watcher does; the node has a taint while it is unhealthy."""
 
-    def taints(node: str) -> set[str]:
-        return {taint["key"] for taint in cluster.get("node", node)["spec"].get("taints", [])}
-
     cluster.create(labelled(deployment("chat", replicas=3), LABELS))
     found = await_running(cluster, 3)
     victim, node = next(iter(uids(found).items()))
     report(machines={node})
     wait_for(lambda: "RestartWaits" in reasons(cluster), "the time of others")
-    wait_for(lambda: TAINT in taints(node), "the taint")
+    wait_for(lambda: TAINT in taints(cluster, node), "the taint")
     now = await_replaced(cluster, {victim}, 3)
     assert node not in uids(now).values()
     report()
-    wait_for(lambda: TAINT not in taints(node), "the node to be released")
+    wait_for(lambda: TAINT not in taints(cluster, node), "the node to be released")
+
+
+def isolated(cluster: Cluster) -> list[str]:
+    return sorted(node["metadata"]["name"] for node in cluster.items("nodes") if TAINT in taint_keys(node))
+
+
+def test_nodes_are_released_by_hand(cluster: Cluster, taking_over: Release, report: Report) -> None:
+    """After isolateNodes was switched off, which takes the watcher's permission away; doctor names the node."""
+    report(machines={"npu-2"})
+    wait_for(lambda: isolated(cluster) == ["npu-2"], "the taint")
+    cluster.kubectl("taint", "nodes", "npu-2", "example.com/maintenance=now:NoSchedule")
+    try:
+        install_with(taking_over, {"config": {"rescheduling": TAKEOVER["config"]["rescheduling"] | {"isolateNodes": False}}})
+        report()
+        [told] = failed(cluster)["taints"]
+        assert "npu-2" in told, told
+        dry = cluster.run(PROGRAM, "release-nodes", "--all", "--dry-run", "-o", "name")
+        assert dry.stdout == "node/npu-2\n" and isolated(cluster) == ["npu-2"]
+        cluster.run(PROGRAM, "release-nodes", "--all", "--yes")
+        assert isolated(cluster) == []
+        assert "example.com/maintenance" in taints(cluster, "npu-2")
+    finally:
+        cluster.kubectl("taint", "nodes", "npu-2", "example.com/maintenance-")
+
+
+def test_uninstalling_releases_nodes(cluster: Cluster, taking_over: Release, report: Report) -> None:
+    """With the rights to nodes alone: no gates were set."""
+    report(machines={"npu-1", "npu-2"})
+    wait_for(lambda: isolated(cluster) == ["npu-1", "npu-2"], "the taints")
+    taking_over.uninstall()
+    try:
+        assert isolated(cluster) == []
+        for kind in ("clusterroles", "clusterrolebindings", "jobs"):
+            left = taking_over.cluster.items(kind, "--selector", "app.kubernetes.io/component=uninstall")
+            assert [each["metadata"]["name"] for each in left] == []
+    finally:
+        report()
+        install_with(taking_over, TAKEOVER)

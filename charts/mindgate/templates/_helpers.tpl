@@ -139,8 +139,10 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 {{- include "mindgate.word" (ternary $rescheduling.mode "observe" (hasKey $rescheduling "mode")) }}
 {{- end }}
 
+{{/* "true" if the watcher puts taints on nodes: the option is on, and the mode is one that acts. */}}
 {{- define "mindgate.isolatesNodes" -}}
-{{- with (include "mindgate.config" . | fromYaml).rescheduling }}{{ if .isolateNodes }}true{{ end }}{{ end }}
+{{- $rescheduling := default dict (include "mindgate.config" . | fromYaml).rescheduling }}
+{{- if and .Values.watcher.enabled (eq (include "mindgate.word" $rescheduling.isolateNodes) "on") (has (include "mindgate.reschedulingMode" .) (list "takeover" "enforce")) }}true{{ end }}
 {{- end }}
 
 {{- define "mindgate.asksToExit" -}}
