@@ -48,6 +48,7 @@ struct Context {
   std::set<std::string> watcher_accounts{};  // that Pods of watchers run under
   // Whether a watcher's configuration says so; nothing when that is not known.
   std::optional<bool> enforces_scaling{};
+  std::optional<bool> isolates_nodes{};         // likewise, with a mode of rescheduling that acts
   std::optional<schemas::Versions> versions{};  // of the watcher's configuration, when it is known
 };
 
@@ -71,6 +72,7 @@ void CheckBounds(Context& context);
 void CheckControllers(Context& context);
 void CheckWatcher(Context& context);
 void CheckGates(Context& context);
+void CheckTaints(Context& context);
 void CheckScaledJobs(Context& context);
 void CheckVersions(Context& context);
 void CheckDryRun(Context& context);

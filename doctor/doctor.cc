@@ -68,6 +68,7 @@ Report Diagnose(kube::Client& client, const Options& options, Time now, std::sto
   CheckControllers(context);
   CheckWatcher(context);
   CheckGates(context);
+  CheckTaints(context);
   CheckScaledJobs(context);
   CheckVersions(context);
   CheckDryRun(context);

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/context.h"
+#include "doctor/several.h"
+#include "json/text_at.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
 #include "schemas/scheduling_gates.h"
@@ -11,29 +13,16 @@ namespace mindgate::doctor {
 namespace {
 
 constexpr std::string_view kGatesCheck = "gates";
-constexpr size_t kMaxNamed = 3;
 
-// Pods behind the gate of elastic scaling.
-struct Waiting {
-  size_t count = 0;
-  std::string names{};  // of the first ones
+void Add(const json::Value& pod, Several& pods) {
+  pods.Add(json::TextAt(pod, {"metadata", "namespace"}) + "/" +
+           json::TextAt(pod, {"metadata", "name"}));
+}
 
-  void Add(const json::Value& pod) {
-    if (++count <= kMaxNamed) {
-      const auto text = [&pod](std::string_view key) {
-        return std::string(json::AsString(json::FindPath(pod, {"metadata", key})).value_or(""));
-      };
-      names += (names.empty() ? "" : ", ") + text("namespace") + "/" + text("name");
-    }
-  }
-  std::string text() const {
-    const size_t others = count - std::min(count, kMaxNamed);
-    return (count == 1 ? "pod " : std::to_string(count) + " pods (") + names +
-           (others > 0 ? " and " + std::to_string(others) + " more" : "") +
-           (count == 1 ? " waits" : ") wait") + " behind the gate " +
-           std::string(schemas::kScalingGate);
-  }
-};
+std::string TextOf(const Several& pods) {
+  return pods.Text("pod") + (pods.count() == 1 ? " waits" : " wait") + " behind the gate " +
+         std::string(schemas::kScalingGate);
+}
 
 // The watcher looks after pods that carry all of these.
 bool HasLabels(const json::Value& pod) {
@@ -48,8 +37,8 @@ bool HasLabels(const json::Value& pod) {
 }  // namespace
 
 void CheckGates(Context& context) {
-  Waiting waiting;
-  Waiting unlabelled;
+  Several waiting;
+  Several unlabelled;
   const json::Projection fields =
       kube::WithIdentity({{"metadata", "labels"}, {"spec", "schedulingGates"}});
   // A pod behind a gate is Pending.
@@ -64,31 +53,31 @@ void CheckGates(Context& context) {
            [&](const json::Value& pod) {
              const json::Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
              if (!schemas::PlaceOfScalingGate(gates)) return;
-             (HasLabels(pod) ? waiting : unlabelled).Add(pod);
+             Add(pod, HasLabels(pod) ? waiting : unlabelled);
            }},
       context.stop);
   if (!listed) return SkipFor(context, kGatesCheck, "Pods that wait", listed.error());
   const std::string release = "`mindgate release-gates -A --all` lets them start";
-  if (unlabelled.count > 0) {
+  if (unlabelled.count() > 0) {
     context.report.Fail(
         kGatesCheck,
-        unlabelled.text() +
+        TextOf(unlabelled) +
             " without all of the labels mind-cluster/scaling-rule, jobID and "
             "mind-cluster/group-name, and the watcher ignores a pod that lacks one of them",
         "restore the labels that it was created with; or " + release);
   }
-  if (waiting.count == 0) {
-    if (unlabelled.count == 0) context.report.Ok(kGatesCheck, "no pod waits behind a gate");
+  if (waiting.count() == 0) {
+    if (unlabelled.count() == 0) context.report.Ok(kGatesCheck, "no pod waits behind a gate");
   } else if (!context.enforces_scaling) {
     context.report.Skip(kGatesCheck,
-                        waiting.text() + ", and it is unknown whether a watcher opens it",
+                        TextOf(waiting) + ", and it is unknown whether a watcher opens it",
                         "see the checks of configuration and permissions");
   } else if (!*context.enforces_scaling) {
     context.report.Fail(kGatesCheck,
-                        waiting.text() + ", and no watcher is in mode enforce: nothing opens it",
+                        TextOf(waiting) + ", and no watcher is in mode enforce: nothing opens it",
                         "set elasticScaling.mode to enforce; or " + release);
   } else {
-    context.report.Ok(kGatesCheck, waiting.text() + "; `mindgate status` shows why");
+    context.report.Ok(kGatesCheck, TextOf(waiting) + "; `mindgate status` shows why");
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "doctor/context.h"
 #include "doctor/installation.h"
+#include "doctor/needs.h"
 #include "json/text_at.h"
 #include "schemas/config_load.h"
 
@@ -15,14 +16,6 @@ namespace {
 constexpr std::string_view kPermissionsCheck = "permissions";
 const kube::Resource kAccessReviews{"authorization.k8s.io", "v1", "subjectaccessreviews",
                                     "SubjectAccessReview", false};
-
-struct Right {
-  const char* group;
-  const char* resource;
-  const char* verb;
-  std::string ns;
-  std::string name;
-};
 
 // Whether a ServiceAccount may; nothing when that could not be asked, which was then reported.
 std::optional<bool> May(Context& context, const std::string& account, const Right& right) {
@@ -46,12 +39,6 @@ std::optional<bool> May(Context& context, const std::string& account, const Righ
   return json::AsBool(json::FindPath(*answer, {"status", "allowed"})).value_or(false);
 }
 
-// What an account needs for one purpose, and what happens without it.
-struct Need {
-  std::vector<Right> rights;
-  std::string consequence;
-};
-
 void Check(Context& context, const std::string& account, const std::vector<Need>& needs) {
   bool good = true;
   for (const Need& need : needs) {
@@ -68,7 +55,8 @@ void Check(Context& context, const std::string& account, const std::vector<Need>
     context.report.Fail(kPermissionsCheck,
                         "ServiceAccount " + context.options.ns + "/" + account + " may not " +
                             missing + ": " + need.consequence,
-                        "`helm upgrade` restores the chart's Roles and bindings");
+                        "`helm upgrade` restores the chart's Roles and bindings" +
+                            (need.value.empty() ? "" : ", which have this with " + need.value));
   }
   if (good)
     context.report.Ok(kPermissionsCheck,
@@ -133,80 +121,16 @@ std::optional<schemas::Config> ConfigOf(Context& context, const std::string& nam
   return *std::move(config);
 }
 
-Need Elects(const Options& options) {
-  return {{{"coordination.k8s.io", "leases", "update", options.ns, options.lease}},
-          "it cannot lead, and does nothing"};
-}
-
-Need KeepsCertificatesOf(const Options& options) {
-  constexpr const char* kRegistrations = "admissionregistration.k8s.io";
-  return {{{"", "secrets", "create", options.ns, ""},
-           {"", "namespaces", "get", "", options.ns},
-           {kRegistrations, "mutatingwebhookconfigurations", "get", "", options.name},
-           {kRegistrations, "mutatingwebhookconfigurations", "patch", "", options.name},
-           {kRegistrations, "validatingwebhookconfigurations", "get", "", options.name},
-           {kRegistrations, "validatingwebhookconfigurations", "patch", "", options.name}},
-          "certificates are not renewed, and the API server does not learn of a new CA"};
-}
-
-// What the configuration switches on.
-std::vector<Need> Does(const schemas::Config& config) {
-  using schemas::EnforcementMode;
-  std::vector<Need> needs;
-  const schemas::ElasticScaling& scaling = config.elastic_scaling;
-  if (scaling.mode != EnforcementMode::kOff) {
-    needs.push_back({{{"", "pods", "list", "", ""},
-                      {"", "pods", "watch", "", ""},
-                      {"", "configmaps", "list", "", ""},
-                      {"", "configmaps", "watch", "", ""}},
-                     "it does not see services under scaling rules and grants nothing"});
-  }
-  if (scaling.mode == EnforcementMode::kEnforce) {
-    needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
-    if (scaling.rebalance == EnforcementMode::kEnforce) {
-      needs.push_back({{{"", "pods", "delete", "", ""}, {"", "pods/eviction", "create", "", ""}},
-                       "no instance is given up for one that is needed"});
-    }
-  }
-  if (scaling.mode != EnforcementMode::kOff && scaling.rebalance != EnforcementMode::kOff) {
-    needs.push_back({{{"", "nodes", "list", "", ""}, {"", "nodes", "watch", "", ""}},
-                     "NPUs of nodes that are down or cordoned count as room"});
-    needs.push_back({{{"scheduling.volcano.sh", "podgroups", "get", "", ""},
-                      {"scheduling.volcano.sh", "podgroups", "list", "", ""},
-                      {"scheduling.volcano.sh", "podgroups", "watch", "", ""}},
-                     "it does not see AscendJobs and vcjobs that wait for room without pods"});
-  }
-  if (config.gang_repair) {
-    needs.push_back({{{"apps", "deployments", "list", "", ""},
-                      {"apps", "deployments", "watch", "", ""},
-                      {"apps", "replicasets", "list", "", ""},
-                      {"apps", "replicasets", "watch", "", ""},
-                      {"", "pods", "list", "", ""},
-                      {"", "pods", "watch", "", ""},
-                      {"scheduling.volcano.sh", "podgroups", "list", "", ""},
-                      {"scheduling.volcano.sh", "podgroups", "watch", "", ""},
-                      {"scheduling.volcano.sh", "podgroups", "patch", "", ""}},
-                     "a rolling update that waits for its gang waits forever"});
-    needs.push_back({{{"orchestration.aibrix.ai", "rolesets", "list", "", ""},
-                      {"orchestration.aibrix.ai", "rolesets", "watch", "", ""}},
-                     "pods of a RoleSet that was scaled below its gang size cannot be replaced"});
-  }
-  if (!needs.empty()) {
-    needs.push_back(
-        {{{"events.k8s.io", "events", "create", "", ""}}, "its decisions do not appear as Events"});
-  }
-  return needs;
-}
-
 void CheckWatcherAccounts(Context& context) {
   const auto accounts = WatcherAccounts(context);
   if (!accounts) return;
   bool enforces = false;
+  bool isolates = false;
   bool unknown = false;
   for (const auto& [account, use] : *accounts) {
     context.watcher_accounts.insert(account);
-    std::vector<Need> needs = {Elects(context.options)};
-    if (use.keeps_certificates) needs.push_back(KeepsCertificatesOf(context.options));
+    std::vector<Need> needs = {LeadingNeeds(context.options)};
+    if (use.keeps_certificates) needs.push_back(CertificateNeeds(context.options));
     for (const std::string& name : use.config_maps) {
       const auto config = ConfigOf(context, name);
       if (!config) {
@@ -215,11 +139,13 @@ void CheckWatcherAccounts(Context& context) {
       }
       context.versions = config->versions;
       enforces |= config->elastic_scaling.mode == schemas::EnforcementMode::kEnforce;
-      for (Need& need : Does(*config)) needs.push_back(std::move(need));
+      isolates |= Reschedules(*config) && config->rescheduling.isolate_nodes;
+      for (Need& need : NeedsOf(*config, context.options)) needs.push_back(std::move(need));
     }
     Check(context, account, needs);
   }
   if (enforces || !unknown) context.enforces_scaling = enforces;
+  if (isolates || !unknown) context.isolates_nodes = isolates;
 }
 
 bool LooksRuntimesUp(const Json& pod) {

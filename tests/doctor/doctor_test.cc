@@ -181,12 +181,13 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
       "vcjobs that wait for room without pods");
   const std::string open = account("patch pods: pods behind the gate stay there");
   const std::string tell = account("create events: its decisions do not appear as Events");
-  PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\n");
+  const std::string unobserved = "rescheduling: {mode: \"off\"}\n";
+  PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\n" + unobserved);
   EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>{may_not});
-  PutWatcher("gangRepair: false\n");
+  PutWatcher("gangRepair: false\n" + unobserved);
   EXPECT_EQ(Of("permissions", Status::kFailed),
             (std::vector<std::string>{may_not, follow, place, queued, tell}));
-  PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n");
+  PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n" + unobserved);
   EXPECT_EQ(
       Of("permissions", Status::kFailed),
       (std::vector<std::string>{
@@ -202,12 +203,73 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
           tell}));
 }
 
+// Those of rescheduling follow its mode, and the fix names the value that grants them.
+TEST_F(Permissions, OfReschedulingAreThoseOfItsMode) {
+  AnswerReviews(false);
+  const std::string see =
+      "list pods, watch pods, list configmaps, watch configmaps, list nodes, watch nodes, list "
+      "podgroups, watch podgroups: it does not see all faults, or not all pods that they concern, "
+      "and restarts nothing";
+  const std::string act = "patch pods, delete pods: pods that faults concern stay where they are";
+  const std::string read =
+      "get pods, get nodes, get namespaces, get podgroups, get leases mindgate-watcher";
+  const std::string unsure =
+      ": it cannot make sure that a fault is still there and that nobody disabled rescheduling, "
+      "and restarts nothing";
+  const std::string owners =
+      "get deployments, get replicasets, get statefulsets, get jobs, get leaderworkersets, get "
+      "ascendjobs, get podsets, get rolesets, get stormservices: it cannot know whether such "
+      "owners disable rescheduling, and does not restart their pods";
+  const std::string keep =
+      "create configmaps, get configmaps mindgate-rescheduling, patch configmaps "
+      "mindgate-rescheduling: it cannot keep what the next leader must know, and restarts nothing";
+  const std::string isolate = "patch nodes: new pods may be placed on nodes that are unhealthy";
+  const std::string records = ", get configmaps job-reschedule-reason";
+  const auto by = [](const std::string& what, const std::string& value) {
+    return "may not " + what +
+           " | `helm upgrade` restores the chart's Roles and bindings, which have this with "
+           "config.rescheduling." +
+           value;
+  };
+  struct Case {
+    const char* settings;
+    std::vector<std::string> want;
+  };
+  const std::vector<Case> cases = {
+      {"mode: \"off\", isolateNodes: true", {}},
+      {"mode: observe, isolateNodes: true", {by(see, "mode observe")}},
+      {"mode: takeover",
+       {by(see, "mode takeover"), by(act, "mode takeover"),
+        by(read + records + unsure, "mode takeover"), by(owners, "mode takeover"),
+        by(keep, "mode takeover")}},
+      {"mode: enforce, isolateNodes: true",
+       {by(see, "mode enforce"), by(act, "mode enforce"), by(read + unsure, "mode enforce"),
+        by(owners, "mode enforce"), by(keep, "mode enforce"), by(isolate, "isolateNodes true")}},
+  };
+  for (const Case& c : cases) {
+    PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\nrescheduling: {" +
+               std::string(c.settings) + "}\n");
+    std::vector<std::string> got;
+    const Report report = Diagnose(client, options, clock.WallNow());
+    for (const Finding& finding : report.findings()) {
+      const size_t at = finding.message.find("may not ");
+      if (finding.check != "permissions" || finding.fix.find("config.") == std::string::npos) {
+        continue;
+      }
+      got.push_back(finding.message.substr(at) + " | " + finding.fix);
+    }
+    EXPECT_EQ(got, c.want) << c.settings;
+  }
+}
+
 TEST_F(Permissions, ThatAreThereAreSaidOnce) {
   AnswerReviews(true);
-  PutWatcher("elasticScaling: {mode: enforce}\n");
+  PutWatcher(
+      "elasticScaling: {mode: enforce}\nrescheduling: {mode: enforce, isolateNodes: true}\n");
   EXPECT_EQ(Of("permissions", Status::kOk),
             std::vector<std::string>{
                 "permissions: ServiceAccount watcher has the permissions that it needs"});
+  EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>());
 }
 
 // What the watcher's account may write beyond its needs, with a webhook's Pod to try it on.
@@ -426,6 +488,60 @@ TEST_F(Gates, OfWhichNotAllIsKnown) {
             std::vector<std::string>{
                 "gates: pod serving/p0 waits behind the gate mindgate.io/elastic-scaling, and it "
                 "is unknown whether a watcher opens it"});
+}
+
+// Taints of faulty nodes, and who removes them.
+struct Taints : Permissions {
+  void PutNode(const std::string& name, const char* key, const char* effect = "NoSchedule") {
+    server.Put(resources::kNodes, {{"metadata", {{"name", name}}},
+                                   {"spec", {{"taints", {{{"key", key}, {"effect", effect}}}}}}});
+  }
+  std::vector<std::string> Told(Status status) { return Of("taints", status); }
+  void SetUp() override { AnswerReviews(true); }
+};
+
+constexpr const char* kIsolates = "rescheduling: {mode: takeover, isolateNodes: true}\n";
+
+TEST_F(Taints, ThatAreNotOursAreNotLookedAt) {
+  PutNode("n1", "maintenance");
+  PutNode("n2", "mindgate.io/faulty", "NoExecute");
+  EXPECT_EQ(Told(Status::kOk), std::vector<std::string>{
+                                   "taints: no node has the taint mindgate.io/faulty:NoSchedule"});
+}
+
+TEST_F(Taints, AreRemovedByAWatcherThatIsolates) {
+  PutWatcher(kIsolates);
+  PutNode("n1", "mindgate.io/faulty");
+  EXPECT_EQ(Told(Status::kOk),
+            std::vector<std::string>{"taints: node n1 has the taint mindgate.io/faulty:NoSchedule; "
+                                     "the watcher removes it from those that are healthy again"});
+}
+
+TEST_F(Taints, AreRemovedByNobodyElse) {
+  for (const char* name : {"n1", "n2", "n3", "n4"}) PutNode(name, "mindgate.io/faulty");
+  const std::vector<std::string> nobody = {
+      "taints: 4 nodes (n1, n2, n3 and 1 more) have the taint mindgate.io/faulty:NoSchedule, and "
+      "no watcher isolates nodes: nothing removes it, and new pods go elsewhere"};
+  EXPECT_EQ(Told(Status::kFailed), nobody) << "without a watcher";
+  for (const char* settings :
+       {"mode: takeover", "mode: enforce, isolateNodes: false", "mode: observe, isolateNodes: true",
+        "isolateNodes: true", "mode: \"off\", isolateNodes: true"}) {
+    PutWatcher("rescheduling: {" + std::string(settings) + "}\n");
+    EXPECT_EQ(Told(Status::kFailed), nobody) << settings;
+  }
+}
+
+TEST_F(Taints, OfWhichNotAllIsKnown) {
+  PutNode("n1", "mindgate.io/faulty");
+  PutWatcher("rescheduling: {mode: enforced}\n");
+  EXPECT_EQ(Told(Status::kSkipped),
+            std::vector<std::string>{"taints: node n1 has the taint mindgate.io/faulty:NoSchedule, "
+                                     "and it is unknown whether a watcher removes it"});
+  server.Forbid("list", "nodes");
+  const auto skipped = Told(Status::kSkipped);
+  ASSERT_EQ(skipped.size(), 1U);
+  EXPECT_TRUE(skipped[0].starts_with("taints: Taints of nodes could not be checked: "))
+      << skipped[0];
 }
 
 TEST_F(Gates, OfPodsThatNoWatcherLooksAt) {

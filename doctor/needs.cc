@@ -1,0 +1,145 @@
+#include "doctor/needs.h"
+
+#include <utility>
+
+namespace mindgate::doctor {
+namespace {
+
+using schemas::ReschedulingMode;
+
+bool Acts(ReschedulingMode mode) {
+  return mode == ReschedulingMode::kTakeover || mode == ReschedulingMode::kEnforce;
+}
+
+void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& options,
+                     std::vector<Need>& needs) {
+  constexpr const char* kVolcano = "scheduling.volcano.sh";
+  constexpr const char* kAibrix = "orchestration.aibrix.ai";
+  constexpr const char* kState = "mindgate-rescheduling";
+  if (rescheduling.mode == ReschedulingMode::kOff) return;
+  const bool takes_over = rescheduling.mode == ReschedulingMode::kTakeover;
+  const std::string mode =
+      std::string("config.rescheduling.mode ") + (takes_over                ? "takeover"
+                                                  : Acts(rescheduling.mode) ? "enforce"
+                                                                            : "observe");
+  needs.push_back({{{"", "pods", "list", "", ""},
+                    {"", "pods", "watch", "", ""},
+                    {"", "configmaps", "list", "", ""},
+                    {"", "configmaps", "watch", "", ""},
+                    {"", "nodes", "list", "", ""},
+                    {"", "nodes", "watch", "", ""},
+                    {kVolcano, "podgroups", "list", "", ""},
+                    {kVolcano, "podgroups", "watch", "", ""}},
+                   "it does not see all faults, or not all pods that they concern, and restarts "
+                   "nothing",
+                   mode});
+  if (!Acts(rescheduling.mode)) return;
+  needs.push_back({{{"", "pods", "patch", "", ""}, {"", "pods", "delete", "", ""}},
+                   "pods that faults concern stay where they are",
+                   mode});
+  Need reads{{{"", "pods", "get", "", ""},
+              {"", "nodes", "get", "", ""},
+              {"", "namespaces", "get", "", ""},
+              {kVolcano, "podgroups", "get", "", ""},
+              {"coordination.k8s.io", "leases", "get", options.ns, options.lease}},
+             "it cannot make sure that a fault is still there and that nobody disabled "
+             "rescheduling, and restarts nothing",
+             mode};
+  if (takes_over) {
+    reads.rights.push_back({"", "configmaps", "get", "mindx-dl", "job-reschedule-reason"});
+  }
+  needs.push_back(std::move(reads));
+  needs.push_back({{{"apps", "deployments", "get", "", ""},
+                    {"apps", "replicasets", "get", "", ""},
+                    {"apps", "statefulsets", "get", "", ""},
+                    {"batch.volcano.sh", "jobs", "get", "", ""},
+                    {"leaderworkerset.x-k8s.io", "leaderworkersets", "get", "", ""},
+                    {"mindxdl.gitee.com", "ascendjobs", "get", "", ""},
+                    {kAibrix, "podsets", "get", "", ""},
+                    {kAibrix, "rolesets", "get", "", ""},
+                    {kAibrix, "stormservices", "get", "", ""}},
+                   "it cannot know whether such owners disable rescheduling, and does not restart "
+                   "their pods",
+                   mode});
+  needs.push_back({{{"", "configmaps", "create", options.ns, ""},
+                    {"", "configmaps", "get", options.ns, kState},
+                    {"", "configmaps", "patch", options.ns, kState}},
+                   "it cannot keep what the next leader must know, and restarts nothing",
+                   mode});
+  if (rescheduling.isolate_nodes) {
+    needs.push_back({{{"", "nodes", "patch", "", ""}},
+                     "new pods may be placed on nodes that are unhealthy",
+                     "config.rescheduling.isolateNodes true"});
+  }
+}
+
+}  // namespace
+
+Need LeadingNeeds(const Options& options) {
+  return {{{"coordination.k8s.io", "leases", "update", options.ns, options.lease}},
+          "it cannot lead, and does nothing"};
+}
+
+Need CertificateNeeds(const Options& options) {
+  constexpr const char* kRegistrations = "admissionregistration.k8s.io";
+  return {{{"", "secrets", "create", options.ns, ""},
+           {"", "namespaces", "get", "", options.ns},
+           {kRegistrations, "mutatingwebhookconfigurations", "get", "", options.name},
+           {kRegistrations, "mutatingwebhookconfigurations", "patch", "", options.name},
+           {kRegistrations, "validatingwebhookconfigurations", "get", "", options.name},
+           {kRegistrations, "validatingwebhookconfigurations", "patch", "", options.name}},
+          "certificates are not renewed, and the API server does not learn of a new CA"};
+}
+
+std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options) {
+  using schemas::EnforcementMode;
+  std::vector<Need> needs;
+  const schemas::ElasticScaling& scaling = config.elastic_scaling;
+  if (scaling.mode != EnforcementMode::kOff) {
+    needs.push_back({{{"", "pods", "list", "", ""},
+                      {"", "pods", "watch", "", ""},
+                      {"", "configmaps", "list", "", ""},
+                      {"", "configmaps", "watch", "", ""}},
+                     "it does not see services under scaling rules and grants nothing"});
+  }
+  if (scaling.mode == EnforcementMode::kEnforce) {
+    needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
+    if (scaling.rebalance == EnforcementMode::kEnforce) {
+      needs.push_back({{{"", "pods", "delete", "", ""}, {"", "pods/eviction", "create", "", ""}},
+                       "no instance is given up for one that is needed"});
+    }
+  }
+  if (scaling.mode != EnforcementMode::kOff && scaling.rebalance != EnforcementMode::kOff) {
+    needs.push_back({{{"", "nodes", "list", "", ""}, {"", "nodes", "watch", "", ""}},
+                     "NPUs of nodes that are down or cordoned count as room"});
+    needs.push_back({{{"scheduling.volcano.sh", "podgroups", "get", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "list", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "watch", "", ""}},
+                     "it does not see AscendJobs and vcjobs that wait for room without pods"});
+  }
+  if (config.gang_repair) {
+    needs.push_back({{{"apps", "deployments", "list", "", ""},
+                      {"apps", "deployments", "watch", "", ""},
+                      {"apps", "replicasets", "list", "", ""},
+                      {"apps", "replicasets", "watch", "", ""},
+                      {"", "pods", "list", "", ""},
+                      {"", "pods", "watch", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "list", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "watch", "", ""},
+                      {"scheduling.volcano.sh", "podgroups", "patch", "", ""}},
+                     "a rolling update that waits for its gang waits forever"});
+    needs.push_back({{{"orchestration.aibrix.ai", "rolesets", "list", "", ""},
+                      {"orchestration.aibrix.ai", "rolesets", "watch", "", ""}},
+                     "pods of a RoleSet that was scaled below its gang size cannot be replaced"});
+  }
+  AddRescheduling(config.rescheduling, options, needs);
+  if (!needs.empty()) {
+    needs.push_back(
+        {{{"events.k8s.io", "events", "create", "", ""}}, "its decisions do not appear as Events"});
+  }
+  return needs;
+}
+
+bool Reschedules(const schemas::Config& config) { return Acts(config.rescheduling.mode); }
+
+}  // namespace mindgate::doctor

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/doctor.h"
+#include "schemas/config.h"
+
+// What the watcher's ServiceAccount must be allowed for what its configuration switches on, as the
+// chart grants it (charts/mindgate/templates/watcher-rbac.yaml).
+namespace mindgate::doctor {
+
+struct Right {
+  const char* group;
+  const char* resource;  // "pods", "pods/eviction"
+  const char* verb;
+  std::string ns;    // empty: in all namespaces, or the kind has none
+  std::string name;  // empty: of any name
+};
+
+// Rights for one purpose, and what happens without them.
+struct Need {
+  std::vector<Right> rights;
+  std::string consequence;
+  std::string value{};  // of the chart, that grants them: "config.rescheduling.mode enforce"
+};
+
+Need LeadingNeeds(const Options& options);
+Need CertificateNeeds(const Options& options);
+// What the configuration switches on.
+std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options);
+
+// Whether it restarts jobs, and does not only tell of it.
+bool Reschedules(const schemas::Config& config);
+
+}  // namespace mindgate::doctor
