@@ -61,11 +61,13 @@ kube::Reflector::Handler RuleFeed::MakeHandler() {
           .list_done = [this] { AllChanged(); },
           .follows =
               [this] {
+                hears_ = true;
                 if (options_.became_current) options_.became_current();
               },
           .happened = [this](const kube::WatchEvent& event) { Changed(NameOf(event.object)); },
           .failed =
               [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
+                hears_ = false;
                 if (options_.failed) options_.failed(fault, pause);
               }};
 }
@@ -114,6 +116,7 @@ void RuleFeed::Changed(const RuleName& rule) {
 
 void RuleFeed::AllChanged() {
   const MutexLock lock(mutex_);
+  hears_ = true;
   for (auto& [rule, followed] : followed_) {
     if (!MayExist(rule)) continue;
     followed.change = ++changes_;
@@ -182,7 +185,7 @@ void RuleFeed::ReadAgain(const RuleName& rule, const kube::Fault& fault) {
     queue_.AddAfter(rule, pause);
   }
   // While nothing can be heard either, one fault says it all.
-  if (options_.failed && reflector_.following()) options_.failed(fault, pause);
+  if (options_.failed && hears_) options_.failed(fault, pause);
 }
 
 void RuleFeed::NoteIfSynced() {

@@ -96,6 +96,9 @@ class RuleFeed {
   size_t never_read_ GUARDED_BY(mutex_) = 0;  // of what is followed
   bool synced_ GUARDED_BY(mutex_) = false;
   std::atomic<bool> listed_ = false;  // set with mutex_ held
+  // A list or watch has worked since one failed the last time. The reflector follows a moment after
+  // its list, and what the list makes due may be read before.
+  std::atomic<bool> hears_ = false;
   kube::Reflector reflector_;
 };
 
