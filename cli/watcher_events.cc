@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "json/text_at.h"
+#include "kube/event_time.h"
 #include "kube/reflector.h"
 #include "schemas/names.h"
 
@@ -14,11 +15,6 @@ namespace {
 // What rescheduling tells.
 constexpr std::array<std::string_view, 5> kReasons = {"JobRestarted", "NotRestarted", "PodsMarked",
                                                       "RestartWaits", "WouldRestart"};
-
-std::string LastTime(const json::Value& event) {
-  std::string last = json::TextAt(event, {"series", "lastObservedTime"});
-  return last.empty() ? json::TextAt(event, {"eventTime"}) : last;
-}
 
 }  // namespace
 
@@ -31,12 +27,10 @@ kube::Answer<std::vector<WatcherEvent>> ReadFaultEvents(kube::Client& client) {
       newest.erase(newest.begin(), newest.end() - kMaxWatcherEvents);
     }
   };
-  const auto fields = kube::WithIdentity({{"reason"},
-                                          {"note"},
-                                          {"eventTime"},
-                                          {"series", "lastObservedTime"},
-                                          {"regarding", "kind"},
-                                          {"regarding", "name"}});
+  std::vector<json::Projection::Path> members = kube::LastTimeFields();
+  members.insert(members.end(),
+                 {{"reason"}, {"note"}, {"regarding", "kind"}, {"regarding", "name"}});
+  const auto fields = kube::WithIdentity(std::move(members));
   // kube-apiserver selects Events by it (k8s.io/kubernetes pkg/apis/events/v1/conversion.go).
   const std::string selector = "reportingController=" + std::string(schemas::kWatcherReporter);
   const auto listed = client.ListAll(
@@ -46,7 +40,8 @@ kube::Answer<std::vector<WatcherEvent>> ReadFaultEvents(kube::Client& client) {
            [&](const json::Value& event) {
              std::string reason = json::TextAt(event, {"reason"});
              if (std::find(kReasons.begin(), kReasons.end(), reason) == kReasons.end()) return;
-             newest.push_back({LastTime(event), json::TextAt(event, {"metadata", "namespace"}),
+             newest.push_back({kube::LastTimeOf(event),
+                               json::TextAt(event, {"metadata", "namespace"}),
                                json::TextAt(event, {"regarding", "kind"}) + " " +
                                    json::TextAt(event, {"regarding", "name"}),
                                std::move(reason), json::TextAt(event, {"note"})});

@@ -1,33 +1,17 @@
 #include "deploy/app_events.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <string_view>
 #include <utility>
 
 #include "deploy/kinship.h"
-#include "json/value.h"
+#include "json/text_at.h"
+#include "kube/event_time.h"
 #include "schemas/names.h"
 
 namespace mindgate::deploy {
 namespace {
 
 constexpr size_t kMaxEventsOfEach = 10;
-
-std::string EventText(const Json& event, std::initializer_list<std::string_view> path) {
-  return std::string(json::AsString(json::FindPath(event, path)).value_or(""));
-}
-
-std::string TimeOfEvent(const Json& event) {
-  for (const std::initializer_list<std::string_view> path :
-       {std::initializer_list<std::string_view>{"series", "lastObservedTime"},
-        {"deprecatedLastTimestamp"},
-        {"eventTime"},
-        {"metadata", "creationTimestamp"}}) {
-    if (std::string time = EventText(event, path); !time.empty()) return time;
-  }
-  return "";
-}
 
 Kinship KinOf(kube::Client& client, const std::string& ns, const std::string& app,
               const AppObjects& objects, const std::stop_token& stop) {
@@ -72,15 +56,15 @@ std::vector<EventState> EventsOf(kube::Client& client, const std::string& ns,
   if (!listed || listed->empty()) return events;
   const Kinship kinship = KinOf(client, ns, app, objects, stop);
   for (const Json& event : *listed) {
-    const std::string kind = EventText(event, {"regarding", "kind"});
-    const std::string name = EventText(event, {"regarding", "name"});
-    if (!kinship.Has(EventText(event, {"regarding", "uid"}), kind, name)) continue;
-    events.push_back({.time = TimeOfEvent(event),
-                      .type = EventText(event, {"type"}),
-                      .reason = EventText(event, {"reason"}),
+    const std::string kind = json::TextAt(event, {"regarding", "kind"});
+    const std::string name = json::TextAt(event, {"regarding", "name"});
+    if (!kinship.Has(json::TextAt(event, {"regarding", "uid"}), kind, name)) continue;
+    events.push_back({.time = kube::LastTimeOf(event),
+                      .type = json::TextAt(event, {"type"}),
+                      .reason = json::TextAt(event, {"reason"}),
                       .about = kind + " " + name,
-                      .message = EventText(event, {"note"}),
-                      .reporter = EventText(event, {"reportingController"})});
+                      .message = json::TextAt(event, {"note"}),
+                      .reporter = json::TextAt(event, {"reportingController"})});
   }
   KeepNewest(events);
   return events;
