@@ -60,7 +60,8 @@ int Refuse(const CLI::App& app, const CLI::ParseError& failure, Streams& io) {
 
 // kustomize and kpt run a function without arguments, in a container or not: what they support in
 // config.kubernetes.io/function is an image or a path, and no arguments (kustomize:
-// kyaml/fn/runtime/runtimeutil/functiontypes.go).
+// kyaml/fn/runtime/runtimeutil/functiontypes.go). An open pipe that stays silent is waited for:
+// only a time limit could tell it from a container whose ResourceList is late.
 bool IsRunAsFunction(const std::vector<std::string>& arguments, Streams& io) {
   return arguments.empty() && !io.in_is_terminal &&
          io.in.peek() != std::istream::traits_type::eof();
@@ -100,7 +101,12 @@ int Run(const std::vector<std::string>& arguments, Streams& io, const std::strin
   AddVersion(app, io, exit_code);
   AddCompletion(app, io, exit_code);
   AddHelp(app, io, exit_code);
-  app.footer("`" + program + " COMMAND --help` shows the flags and examples of a command.");
+  app.footer("`" + program +
+             " COMMAND --help` shows the flags and examples of a command.\n"
+             "Without arguments, and where standard input is no terminal, it is a KRM function: it "
+             "waits for a ResourceList\nthere, and prints this help when the input ends without "
+             "one. `" +
+             program + " </dev/null` or `" + program + " --help` do not wait.");
   if (!arguments.empty() && arguments.front() == kCompleteCommand) {
     return RunComplete(app, {arguments.begin() + 1, arguments.end()}, io);
   }
