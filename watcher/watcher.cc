@@ -13,6 +13,7 @@
 #include "kube/events.h"
 #include "schemas/names.h"
 #include "watcher/certificates/controller.h"
+#include "watcher/ended_servers/controller.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
 #include "watcher/frame/pods.h"
@@ -114,6 +115,14 @@ class Watcher::Impl {
                 [this](std::chrono::nanoseconds latency) {
                   fault_latency_.Observe(std::chrono::duration<double>(latency).count());
                 },
+            .seed = options_.seed}));
+    controllers_.push_back(std::make_unique<ended_servers::Controller>(
+        client, sleeper, clock, logger, decisions_,
+        ended_servers::Controller::Options{
+            .wanted =
+                [this] { return ReschedulingOf(config_).mode != schemas::ReschedulingMode::kOff; },
+            .ns = options_.ns,
+            .term = term,
             .seed = options_.seed}));
     if (options_.manage_certs) {
       controllers_.push_back(std::make_unique<CertificateController>(

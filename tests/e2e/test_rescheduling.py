@@ -362,6 +362,17 @@ def test_what_is_disabled_is_left_alone(cluster: Cluster, restarting: Release, r
     assert set(uids(found)) == set(uids(pods(cluster)))
 
 
+def test_a_server_that_ends_without_a_fault(cluster: Cluster, restarting: Release) -> None:
+    """Its start script hid a crash: the watcher says so, and leaves the pod alone."""
+    cluster.create(labelled(deployment("chat", replicas=2), LABELS))
+    name = await_running(cluster, 2)[0]["metadata"]["name"]
+    ended = json.dumps({"status": {"phase": "Succeeded"}})
+    cluster.kubectl("patch", "pod", name, "--subresource=status", "--type=merge", "-p", ended)
+    wait_for(lambda: "ServerSucceeded" in reasons(cluster), "the Event")
+    await_running(cluster, 2)  # its ReplicaSet makes another one
+    assert cluster.get("pod", name)["status"]["phase"] == "Succeeded"
+
+
 @pytest.fixture
 def taking_over(restarting: Release) -> Iterator[Release]:
     install_with(restarting, TAKEOVER)

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kube/client.h"
+#include "kube/informer.h"
+#include "watcher/ended_servers/decision.h"
+#include "watcher/frame/controller.h"
+#include "watcher/frame/decision_log.h"
+#include "watcher/frame/reconcile_loop.h"
+
+namespace mindgate::watcher::ended_servers {
+
+// A pod, as the key of a work queue.
+struct PodKey {
+  std::string ns{};
+  std::string pod{};
+  friend auto operator<=>(const PodKey&, const PodKey&) = default;
+  friend const std::string& NamespaceOf(const PodKey& key) { return key.ns; }
+};
+
+// Follows pods that have succeeded, without those of Jobs, and tells once of each that is of a
+// server: an Event ServerSucceeded on the pod, a line of the log and a gauge. It does nothing else.
+// Only the leader tells; a new leader tells again of what is still there. The informer is its own:
+// that of all controllers leaves out what has succeeded, and should, for no other one asks for it.
+//
+// It needs list and watch of pods, and what the decision log needs.
+class Controller final : public watcher::Controller {
+ public:
+  struct Options {
+    std::function<bool()> wanted;
+    std::string ns{};  // empty: all namespaces
+    std::function<std::optional<Term>()> term;
+    uint64_t seed = 1;  // spreads pauses; another one for each replica
+  };
+
+  // All must outlive it.
+  Controller(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, log::Logger& logger,
+             DecisionListener& decisions, Options options);
+
+  std::string_view name() const override { return "ended-servers"; }
+  bool wanted() const override { return options_.wanted(); }
+  void Run(const std::stop_token& stop) override;
+  void EnqueueAll() override;
+  std::string unready() const override { return ""; }
+  void AddMetrics(std::vector<prometheus::MetricFamily>& families) const override;
+  size_t left_out() const override { return pods_.left_out(); }
+
+ private:
+  using Pods = kube::Informer<EndedServer>;
+
+  Pods::Options PodOptions();
+  ReconcileLoop<PodKey>::Options LoopOptions();
+  ReconcileResult Reconcile(const PodKey& key);
+  void Tell(const EndedServer& server);
+
+  log::Logger& logger_;
+  DecisionListener& decisions_;
+  const Options options_;
+  // The uid of each pod that was told of; in the thread of the loop.
+  std::map<PodKey, std::string> told_;
+  ReconcileLoop<PodKey> loop_;
+  Pods pods_;
+};
+
+}  // namespace mindgate::watcher::ended_servers

@@ -1,0 +1,94 @@
+#include "watcher/ended_servers/decision.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "json/text_at.h"
+#include "schemas/names.h"
+
+namespace mindgate::watcher::ended_servers {
+namespace {
+
+using json::Value;
+
+struct OwnerKind {
+  std::string_view group;
+  std::string_view kind;
+  friend bool operator==(const OwnerKind&, const OwnerKind&) = default;
+};
+
+// The controllers of pods that serve until they are deleted. LeaderWorkerSet and OME make
+// StatefulSets and Deployments of their pods; infer-operator's InstanceSet makes either.
+constexpr std::array<OwnerKind, 9> kServerKinds = {{
+    {"apps", "Deployment"},
+    {"apps", "ReplicaSet"},
+    {"apps", "StatefulSet"},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet"},
+    {"mindcluster.huawei.com", "InstanceSet"},
+    {"ome.io", "InferenceService"},
+    {"orchestration.aibrix.ai", "PodSet"},
+    {"orchestration.aibrix.ai", "RoleSet"},
+    {"orchestration.aibrix.ai", "StormService"},
+}};
+constexpr OwnerKind kAscendJob = {"mindxdl.gitee.com", "AscendJob"};
+// mindie-ms-server, mindie-ms-controller, mindie-ms-coordinator.
+constexpr std::string_view kMindieApps = "mindie-ms-";
+
+const Value* ControllerOf(const Value* metadata) {
+  const Value* owners = json::Find(metadata, "ownerReferences");
+  if (!json::IsArray(owners)) return nullptr;
+  for (const Value& owner : *owners) {
+    if (json::AsBool(json::Find(owner, "controller")).value_or(false)) return &owner;
+  }
+  return nullptr;
+}
+
+bool IsServer(const Value& owner, const Value* labels) {
+  const std::string api_version = json::TextAt(owner, {"apiVersion"});
+  const std::string kind = json::TextAt(owner, {"kind"});
+  const size_t slash = api_version.find('/');
+  const OwnerKind found{
+      slash == std::string::npos ? "" : std::string_view(api_version).substr(0, slash), kind};
+  if (found == kAscendJob) {
+    return json::FindString(labels, schemas::kApp).value_or("").starts_with(kMindieApps);
+  }
+  return std::find(kServerKinds.begin(), kServerKinds.end(), found) != kServerKinds.end();
+}
+
+}  // namespace
+
+std::vector<json::Projection::Path> PodFields() {
+  return {{"metadata", "deletionTimestamp"},
+          {"metadata", "labels", std::string(schemas::kApp)},
+          {"metadata", "ownerReferences"},
+          {"spec", "restartPolicy"},
+          {"status", "phase"}};
+}
+
+std::optional<EndedServer> Read(const Value& pod) {
+  if (json::TextAt(pod, {"status", "phase"}) != "Succeeded") return std::nullopt;
+  const Value* metadata = json::Find(pod, "metadata");
+  // A pod that is asked to end and does so in time succeeds as well.
+  if (json::Find(metadata, "deletionTimestamp") != nullptr) return std::nullopt;
+  const Value* owner = ControllerOf(metadata);
+  if (owner == nullptr || !IsServer(*owner, json::Find(metadata, "labels"))) return std::nullopt;
+  return EndedServer{.ns = json::TextAt(metadata, {"namespace"}),
+                     .pod = json::TextAt(metadata, {"name"}),
+                     .uid = json::TextAt(metadata, {"uid"}),
+                     .owner_kind = json::TextAt(*owner, {"kind"}),
+                     .owner = json::TextAt(*owner, {"name"}),
+                     .restart_policy = json::TextAt(pod, {"spec", "restartPolicy"})};
+}
+
+std::string Explain(const EndedServer& server) {
+  const bool known = !server.restart_policy.empty() && server.restart_policy != "Always";
+  return "pod " + server.pod + " of " + server.owner_kind + " " + server.owner +
+         " ended with exit code 0 (Succeeded), although a server does not end by itself. " +
+         (known ? "With restartPolicy " + server.restart_policy + " nothing restarts it"
+                : std::string("Nothing restarts it in place")) +
+         ", and rescheduling sees no fault in it. Read its log, then delete the pod; let its start "
+         "script end with the exit code of the process that failed";
+}
+
+}  // namespace mindgate::watcher::ended_servers
