@@ -66,6 +66,11 @@ void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& o
                     {"", "configmaps", "patch", options.ns, kState}},
                    "it cannot keep what the next leader must know, and restarts nothing",
                    mode});
+  if (rescheduling.graceful_exit) {
+    needs.push_back({{{"", "configmaps", "get", "", ""}, {"", "configmaps", "patch", "", ""}},
+                     "training jobs are not asked to end before their pods are evicted",
+                     "config.rescheduling.gracefulExit true"});
+  }
   if (rescheduling.isolate_nodes) {
     needs.push_back({{{"", "nodes", "patch", "", ""}},
                      "new pods may be placed on nodes that are unhealthy",

@@ -155,7 +155,9 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
                     rule("", "nodes", "list watch get patch"),
                     QUEUED,
                     EVICTIONS,
-                    *RESTARTS,
+                    *RESTARTS[:2],
+                    rule("", "configmaps", "get patch"),
+                    *RESTARTS[2:],
                     *GANGS,
                     EVENTS,
                 ],
@@ -248,7 +250,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
         {
             "elasticScaling": {"mode": False},
             "gangRepair": False,
-            "rescheduling": {"mode": "takeover", "gracefulExit": True},
+            "rescheduling": {"mode": "takeover", "gracefulExit": "on", "isolateNodes": "off"},
         },
         [
             rule("", "pods", "get list watch patch delete"),

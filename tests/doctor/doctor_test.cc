@@ -224,6 +224,9 @@ TEST_F(Permissions, OfReschedulingAreThoseOfItsMode) {
       "create configmaps, get configmaps mindgate-rescheduling, patch configmaps "
       "mindgate-rescheduling: it cannot keep what the next leader must know, and restarts nothing";
   const std::string isolate = "patch nodes: new pods may be placed on nodes that are unhealthy";
+  const std::string ask =
+      "get configmaps, patch configmaps: training jobs are not asked to end before their pods are "
+      "evicted";
   const std::string records = ", get configmaps job-reschedule-reason";
   const auto by = [](const std::string& what, const std::string& value) {
     return "may not " + what +
@@ -237,14 +240,15 @@ TEST_F(Permissions, OfReschedulingAreThoseOfItsMode) {
   };
   const std::vector<Case> cases = {
       {"mode: \"off\", isolateNodes: true", {}},
-      {"mode: observe, isolateNodes: true", {by(see, "mode observe")}},
+      {"mode: observe, isolateNodes: true, gracefulExit: true", {by(see, "mode observe")}},
       {"mode: takeover",
        {by(see, "mode takeover"), by(act, "mode takeover"),
         by(read + records + unsure, "mode takeover"), by(owners, "mode takeover"),
         by(keep, "mode takeover")}},
-      {"mode: enforce, isolateNodes: true",
+      {"mode: enforce, isolateNodes: true, gracefulExit: true",
        {by(see, "mode enforce"), by(act, "mode enforce"), by(read + unsure, "mode enforce"),
-        by(owners, "mode enforce"), by(keep, "mode enforce"), by(isolate, "isolateNodes true")}},
+        by(owners, "mode enforce"), by(keep, "mode enforce"), by(ask, "gracefulExit true"),
+        by(isolate, "isolateNodes true")}},
   };
   for (const Case& c : cases) {
     PutWatcher("elasticScaling: {mode: \"off\"}\ngangRepair: false\nrescheduling: {" +

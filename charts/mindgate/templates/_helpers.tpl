@@ -139,14 +139,20 @@ Settings of the watcher, with the defaults of the program: elasticScaling.mode a
 {{- include "mindgate.word" (ternary $rescheduling.mode "observe" (hasKey $rescheduling "mode")) }}
 {{- end }}
 
-{{/* "true" if the watcher puts taints on nodes: the option is on, and the mode is one that acts. */}}
+{{/* "true" if the switch "name" of rescheduling is on, and the mode is one that acts. */}}
+{{- define "mindgate.reschedulingSwitch" -}}
+{{- $rescheduling := default dict (include "mindgate.config" .context | fromYaml).rescheduling }}
+{{- $acts := has (include "mindgate.reschedulingMode" .context) (list "takeover" "enforce") }}
+{{- if and .context.Values.watcher.enabled $acts (eq (include "mindgate.word" (get $rescheduling .name)) "on") }}true{{ end }}
+{{- end }}
+
+{{/* Whether the watcher puts taints on nodes, and writes to the ConfigMaps of training jobs. */}}
 {{- define "mindgate.isolatesNodes" -}}
-{{- $rescheduling := default dict (include "mindgate.config" . | fromYaml).rescheduling }}
-{{- if and .Values.watcher.enabled (eq (include "mindgate.word" $rescheduling.isolateNodes) "on") (has (include "mindgate.reschedulingMode" .) (list "takeover" "enforce")) }}true{{ end }}
+{{- include "mindgate.reschedulingSwitch" (dict "context" . "name" "isolateNodes") }}
 {{- end }}
 
 {{- define "mindgate.asksToExit" -}}
-{{- with (include "mindgate.config" . | fromYaml).rescheduling }}{{ if .gracefulExit }}true{{ end }}{{ end }}
+{{- include "mindgate.reschedulingSwitch" (dict "context" . "name" "gracefulExit") }}
 {{- end }}
 
 {{- define "mindgate.gangRepair" -}}
