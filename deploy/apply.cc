@@ -199,7 +199,8 @@ class Executor {
     std::string last;
     Step step = patience_.Await("the application", "was not healthy", [&]() -> kube::Answer<bool> {
       // Their controllers report on the objects themselves, so these are read each time.
-      const auto objects = FindObjects(client_, application_.ns, application_.name, stop_);
+      const auto objects =
+          FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
       if (!objects) return tl::unexpected(objects.error());
       const auto health = LookAtPods(client_, application_.ns, application_.name, *objects, stop_);
       if (!health) return tl::unexpected(health.error());

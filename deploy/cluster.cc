@@ -142,7 +142,8 @@ std::optional<Framework> AppObjects::framework() const {
 }
 
 kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns,
-                                     const std::string& app, const std::stop_token& stop) {
+                                     const std::string& app, const std::stop_token& stop,
+                                     std::optional<Framework> wanted) {
   AppObjects found;
   std::vector<const kube::Resource*> unread;
   std::vector<kube::Fault> faults;
@@ -170,9 +171,12 @@ kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns
       }
     }
   }
-  const auto framework = found.framework();
+  const auto there = found.framework();
+  const auto framework = there ? there : wanted;
   for (size_t i = 0; i < unread.size(); ++i) {
-    if (IsFatal(framework, *unread[i], unread)) return tl::unexpected(std::move(faults[i]));
+    if (IsFatal(framework, *unread[i], unread) || (wanted && IsFatal(wanted, *unread[i], unread))) {
+      return tl::unexpected(std::move(faults[i]));
+    }
     if (MayHave(framework, unread[i]->kind)) {
       found.unread.push_back({unread[i]->kind, std::move(faults[i].message)});
     }

@@ -67,7 +67,7 @@ struct Unread {
 };
 
 // The objects of an application, by the order of AppResources. Resources that the cluster does not
-// serve have none. `framework`: of the application, nothing when it has no objects.
+// serve have none.
 struct AppObjects {
   std::vector<Json> objects;
   std::vector<std::string> foreign;  // carry the labels, but are not of the application
@@ -75,10 +75,14 @@ struct AppObjects {
   // left out, and kinds that it cannot do without are a fault.
   std::vector<Unread> unread;
 
+  // Of the application; nothing when it has no objects.
   std::optional<Framework> framework() const;
 };
+// `wanted`: the framework that the application is deployed on, where that is known. It says what an
+// application without objects cannot do without.
 kube::Answer<AppObjects> FindObjects(kube::Client& client, const std::string& ns,
-                                     const std::string& app, const std::stop_token& stop);
+                                     const std::string& app, const std::stop_token& stop,
+                                     std::optional<Framework> wanted = std::nullopt);
 
 // The object; null when it does not exist, or when its kind is not served.
 kube::Answer<Json> Look(kube::Client& client, const kube::Resource& resource, const std::string& ns,

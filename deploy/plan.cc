@@ -135,7 +135,8 @@ class Planner {
   }
 
   std::optional<kube::Fault> FindSurplus() {
-    auto found = FindObjects(client_, application_.ns, application_.name, stop_);
+    auto found =
+        FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
     if (!found) return found.error();
     std::set<std::string> wanted;
     for (const PlannedObject& planned : plan_.objects) wanted.insert(planned.Title());

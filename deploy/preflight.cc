@@ -309,7 +309,8 @@ class Scout {
     std::vector<Json> objects;
     for (const RenderedObject& each : objects_) objects.push_back(each.object);
     // An application that exists has its part already.
-    const auto existing = FindObjects(client_, application_.ns, application_.name, stop_);
+    const auto existing =
+        FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
     QuotaFindings findings = CompareWithQuotas(*quotas, application_.ns, DemandOf(objects),
                                                existing ? DemandOf(existing->objects) : Demand());
     for (Obstacle& each : findings.obstacles) found_.obstacles.push_back(std::move(each));

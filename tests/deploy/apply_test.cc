@@ -326,6 +326,19 @@ TEST_F(ApplyTest, ASecondRunOfMindieGoesOnWhereTheFirstEnded) {
   }
 }
 
+// Also the first time, when no object tells the framework yet.
+TEST_F(ApplyTest, TheRightsForTheKindsOfOneFrameworkAreEnough) {
+  for (const char* kind : {"deployments", "configmaps", "inferenceservices", "ascendjobs"}) {
+    server.Forbid("list", kind);
+  }
+  EXPECT_EQ(Deploy(kAibrixConfig).outcome, Outcome::kDone);
+  EXPECT_EQ(Deploy(kAibrixConfig).written, 0u);
+  const Configuration ome = Read(kOmeConfig);
+  const auto plan = MakePlan(client, ome.application, Render(ome.application), {}, {});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().reason, kube::Reason::kForbidden);
+}
+
 // Jobs that were deleted and not submitted again are submitted by the next run.
 TEST_F(ApplyTest, ASecondRunSubmitsWhatAnInterruptedOneDeleted) {
   Deploy(kMindieConfig);

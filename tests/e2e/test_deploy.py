@@ -271,6 +271,7 @@ def refusing(cluster: Cluster, names: list[str]) -> Iterator[None]:
     finally:
         for kind in ("validatingadmissionpolicybinding", "validatingadmissionpolicy"):
             cluster.kubectl("delete", kind, policy)
+        wait_for(lambda: not is_refused(), "the policy to be forgotten")
 
 
 # What is written when others of the application are there already.
