@@ -62,7 +62,11 @@ std::optional<Time> ParseTimestamp(std::string_view text) {
     return std::nullopt;
   }
   const seconds offset = hours(*hour) + minutes(*minute);
-  return rest[0] == '+' ? *time - offset : *time + offset;
+  const Time utc = rest[0] == '+' ? *time - offset : *time + offset;
+  // As FormatTime writes it: in a year of four digits.
+  const year_month_day date(floor<days>(utc));
+  if (date.year() < year(0) || date.year() > year(9999)) return std::nullopt;
+  return utc;
 }
 
 std::string FormatTime(Time time) {

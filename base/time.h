@@ -15,7 +15,7 @@ using Time = std::chrono::sys_seconds;
 std::optional<Time> ParseTime(std::string_view text);
 
 // RFC 3339 as programs write it: with 'Z' or an offset, and perhaps a fraction, which is cut
-// ("2026-12-31T14:00:00.25+02:00").
+// ("2026-12-31T14:00:00.25+02:00"). In UTC it must be of the years 0 to 9999.
 std::optional<Time> ParseTimestamp(std::string_view text);
 
 // RFC 3339 in UTC: "2026-12-31T12:00:00Z".

@@ -55,6 +55,17 @@ TEST(JobStates, WhatAPersonBrokeIsLeftOut) {
   EXPECT_EQ(Decode(odd->root()), (JobStates{{{"ns", "g"}, {.uid = "u"}}}));
 }
 
+// Half a character could not be written again, and the watcher would end at every start.
+TEST(JobStates, WhatIsNotAUidIsCutBetweenCharacters) {
+  const auto odd = json::Document::Decode(
+      R"({"jobs": [{"namespace": "ns", "podGroup": "g", "uid": "u", "retriedFor": "123456789012é",)"
+      R"( "seen": {"1é3é5é7é9é": "2026-01-01T00:00:00Z"}}]})");
+  const JobStates want = {
+      {{"ns", "g"}, {.uid = "u", .retried_for = "123456789012", .seen = {{"1é3é5é7é9", kStart}}}}};
+  EXPECT_EQ(Decode(odd->root()), want);
+  EXPECT_EQ(Decode(json::Document::Decode(Encode(want, 1).dump())->root()), want);
+}
+
 // Bounded, and what was restarted last stays.
 TEST(JobStates, TheOldestGoWhenThereAreTooMany) {
   JobStates states;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "json/text_at.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -145,7 +146,9 @@ Json EncodeJob(const JobKey& job, const JobState& state) {
 
 }  // namespace
 
-std::string ShortUid(std::string_view uid) { return std::string(uid.substr(0, 13)); }
+// UIDs are ASCII, but what a person wrote into the ConfigMap need not be, and half a character
+// could not be written again.
+std::string ShortUid(std::string_view uid) { return Cut(std::string(uid.substr(0, 14)), 13); }
 
 Json Encode(const JobStates& states, size_t max) {
   std::vector<const JobStates::value_type*> kept;
