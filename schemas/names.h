@@ -93,6 +93,10 @@ inline constexpr std::string_view kTemplateHash = "pod-template-hash";
 // number of the super pod.
 inline constexpr std::string_view kBaseDeviceInfos = "baseDeviceInfos";
 inline constexpr std::string_view kSuperPodId = "superPodID";
+// The serial number of the server, written by NodeD: a label, and in older versions an annotation
+// (mind-cluster: component/ascend-common/api/label and annotation).
+inline constexpr std::string_view kServerSerialNumber = "huawei.com/npu.server.serial-number";
+inline constexpr std::string_view kProductSerialNumber = "product-serial-number";
 
 // OME.
 inline constexpr std::string_view kOmeAutoscalerClass = "ome.io/autoscalerClass";

@@ -171,7 +171,7 @@ TEST(FaultFeed, ClusterDThatIsGoneDoesNotHideWhatTheNodesReport) {
   reporting.PutNode("n1", "", 0);
   Following following(reporting);
   ASSERT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
-  reporting.clock.Advance(Feed::kOld + std::chrono::seconds(60));
+  reporting.clock.Advance(ToldByAll::kOld + std::chrono::seconds(60));
   reporting.PutNode("n1", "Ascend910-5", 660);
   EXPECT_TRUE(following.Becomes("n1: Ascend910-5")) << following.Faulty();
   EXPECT_FALSE(following.feed.by_clusterd());
@@ -218,21 +218,58 @@ TEST(FaultFeed, OfTwoPartsTheNewerOneCounts) {
   EXPECT_TRUE(following.Becomes("n1: Ascend910-3")) << following.Faulty();
 }
 
+Json PublicFaultAt(const char* id, const char* node, const char* assertion = "occur") {
+  return {{"faultId", id},
+          {"faultCode", "220001001"},
+          {"faultTime", 1767225600000},
+          {"assertion", assertion},
+          {"influence", {{{"nodeName", node}, {"deviceIds", {2}}}}}};
+}
+
+void PutPublic(Reporting& reporting, const Json& fault) {
+  reporting.Put("cluster-system", "ccae", "mc-consumer-publicfault=true",
+                {{"PublicFault", Json({{"faults", Json::array({fault})}}).dump()}});
+}
+
 // ClusterD adds public faults to its reports; without it they are added here.
 TEST(FaultFeed, PublicFaultsCountWithoutClusterDOnly) {
   Reporting reporting;
-  const Json fault = {{"faultCode", "220001001"},
-                      {"faultTime", 1767225600000},
-                      {"assertion", "occur"},
-                      {"influence", {{{"nodeName", "n1"}, {"deviceIds", {2}}}}}};
-  reporting.Put("cluster-system", "ccae", "mc-consumer-publicfault=true",
-                {{"PublicFault", Json({{"faults", Json::array({fault})}}).dump()}});
+  PutPublic(reporting, PublicFaultAt("fault-01", "n1"));
   reporting.PutNode("n1", "Ascend910-5", 0);
   Following following(reporting);
   EXPECT_TRUE(Eventually([&] { return following.Faulty() == "n1: Ascend910-2 Ascend910-5"; }))
       << following.Faulty();
   reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
   EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+}
+
+// As ClusterD remembers them: a message tells of its own faults only.
+TEST(FaultFeed, PublicFaultsLastUntilAMessageEndsThem) {
+  Reporting reporting;
+  PutPublic(reporting, PublicFaultAt("fault-01", "n1"));
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-2")) << following.Faulty();
+  PutPublic(reporting, PublicFaultAt("fault-02", "n2"));
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-2; n2: Ascend910-2")) << following.Faulty();
+  PutPublic(reporting, PublicFaultAt("fault-01", "n1", "recover"));
+  ASSERT_TRUE(following.Becomes("n2: Ascend910-2")) << following.Faulty();
+  reporting.server.Remove(resources::kConfigMaps, "cluster-system", "ccae");
+  EXPECT_TRUE(following.Becomes("")) << following.Faulty();
+}
+
+// While ClusterD reports nobody follows them here, and may miss that one ended.
+TEST(FaultFeed, WhatWasReplacedIsForgottenWhileClusterDReports) {
+  Reporting reporting;
+  PutPublic(reporting, PublicFaultAt("fault-01", "n1"));
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-2")) << following.Faulty();
+  PutPublic(reporting, PublicFaultAt("fault-02", "n2"));
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-2; n2: Ascend910-2")) << following.Faulty();
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});
+  ASSERT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
+  ASSERT_TRUE(Eventually([&] { return reporting.server.watches() == 1; })) << "ClusterD's alone";
+  reporting.PutEmptyPart("cluster-info-device-0");
+  EXPECT_TRUE(following.Becomes("n2: Ascend910-2")) << following.Faulty();
 }
 
 }  // namespace

@@ -342,10 +342,12 @@ TEST(PublicFaults, WhatIsOverOrNotUnderstoodIsNone) {
     Json fault;
     std::string problem;  // empty: none
   };
-  Json by_serial = PublicFaultOf("220001001", "occur");
-  by_serial["influence"] = {{{"nodeSN", "21"}, {"deviceIds", {0}}}};
+  Json nowhere = PublicFaultOf("220001001", "occur");
+  nowhere["influence"] = {
+      {{"nodeName", ""}, {"nodeSN", std::string(129, '2')}, {"deviceIds", {0}}}};
+  Json unnamed = PublicFaultOf("220001001", "occur");
+  unnamed["faultId"] = "f 00000001";
   const Case cases[] = {
-      {PublicFaultOf("220001001", "recover"), ""},
       {PublicFaultOf("220001001", "once"), ""},
       {PublicFaultOf("220001001", "Occur"), R"(assertion "Occur" is not occur, recover or once)"},
       {PublicFaultOf("80E18005", "occur"),
@@ -353,7 +355,9 @@ TEST(PublicFaults, WhatIsOverOrNotUnderstoodIsNone) {
       {PublicFaultOf("220001001", "occur", {32}),
        R"(deviceIds of node "n7" are not numbers from 0 to 31)"},
       {PublicFaultOf("220001001", "occur", Json::array()), R"(node "n7" has no deviceIds)"},
-      {by_serial, "an influence has no nodeName; a node is not found by its nodeSN"},
+      {nowhere,
+       R"(an influence of the fault "/f-0000001" names no node; write nodeName, or nodeSN)"},
+      {unnamed, R"(faultId "f 00000001" is not 8 to 128 letters, digits and characters of -_.)"},
   };
   for (const Case& c : cases) {
     const Report report = ReadPublic(Json::array({c.fault}));
@@ -366,6 +370,33 @@ TEST(PublicFaults, WhatIsOverOrNotUnderstoodIsNone) {
   Json many = Json::array();
   for (int i = 0; i < 101; ++i) many.push_back(PublicFaultOf("220001001", "occur"));
   EXPECT_EQ(ReadPublic(many).nodes[0].added.size(), 100u);
+}
+
+// ClusterD finds the node of a serial number, and takes the name where both are written.
+TEST(PublicFaults, NameNodesBySerialNumberToo) {
+  Json fault = PublicFaultOf("220001001", "occur");
+  fault["influence"] = {{{"nodeSN", "2102312"}, {"deviceIds", {0}}},
+                        {{"nodeName", "n7"}, {"nodeSN", "2102313"}, {"deviceIds", {1}}}};
+  Json over = PublicFaultOf("220001001", "recover");
+  over.erase("faultCode");  // what recovers is known by its id
+  over["influence"] = {{{"nodeSN", "2102312"}}};
+  const Report report = ReadPublic({fault, over});
+  const std::string id = "/f-0000001";
+  const PublicFault occurs{.node = KeyOfSerial("2102312"),
+                           .id = id,
+                           .devices = {0},
+                           .code = "220001001",
+                           .level = FaultLevel::kSeparate,
+                           .since = Time(std::chrono::seconds(1767225600))};
+  PublicFault named = occurs;
+  named.node = "n7";
+  named.devices = {1};
+  EXPECT_EQ(report.problems, std::vector<std::string>());
+  EXPECT_EQ(report.nodes,
+            (std::vector<NodeReport>{
+                {.node = KeyOfSerial("2102312"),
+                 .added = {occurs, {.node = KeyOfSerial("2102312"), .id = id, .recovered = true}}},
+                {.node = "n7", .added = {named}}}));
 }
 
 // A tenant that may write ConfigMaps must not have the pods of others deleted.

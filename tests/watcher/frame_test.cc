@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/mutex.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
@@ -190,6 +191,54 @@ TEST_F(FrameTest, NodesOnWhichNothingCanBePlaced) {
   put("dead", Json::object(), "True");
   EXPECT_TRUE(unusable({"cordoned"}));
   EXPECT_TRUE(Eventually([&] { return changes == 3; }));
+}
+
+// A serial number is of one node: of none while two say that they have it.
+TEST_F(FrameTest, NodesAreFoundByTheirSerialNumber) {
+  const auto put = [&](const std::string& name, const Json& labels, const Json& annotations) {
+    server.Put(resources::kNodes,
+               {{"metadata", {{"name", name}, {"labels", labels}, {"annotations", annotations}}}});
+  };
+  const auto label = [](const std::string& serial) {
+    return Json{{"huawei.com/npu.server.serial-number", serial}};
+  };
+  const Json old = {{"product-serial-number", "210-old"}};
+  put("n0", label("210-a"), old);
+  put("n1", Json::object(), old);
+  put("n2", label(std::string(kMaxSerialNumber + 1, '2')), Json::object());
+  Mutex mutex;
+  std::set<std::string> changed;
+  NodeInformer nodes(client, sleeper, clock,
+                     {.serials = true, .serials_changed = [&](const std::set<std::string>& names) {
+                        const MutexLock lock(mutex);
+                        changed.insert(names.begin(), names.end());
+                      }});
+  NodeInformer without(client, sleeper, clock, {});
+  std::jthread run([&](const std::stop_token& stop) { nodes.Run(stop); });
+  std::jthread run_without([&](const std::stop_token& stop) { without.Run(stop); });
+  const auto told = [&](const std::set<std::string>& want) {
+    return Eventually([&] {
+      const MutexLock lock(mutex);
+      if (changed != want) return false;
+      changed.clear();
+      return true;
+    });
+  };
+  ASSERT_TRUE(told({"n0", "n1"}));
+  EXPECT_EQ(nodes.NodeOf("210-a"), "n0");
+  EXPECT_EQ(nodes.SerialOf("n0"), "210-a");
+  EXPECT_EQ(nodes.NodeOf("210-old"), "n1") << "where there is no label";
+  EXPECT_EQ(nodes.SerialOf("n2"), "");
+  EXPECT_EQ(nodes.NodeOf("210-b"), "");
+  put("n2", label("210-a"), Json::object());
+  ASSERT_TRUE(told({"n0", "n2"}));
+  EXPECT_EQ(nodes.NodeOf("210-a"), "");
+  EXPECT_EQ(nodes.SerialOf("n0"), "");
+  server.Remove(resources::kNodes, "", "n0");
+  ASSERT_TRUE(told({"n0", "n2"}));
+  EXPECT_EQ(nodes.NodeOf("210-a"), "n2");
+  ASSERT_TRUE(Eventually([&] { return without.synced(); }));
+  EXPECT_EQ(without.SerialOf("n2"), "") << "nobody asked for it";
 }
 
 // What is looked at is not what a change throws away meanwhile (a use after free, once).

@@ -48,6 +48,38 @@ TEST(Rescheduling, ADeletionNamesThePodAndWaitsForNobody) {
   EXPECT_EQ(cluster.Pods("train"), (PodNames{"train-0", "train-1", "train-2"}));
 }
 
+// Without ClusterD, whose Node has the serial number is read from the Nodes, whenever it comes.
+TEST(Rescheduling, APublicFaultMayNameTheServer) {
+  Cluster cluster;
+  cluster.server.Remove(resources::kConfigMaps, "mindx-dl", "cluster-info-device-0");
+  cluster.PutJob("train", kPodLabels);
+  const auto put_serial = [&](const std::string& node, const std::string& serial) {
+    Json object = cluster.server.Find(resources::kNodes, "", node);
+    object["metadata"]["annotations"] = {{"product-serial-number", serial}};
+    cluster.server.Put(resources::kNodes, object);
+  };
+  put_serial("n2", "2102312");
+  const Json fault = {
+      {"faultId", "fault-01"},
+      {"faultCode", "220001001"},
+      {"faultTime", 1767225600000},
+      {"assertion", "occur"},
+      {"influence",
+       {{{"nodeSN", "2102312"}, {"deviceIds", {0}}}, {{"nodeSN", "2102311"}, {"deviceIds", {0}}}}}};
+  cluster.server.Put(resources::kConfigMaps,
+                     {{"metadata",
+                       {{"namespace", "cluster-system"},
+                        {"name", "ccae"},
+                        {"labels", {{"mc-consumer-publicfault", "true"}}}}},
+                      {"data", {{"PublicFault", Json({{"faults", {fault}}}).dump()}}}});
+  Replica replica(cluster);
+  ASSERT_TRUE(replica.Start());
+  ASSERT_TRUE(Eventually(
+      [&] { return cluster.Pods("train") == PodNames{"train-0", "train-1", "train-3"}; }));
+  put_serial("n1", "2102311");
+  EXPECT_TRUE(Eventually([&] { return cluster.Pods("train") == PodNames{"train-0", "train-3"}; }));
+}
+
 TEST(Rescheduling, ANodeThatIsGoneIsAsOneThatIsNotReady) {
   Cluster cluster;
   cluster.PutJob("train", kPodLabels);

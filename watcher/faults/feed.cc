@@ -58,44 +58,18 @@ bool Feed::by_clusterd() const {
 
 std::vector<ReportVersion> Feed::ReportsOf(const std::string& node) const {
   const MutexLock lock(mutex_);
-  return told_.ReportsOf(node, counting_);
-}
-
-bool Feed::IsOld(const std::optional<Time>& newest) const {
-  return newest && *newest + kOld < clock_.WallNow();
+  return known_.told().ReportsOf(node, known_.counting());
 }
 
 bool Feed::WantsNodes() const {
-  switch (options_.source()) {
-    case Source::kAuto: {
-      if (!cluster_->synced()) return false;
-      const MutexLock lock(mutex_);
-      return !told_.clusterd_speaks() || IsOld(told_.clusterd_newest());
-    }
-    case Source::kClusterD:
-      return false;
-    case Source::kNodes:
-      return true;
-  }
-  return false;
+  const Source source = options_.source();
+  if (source == Source::kAuto && !cluster_->synced()) return false;
+  const MutexLock lock(mutex_);
+  return known_.told().WantsNodes(source, clock_.WallNow());
 }
 
 ToldByAll::Counting Feed::Counts() const {
-  constexpr ToldByAll::Counting kClusterD{.clusterd = true, .nodes = false};
-  constexpr ToldByAll::Counting kNodes{.clusterd = false, .nodes = true};
-  switch (options_.source()) {
-    case Source::kClusterD:
-      return kClusterD;
-    case Source::kNodes:
-      return kNodes;
-    case Source::kAuto:
-      break;
-  }
-  if (!told_.clusterd_speaks()) return kNodes;
-  const auto of_clusterd = told_.clusterd_newest();
-  const auto of_nodes = told_.nodes_newest();
-  const bool gone = IsOld(of_clusterd) && of_nodes && *of_clusterd + kBehind < *of_nodes;
-  return gone ? kNodes : kClusterD;
+  return known_.told().CountingFrom(options_.source(), clock_.WallNow());
 }
 
 bool Feed::current() const {
@@ -124,6 +98,7 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
     while (!WantsNodes()) {
       if (!sleeper_.Sleep(kLook, stop)) return;
     }
+    ForgetReplaced();
     std::stop_source end;
     const std::stop_callback forward(stop, [&end] { end.request_stop(); });
     {
@@ -150,54 +125,58 @@ void Feed::Changed(Writer writer, const std::string& config_map, const Told* bef
     for (const std::string& problem : after->problems) options_.misread(problem);
   }
   std::vector<std::string> nodes;
+  bool too_many = false;
   {
     const MutexLock lock(mutex_);
-    // A ConfigMap may have the labels of two kinds of reports.
-    const std::string key = writer == Writer::kPublic ? config_map + " public" : config_map;
-    nodes = Publish(told_.Put(writer, key, after));
+    nodes = Publish(known_.Put(writer, config_map, after));
+    const size_t left_out = known_.told().public_faults().left_out();
+    too_many = std::exchange(left_out_, left_out) != left_out;
+  }
+  if (too_many && options_.misread) {
+    options_.misread("ConfigMap " + config_map +
+                     " has public faults that do not count, as more than 50,000 are known or they "
+                     "take more than 16 MiB; send recover for those that are over");
   }
   if (!nodes.empty()) options_.changed(nodes);
   Recount();
 }
 
-void Feed::Recount() {
+KnownFaults::Nodes Feed::Publish(KnownFaults::Nodes nodes) {
+  if (!nodes.empty()) faults_.Set(known_.faults());
+  return nodes;
+}
+
+// While nobody followed them, what ended may have been missed.
+void Feed::ForgetReplaced() {
   std::vector<std::string> nodes;
-  bool by_clusterd = false;
   {
     const MutexLock lock(mutex_);
-    const ToldByAll::Counting counting = Counts();
-    if (counting == counting_) return;
-    counting_ = counting;
-    by_clusterd = counting.clusterd;
-    nodes = Publish(told_.nodes());
+    nodes = Publish(known_.ForgetReplaced());
   }
-  if (options_.switched) options_.switched(by_clusterd);
   if (!nodes.empty()) options_.changed(nodes);
 }
 
-// Returns those of which something else is told now.
-std::vector<std::string> Feed::Publish(const std::set<std::string>& nodes) {
-  const auto now = faults_.Get();
-  std::map<std::string, NodeFaults> changes;
-  for (const std::string& node : nodes) {
-    NodeFaults merged = told_.Merged(node, counting_);
-    const auto before = now->find(node);
-    if (merged == (before == now->end() ? NodeFaults() : before->second)) continue;
-    changes.emplace(node, std::move(merged));
-  }
+void Feed::SerialsChanged(const std::set<std::string>& nodes) {
   std::vector<std::string> changed;
-  if (changes.empty()) return changed;
-  auto next = std::make_shared<FaultsByNode>(*now);
-  for (auto& [node, merged] : changes) {
-    changed.push_back(node);
-    if (merged == NodeFaults()) {
-      next->erase(node);
-    } else {
-      next->insert_or_assign(node, std::move(merged));
-    }
+  {
+    const MutexLock lock(mutex_);
+    changed = Publish(known_.Look(nodes));
   }
-  faults_.Set(std::move(next));
-  return changed;
+  if (!changed.empty()) options_.changed(changed);
+}
+
+void Feed::Recount() {
+  std::optional<KnownFaults::Nodes> nodes;
+  bool by_clusterd = false;
+  {
+    const MutexLock lock(mutex_);
+    nodes = known_.Recount(options_.source(), clock_.WallNow());
+    if (!nodes) return;
+    faults_.Set(known_.faults());
+    by_clusterd = known_.counting().clusterd;
+  }
+  if (options_.switched) options_.switched(by_clusterd);
+  if (!nodes->empty()) options_.changed(*nodes);
 }
 
 }  // namespace mindgate::watcher::faults

@@ -14,9 +14,11 @@ namespace mindgate::watcher::faults {
 
 // A fault of chips that a system outside of MindCluster reports.
 struct PublicFault {
-  std::string node;
-  std::vector<int64_t> devices;  // their numbers on the node
-  std::string code;
+  std::string node;                // its name, or KeyOfSerial of what the message says
+  std::string id{};                // of the sender and the fault, as ClusterD tells faults apart
+  bool recovered = false;          // it is over, and the rest is not known
+  std::vector<int64_t> devices{};  // their numbers on the node
+  std::string code{};
   FaultLevel level = FaultLevel::kNotHandle;
   std::optional<Time> since{};
   bool operator==(const PublicFault&) const = default;
@@ -31,9 +33,16 @@ inline constexpr std::string_view kPublicKey = "PublicFault";
 inline constexpr std::array<std::string_view, 3> kPublicNamespaces = {"mindx-dl", "cluster-system",
                                                                       "kube-system"};
 
-// What occurs by the message that stands there now. ClusterD remembers messages that were replaced
-// since; who reads ConfigMaps only cannot. "once" is over by itself after 5 s, and not a state.
-// Bounds are those of upstream. What is not understood is added to `problems`, and is no fault.
+// Senders may name a node by the serial number of its server instead (SerialNumberOf in
+// watcher/frame/nodes.h).
+// No node has such a name.
+std::string KeyOfSerial(std::string_view serial);
+// Nothing for the name of a node.
+std::optional<std::string> SerialOfKey(std::string_view node);
+
+// What occurs and what recovers by the message that stands there now, in its order; PublicMemory
+// knows what earlier ones said. "once" is over by itself after 5 s, and not a state. Bounds are
+// those of upstream. What is not understood is added to `problems`, and is no fault.
 std::vector<PublicFault> ReadPublicFaults(const json::Value& message,
                                           std::vector<std::string>& problems);
 

@@ -9,6 +9,9 @@ namespace {
 
 // Resources of which a cluster has chips; more are made up.
 constexpr size_t kMaxChipTypes = 8;
+// How the names of ConfigMaps begin, apart from what they report.
+constexpr std::string_view kClusterReports = "cluster-info-";
+constexpr std::string_view kNodeReports = "mindx-dl-";
 constexpr const char* kDefaultChipType = "Ascend910";
 
 void Later(const std::optional<Time>& time, std::optional<Time>& newest) {
@@ -36,6 +39,14 @@ std::optional<Time> TimeIn(const std::vector<std::pair<std::string, Time>>& time
 
 }  // namespace
 
+Writer WriterOf(const json::Value& config_map) {
+  const std::string name = json::TextAt(config_map, {"metadata", "name"});
+  if (name.starts_with(kClusterReports)) return Writer::kClusterD;
+  const bool is_public = !name.starts_with(kNodeReports) &&
+                         json::FindPath(config_map, {"data", kPublicKey}) != nullptr;
+  return is_public ? Writer::kPublic : Writer::kNodes;
+}
+
 std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
   std::optional<Report> report =
       writer == Writer::kPublic ? ReadPublicReport(config_map) : ReadReport(config_map);
@@ -58,7 +69,8 @@ std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
       told.nodes.push_back(std::move(node));
     }
   }
-  if (!told.nodes.empty()) {
+  // What a message with public faults said counts when another one has taken its place.
+  if (!told.nodes.empty() || writer == Writer::kPublic) {
     told.version = json::TextAt(config_map, {"metadata", "resourceVersion"});
   }
   std::sort(told.times.begin(), told.times.end());
@@ -69,6 +81,18 @@ std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
 
 std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_map,
                                      const Told* told) {
+  if (writer == Writer::kPublic) {
+    if (told == nullptr) {
+      public_versions_.erase(config_map);
+      return Named(public_.Forget(config_map));
+    }
+    public_versions_[config_map] = told->version;
+    std::vector<PublicFault> faults;
+    for (const NodeReport& node : told->nodes) {
+      faults.insert(faults.end(), node.added.begin(), node.added.end());
+    }
+    return Named(public_.Put(config_map, faults));
+  }
   std::set<std::string> changed;
   std::map<std::string_view, const NodeReport*> now;
   if (told != nullptr) {
@@ -122,9 +146,27 @@ std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_ma
 }
 
 std::set<std::string> ToldByAll::nodes() const {
-  std::set<std::string> names;
+  std::set<std::string> names = Named(public_.nodes());
   for (const auto& [node, reports] : nodes_) names.insert(node);
   return names;
+}
+
+// With the names of those that have a serial number.
+std::set<std::string> ToldByAll::Named(const std::set<std::string>& nodes) const {
+  std::set<std::string> names;
+  for (const std::string& node : nodes) {
+    const auto serial = SerialOfKey(node);
+    std::string name = !serial ? node : serials_.node_of ? serials_.node_of(*serial) : "";
+    if (!name.empty()) names.insert(std::move(name));
+  }
+  return names;
+}
+
+void ToldByAll::AddPublic(const std::string& node, DeviceFaults& devices) const {
+  for (const PublicFault& fault : public_.Of(node)) {
+    if (chip_types_.empty()) AddPublicFault(fault, kDefaultChipType, devices);
+    for (const std::string& type : chip_types_) AddPublicFault(fault, type, devices);
+  }
 }
 
 // Another part of the same kind is newer: also one that says that the node is healthy.
@@ -143,34 +185,59 @@ bool ToldByAll::IsOutdated(const std::string& config_map, const std::string& nod
 NodeFaults ToldByAll::Merged(const std::string& node, Counting counting) const {
   FaultsByNode faults;
   const auto found = nodes_.find(node);
-  if (found == nodes_.end()) return {};
-  for (const auto& [config_map, each] : found->second) {
-    if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
-    Merge({.nodes = {each.report}}, faults);
+  if (found != nodes_.end()) {
+    for (const auto& [config_map, each] : found->second) {
+      if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+      Merge({.nodes = {each.report}}, faults);
+    }
   }
   NodeFaults merged = std::move(faults[node]);
   if (!counting.nodes) return merged;
-  for (const auto& [config_map, each] : found->second) {
-    for (const PublicFault& fault : each.report.added) {
-      if (chip_types_.empty()) AddPublicFault(fault, kDefaultChipType, merged.devices);
-      for (const std::string& type : chip_types_) AddPublicFault(fault, type, merged.devices);
-    }
-  }
+  AddPublic(node, merged.devices);
+  const std::string serial = serials_.serial_of ? serials_.serial_of(node) : "";
+  if (!serial.empty()) AddPublic(KeyOfSerial(serial), merged.devices);
   return merged;
 }
 
 std::vector<ReportVersion> ToldByAll::ReportsOf(const std::string& node, Counting counting) const {
   std::vector<ReportVersion> reports;
-  const auto found = nodes_.find(node);
-  if (found == nodes_.end()) return reports;
-  for (const auto& [config_map, each] : found->second) {
-    if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+  const auto add = [&](const std::string& config_map, const std::string& version) {
     const size_t slash = config_map.find('/');
-    reports.push_back({config_map.substr(0, slash),
-                       config_map.substr(slash + 1, config_map.find(' ') - slash - 1),
-                       each.version});
+    reports.push_back({config_map.substr(0, slash), config_map.substr(slash + 1), version});
+  };
+  if (const auto found = nodes_.find(node); found != nodes_.end()) {
+    for (const auto& [config_map, each] : found->second) {
+      if (!Counts(each.writer, counting) || IsOutdated(config_map, node)) continue;
+      add(config_map, each.version);
+    }
+  }
+  if (!counting.nodes) return reports;
+  std::set<std::string> of_public = public_.ConfigMapsOf(node);
+  const std::string serial = serials_.serial_of ? serials_.serial_of(node) : "";
+  if (!serial.empty()) of_public.merge(public_.ConfigMapsOf(KeyOfSerial(serial)));
+  for (const std::string& config_map : of_public) {
+    add(config_map, public_versions_.at(config_map));
   }
   return reports;
+}
+
+bool ToldByAll::IsOld(Time now) const {
+  const auto newest = clusterd_newest();
+  return newest && *newest + kOld < now;
+}
+
+bool ToldByAll::WantsNodes(Source source, Time now) const {
+  if (source != Source::kAuto) return source == Source::kNodes;
+  return !clusterd_speaks() || IsOld(now);
+}
+
+ToldByAll::Counting ToldByAll::CountingFrom(Source source, Time now) const {
+  constexpr Counting kClusterD{.clusterd = true, .nodes = false};
+  constexpr Counting kNodes{.clusterd = false, .nodes = true};
+  if (source != Source::kAuto) return source == Source::kNodes ? kNodes : kClusterD;
+  if (!clusterd_speaks()) return kNodes;
+  const bool gone = IsOld(now) && nodes_newest_ && *clusterd_newest() + kBehind < *nodes_newest_;
+  return gone ? kNodes : kClusterD;
 }
 
 bool ToldByAll::clusterd_speaks() const {

@@ -32,6 +32,15 @@ bool IsReady(const Value& node) {
   return ready == conditions->end() || json::FindString(&*ready, "status") == "True";
 }
 
+std::string SerialNumberOf(const Value& node) {
+  const Value* metadata = json::Find(node, "metadata");
+  const auto label = json::FindString(json::Find(metadata, "labels"), schemas::kServerSerialNumber);
+  const auto serial =
+      label ? label
+            : json::FindString(json::Find(metadata, "annotations"), schemas::kProductSerialNumber);
+  return serial && serial->size() <= kMaxSerialNumber ? std::string(*serial) : "";
+}
+
 kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
   kube::Informer<State>::Options informer;
   informer.selection.resource = kube::resources::kNodes;
@@ -39,8 +48,15 @@ kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
                                {"spec", "unschedulable"},
                                {"spec", "taints"},
                                {"status", "conditions"}};
+  if (options_.serials) {
+    informer.selection.fields.push_back(
+        {"metadata", "labels", std::string(schemas::kServerSerialNumber)});
+    informer.selection.fields.push_back(
+        {"metadata", "annotations", std::string(schemas::kProductSerialNumber)});
+  }
   informer.project = [](const Value& node) {
-    return std::optional(State{watcher::IsReady(node), IsUsable(node), IsIsolated(node)});
+    return std::optional(
+        State{watcher::IsReady(node), IsUsable(node), IsIsolated(node), SerialNumberOf(node)});
   };
   informer.left_out = [](const Value&) { return std::optional(State()); };
   informer.changed = [this](const std::string& key, const State* before, const State* after) {
@@ -61,8 +77,11 @@ void NodeInformer::Note(const std::string& node, const State* before, const Stat
   const bool is_usable = after == nullptr || after->usable;
   const bool was_ready = before != nullptr && before->ready;
   const bool is_ready = after != nullptr && after->ready;
+  std::set<std::string> serials_changed;
   {
     const MutexLock lock(mutex_);
+    serials_changed = NoteSerial(node, before == nullptr ? "" : before->serial,
+                                 after == nullptr ? "" : after->serial);
     if (is_usable) {
       unusable_.erase(node);
     } else {
@@ -81,10 +100,56 @@ void NodeInformer::Note(const std::string& node, const State* before, const Stat
     nodes_ += after != nullptr;
     nodes_ -= before != nullptr;
   }
+  if (!serials_changed.empty() && options_.serials_changed)
+    options_.serials_changed(serials_changed);
   if (was_usable != is_usable && options_.changed) options_.changed();
   const bool came_or_went = (before == nullptr) != (after == nullptr);
   if ((was_ready != is_ready || came_or_went) && options_.readiness_changed)
     options_.readiness_changed(node);
+}
+
+std::vector<std::string> NodeInformer::Having(const std::string& serial) const {
+  std::vector<std::string> nodes;
+  for (auto at = serials_.lower_bound({serial, ""});
+       at != serials_.end() && at->first == serial && nodes.size() < 2; ++at) {
+    nodes.push_back(at->second);
+  }
+  return nodes;
+}
+
+// One that another node has as well is nobody's, until it has gone there.
+std::set<std::string> NodeInformer::NoteSerial(const std::string& node, const std::string& before,
+                                               const std::string& after) {
+  std::set<std::string> changed;
+  if (before == after) return changed;
+  changed.insert(node);
+  const auto note_two = [&](const std::string& serial) {
+    const auto nodes = Having(serial);
+    changed.insert(nodes.begin(), nodes.end());
+  };
+  if (!before.empty()) {
+    serials_.erase({before, node});
+    note_two(before);
+  }
+  if (!after.empty()) {
+    note_two(after);
+    serials_.insert({after, node});
+  }
+  return changed;
+}
+
+std::string NodeInformer::NodeOf(const std::string& serial) const {
+  const MutexLock lock(mutex_);
+  const auto nodes = Having(serial);
+  return nodes.size() == 1 ? nodes.front() : "";
+}
+
+std::string NodeInformer::SerialOf(const std::string& node) const {
+  const auto nodes = informer_.objects();  // what is found lives as long as this
+  const State* state = nodes->Find(kube::Collection<State>::KeyOf("", node));
+  if (state == nullptr || state->serial.empty()) return "";
+  const MutexLock lock(mutex_);
+  return Having(state->serial).size() == 1 ? state->serial : "";
 }
 
 NodeInformer::Names NodeInformer::unusable() const {

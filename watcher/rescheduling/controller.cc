@@ -14,18 +14,6 @@ namespace {
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-faults::Source SourceOf(schemas::FaultSource source) {
-  switch (source) {
-    case schemas::FaultSource::kAuto:
-      return faults::Source::kAuto;
-    case schemas::FaultSource::kClusterD:
-      return faults::Source::kClusterD;
-    case schemas::FaultSource::kNodes:
-      return faults::Source::kNodes;
-  }
-  return faults::Source::kAuto;
-}
-
 bool TakesPods(const faults::NodeFaults& node) {
   return node.IsUnhealthy() || !node.devices.unhealthy.empty();
 }
@@ -104,7 +92,9 @@ bool ReschedulingController::Acts() const {
 
 faults::Feed::Options ReschedulingController::FeedOptions() {
   faults::Feed::Options feed;
-  feed.source = [this] { return SourceOf(options_.settings().fault_source); };
+  feed.source = [this] { return options_.settings().fault_source; };
+  feed.serials = {.node_of = [this](const std::string& serial) { return nodes_.NodeOf(serial); },
+                  .serial_of = [this](const std::string& node) { return nodes_.SerialOf(node); }};
   feed.changed = [this](const std::vector<std::string>& nodes) {
     for (const std::string& node : nodes) {
       NodeChanged(node);
@@ -129,6 +119,10 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
 NodeInformer::Options ReschedulingController::NodeOptions() {
   NodeInformer::Options nodes;
   nodes.readiness_changed = [this](const std::string& node) { NodeChanged(node); };
+  nodes.serials = true;
+  nodes.serials_changed = [this](const std::set<std::string>& changed) {
+    feed_.SerialsChanged(changed);
+  };
   nodes.became_current = [this] { BecameCurrent(); };
   nodes.failed = WarnOfWatchFaults(logger_, "nodes");
   nodes.seed = options_.seed;
