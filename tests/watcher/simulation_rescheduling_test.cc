@@ -149,5 +149,26 @@ TEST(ReschedulingScenarios, WhatCannotHappenIsRefused) {
   }
 }
 
+// Where each stands in the file.
+TEST(ReschedulingScenarios, OptionsOfJobsNeedJobs) {
+  const std::string text =
+      "nodes: [{name: n0, npus: 8}]\n"
+      "options: {watchDelays: {nodes: 1m}}\n"
+      "rules: []\n"
+      "services: []\n"
+      "timeline: [{at: 1m, setOptions: {clusterD: false}}]\n";
+  EXPECT_EQ(json::Render(ReadScenarios(text).issues, "s.yaml", ""),
+            "s.yaml:2:11: this is for jobs, but the scenario has none\n"
+            "hint: write watchDelay:, which is for all watches of the watcher\n"
+            "s.yaml:5:34: this is for jobs, but the scenario has none\n"
+            "hint: leave it out\n");
+  const std::string misspelled =
+      std::string(kJob) + "  - {at: 1m, setOptions: {watchDelays: {node: 1m, pods: soon}}}\n";
+  EXPECT_EQ(json::Render(ReadScenarios(misspelled).issues, "s.yaml", ""),
+            "s.yaml:4:47: unknown key \"node\"\nhint: did you mean \"nodes\"?\n"
+            "s.yaml:4:57: \"soon\" is not a duration of at most a year\n"
+            "hint: write 90s, 5m, 1h or 1m30s\n");
+}
+
 }  // namespace
 }  // namespace mindgate::watcher::simulation

@@ -1,5 +1,6 @@
 #include "watcher/simulation/fault_text.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -13,6 +14,9 @@ namespace {
 
 using json::Json;
 
+// One that ClusterD is shipped with, of level SeparateNPU.
+constexpr const char* kPublicCode = "220001001";
+
 std::string ChipNames(const std::set<int64_t>& chips) {
   std::vector<std::string> names;
   for (const int64_t chip : chips) names.push_back(ChipName(chip));
@@ -25,29 +29,31 @@ Json FaultEntry(int64_t chip, const char* type, const char* level) {
           {"fault_code", "80E18005"}, {"large_model_fault_level", level}};
 }
 
-void AddReport(const std::string& config_map, const Json& nodes, faults::FaultsByNode& faults) {
-  const Json object = {{"metadata", {{"namespace", "mindx-dl"}, {"name", config_map}}},
-                       {"data", {{config_map, nodes.dump()}}}};
+// 0 is no time in a report.
+int64_t Stamp(Time at) { return std::max<int64_t>(1, at.time_since_epoch().count()); }
+
+ReportMap MapOf(faults::Writer writer, const char* ns, const std::string& name, const char* key,
+                const Json& text) {
+  const Json object = {{"metadata", {{"namespace", ns}, {"name", name}}},
+                       {"data", {{key, text.dump()}}}};
   const json::Document document(object);
-  if (const auto report = faults::ReadReport(document.root())) faults::Merge(*report, faults);
+  return {writer, std::string(ns) + "/" + name, faults::Worth(document.root(), writer)};
 }
-
-}  // namespace
-
-std::string ChipName(int64_t chip) { return "Ascend910-" + std::to_string(chip); }
 
 // A public fault that separates a chip puts it into the list of the unhealthy ones, beside an entry
 // of its own type (mind-cluster: component/clusterd/pkg/application/faultmanager).
-faults::FaultsByNode Reported(const ReportFaults& report) {
+Json DeviceText(const ReportFaults& report, bool with_public, Time at) {
   std::set<int64_t> unhealthy(report.unhealthy.begin(), report.unhealthy.end());
-  unhealthy.insert(report.separated.begin(), report.separated.end());
   const std::set<int64_t> network(report.network_unhealthy.begin(), report.network_unhealthy.end());
   Json entries = Json::array();
   for (const int64_t chip : report.unhealthy) {
     entries.push_back(FaultEntry(chip, "CardUnhealthy", "SeparateNPU"));
   }
-  for (const int64_t chip : report.separated) {
-    entries.push_back(FaultEntry(chip, "PublicFault", "SeparateNPU"));
+  if (with_public) {
+    unhealthy.insert(report.separated.begin(), report.separated.end());
+    for (const int64_t chip : report.separated) {
+      entries.push_back(FaultEntry(chip, "PublicFault", "SeparateNPU"));
+    }
   }
   for (const int64_t chip : report.network_unhealthy) {
     entries.push_back(FaultEntry(chip, "CardNetworkUnhealthy", "PreSeparateNPU"));
@@ -55,35 +61,97 @@ faults::FaultsByNode Reported(const ReportFaults& report) {
   for (const int64_t chip : report.sub_healthy) {
     entries.push_back(FaultEntry(chip, "CardUnhealthy", "SubHealthFault"));
   }
-  faults::FaultsByNode faults;
-  AddReport("cluster-info-device-0",
-            {{"mindx-dl-deviceinfo-" + report.name,
-              {{"DeviceList",
-                {{"huawei.com/Ascend910", ""},
-                 {"huawei.com/Ascend910-Unhealthy", ChipNames(unhealthy)},
-                 {"huawei.com/Ascend910-NetworkUnhealthy", ChipNames(network)},
-                 {"huawei.com/Ascend910-Recovering", ""},
-                 {"huawei.com/Ascend910-Fault", entries.dump()}}},
-               {"UpdateTime", 1767225600}}}},
-            faults);
-  if (report.switches != "Healthy") {
-    AddReport("cluster-info-switch-0",
-              {{"mindx-dl-switchinfo-" + report.name,
-                {{"FaultInfo", Json::array()},
-                 {"FaultLevel", ""},
-                 {"UpdateTime", 1767225600},
-                 {"NodeStatus", report.switches}}}},
-              faults);
-  }
+  return {{"DeviceList",
+           {{"huawei.com/Ascend910", ""},
+            {"huawei.com/Ascend910-Unhealthy", ChipNames(unhealthy)},
+            {"huawei.com/Ascend910-NetworkUnhealthy", ChipNames(network)},
+            {"huawei.com/Ascend910-Recovering", ""},
+            {"huawei.com/Ascend910-Fault", entries.dump()}}},
+          {"UpdateTime", Stamp(at)}};
+}
+
+Json SwitchText(const ReportFaults& report, Time at) {
+  return {{"FaultInfo", Json::array()},
+          {"FaultLevel", ""},
+          {"UpdateTime", Stamp(at)},
+          {"NodeStatus", report.switches}};
+}
+
+Json MachineText(const ReportFaults& report) {
+  return {{"FaultDevList", Json::array()}, {"NodeStatus", report.machine}};
+}
+
+// One fault for each chip, with an id of its own.
+Json PublicText(const ReportFaults& report, const ReportFaults& before, Time at) {
+  Json faults = Json::array();
+  const auto add = [&](int64_t chip, const char* assertion) {
+    faults.push_back({{"faultId", "scenario-" + std::to_string(chip)},
+                      {"faultCode", kPublicCode},
+                      {"faultTime", 1000 * Stamp(at)},
+                      {"assertion", assertion},
+                      {"influence", {{{"nodeName", report.name}, {"deviceIds", {chip}}}}}});
+  };
+  for (const int64_t chip : before.separated) add(chip, "recover");
+  for (const int64_t chip : report.separated) add(chip, "occur");
+  return {{"resource", "scenario"}, {"faults", std::move(faults)}};
+}
+
+}  // namespace
+
+std::string ChipName(int64_t chip) { return "Ascend910-" + std::to_string(chip); }
+
+std::vector<ReportMap> OfClusterD(const ReportFaults& report, Time at) {
+  using faults::Writer;
+  const auto part = [&](const std::string& kind, const std::string& node, const Json& text) {
+    const std::string name = "cluster-info-" + kind + "-" + std::to_string(report.node);
+    Json nodes = Json::object();
+    nodes[node + report.name] = text;
+    return MapOf(Writer::kClusterD, "mindx-dl", name, name.c_str(), nodes);
+  };
+  std::vector<ReportMap> maps = {
+      part("device", "mindx-dl-deviceinfo-", DeviceText(report, true, at)),
+      part("switch", "mindx-dl-switchinfo-", SwitchText(report, at))};
+  // ClusterD has one ConfigMap for all machines, of which each node is a part here.
+  ReportMap machine =
+      MapOf(Writer::kClusterD, "mindx-dl", "cluster-info-node-cm", "cluster-info-node-cm",
+            {{"mindx-dl-nodeinfo-" + report.name, MachineText(report)}});
+  machine.name += "-" + std::to_string(report.node);
+  maps.push_back(std::move(machine));
+  return maps;
+}
+
+std::vector<ReportMap> OfNode(const ReportFaults& report, const ReportFaults& before, Time at) {
+  using faults::Writer;
+  const std::string devices = "mindx-dl-deviceinfo-" + report.name;
+  std::vector<ReportMap> maps = {MapOf(Writer::kNodes, "kube-system", devices, "DeviceInfoCfg",
+                                       {{"DeviceInfo", DeviceText(report, false, at)}})};
+  // In a key of the same ConfigMap; apart here, which is the same to the reader.
+  ReportMap switches =
+      MapOf(Writer::kNodes, "kube-system", devices, "SwitchInfoCfg", SwitchText(report, at));
+  switches.name += "/switches";
+  maps.push_back(std::move(switches));
+  const std::string machine = "mindx-dl-nodeinfo-" + report.name;
   // NodeD writes only while something is wrong.
-  if (report.machine != "Healthy") {
-    AddReport("cluster-info-node-cm",
-              {{"mindx-dl-nodeinfo-" + report.name,
-                {{"FaultDevList", Json::array()}, {"NodeStatus", report.machine}}}},
-              faults);
-  }
-  std::erase_if(faults, [](const auto& entry) { return entry.second.IsClean(); });
-  return faults;
+  maps.push_back(report.machine == "Healthy"
+                     ? ReportMap{Writer::kNodes, "mindx-dl/" + machine, std::nullopt}
+                     : MapOf(Writer::kNodes, "mindx-dl", machine, "NodeInfo",
+                             {{"NodeInfo", MachineText(report)}}));
+  maps.push_back(MapOf(Writer::kPublic, "cluster-system", "public-" + report.name, "PublicFault",
+                       PublicText(report, before, at)));
+  return maps;
+}
+
+ReportMap BeatOf(faults::Writer writer, Time at) {
+  return {writer, "beat",
+          faults::Told{.newest = Time(std::chrono::seconds(Stamp(at))),
+                       .speaks = writer == faults::Writer::kClusterD}};
+}
+
+faults::NodeFaults Reported(const ReportFaults& report) {
+  faults::ToldByAll told;
+  for (const ReportMap& map : OfClusterD(report, Time{}))
+    told.Put(map.writer, map.name, &*map.told);
+  return told.Merged(report.name, {.clusterd = true, .nodes = false});
 }
 
 }  // namespace mindgate::watcher::simulation

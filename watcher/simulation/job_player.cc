@@ -24,6 +24,9 @@ namespace {
 using json::Json;
 using std::chrono::seconds;
 
+// mind-cluster: component/ascend-device-plugin, although nothing changed.
+constexpr std::chrono::minutes kWriteAgain{5};
+
 class JobPlayer {
  public:
   JobPlayer(const Scenario& scenario, const PlayLimits& limits)
@@ -40,7 +43,10 @@ class JobPlayer {
         groups_(scenario.jobs.size()) {
     server_.Listen([this](ApiServer::Change change, const ApiServer::PodName& name,
                           const Json& object) { PodChanged(change, name, object); });
-    for (const NodeSpec& node : scenario.nodes) replica_.NodeChanged(node.name, true, true);
+    for (const NodeSpec& node : scenario.nodes) replica_.NodeListed(node.name);
+    if (options_.clusterd) {
+      replica_.ReportLater(BeatOf(faults::Writer::kClusterD, clock_.WallNow()), seconds(0));
+    }
     for (size_t i = 0; i < scenario.jobs.size(); ++i) {
       by_group_[{scenario.jobs[i].ns, scenario.jobs[i].name}] = i;
     }
@@ -111,9 +117,7 @@ class JobPlayer {
   void Do(const Done&) {}
 
   void Do(const ReportFaults& action) {
-    const faults::FaultsByNode faults = Reported(action);
-    const auto found = faults.find(action.name);
-    jobs_.Report(action.node, found == faults.end() ? faults::NodeFaults() : found->second);
+    jobs_.Report(action.node, Reported(action));
     const auto chips = [](const char* word, const std::vector<int64_t>& of) {
       std::vector<std::string> texts;
       for (const int64_t chip : of) texts.push_back(ChipName(chip));
@@ -128,7 +132,29 @@ class JobPlayer {
         action.switches == "Healthy" ? "" : "switch " + action.switches};
     std::erase(texts, "");
     Tell(EventKind::kReported, "", action.name, texts.empty() ? "healthy" : Join(texts, "; "));
-    replica_.FaultsChanged(action.name, faults);
+    ReportFaults& before = reported_[action.node];
+    if (options_.clusterd) {
+      for (ReportMap& map : OfClusterD(action, clock_.WallNow())) {
+        replica_.ReportChanged(std::move(map));
+      }
+    }
+    for (ReportMap& map : OfNode(action, before, clock_.WallNow())) {
+      replica_.ReportChanged(std::move(map));
+    }
+    before = action;
+  }
+  // It writes down all that is true when it starts, and what it wrote last stays when it stops.
+  // Device plugins go on to write at least every 5 minutes.
+  void RunClusterD(bool runs) {
+    const Time now = clock_.WallNow();
+    replica_.ReportChanged(BeatOf(faults::Writer::kClusterD, now));
+    if (!runs) {
+      replica_.ReportLater(BeatOf(faults::Writer::kNodes, now + kWriteAgain), kWriteAgain);
+      return;
+    }
+    for (const auto& [node, report] : reported_) {
+      for (ReportMap& map : OfClusterD(report, now)) replica_.ReportChanged(std::move(map));
+    }
   }
 
   void Do(const RemoveNode& action) {
@@ -211,7 +237,8 @@ class JobPlayer {
   }
   void Do(const SetOptions& action) {
     Tell(EventKind::kOptions, "", "options", "changed");
-    options_ = action.options;
+    const bool ran = std::exchange(options_, action.options).clusterd;
+    if (ran != options_.clusterd) RunClusterD(options_.clusterd);
     replica_.EnqueueAll();
   }
   void Do(const FailCalls& action) {
@@ -367,8 +394,9 @@ class JobPlayer {
   Jobs jobs_;
   rescheduling::PodReader reader_;
   std::map<std::pair<std::string, std::string>, size_t> by_group_;
-  std::vector<JobNow> now_of_;       // what the watcher did and said, of each job
-  std::vector<std::string> groups_;  // resourceVersions that the watcher was told of
+  std::vector<JobNow> now_of_;               // what the watcher did and said, of each job
+  std::vector<std::string> groups_;          // resourceVersions that the watcher was told of
+  std::map<size_t, ReportFaults> reported_;  // by node
   std::map<std::string, Span> open_;
   Playback playback_;
 };

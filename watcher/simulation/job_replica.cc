@@ -63,8 +63,9 @@ JobReplica::JobReplica(const ManualClock& clock, ApiServer& server, const Scenar
                   .wanted = [this] { return options_.rescheduling.isolate_nodes; },
                   .is_unhealthy =
                       [this](const std::string& node) {
-                        const auto found = faults_->find(node);
-                        return found != faults_->end() && found->second.IsUnhealthy();
+                        const auto& faults = *known_.faults();
+                        const auto found = faults.find(node);
+                        return found != faults.end() && found->second.IsUnhealthy();
                       },
                   .stopped = [this] { return Stopped(); },
                   .ns = kNamespace,
@@ -81,8 +82,7 @@ JobReplica::JobReplica(const ManualClock& clock, ApiServer& server, const Scenar
                              [this](const NodeKey& node, const Term& term) {
                                return isolation_.Reconcile(node, term);
                              }}),
-      told_(clock),
-      faults_(std::make_shared<const faults::FaultsByNode>()) {
+      told_(clock) {
   Begin();
 }
 
@@ -114,8 +114,25 @@ bool JobReplica::Acts() const {
 
 // --- what it is told ---
 
-void JobReplica::Later(std::function<void()> tell) {
-  told_.Push(options_.watch_delay, std::move(tell));
+std::chrono::seconds JobReplica::DelayOf(Watch watch) const {
+  const WatchDelays& delays = options_.watch_delays;
+  switch (watch) {
+    case Watch::kPods:
+      return delays.pods.value_or(options_.watch_delay);
+    case Watch::kPodGroups:
+      return delays.pod_groups.value_or(options_.watch_delay);
+    case Watch::kNodes:
+      return delays.nodes.value_or(options_.watch_delay);
+    case Watch::kFaultReports:
+      return delays.fault_reports.value_or(options_.watch_delay);
+    case Watch::kInAWhile:
+      break;
+  }
+  return options_.watch_delay;
+}
+
+void JobReplica::Later(Watch watch, std::function<void()> tell) {
+  told_.Push(DelayOf(watch), std::move(tell), static_cast<int>(watch));
 }
 
 void JobReplica::EnqueueOn(const std::string& node) {
@@ -129,7 +146,7 @@ void JobReplica::EnqueueAll() {
 }
 
 void JobReplica::PodChanged(const ApiServer::PodName& name, rescheduling::PodPtr after) {
-  Later([this, name, after = std::move(after)] {
+  Later(Watch::kPods, [this, name, after = std::move(after)] {
     rescheduling::PodPtr& seen = pods_[name];
     const auto before = std::exchange(seen, after);
     for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
@@ -141,7 +158,7 @@ void JobReplica::PodChanged(const ApiServer::PodName& name, rescheduling::PodPtr
 }
 
 void JobReplica::GroupChanged(const std::string& path, rescheduling::PodGroupPtr after) {
-  Later([this, path, after = std::move(after)] {
+  Later(Watch::kPodGroups, [this, path, after = std::move(after)] {
     rescheduling::PodGroupPtr& seen = groups_[path];
     for (const JobKey& job : index_.Changed(seen, after)) loop_.Enqueue(job);
     seen = after;
@@ -149,7 +166,7 @@ void JobReplica::GroupChanged(const std::string& path, rescheduling::PodGroupPtr
 }
 
 void JobReplica::NodeChanged(const std::string& node, bool there, bool ready) {
-  Later([this, node, there, ready] {
+  Later(Watch::kNodes, [this, node, there, ready] {
     if (there) {
       nodes_[node] = ready;
     } else {
@@ -159,15 +176,41 @@ void JobReplica::NodeChanged(const std::string& node, bool there, bool ready) {
   });
 }
 
-void JobReplica::FaultsChanged(const std::string& node, faults::FaultsByNode faults) {
-  Later([this, node, faults = std::move(faults)] {
-    auto changed = std::make_shared<faults::FaultsByNode>(*faults_);
-    changed->erase(node);
-    changed->insert(faults.begin(), faults.end());
-    faults_ = std::move(changed);
+void JobReplica::ReportChanged(ReportMap report) {
+  Later(Watch::kFaultReports, [this, report = std::move(report)] { Take(report); });
+}
+
+void JobReplica::ReportLater(ReportMap report, std::chrono::seconds after) {
+  told_.Push(
+      after, [this, report = std::move(report)] { Take(report); },
+      static_cast<int>(Watch::kInAWhile));
+}
+
+void JobReplica::Take(const ReportMap& report) {
+  FaultsChanged(known_.Put(report.writer, report.name, report.told ? &*report.told : nullptr));
+}
+
+void JobReplica::FaultsChanged(const faults::KnownFaults::Nodes& nodes) {
+  for (const std::string& node : nodes) {
     EnqueueOn(node);
     isolating_.Enqueue({node});
-  });
+  }
+}
+
+bool JobReplica::RecountFaults() {
+  const auto nodes = known_.Recount(options_.rescheduling.fault_source, clock_.WallNow());
+  if (nodes) FaultsChanged(*nodes);
+  return nodes.has_value();
+}
+
+// When ClusterD is taken for gone, if nothing is told of it until then.
+std::optional<Time> JobReplica::NextRecount() const {
+  const auto newest = known_.told().clusterd_newest();
+  if (!newest || !known_.counting().clusterd) return std::nullopt;
+  const Time then = *newest + faults::ToldByAll::kOld + std::chrono::seconds(1);
+  const bool changes =
+      known_.told().CountingFrom(options_.rescheduling.fault_source, then) != known_.counting();
+  return changes ? std::optional(then) : std::nullopt;
 }
 
 void JobReplica::LoseLeader(Time until) {
@@ -184,6 +227,7 @@ void JobReplica::FailCalls(const simulation::FailCalls& calls, Time until) {
 
 bool JobReplica::Deliver() {
   bool any = told_.Deliver();
+  any = RecountFaults() || any;
   if (!led_ && leads()) {
     led_ = true;
     EnqueueAll();
@@ -201,10 +245,11 @@ bool JobReplica::Reconcile() {
 // As ReschedulingController counts them.
 rescheduling::FaultyNodes::Seen JobReplica::See(const std::string& node) const {
   const auto there = nodes_.find(node);
-  const auto found = faults_->find(node);
+  const auto& faults = *known_.faults();
+  const auto found = faults.find(node);
   return {.exists = there != nodes_.end(),
           .ready = there != nodes_.end() && there->second,
-          .reported = found != faults_->end() &&
+          .reported = found != faults.end() &&
                       (found->second.IsUnhealthy() || !found->second.devices.unhealthy.empty()),
           .has_pods = index_.HasPodsOn(node)};
 }
@@ -215,7 +260,7 @@ std::string JobReplica::Stopped() const {
 
 ReconcileResult JobReplica::ReconcileJob(const JobKey& key, const Term& term) {
   rescheduling::Reconciler::Inputs inputs{
-      .job = index_.Look(key), .faults = faults_, .not_ready = {}};
+      .job = index_.Look(key), .faults = known_.faults(), .not_ready = {}};
   if (inputs.job) {
     for (const rescheduling::Task& task : inputs.job->tasks) {
       const auto node = nodes_.find(task.node);
@@ -231,6 +276,7 @@ std::optional<Time> JobReplica::next_due() const {
   std::optional<Time> next;
   const auto consider = [&](Time time) { next = std::min(next.value_or(time), time); };
   if (const auto due = told_.next_due()) consider(*due);
+  if (const auto due = NextRecount()) consider(*due);
   if (!led_) consider(leads_from_);
   for (const auto& due : {loop_.next_due(), isolating_.next_due()}) {
     if (due) consider(Time(std::chrono::ceil<std::chrono::seconds>(due->time_since_epoch())));

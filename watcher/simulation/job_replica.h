@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kube/client.h"
+#include "watcher/faults/known_faults.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
 #include "watcher/frame/reconcile_loop.h"
@@ -20,6 +21,7 @@
 #include "watcher/rescheduling/reconciler.h"
 #include "watcher/simulation/api_server.h"
 #include "watcher/simulation/failing_calls.h"
+#include "watcher/simulation/fault_text.h"
 #include "watcher/simulation/manual_clock.h"
 #include "watcher/simulation/scenario.h"
 #include "watcher/simulation/watch_queue.h"
@@ -49,13 +51,17 @@ class JobReplica final : public DecisionListener {
   JobReplica(const JobReplica&) = delete;
   JobReplica& operator=(const JobReplica&) = delete;
 
-  // --- what its watches tell, in order, each after ScenarioOptions::watch_delay ---
+  // --- what its watches tell, each in order and as late as ScenarioOptions say ---
 
   // Null: it is gone.
   void PodChanged(const ApiServer::PodName& name, rescheduling::PodPtr after);
   void GroupChanged(const std::string& path, rescheduling::PodGroupPtr after);
   void NodeChanged(const std::string& node, bool there, bool ready);
-  void FaultsChanged(const std::string& node, faults::FaultsByNode faults);
+  // Of the list that each watch begins with, without which nothing is decided.
+  void NodeListed(const std::string& node) { nodes_[node] = true; }
+  void ReportChanged(ReportMap report);
+  // In a while, whatever else is told.
+  void ReportLater(ReportMap report, std::chrono::seconds after);
 
   void EnqueueAll();
   // No replica leads until then, and what leads then remembers nothing but what was written.
@@ -79,7 +85,15 @@ class JobReplica final : public DecisionListener {
   };
 
   void Tell(DecisionRecord record) override { records_.push_back(std::move(record)); }
-  void Later(std::function<void()> tell);
+  // Whose delays are told apart. What comes in a while keeps nothing else waiting.
+  enum class Watch : uint8_t { kPods, kPodGroups, kNodes, kFaultReports, kInAWhile };
+  std::chrono::seconds DelayOf(Watch watch) const;
+  void Later(Watch watch, std::function<void()> tell);
+  void Take(const ReportMap& report);
+  void FaultsChanged(const faults::KnownFaults::Nodes& nodes);
+  // Whether others' reports count now.
+  bool RecountFaults();
+  std::optional<Time> NextRecount() const;
   void EnqueueOn(const std::string& node);
   void Begin();
   bool leads() const { return clock_.WallNow() >= leads_from_; }
@@ -107,7 +121,7 @@ class JobReplica final : public DecisionListener {
   std::map<ApiServer::PodName, rescheduling::PodPtr> pods_;
   std::map<std::string, rescheduling::PodGroupPtr> groups_;
   std::map<std::string, bool, std::less<>> nodes_;  // that are there; whether each is ready
-  std::shared_ptr<const faults::FaultsByNode> faults_;
+  faults::KnownFaults known_;
   Time leads_from_{};
   bool led_ = true;
   std::vector<DecisionRecord> records_;

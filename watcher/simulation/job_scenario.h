@@ -30,6 +30,14 @@ enum class OwnerKind : uint8_t {
 };
 std::string_view OwnerKindName(OwnerKind kind);  // "AscendJob", as in the file
 
+// How late single watches are, if not as the options say for all.
+struct WatchDelays {
+  std::optional<std::chrono::seconds> pods{};
+  std::optional<std::chrono::seconds> pod_groups{};
+  std::optional<std::chrono::seconds> nodes{};
+  std::optional<std::chrono::seconds> fault_reports{};
+};
+
 struct JobSpec {
   using Texts = std::map<std::string, std::string, std::less<>>;
 

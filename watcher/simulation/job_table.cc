@@ -72,6 +72,16 @@ std::string_view OwnerKindName(OwnerKind kind) {
   return found == std::end(kOwners) ? "" : found->second;
 }
 
+Type<WatchDelays> WatchDelaysTable() {
+  const auto delay = [] { return Duration(seconds(0), kMaxDuration); };
+  return Object<WatchDelays>(
+      {{"pods", "Of pods.", &WatchDelays::pods, delay()},
+       {"podGroups", "Of PodGroups.", &WatchDelays::pod_groups, delay()},
+       {"nodes", "Of Nodes: ready, not ready, and gone.", &WatchDelays::nodes, delay()},
+       {"faultReports", "Of the ConfigMaps that report faults.", &WatchDelays::fault_reports,
+        delay()}});
+}
+
 Type<JobSpec> JobTable() {
   return Object<JobSpec>(
       {{"name", "Of its PodGroup. Its pods are NAME-0, NAME-1 and so on.", &JobSpec::name,
@@ -110,8 +120,7 @@ Type<ReportFaults> ReportTable() {
         &ReportFaults::network_unhealthy, Chips()},
        {"subHealthy", "Chips with a fault of level SubHealthFault.", &ReportFaults::sub_healthy,
         Chips()},
-       {"public", "Chips that a public fault separates, as ClusterD merges it.",
-        &ReportFaults::separated, Chips()},
+       {"public", "Chips that a public fault separates.", &ReportFaults::separated, Chips()},
        {"machine", "What NodeD calls the machine.", &ReportFaults::machine,
         schemas::Word({"Healthy", "PreSeparate", "UnHealthy"})},
        {"switch", "What its switches are called.", &ReportFaults::switches,

@@ -6,6 +6,7 @@
 // The keys of jobs and of what happens to them.
 namespace mindgate::watcher::simulation {
 
+schemas::Type<WatchDelays> WatchDelaysTable();
 schemas::Type<JobSpec> JobTable();
 schemas::Type<ReportFaults> ReportTable();
 schemas::Type<ChangePod> ChangePodTable();

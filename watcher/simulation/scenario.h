@@ -206,6 +206,8 @@ struct ScenarioOptions : scaling::Options {
   std::chrono::seconds termination_time{0};  // from the deletion of a pod on a node to its end
   std::chrono::seconds seen_after{0};        // from a grant until the pods show it
   std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
+  WatchDelays watch_delays{};                // for jobs
+  bool clusterd = true;                      // it runs
   schemas::Rescheduling rescheduling{};
   std::chrono::seconds grace_over_time{900};  // of the scheduler
 };

@@ -187,7 +187,21 @@ class Resolver {
     }
   }
 
+  // Services have no faults, and one delay for all watches.
+  void CheckOptionsFit(const std::string& path) {
+    const json::Json::json_pointer place(path);
+    if (!scenario_.jobs.empty() || !root_.contains(place)) return;
+    for (const char* key : {"watchDelays", "clusterD"}) {
+      if (!root_.at(place).is_object() || !root_.at(place).contains(key)) continue;
+      Fault(Child(path, key), "this is for jobs, but the scenario has none",
+            key == std::string_view("clusterD")
+                ? "leave it out"
+                : "write watchDelay:, which is for all watches of the watcher");
+    }
+  }
+
   void ResolveTimeline() {
+    CheckOptionsFit("/options");
     std::vector<WrittenEntry>& timeline = written_.timeline;
     if (TooMany("/timeline", timeline.size(), kMaxEntries, "entries")) return;
     size_t expectations = 0;
@@ -203,6 +217,7 @@ class Resolver {
     ResolveRollouts();
     for (WrittenEntry& entry : timeline) {
       if (auto* set = std::get_if<SetOptions>(&*entry.action)) {
+        CheckOptionsFit(entry.path);
         entry.options.change(options_);
         set->options = options_;
       }

@@ -111,7 +111,14 @@ Type<ScenarioOptions> OptionsTable() {
   keys.emplace_back("watchDelay",
                     "How late the watcher is told of pods, rules and nodes that changed.",
                     &ScenarioOptions::watch_delay, AnyDuration());
-  keys.emplace_back("rescheduling", "As in mindgate.yaml, for jobs. ClusterD reports all faults.",
+  keys.emplace_back("watchDelays",
+                    "For jobs: how late single watches are, if not as watchDelay says.",
+                    &ScenarioOptions::watch_delays, WatchDelaysTable());
+  keys.emplace_back("clusterD",
+                    "For jobs: whether ClusterD runs and reports what device plugins, NodeD and "
+                    "public faults say. When it stops, it leaves its ConfigMaps as they are.",
+                    &ScenarioOptions::clusterd, Boolean());
+  keys.emplace_back("rescheduling", "As in mindgate.yaml, for jobs.",
                     &ScenarioOptions::rescheduling, schemas::ReschedulingTable());
   keys.emplace_back("graceOverTime", "The scheduler's grace-over-time.",
                     &ScenarioOptions::grace_over_time, Duration(seconds(2), std::chrono::hours(1)));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -11,41 +11,38 @@
 
 namespace mindgate::watcher::simulation {
 
-// What watches tell a replica, each after a delay and no sooner than what was told before.
+// What watches tell a replica, each after a delay and no sooner than what the same watch told
+// before.
 class WatchQueue {
  public:
   explicit WatchQueue(const ManualClock& clock) : clock_(clock) {}
 
-  void Push(std::chrono::seconds delay, std::function<void()> tell) {
-    Time due = clock_.WallNow() + delay;
-    if (!told_.empty()) due = std::max(due, told_.back().due);
-    told_.push_back({due, std::move(tell)});
+  // `watch` is one of several, by any number.
+  void Push(std::chrono::seconds delay, std::function<void()> tell, int watch = 0) {
+    Time& last = last_[watch];
+    last = std::max(clock_.WallNow() + delay, last);
+    told_.emplace(last, std::move(tell));
   }
 
   // Tells what is due and returns whether there was anything.
   bool Deliver() {
     bool any = false;
-    while (!told_.empty() && told_.front().due <= clock_.WallNow()) {
-      const Told next = std::move(told_.front());
-      told_.pop_front();
-      next.tell();
+    while (!told_.empty() && told_.begin()->first <= clock_.WallNow()) {
+      const auto next = told_.extract(told_.begin());
+      next.mapped()();
       any = true;
     }
     return any;
   }
 
   std::optional<Time> next_due() const {
-    return told_.empty() ? std::nullopt : std::optional(told_.front().due);
+    return told_.empty() ? std::nullopt : std::optional(told_.begin()->first);
   }
 
  private:
-  struct Told {
-    Time due{};
-    std::function<void()> tell;
-  };
-
   const ManualClock& clock_;
-  std::deque<Told> told_;
+  std::map<int, Time> last_;
+  std::multimap<Time, std::function<void()>> told_;  // in order of coming, where the time is one
 };
 
 }  // namespace mindgate::watcher::simulation
