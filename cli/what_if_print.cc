@@ -45,6 +45,8 @@ std::string_view DeedText(Deed deed) {
       return "evicted";
     case Deed::kMovedByKubernetes:
       return "evicted by Kubernetes after 5 minutes";
+    case Deed::kDeletedByKubernetes:
+      return "deleted by Kubernetes about a minute after the Node went";
     case Deed::kMadeAnew:
       return "made anew";
     case Deed::kLeftAlone:

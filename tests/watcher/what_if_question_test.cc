@@ -85,6 +85,19 @@ TEST(ReadQuestion, SaysOfEveryPartWhatIsWrong) {
   EXPECT_EQ(all.error().size(), 4u) << "all faults at once";
 }
 
+TEST(ReadQuestion, ANodeThatIsGoneIsNotSupposedToBeLost) {
+  SmallCluster cluster = Nodes(2);
+  cluster.Pod({.name = "p", .node = "npu-7", .chips = "0-3"});
+  const ClusterSnapshot snapshot = cluster.Snapshot();
+  const Inventory inventory = TakeInventory(snapshot);
+  const auto read = ReadQuestion({.nodes = {"npu-7"}}, snapshot, inventory);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error()[0].what,
+            "--node npu-7: the Node \"npu-7\" is no longer in the cluster, and a pod is still "
+            "bound to it");
+  EXPECT_EQ(read.error()[0].hint, "leave it out: every forecast counts such pods as lost");
+}
+
 // By the device plugin's list, which may have holes.
 TEST(ReadQuestion, CardsAreThoseThatTheDevicePluginLists) {
   SmallCluster cluster;

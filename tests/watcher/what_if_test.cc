@@ -225,6 +225,23 @@ TEST(WhatIfNobodyActs, KubernetesMovesPodsOfAReplicaSetFromANodeThatIsLost) {
             "fault-scheduling: force (or grace) in its pod template\n");
 }
 
+// Kubernetes deletes pods that are bound to a Node which is not there, whoever owns them.
+TEST(WhatIfNobodyActs, PodsOfANodeThatIsGoneGo) {
+  SmallCluster job = Job("Job/train", Json::object());
+  job.nodes.erase(job.nodes.begin());
+  EXPECT_EQ(Told(ForecastOf(job.Snapshot(), {})),
+            "Job/train pg: already moves; hit w0@n0 NodeGone; deletedByKubernetes w0; w0 n0>n3\n");
+  SmallCluster restarted = Job("Job/train", kForcePods);
+  restarted.nodes.erase(restarted.nodes.begin() + 2);
+  EXPECT_EQ(Told(ForecastOf(restarted.Snapshot(), {})),
+            "Job/train pg: already moves; hit w2@n2 NodeGone; deleted w2; w2 n2>n3\n");
+  SmallCluster bare;
+  bare.Node("n1").Pod({.name = "p", .node = "n0", .chips = "0-3"});
+  EXPECT_EQ(Told(ForecastOf(bare.Snapshot(), {})),
+            "Pod/p: already lost; hit p@n0 NodeGone; deletedByKubernetes p; mend: a controller "
+            "that makes it again, such as a Deployment\n");
+}
+
 TEST(WhatIfNobodyActs, AnotherPlatformDecides) {
   SmallCluster cluster = TwoReplicas(kForce);
   cluster.pod_groups[0]["metadata"]["annotations"]["ProcessRecoverStrategy"] = "retry";

@@ -65,6 +65,8 @@ std::string_view DeedName(Deed deed) {
       return "drained";
     case Deed::kMovedByKubernetes:
       return "movedByKubernetes";
+    case Deed::kDeletedByKubernetes:
+      return "deletedByKubernetes";
     case Deed::kMadeAnew:
       return "madeAnew";
     case Deed::kLeftAlone:

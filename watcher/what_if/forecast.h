@@ -18,14 +18,15 @@ namespace mindgate::watcher::what_if {
 
 // What is done to pods, and by whom.
 enum class Deed : uint8_t {
-  kDeleted,            // by MindCluster's plugin, at once
-  kEvicted,            // by the plugin, with their grace period
-  kAnnotated,          // by the plugin, for infer-operator, which replaces them
-  kDrained,            // evicted by who drains the node
-  kMovedByKubernetes,  // from a node that is lost, after its toleration of 300 s
-  kMadeAnew,           // with others of their group, by LeaderWorkerSet
-  kLeftAlone,          // they are faulty, and nobody does anything
-  kFails,              // likewise: the plugin tries in every session, and cannot
+  kDeleted,              // by MindCluster's plugin, at once
+  kEvicted,              // by the plugin, with their grace period
+  kAnnotated,            // by the plugin, for infer-operator, which replaces them
+  kDrained,              // evicted by who drains the node
+  kMovedByKubernetes,    // from a node that is lost, after its toleration of 300 s
+  kDeletedByKubernetes,  // by force, as its Node is no longer in the cluster
+  kMadeAnew,             // with others of their group, by LeaderWorkerSet
+  kLeftAlone,            // they are faulty, and nobody does anything
+  kFails,                // likewise: the plugin tries in every session, and cannot
 };
 std::string_view DeedName(Deed deed);  // "deleted", as in JSON
 
@@ -40,7 +41,9 @@ struct Step {
 struct Hit {
   std::string pod;
   std::string node;
-  std::string why;  // as the plugin calls it ("CardUnhealthy"), or "Drained"
+  // As the plugin calls it ("CardUnhealthy"), "NodeGone" where the Node is no longer in the
+  // cluster, or "Drained".
+  std::string why;
   bool operator==(const Hit&) const = default;
 };
 

@@ -50,6 +50,15 @@ class Reader {
 
   const Node* FindNode(const std::string& name, const std::string& where) {
     if (const auto found = inventory_.FindNode(name)) return &inventory_.nodes[*found];
+    const auto left = std::count_if(inventory_.pods.begin(), inventory_.pods.end(),
+                                    [&](const Pod& pod) { return pod.node == name; });
+    if (left > 0) {
+      Complain(where + ": the Node " + Quote(name) + " is no longer in the cluster, and " +
+                   (left == 1 ? "a pod is" : std::to_string(left) + " pods are") +
+                   " still bound to it",
+               "leave it out: every forecast counts such pods as lost");
+      return nullptr;
+    }
     std::vector<std::string_view> known;
     for (const Node& node : inventory_.nodes) known.push_back(node.name);
     const auto near = NearestOf(name, known);

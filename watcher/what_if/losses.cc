@@ -15,6 +15,7 @@ using rescheduling::SurveyedJob;
 using rescheduling::SurveyedPod;
 
 constexpr const char* kDrained = "Drained";
+constexpr const char* kNodeGone = "NodeGone";
 
 // Whether it runs on each node, so that it goes and comes with the node.
 bool IsOfNode(const Pod& pod) { return pod.controller == "DaemonSet" || pod.controller == "Node"; }
@@ -79,8 +80,14 @@ class Losing {
   // Nobody but Kubernetes itself moves it: it marks pods of a node that is lost for deletion after
   // 300 s (kubernetes: pkg/controller/tainteviction), and they end when the node comes back or
   // goes.
+  // Pods of a node that no longer exists it deletes by force, after 40 s and a look every 20 s
+  // (kubernetes: pkg/controller/podgc).
   void Leave(size_t index, Deed deed, std::string why, std::string mend) {
     const Pod& pod = inventory_.pods[index];
+    if (survey_.gone.contains(pod.node)) {
+      Go(index, Deed::kDeletedByKubernetes, std::move(why));
+      return;
+    }
     if (survey_.not_ready.contains(pod.node)) {
       if (IsReplacedWhileItEnds(pod)) {
         Go(index, Deed::kMovedByKubernetes, std::move(why));
@@ -94,12 +101,17 @@ class Losing {
                            std::move(mend)};
   }
 
+  std::string HitOf(const rescheduling::Task& task, FaultType type) const {
+    const bool gone = type == FaultType::kNodeUnhealthy && survey_.gone.contains(task.node);
+    return gone ? kNodeGone : std::string(rescheduling::FaultTypeName(type));
+  }
+
   void LoseJob(const SurveyedJob& job) {
     std::vector<std::optional<size_t>> places;
     for (size_t i = 0; i < job.tasks.size(); ++i) {
       places.push_back(inventory_.FindPod(job.ns, job.tasks[i].pod));
       if (places[i] && job.types[i] != FaultType::kHealthy) {
-        losses_.pods[*places[i]].hit = rescheduling::FaultTypeName(job.types[i]);
+        losses_.pods[*places[i]].hit = HitOf(job.tasks[i], job.types[i]);
       }
     }
     const rescheduling::Response& response = job.response;
@@ -156,7 +168,7 @@ class Losing {
       if (survey_.not_ready.contains(pod.node)) ++losses_.others;
       return;
     }
-    losses_.pods[*index].hit = rescheduling::FaultTypeName(type);
+    losses_.pods[*index].hit = HitOf(surveyed.task, type);
     Leave(*index, Deed::kLeftAlone, "it is in no PodGroup, so that Volcano does not know it",
           "schedulerName: volcano and the label fault-scheduling: force in its pod template");
   }

@@ -44,18 +44,33 @@ schemas::ElasticScaling ScalingOptions() {
   return options;
 }
 
+// What no round changes.
+struct Ground {
+  Ground(const ClusterSnapshot& of, const Hypothesis& hypothesis)
+      : snapshot(of),
+        inventory(TakeInventory(of)),
+        reported(rescheduling::FaultsIn(of)),
+        faults(WithHypothesis(hypothesis, inventory, reported)),
+        drained(DrainedNodes(hypothesis)) {}
+
+  const ClusterSnapshot& snapshot;
+  Inventory inventory;
+  rescheduling::SurveyedFaults reported;
+  rescheduling::SurveyedFaults faults;
+  std::set<std::string, std::less<>> drained;
+};
+
 class Settling {
  public:
-  Settling(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis,
-           const std::set<GroupName>& widened)
-      : now_(snapshot.taken), inventory_(TakeInventory(snapshot)) {
-    const rescheduling::SurveyedFaults reported = rescheduling::FaultsIn(snapshot);
-    const rescheduling::SurveyedFaults faults = WithHypothesis(hypothesis, inventory_, reported);
-    const auto drained = DrainedNodes(hypothesis);
-    losses_ = LossesOf(snapshot, inventory_, faults, drained, widened);
+  // `ground` must outlive it.
+  Settling(const Ground& ground, const std::set<GroupName>& widened)
+      : now_(ground.snapshot.taken), inventory_(ground.inventory) {
+    const ClusterSnapshot& snapshot = ground.snapshot;
+    losses_ = LossesOf(snapshot, inventory_, ground.faults, ground.drained, widened);
     std::vector<bool> stays;
     for (size_t i = 0; i < inventory_.pods.size(); ++i) stays.push_back(KeepsItsPlace(i));
-    scheduler_.emplace(Scheduler::Floor{inventory_, faults, reported, drained, stays});
+    scheduler_.emplace(
+        Scheduler::Floor{inventory_, ground.faults, ground.reported, ground.drained, stays});
     places_.resize(inventory_.pods.size());
     for (const json::Value* object : snapshot.scaling_rules) {
       const json::Value* metadata = json::Find(object, "metadata");
@@ -96,6 +111,7 @@ class Settling {
     return any;
   }
 
+  // All but the inventory.
   Settled Tell() {
     Settled settled;
     std::map<std::pair<scaling::ServiceKey, std::string>, std::string> reasons;  // by instance
@@ -126,7 +142,6 @@ class Settling {
           {i, *places_[i], scheduler_->TakeChips(*places_[i], inventory_.pods[i])});
     }
     settled.others = losses_.others;
-    settled.inventory = std::move(inventory_);
     return settled;
   }
 
@@ -375,7 +390,7 @@ class Settling {
 
   const schemas::ElasticScaling options_ = ScalingOptions();
   Time now_;
-  Inventory inventory_;
+  const Inventory& inventory_;
   Losses losses_;
   std::optional<Scheduler> scheduler_;
   std::vector<std::optional<size_t>> places_;  // by pod: where it went
@@ -404,11 +419,15 @@ json::Json PlacedEntry(const json::Value& entry, const std::string& node,
 }  // namespace
 
 Settled Settle(const ClusterSnapshot& snapshot, const Hypothesis& hypothesis) {
+  Ground ground(snapshot, hypothesis);
   std::set<GroupName> widened;
   for (int round = 1;; ++round) {
-    Settling settling(snapshot, hypothesis, widened);
+    Settling settling(ground, widened);
     settling.Run();
-    if (round == kMaxRounds || !settling.Widen(widened)) return settling.Tell();
+    if (round < kMaxRounds && settling.Widen(widened)) continue;
+    Settled settled = settling.Tell();
+    settled.inventory = std::move(ground.inventory);
+    return settled;
   }
 }
 
