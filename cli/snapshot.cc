@@ -29,8 +29,8 @@ std::optional<std::string> TakeText(kube::Client& client, Time now,
   PrintError(io.err,
              (options.scaling_rules ? "the cluster cannot be read: " : "faults cannot be read: ") +
                  text.error().message,
-             "it takes the rights to list ConfigMaps in mindx-dl and kube-system, nodes, and "
-             "the pods and PodGroups of all namespaces" +
+             "it takes the rights to list ConfigMaps in mindx-dl and, without ClusterD, in "
+             "kube-system and cluster-system, nodes, and the pods and PodGroups of all namespaces" +
                  std::string(options.scaling_rules
                                  ? ", and to read ConfigMaps with scaling rules in theirs"
                                  : ""));

@@ -97,22 +97,6 @@ kube::Answer<std::set<ServiceKey>> ServicesOf(kube::Client& client, const std::s
   return keys;
 }
 
-// The watcher's state. If there are several installations, that of the first.
-doctor::WatcherState Watcher(kube::Client& client, Time now) {
-  const auto found = doctor::FindInstallations(client, doctor::kInstalledSelector, "");
-  // A user who may not list installations may still read the default one.
-  if (!found || !found->empty()) {
-    return doctor::LookAtWatcher(client, found ? found->front() : doctor::Installation(),
-                                 admission::KnownNames(), now);
-  }
-  doctor::WatcherState none;
-  none.mode = schemas::EnforcementMode::kOff;
-  none.why_no_mode = "no webhook configuration has the label " +
-                     std::string(doctor::kInstalledSelector) + ": mindgate is not installed";
-  none.why_no_leader = "mindgate is not installed";
-  return none;
-}
-
 // Follows the services of a namespace while it lives.
 class Following {
  public:
@@ -207,7 +191,7 @@ class Status {
     connection_ = &connection;
     ns_ = ns;
     Time now = clock_.WallNow();
-    doctor::WatcherState watcher = Watcher(connection_->client(), now);
+    doctor::WatcherState watcher = WatcherOf(connection_->client(), now);
     uint64_t printed = following.changes();
     int code = Print(following.index(), watcher);
     for (int looks = 1; options_.watch && code != kExitUnusable; ++looks) {
@@ -215,7 +199,7 @@ class Status {
       if (::poll(&signal, 1, kTogetherMs) != 0) return kExitDone;
       bool changed = printed != following.changes();
       if (changed || looks % kLooksPerWatcher == 0) {
-        doctor::WatcherState next = Watcher(connection_->client(), clock_.WallNow());
+        doctor::WatcherState next = WatcherOf(connection_->client(), clock_.WallNow());
         changed = changed || WhoAndWhat(next) != WhoAndWhat(watcher);
         watcher = std::move(next);
       }
@@ -286,6 +270,21 @@ class Status {
 
 }  // namespace
 
+doctor::WatcherState WatcherOf(kube::Client& client, Time now) {
+  const auto found = doctor::FindInstallations(client, doctor::kInstalledSelector, "");
+  // A user who may not list installations may still read the default one.
+  if (!found || !found->empty()) {
+    return doctor::LookAtWatcher(client, found ? found->front() : doctor::Installation(),
+                                 admission::KnownNames(), now);
+  }
+  doctor::WatcherState none;
+  none.mode = schemas::EnforcementMode::kOff;
+  none.why_no_mode = "no webhook configuration has the label " +
+                     std::string(doctor::kInstalledSelector) + ": mindgate is not installed";
+  none.why_no_leader = "mindgate is not installed";
+  return none;
+}
+
 tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, const std::string& ns,
                                                       const std::string& job_id,
                                                       const std::string& pod_selector) {
@@ -304,7 +303,7 @@ tl::expected<StatusReport, std::string> LookAtScaling(Connection& connection, co
   if (std::string fault = following.Await(); !fault.empty()) {
     return tl::unexpected(std::move(fault));
   }
-  report.watcher = Watcher(connection.client(), report.now);
+  report.watcher = WatcherOf(connection.client(), report.now);
   report.standings = StandingsOf(following.index(), selection, report.watcher.settings, report.now);
   return report;
 }
@@ -316,6 +315,10 @@ int RunStatus(const StatusOptions& options, Streams& io) {
     }
     PrintError(io.err, "--faults is about the nodes of the cluster, and is printed once",
                "leave out names, -l and -w");
+    return kExitUnusable;
+  }
+  if (options.fault_source) {
+    PrintError(io.err, "--fault-source says whose reports of faults are read", "add --faults");
     return kExitUnusable;
   }
   if (options.all_namespaces && !options.names.empty()) {
@@ -350,6 +353,13 @@ void AddStatus(CLI::App& parent, Streams& io, int& exit_code) {
   AddSwitch(*command, "--faults", options->faults,
             "Show faulty nodes and chips as MindCluster reports them, and the pods on them",
             "STATUS_FAULTS");
+  auto source = std::make_shared<std::string>();
+  SetChoices(*command
+                  ->add_option("--fault-source", *source,
+                               "With --faults: whose reports to read, as rescheduling.faultSource "
+                               "of mindgate.yaml (default: as the watcher does, or auto)")
+                  ->envname("MINDGATE_STATUS_FAULT_SOURCE"),
+             {"auto", "clusterd", "nodes"});
   AddSwitch(*command, "-w,--watch", options->watch, "Watch for changes and print again",
             "STATUS_WATCH");
   AddOutputOption(*command, options->output, {"table", "wide", "name", "yaml", "json", "jsonpath"},
@@ -371,7 +381,12 @@ Examples:
   mindgate status --faults
   mindgate status -A -o json | jq '.services[] | select(.aim != null)'
   mindgate status chat -o jsonpath='{.services[*].groups[?(@.waiting>0)].group}{"\n"}')");
-  command->callback([options, &io, &exit_code] { exit_code = RunStatus(*options, io); });
+  command->callback([options, source, &io, &exit_code] {
+    if (*source == "auto") options->fault_source = schemas::FaultSource::kAuto;
+    if (*source == "clusterd") options->fault_source = schemas::FaultSource::kClusterD;
+    if (*source == "nodes") options->fault_source = schemas::FaultSource::kNodes;
+    exit_code = RunStatus(*options, io);
+  });
 }
 
 }  // namespace mindgate::cli

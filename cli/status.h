@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -20,9 +21,14 @@ struct StatusOptions {
   bool all_namespaces = false;
   bool watch = false;
   bool faults = false;  // faulty nodes and chips of the cluster instead
+  // Whose reports of faults are read; nothing: the watcher's.
+  std::optional<schemas::FaultSource> fault_source = {};
   OutputFormat output = "table";
   ColorMode color = ColorMode::kAuto;
 };
+
+// The watcher's state. If there are several installations, that of the first.
+doctor::WatcherState WatcherOf(kube::Client& client, Time now);
 
 // Services in a namespace under scaling rules: that with a jobID, and those of the pods that match
 // a selector; either may be empty. The error says why they cannot be read.

@@ -33,13 +33,16 @@ constexpr int kLooksPerDecision = 5;
 struct Decisions {
   std::optional<StatusReport> scaling{};  // nothing: it cannot be read
   std::optional<Survey> faults{};
-  std::vector<std::string> unknown{};  // what cannot be read and why
+  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;  // of the watcher
+  std::vector<std::string> unknown{};                               // what cannot be read and why
 };
 
 // The faults that concern the pods of the application, and what MindCluster does about them.
 std::optional<Survey> FaultsOf(kube::Client& client, const Health& health, Time now,
-                               const std::stop_token& stop, std::string& why_not) {
-  const auto text = watcher::TakeSnapshot(client, now, {.scaling_rules = false}, stop);
+                               schemas::FaultSource source, const std::stop_token& stop,
+                               std::string& why_not) {
+  const auto text =
+      watcher::TakeSnapshot(client, now, {.scaling_rules = false, .fault_source = source}, stop);
   if (!text) {
     why_not = text.error().message;
     return std::nullopt;
@@ -75,7 +78,9 @@ Decisions DecisionsOf(Connection& connection, const Health& health, Time now,
     decisions.unknown.push_back("scaling is not known: " + scaling.error());
   }
   std::string why_not;
-  decisions.faults = FaultsOf(connection.client(), health, now, stop, why_not);
+  if (decisions.scaling) decisions.fault_source = decisions.scaling->watcher.fault_source;
+  decisions.faults =
+      FaultsOf(connection.client(), health, now, decisions.fault_source, stop, why_not);
   if (!decisions.faults) decisions.unknown.push_back("faults of nodes are not known: " + why_not);
   return decisions;
 }
@@ -143,7 +148,7 @@ void PrintDecisions(const Decisions& decisions, bool wide, Time now, const Paint
   const auto& faults = decisions.faults;
   if (faults && !(faults->nodes.empty() && faults->not_ready.empty() && faults->jobs.empty())) {
     out << "\nFaults. ";
-    PrintFaultTable(*faults, now, paint, out);
+    PrintFaultTable(*faults, decisions.fault_source, now, paint, out);
   }
 }
 

@@ -19,6 +19,7 @@ namespace mindgate::cli {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
+using schemas::FaultSource;
 using watcher::faults::ChipFault;
 using watcher::faults::HardwareFaults;
 using watcher::faults::NodeFaults;
@@ -117,13 +118,23 @@ std::string PodText(const SurveyedPod& pod) {
   return pod.ns + "/" + pod.task.pod + (pod.pod_group.empty() ? " (no PodGroup)" : "");
 }
 
-std::string SourceText(const Survey& survey) {
+std::string SourceText(const Survey& survey, FaultSource source) {
   const std::string reports =
       std::to_string(survey.reports) + (survey.reports == 1 ? " ConfigMap" : " ConfigMaps");
   if (survey.by_clusterd) return "ClusterD, in " + reports;
   if (survey.reports > 0) {
-    return "the nodes themselves, in " + reports +
-           ": ClusterD reports nothing, so public faults are not known";
+    return "the nodes themselves, in " + reports + ": " +
+           (survey.clusterd_is_gone         ? "ClusterD is gone and left its own"
+            : source == FaultSource::kNodes ? "faultSource is nodes"
+                                            : "ClusterD reports nothing");
+  }
+  switch (source) {
+    case FaultSource::kClusterD:
+      return "nobody: there is no ConfigMap of ClusterD";
+    case FaultSource::kNodes:
+      return "nobody: there is no ConfigMap of Ascend Device Plugin or NodeD";
+    case FaultSource::kAuto:
+      break;
   }
   return "nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or NodeD";
 }
@@ -256,8 +267,9 @@ Survey Concerning(Survey survey, const std::string& ns, const std::set<std::stri
   return survey;
 }
 
-void PrintFaultTable(const Survey& survey, Time now, const Paint& paint, std::ostream& out) {
-  out << "Reported by " << SourceText(survey) << ".\n";
+void PrintFaultTable(const Survey& survey, FaultSource source, Time now, const Paint& paint,
+                     std::ostream& out) {
+  out << "Reported by " << SourceText(survey, source) << ".\n";
   Table table({"NODE", "PART", "STATE", "CODES", "SINCE", "FAULTY PODS"});
   for (const std::string& node : NodesOf(survey)) {
     bool first = true;
@@ -312,8 +324,11 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  const auto snapshot =
-      ReadCluster(connection->client(), clock.WallNow(), {.scaling_rules = false}, io);
+  const FaultSource source = options.fault_source
+                                 ? *options.fault_source
+                                 : WatcherOf(connection->client(), clock.WallNow()).fault_source;
+  const auto snapshot = ReadCluster(connection->client(), clock.WallNow(),
+                                    {.scaling_rules = false, .fault_source = source}, io);
   if (!snapshot) return kExitUnusable;
   const Survey survey =
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));
@@ -338,7 +353,7 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                           },
                       .text =
                           [&](std::ostream& out, bool) {
-                            PrintFaultTable(survey, clock.WallNow(), paint, out);
+                            PrintFaultTable(survey, source, clock.WallNow(), paint, out);
                             PrintFaultDecisions(decisions, clock.WallNow(), paint, out);
                           }},
                      io);

@@ -20,8 +20,9 @@ int RunFaultStatus(const StatusOptions& options, Streams& io);
 watcher::rescheduling::Survey Concerning(watcher::rescheduling::Survey survey,
                                          const std::string& ns, const std::set<std::string>& pods,
                                          const std::set<std::string>& nodes);
-void PrintFaultTable(const watcher::rescheduling::Survey& survey, Time now, const Paint& paint,
-                     std::ostream& out);
+// `source` is what was asked for.
+void PrintFaultTable(const watcher::rescheduling::Survey& survey, schemas::FaultSource source,
+                     Time now, const Paint& paint, std::ostream& out);
 nlohmann::ordered_json FaultJson(const watcher::rescheduling::Survey& survey);
 
 }  // namespace mindgate::cli

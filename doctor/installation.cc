@@ -64,6 +64,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
     }
     const EnforcementMode mode = config->elastic_scaling.mode;
     state.settings = config->elastic_scaling;
+    state.fault_source = config->rescheduling.fault_source;
     if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
   }
 }

@@ -26,6 +26,25 @@ struct StatusFaults : ::testing::Test {
                {{"metadata", {{"namespace", ns}, {"name", name}, {"labels", {{label, "true"}}}}},
                 {"data", data}});
   }
+  // An installation whose watcher has this mindgate.yaml.
+  void PutWatcher(const std::string& config) {
+    server.Put(resources::kValidatingWebhooks,
+               {{"metadata",
+                 {{"name", "mindgate"},
+                  {"labels", {{"app.kubernetes.io/name", "mindgate"}}},
+                  {"annotations", {{"meta.helm.sh/release-namespace", "mindgate-system"}}}}}});
+    server.Put(
+        resources::kPods,
+        {{"metadata",
+          {{"namespace", "mindgate-system"},
+           {"name", "watcher"},
+           {"labels",
+            {{"app.kubernetes.io/name", "mindgate"}, {"app.kubernetes.io/component", "watcher"}}}}},
+         {"spec", {{"volumes", {{{"name", "config"}, {"configMap", {{"name", "mindgate"}}}}}}}}});
+    server.Put(resources::kConfigMaps,
+               {{"metadata", {{"namespace", "mindgate-system"}, {"name", "mindgate"}}},
+                {"data", {{"mindgate.yaml", config}}}});
+  }
   void PutNode(const std::string& name, const char* ready) {
     server.Put(resources::kNodes,
                {{"metadata", {{"name", name}}},
@@ -189,8 +208,7 @@ TEST_F(StatusFaults, AsksTheNodesWhereClusterDIsAbsent) {
   const auto told = Run();
   EXPECT_EQ(told.code, 0) << told.err;
   EXPECT_EQ(told.out,
-            "Reported by the nodes themselves, in 2 ConfigMaps: ClusterD reports nothing, so "
-            "public faults are not known.\n"
+            "Reported by the nodes themselves, in 2 ConfigMaps: ClusterD reports nothing.\n"
             "NODE   PART          STATE                 CODES    SINCE       FAULTY PODS\n"
             "n6     Ascend910-0   ManuallySeparateNPU   <none>   <unknown>   <none>\n");
   EXPECT_TRUE(
@@ -204,7 +222,42 @@ TEST_F(StatusFaults, AHealthyClusterAndOneWithoutMindCluster) {
             "NodeD.\nNo faulty nodes and chips.\n");
   PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
             {{"cluster-info-device-0", ""}});
-  EXPECT_EQ(Run().out, "Reported by ClusterD, in 1 ConfigMap.\nNo faulty nodes and chips.\n");
+  EXPECT_EQ(Run().out,
+            "Reported by nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or "
+            "NodeD.\nNo faulty nodes and chips.\n")
+      << "an empty part says nothing";
+  EXPECT_EQ(Run({"--fault-source", "clusterd"}).out,
+            "Reported by nobody: there is no ConfigMap of ClusterD.\nNo faulty nodes and "
+            "chips.\n");
+}
+
+TEST_F(StatusFaults, ReadsTheReportsThatTheWatcherReads) {
+  PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+            {{"cluster-info-device-0", kDevices}});
+  PutReport("kube-system", "mindx-dl-deviceinfo-n6", "mx-consumer-cim",
+            {{"ManuallySeparateNPU", "Ascend910-0"}});
+  const std::string by_clusterd = Run().out;
+  const std::string by_nodes =
+      "Reported by the nodes themselves, in 1 ConfigMap: faultSource is nodes.\n"
+      "NODE   PART          STATE                 CODES    SINCE       FAULTY PODS\n"
+      "n6     Ascend910-0   ManuallySeparateNPU   <none>   <unknown>   <none>\n";
+  EXPECT_TRUE(by_clusterd.starts_with("Reported by ClusterD, in 1 ConfigMap.\n")) << by_clusterd;
+  EXPECT_EQ(Run({"--fault-source", "nodes"}).out, by_nodes);
+  // As the running watcher's mindgate.yaml says.
+  PutWatcher("rescheduling: {faultSource: nodes}");
+  EXPECT_EQ(Run().out, by_nodes);
+  EXPECT_EQ(Run({"--fault-source", "clusterd"}).out, by_clusterd);
+  EXPECT_EQ(Run({"--fault-source", "auto"}).out, by_clusterd);
+  const auto misspelled = Run({"--fault-source", "node"});
+  EXPECT_EQ(misspelled.code, 2);
+  EXPECT_NE(
+      misspelled.err.find("write \"auto\", \"clusterd\" or \"nodes\"; did you mean \"nodes\"?"),
+      std::string::npos)
+      << misspelled.err;
+  const auto without = Cli({"status", "--fault-source", "nodes", "--server", server.url()});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_EQ(without.err,
+            "error: --fault-source says whose reports of faults are read\nhint: add --faults\n");
 }
 
 // Without Volcano nobody moves pods.

@@ -264,6 +264,53 @@ TEST_F(SnapshotTest, ReadsTheNodesReportsWhereClusterDIsAbsent) {
   EXPECT_EQ(faults.reports, 1u);
 }
 
+// As the watcher does, by the times in the reports and by faultSource.
+TEST_F(SnapshotTest, ReadsTheReportsThatCount) {
+  const auto put = [&](const std::string& ns, const std::string& name, const std::string& label,
+                       const Json& data) {
+    server.Put(resources::kConfigMaps,
+               {{"metadata", {{"namespace", ns}, {"name", name}, {"labels", {{label, "true"}}}}},
+                {"data", data}});
+  };
+  const auto devices = [](const std::string& unhealthy, Time at) {
+    return Json{{"DeviceList", {{"huawei.com/Ascend910-Unhealthy", unhealthy}}},
+                {"UpdateTime", at.time_since_epoch().count()}};
+  };
+  server.Put(resources::kNodes,
+             {{"metadata", {{"name", "n2"}, {"annotations", {{"product-serial-number", "210"}}}}}});
+  put("kube-system", "mindx-dl-deviceinfo-n1", "mx-consumer-cim",
+      {{"DeviceInfoCfg", Json({{"DeviceInfo", devices("Ascend910-1", kTaken)}}).dump()}});
+  put("cluster-system", "ccae", "mc-consumer-publicfault",
+      {{"PublicFault",
+        R"({"faults":[{"faultId":"fault-01","faultCode":"220001001","assertion":"occur",)"
+        R"("influence":[{"nodeSN":"210","deviceIds":[2]}]}]})"}});
+  put("team", "ccae", "mc-consumer-publicfault", {{"PublicFault", R"({"faults":[]})"}});
+  const auto clusterd = [&](Time at) {
+    put("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+        {{"cluster-info-device-0",
+          Json({{"mindx-dl-deviceinfo-n0", devices("Ascend910-0", at)}}).dump()}});
+  };
+  // "gone: n1 n2, of 2"
+  const auto read = [&](schemas::FaultSource source) {
+    const auto faults = rescheduling::FaultsIn(*ReadSnapshot(Take({.fault_source = source})));
+    std::string text = faults.by_clusterd        ? "ClusterD:"
+                       : faults.clusterd_is_gone ? "gone:"
+                                                 : "nodes:";
+    for (const auto& [node, of_node] : faults.nodes) text += " " + node;
+    EXPECT_EQ(faults.problems, std::vector<std::string>());
+    return text + ", of " + std::to_string(faults.reports);
+  };
+  using Source = schemas::FaultSource;
+  EXPECT_EQ(read(Source::kAuto), "nodes: n1 n2, of 2");
+  EXPECT_EQ(read(Source::kClusterD), "nodes:, of 0");
+  clusterd(kTaken - std::chrono::minutes(9));
+  EXPECT_EQ(read(Source::kAuto), "ClusterD: n0, of 1");
+  EXPECT_EQ(read(Source::kNodes), "nodes: n1 n2, of 2");
+  clusterd(kTaken - std::chrono::minutes(11));
+  EXPECT_EQ(read(Source::kAuto), "gone: n1 n2, of 2");
+  EXPECT_EQ(read(Source::kClusterD), "ClusterD: n0, of 1");
+}
+
 TEST_F(SnapshotTest, IsBounded) {
   SmallCluster cluster;
   for (int i = 0; i < 50; ++i) cluster.Node("n" + std::to_string(i));

@@ -10,7 +10,7 @@
 #include "json/text_at.h"
 #include "schemas/names.h"
 #include "watcher/faults/device_report.h"
-#include "watcher/faults/reports.h"
+#include "watcher/faults/told.h"
 #include "watcher/frame/nodes.h"
 #include "watcher/rescheduling/pod.h"
 #include "watcher/snapshot/fields.h"
@@ -125,26 +125,64 @@ std::vector<SurveyedJob> JobsOf(Groups groups, GroupMetadata metadata, const Sur
   return jobs;
 }
 
+// Where each serial number is, but for those that several nodes have.
+std::map<std::string, std::string> NodesBySerial(const ClusterSnapshot& snapshot) {
+  std::map<std::string, std::string> nodes;
+  for (const Value* node : snapshot.nodes) {
+    const std::string serial = SerialNumberOf(*node);
+    if (serial.empty()) continue;
+    const auto [place, is_new] = nodes.emplace(serial, json::TextAt(node, {"metadata", "name"}));
+    if (!is_new) place->second.clear();
+  }
+  return nodes;
+}
+
+// As the watcher does with faultSource: auto. What the snapshot was taken of decides the rest.
+void ReadReports(const ClusterSnapshot& snapshot, SurveyedFaults& found) {
+  const auto nodes = NodesBySerial(snapshot);
+  std::map<std::string, std::string> serials;
+  for (const auto& [serial, node] : nodes) serials.emplace(node, serial);
+  const auto in = [](const auto& map) {
+    return [&map](const std::string& key) {
+      const auto entry = map.find(key);
+      return entry == map.end() ? std::string() : entry->second;
+    };
+  };
+  faults::ToldByAll told({.node_of = in(nodes), .serial_of = in(serials)});
+  std::map<faults::Writer, size_t> count;
+  for (const Value* config_map : snapshot.fault_reports) {
+    const faults::Writer writer = faults::WriterOf(*config_map);
+    auto worth = faults::Worth(*config_map, writer);
+    if (!worth) continue;
+    ++count[writer];
+    const Value* metadata = json::Find(config_map, "metadata");
+    told.Put(writer, json::TextAt(metadata, {"namespace"}) + "/" + json::TextAt(metadata, {"name"}),
+             &*worth);
+    std::move(worth->problems.begin(), worth->problems.end(), std::back_inserter(found.problems));
+  }
+  const auto counting = told.CountingFrom(faults::Source::kAuto, snapshot.taken);
+  found.by_clusterd = counting.clusterd && count[faults::Writer::kClusterD] > 0;
+  found.clusterd_is_gone = !counting.clusterd && told.clusterd_speaks();
+  found.reports = counting.clusterd
+                      ? count[faults::Writer::kClusterD]
+                      : count[faults::Writer::kNodes] + count[faults::Writer::kPublic];
+  for (const std::string& node : told.nodes()) {
+    faults::NodeFaults merged = told.Merged(node, counting);
+    if (!merged.IsClean()) found.nodes.emplace(node, std::move(merged));
+  }
+}
+
 }  // namespace
 
 SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
   SurveyedFaults found;
-  for (const Value* config_map : snapshot.fault_reports) {
-    auto report = faults::ReadReport(*config_map);
-    if (!report) continue;
-    ++found.reports;
-    const std::string name = json::TextAt(config_map, {"metadata", "name"});
-    found.by_clusterd = found.by_clusterd || name.starts_with("cluster-info-");
-    faults::Merge(*report, found.nodes);
-    std::move(report->problems.begin(), report->problems.end(), std::back_inserter(found.problems));
-  }
-  std::erase_if(found.nodes, [](const auto& node) { return node.second.IsClean(); });
   std::set<std::string, std::less<>> nodes;
   for (const Value* node : snapshot.nodes) {
     std::string name = json::TextAt(node, {"metadata", "name"});
     if (!IsReady(*node)) found.not_ready.insert(name);
     nodes.insert(std::move(name));
   }
+  ReadReports(snapshot, found);
   // A pod is lost with its node also when the node's object is gone (trap 37).
   for (const Value* pod : snapshot.pods) {
     std::string node = json::TextAt(pod, {"spec", "nodeName"});

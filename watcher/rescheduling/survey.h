@@ -31,6 +31,7 @@ struct SurveyedJob {
 struct SurveyedFaults {
   // Who told: ClusterD for all nodes, or, where it is absent, each node for itself.
   bool by_clusterd = false;
+  bool clusterd_is_gone = false;                   // and left its ConfigMaps, which do not count
   size_t reports = 0;                              // ConfigMaps that were read
   faults::FaultsByNode nodes{};                    // those that are not clean
   std::set<std::string, std::less<>> not_ready{};  // or gone

@@ -131,6 +131,7 @@ Kept NodeEntries() {
                             {"metadata", "labels"},
                             {"metadata", "annotations", std::string(schemas::kBaseDeviceInfos)},
                             {"metadata", "annotations", std::string(schemas::kSuperPodId)},
+                            {"metadata", "annotations", std::string(schemas::kProductSerialNumber)},
                             {"metadata", "deletionTimestamp"},
                             {"spec", "unschedulable"},
                             {"spec", "taints", "*", "key"},

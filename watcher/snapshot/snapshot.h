@@ -13,6 +13,7 @@
 #include "json/issues.h"
 #include "json/value.h"
 #include "kube/client.h"
+#include "schemas/config.h"
 
 namespace mindgate::watcher {
 
@@ -27,7 +28,9 @@ struct ClusterSnapshot {
   Objects nodes{};
   Objects pods{};  // without those that have succeeded
   Objects pod_groups{};
-  Objects fault_reports{};  // ConfigMaps of ClusterD, or of the nodes where ClusterD is absent
+  // ConfigMaps of ClusterD, and of the nodes and with public faults where ClusterD is absent, or
+  // may be gone.
+  Objects fault_reports{};
   Objects scaling_rules{};  // ConfigMaps that a pod or a PodGroup names, and that are there
   // What the objects are views of.
   std::vector<std::shared_ptr<const json::Document>> documents{};
@@ -47,6 +50,9 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text);
 struct SnapshotOptions {
   // Without them one list less is read for each rule, and nothing can be said about services.
   bool scaling_rules = true;
+  // Whose reports are read. A snapshot says as much: those of the nodes count only if they are
+  // there.
+  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;
   size_t max_bytes = kMaxSnapshot;
 };
 

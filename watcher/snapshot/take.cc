@@ -5,7 +5,7 @@
 
 #include "json/text_at.h"
 #include "schemas/names.h"
-#include "watcher/faults/reports.h"
+#include "watcher/faults/told.h"
 #include "watcher/snapshot/fields.h"
 #include "watcher/snapshot/snapshot.h"
 
@@ -43,7 +43,7 @@ class Taking {
       : client_(client), options_(options), stop_(stop) {}
 
   kube::Answer<std::string> Run(Time now) {
-    auto read = ReadReports();
+    auto read = ReadReports(now);
     if (read) read = List(kube::resources::kNodes, NodeEntries(), nodes_);
     if (read) {
       read = List(kube::resources::kPods, PodEntries(), pods_, "",
@@ -93,18 +93,34 @@ class Taking {
     return {};
   }
 
-  // Those of ClusterD, else those of the nodes. Other ConfigMaps may have the same labels.
-  kube::Answer<void> ReadReports() {
-    const auto read_in = [this](std::string_view ns, std::string_view selector) {
-      return List(kube::resources::kConfigMaps, ReportEntries(), reports_, ns,
-                  {.label_selector = std::string(selector)}, [](const Value& config_map) {
-                    return faults::ReadReport(config_map).has_value();
-                  });
-    };
-    auto read = read_in(faults::kClusterNamespace, faults::kClusterSelector);
-    if (!read || reports_.count > 0) return read;
-    read = read_in(faults::kDeviceNamespace, faults::kNodeSelector);
-    if (read) read = read_in(faults::kNodeNamespace, faults::kNodeSelector);
+  kube::Answer<void> ReadReportsOf(faults::Writer writer, std::string_view ns,
+                                   std::string_view selector) {
+    return List(kube::resources::kConfigMaps, ReportEntries(), reports_, ns,
+                {.label_selector = std::string(selector)}, [&](const Value& config_map) {
+                  // Other ConfigMaps may have the same labels.
+                  if (faults::WriterOf(config_map) != writer) return false;
+                  const auto worth = faults::Worth(config_map, writer);
+                  if (!worth) return false;
+                  if (writer != faults::Writer::kClusterD) return true;
+                  const std::string name = json::TextAt(config_map, {"metadata", "name"});
+                  clusterd_.Put(writer, std::string(ns) + "/" + name, &*worth);
+                  return true;
+                });
+  }
+
+  // Those that the watcher would read.
+  kube::Answer<void> ReadReports(Time now) {
+    using faults::Writer;
+    kube::Answer<void> read;
+    if (options_.fault_source != faults::Source::kNodes) {
+      read = ReadReportsOf(Writer::kClusterD, faults::kClusterNamespace, faults::kClusterSelector);
+    }
+    if (!read || !clusterd_.WantsNodes(options_.fault_source, now)) return read;
+    read = ReadReportsOf(Writer::kNodes, faults::kDeviceNamespace, faults::kNodeSelector);
+    if (read) read = ReadReportsOf(Writer::kNodes, faults::kNodeNamespace, faults::kNodeSelector);
+    for (const std::string_view ns : faults::kPublicNamespaces) {
+      if (read) read = ReadReportsOf(Writer::kPublic, ns, faults::kPublicSelector);
+    }
     return read;
   }
 
@@ -140,6 +156,7 @@ class Taking {
   Lines pod_groups_;
   Lines reports_;
   Lines rules_;
+  faults::ToldByAll clusterd_;  // what ClusterD says
   std::set<RuleName> named_;
 };
 
