@@ -154,13 +154,15 @@ TEST(ReschedulingScenarios, OptionsOfJobsNeedJobs) {
   const std::string text =
       "nodes: [{name: n0, npus: 8}]\n"
       "options: {watchDelays: {nodes: 1m}}\n"
-      "rules: []\n"
-      "services: []\n"
+      "rules: [{name: r, text: {elastic_scaling_list: [{group_list: [{group_name: g, group_num: "
+      "'1', "
+      "server_num_per_group: '1'}]}]}}]\n"
+      "services: [{jobID: j, rule: r, instances: [{name: p, group: g}]}]\n"
       "timeline: [{at: 1m, setOptions: {clusterD: false}}]\n";
   EXPECT_EQ(json::Render(ReadScenarios(text).issues, "s.yaml", ""),
             "s.yaml:2:11: this is for jobs, but the scenario has none\n"
             "hint: write watchDelay:, which is for all watches of the watcher\n"
-            "s.yaml:5:34: this is for jobs, but the scenario has none\n"
+            "s.yaml:5:44: this is for jobs, but the scenario has none\n"
             "hint: leave it out\n");
   const std::string misspelled =
       std::string(kJob) + "  - {at: 1m, setOptions: {watchDelays: {node: 1m, pods: soon}}}\n";

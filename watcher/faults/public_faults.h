@@ -34,8 +34,7 @@ inline constexpr std::array<std::string_view, 3> kPublicNamespaces = {"mindx-dl"
                                                                       "kube-system"};
 
 // Senders may name a node by the serial number of its server instead (SerialNumberOf in
-// watcher/frame/nodes.h).
-// No node has such a name.
+// watcher/frame/nodes.h). It stands for the name, and no node has such a name.
 std::string KeyOfSerial(std::string_view serial);
 // Nothing for the name of a node.
 std::optional<std::string> SerialOfKey(std::string_view node);

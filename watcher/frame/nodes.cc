@@ -108,11 +108,11 @@ void NodeInformer::Note(const std::string& node, const State* before, const Stat
     options_.readiness_changed(node);
 }
 
-std::vector<std::string> NodeInformer::Having(const std::string& serial) const {
-  std::vector<std::string> nodes;
+std::set<std::string> NodeInformer::Having(const std::string& serial) const {
+  std::set<std::string> nodes;
   for (auto at = serials_.lower_bound({serial, ""});
        at != serials_.end() && at->first == serial && nodes.size() < 2; ++at) {
-    nodes.push_back(at->second);
+    nodes.insert(at->second);
   }
   return nodes;
 }
@@ -123,16 +123,12 @@ std::set<std::string> NodeInformer::NoteSerial(const std::string& node, const st
   std::set<std::string> changed;
   if (before == after) return changed;
   changed.insert(node);
-  const auto note_two = [&](const std::string& serial) {
-    const auto nodes = Having(serial);
-    changed.insert(nodes.begin(), nodes.end());
-  };
   if (!before.empty()) {
     serials_.erase({before, node});
-    note_two(before);
+    changed.merge(Having(before));
   }
   if (!after.empty()) {
-    note_two(after);
+    changed.merge(Having(after));
     serials_.insert({after, node});
   }
   return changed;
@@ -141,7 +137,7 @@ std::set<std::string> NodeInformer::NoteSerial(const std::string& node, const st
 std::string NodeInformer::NodeOf(const std::string& serial) const {
   const MutexLock lock(mutex_);
   const auto nodes = Having(serial);
-  return nodes.size() == 1 ? nodes.front() : "";
+  return nodes.size() == 1 ? *nodes.begin() : "";
 }
 
 std::string NodeInformer::SerialOf(const std::string& node) const {

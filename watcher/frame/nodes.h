@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -84,7 +83,7 @@ class NodeInformer {
   std::set<std::string> NoteSerial(const std::string& node, const std::string& before,
                                    const std::string& after) REQUIRES(mutex_);
   // Those that have it, two at most.
-  std::vector<std::string> Having(const std::string& serial) const REQUIRES(mutex_);
+  std::set<std::string> Having(const std::string& serial) const REQUIRES(mutex_);
 
   const Options options_;
   mutable Mutex mutex_;
