@@ -251,6 +251,11 @@ TEST(FaultFeed, PublicFaultsLastUntilAMessageEndsThem) {
   ASSERT_TRUE(following.Becomes("n1: Ascend910-2")) << following.Faulty();
   PutPublic(reporting, PublicFaultAt("fault-02", "n2"));
   ASSERT_TRUE(following.Becomes("n1: Ascend910-2; n2: Ascend910-2")) << following.Faulty();
+  const Json now = reporting.server.Find(resources::kConfigMaps, "cluster-system", "ccae");
+  const std::vector<ReportVersion> rests_on = {
+      {"cluster-system", "ccae", now["metadata"]["resourceVersion"].get<std::string>()}};
+  EXPECT_EQ(following.feed.ReportsOf("n1"), rests_on) << "on the message that is there now";
+  EXPECT_EQ(following.feed.ReportsOf("n2"), rests_on);
   PutPublic(reporting, PublicFaultAt("fault-01", "n1", "recover"));
   ASSERT_TRUE(following.Becomes("n2: Ascend910-2")) << following.Faulty();
   reporting.server.Remove(resources::kConfigMaps, "cluster-system", "ccae");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schemas/faulty_taint.h"
+#include "schemas/names.h"
 
 namespace mindgate::watcher {
 namespace {
