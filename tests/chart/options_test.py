@@ -223,6 +223,7 @@ class OptionsTest(unittest.TestCase):
                     for each in (
                         "registrations",
                         "pods",
+                        "configmaps",
                         "evictions",
                         "podgroups",
                         "nodes",
