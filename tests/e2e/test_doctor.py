@@ -93,6 +93,7 @@ def test_a_good_installation(cluster: Cluster, mindgate: Release) -> None:
         "watcher",
         "watcher-bounds",
         "gates",
+        "taints",
         "scaled-jobs",
         "dry-run",
     }
