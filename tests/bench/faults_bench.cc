@@ -63,6 +63,7 @@ class FaultyCluster {
                    .count()),
         reports_((nodes + kNodesOfReport - 1) / kNodesOfReport),
         faulty_(static_cast<size_t>(nodes)),
+        versions_(static_cast<size_t>(reports_)),
         rule_(Escaped(testing::RuleText(kShapes))),
         server_({}, [this](const HttpRequest& request) { return Answer(request); }) {}
 
@@ -75,7 +76,7 @@ class FaultyCluster {
   void Break(int node) { faulty_[static_cast<size_t>(node)] = true; }
   // As ClusterD does: the whole ConfigMap again.
   void Publish(int report) {
-    ++version_;
+    versions_[static_cast<size_t>(report)] = ++version_;
     const std::string event = R"({"type":"MODIFIED","object":)" + Report(report) + "}\n";
     const std::lock_guard lock(mutex_);
     for (HttpStream* watch : watches_) watch->Write(event);
@@ -212,6 +213,10 @@ class FaultyCluster {
     if (!pods && !groups && !rules && !nodes && !reports) {
       const std::string selector = Parameter(request, "fieldSelector");
       if (selector.starts_with("metadata.name=rule-")) return List(Rule(NumberIn(selector)), "");
+      if (selector.starts_with("metadata.name=cluster-info-device-")) {
+        const int version = versions_[static_cast<size_t>(NumberIn(selector))];
+        return List(R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})", "");
+      }
       if (request.path.ends_with("s")) return List("", "");
       return {.status = 404,
               .body = R"({"kind":"Status","status":"Failure","reason":"NotFound","code":404})"};
@@ -261,6 +266,7 @@ class FaultyCluster {
   const int64_t begun_;  // seconds since 1970
   const int reports_;
   std::vector<std::atomic<bool>> faulty_;
+  std::vector<std::atomic<int>> versions_;  // of the reports that were written anew
   const std::string rule_;
   std::atomic<int> version_ = 1;
   mutable std::mutex mutex_;
