@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,7 @@ struct ReleaseWords {
   std::string_view object;       // "pod"
   std::string_view what;         // "gate", of mindgate
   std::string_view consequence;  // "a pod starts as soon as its gate is open"
+  std::string_view untouched;    // "no gate was opened"
 
   std::string objects() const { return std::string(object) + "s"; }
 };
@@ -47,9 +50,11 @@ struct Released {
 // "pod/a in namespace b", "node/n".
 std::string TitleOf(const ReleaseWords& words, const std::string& ns, const std::string& name);
 
-// Prints the outcomes, or that nothing was found where no names were given. Returns what
-// PrintOutput does.
-int PrintReleased(const std::vector<Released>& objects, const ReleaseOptions& options,
-                  const ReleaseWords& words, Streams& io);
+// Asks for confirmation where the options want it, releases `count` objects one by one, and prints
+// the outcomes, or that nothing was found where no names were given. `missing`: named objects that
+// are none of them, reported already. Returns the exit code: kExitDenied if some stay.
+int ReleaseEach(size_t count, size_t missing, const std::function<bool()>& is_confirmed,
+                const std::function<Released(size_t)>& release, const ReleaseOptions& options,
+                const ReleaseWords& words, Streams& io);
 
 }  // namespace mindgate::cli

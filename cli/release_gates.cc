@@ -21,8 +21,10 @@ namespace {
 
 using watcher::scaling::Gate;
 
-constexpr ReleaseWords kWords = {
-    .object = "pod", .what = "gate", .consequence = "a pod starts as soon as its gate is open"};
+constexpr ReleaseWords kWords = {.object = "pod",
+                                 .what = "gate",
+                                 .consequence = "a pod starts as soon as its gate is open",
+                                 .untouched = "no gate was opened"};
 
 // A gated pod is Pending. Its labels may have changed since it got the gate.
 kube::Answer<std::vector<Gate>> ListGates(kube::Client& client, const std::string& ns,
@@ -118,23 +120,11 @@ int RunReleaseGates(const ReleaseGatesOptions& options, Streams& io) {
     PrintError(io.err, gates.error().message);
     return kExitUnusable;
   }
-  size_t stayed = 0;
-  if (!options.names.empty()) stayed = KeepNamed(options.names, connection->ns(), *gates, io);
-  const bool asks = options.dry_run == DryRun::kNone && !options.yes && !gates->empty();
-  if (asks && !IsConfirmed(*gates, io)) {
-    io.err << "canceled: no gate was opened\n";
-    return kExitDenied;
-  }
-  std::vector<Released> pods;
-  for (const Gate& gate : *gates) {
-    pods.push_back(Release(client, gate, options.dry_run));
-    if (pods.back().error.empty()) continue;
-    PrintError(io.err, pods.back().error);
-    ++stayed;
-  }
-  const int code = PrintReleased(pods, options, kWords, io);
-  if (code != kExitDone) return code;
-  return stayed == 0 ? kExitDone : kExitDenied;
+  size_t missing = 0;
+  if (!options.names.empty()) missing = KeepNamed(options.names, connection->ns(), *gates, io);
+  return ReleaseEach(
+      gates->size(), missing, [&] { return IsConfirmed(*gates, io); },
+      [&](size_t i) { return Release(client, (*gates)[i], options.dry_run); }, options, kWords, io);
 }
 
 void AddReleaseGates(CLI::App& parent, Streams& io, int& exit_code) {

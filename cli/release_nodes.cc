@@ -29,7 +29,8 @@ constexpr int kMaxTries = 5;
 constexpr ReleaseWords kNodeWords = {
     .object = "node",
     .what = "taint",
-    .consequence = "pods may be placed on a node as soon as its taint is gone"};
+    .consequence = "pods may be placed on a node as soon as its taint is gone",
+    .untouched = "no taint was removed"};
 
 struct TaintedNode {
   std::string name{};
@@ -138,28 +139,17 @@ int RunReleaseNodes(const ReleaseOptions& options, Streams& io) {
   const auto connection = Connect(options.cluster, clock, {}, io);
   if (connection == nullptr) return kExitUnusable;
   kube::Client& client = connection->client();
-  size_t stayed = 0;
+  size_t missing = 0;
   const auto tainted = options.names.empty() ? ListTainted(client, options.label_selector)
-                                             : ReadNamed(client, options.names, stayed, io);
+                                             : ReadNamed(client, options.names, missing, io);
   if (!tainted) {
     PrintError(io.err, tainted.error().message);
     return kExitUnusable;
   }
-  const bool asks = options.dry_run == DryRun::kNone && !options.yes && !tainted->empty();
-  if (asks && !IsConfirmed(*tainted, io)) {
-    io.err << "canceled: no taint was removed\n";
-    return kExitDenied;
-  }
-  std::vector<Released> nodes;
-  for (const TaintedNode& node : *tainted) {
-    nodes.push_back(Release(client, node, options.dry_run));
-    if (nodes.back().error.empty()) continue;
-    PrintError(io.err, nodes.back().error);
-    ++stayed;
-  }
-  const int code = PrintReleased(nodes, options, kNodeWords, io);
-  if (code != kExitDone) return code;
-  return stayed == 0 ? kExitDone : kExitDenied;
+  return ReleaseEach(
+      tainted->size(), missing, [&] { return IsConfirmed(*tainted, io); },
+      [&](size_t i) { return Release(client, (*tainted)[i], options.dry_run); }, options,
+      kNodeWords, io);
 }
 
 void AddReleaseNodes(CLI::App& parent, Streams& io, int& exit_code) {
