@@ -44,11 +44,11 @@ struct Direct {
                             .ns = "mindgate-system",
                             .lease = "mindgate-watcher",
                             .reports_of =
-                                [this](const std::string& node) {
+                                [this](const std::string& node, const faults::NodeFaults&) {
+                                  using Reports = std::vector<faults::ReportVersion>;
                                   const auto found = reports.find(node);
-                                  return found == reports.end()
-                                             ? std::vector<faults::ReportVersion>()
-                                             : found->second;
+                                  return found == reports.end() ? std::optional(Reports())
+                                                                : found->second;
                                 }});
   }
 
@@ -88,7 +88,8 @@ struct Direct {
   Cluster cluster;
   schemas::Rescheduling settings;
   faults::FaultsByNode reported;
-  std::map<std::string, std::vector<faults::ReportVersion>> reports;  // that it rests on, by node
+  // That it rests on, by node; nothing: something else is told by now.
+  std::map<std::string, std::optional<std::vector<faults::ReportVersion>>> reports;
   ToldDecisions told;
   DisruptionBudget budget;
   std::unique_ptr<kube::Transport> transport;

@@ -60,13 +60,17 @@ TEST(ReschedulingFreshLook, NothingGoesByAReportThatIsOutdated) {
               "cluster-info-device-0")["metadata"]["resourceVersion"]
         .get<std::string>();
   };
-  direct.reports["n3"] = {{"mindx-dl", "cluster-info-device-0", version()}};
+  using Reports = std::vector<faults::ReportVersion>;
+  direct.reports["n3"] = Reports{{"mindx-dl", "cluster-info-device-0", version()}};
   direct.cluster.ReportChips({{"n2", "Ascend910-1"}});
   const ReconcileResult late = direct.Look("train", {});
   EXPECT_EQ(direct.Deletes(), 0U);
   EXPECT_EQ(late.requeue_after, std::chrono::seconds(1));
   EXPECT_FALSE(late.failed);
-  direct.reports["n3"].front().version = version();
+  direct.reports["n3"] = std::nullopt;  // told since the decision
+  EXPECT_EQ(direct.Look("train", {}).requeue_after, std::chrono::seconds(1));
+  EXPECT_EQ(direct.Deletes(), 0U);
+  direct.reports["n3"] = Reports{{"mindx-dl", "cluster-info-device-0", version()}};
   direct.cluster.server.ForgetRequests();
   direct.Look("train", {});
   EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
@@ -78,7 +82,8 @@ TEST(ReschedulingFreshLook, AReportThatIsGoneOrUnreadableTakesNobody) {
   Direct direct;
   direct.cluster.PutJob("train", kPodLabels);
   direct.reported["n3"].devices.unhealthy = {"Ascend910-0"};
-  direct.reports["n3"] = {{"kube-system", "mindx-dl-deviceinfo-n3", "7"}};
+  direct.reports["n3"] =
+      std::vector<faults::ReportVersion>{{"kube-system", "mindx-dl-deviceinfo-n3", "7"}};
   EXPECT_FALSE(direct.Look("train", {}).failed);
   EXPECT_EQ(direct.Deletes(), 0U);
   direct.cluster.server.Forbid("list", "configmaps");

@@ -56,8 +56,11 @@ bool Feed::by_clusterd() const {
   return Counts().clusterd;
 }
 
-std::vector<ReportVersion> Feed::ReportsOf(const std::string& node) const {
+std::optional<std::vector<ReportVersion>> Feed::ReportsOf(const std::string& node,
+                                                          const NodeFaults& known) const {
   const MutexLock lock(mutex_);
+  const auto now = known_.faults()->find(node);
+  if (now == known_.faults()->end() || now->second != known) return std::nullopt;
   return known_.told().ReportsOf(node, known_.counting());
 }
 

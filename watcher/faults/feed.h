@@ -50,8 +50,10 @@ class Feed {
   void SerialsChanged(const std::set<std::string>& nodes);
 
   std::shared_ptr<const FaultsByNode> faults() const { return faults_.Get(); }
-  // What `faults` says of the node rests on these, as far as the watches have told.
-  std::vector<ReportVersion> ReportsOf(const std::string& node) const;
+  // The ConfigMaps on which it rests that this is known of the node; nothing when something else is
+  // known by now.
+  std::optional<std::vector<ReportVersion>> ReportsOf(const std::string& node,
+                                                      const NodeFaults& known) const;
   // Whether reports were read, and are as new as one can know.
   bool current() const;
   bool by_clusterd() const;

@@ -46,7 +46,10 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
           .ns = options_.ns,
           .lease = options_.lease,
           .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); },
-          .reports_of = [this](const std::string& node) { return feed_.ReportsOf(node); }};
+          .reports_of =
+              [this](const std::string& node, const faults::NodeFaults& known) {
+                return feed_.ReportsOf(node, known);
+              }};
 }
 
 ReconcileLoop<JobKey>::Options ReschedulingController::LoopOptions() {

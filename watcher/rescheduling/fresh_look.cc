@@ -96,11 +96,17 @@ void ReadNodesAgain(LeaderClient& client, const std::set<std::string, std::less<
 
 // Of the nodes of faulty pods. A report that is another one by now may say that the hardware is
 // healthy again; what it says comes by its watch, in a moment.
-void CompareReports(LeaderClient& client, const std::set<std::string, std::less<>>& nodes,
+void CompareReports(LeaderClient& client, const faults::FaultsByNode& nodes,
                     const ReportsOf& reports_of, FreshLook& look) {
   std::set<faults::ReportVersion> unique;
-  for (const std::string& node : nodes) {
-    for (faults::ReportVersion& report : reports_of(node)) unique.insert(std::move(report));
+  for (const auto& [node, known] : nodes) {
+    auto reports = reports_of(node, known);
+    if (!reports) {
+      look.late = true;
+      look.changed = "something else is reported of node " + node + " by now";
+      return;
+    }
+    for (faults::ReportVersion& report : *reports) unique.insert(std::move(report));
   }
   const std::vector<faults::ReportVersion> reports(unique.begin(), unique.end());
   std::vector<char> changed(reports.size());
@@ -164,11 +170,11 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
     return look;
   }
   if (reports_of) {
-    std::set<std::string, std::less<>> reported;
+    faults::FaultsByNode reported;
     for (const size_t i : tasks) {
-      const std::string& node = job.tasks[i].node;
-      if (decision.types[i] != FaultType::kHealthy && hardware.nodes.contains(node)) {
-        reported.insert(node);
+      const auto found = hardware.nodes.find(job.tasks[i].node);
+      if (decision.types[i] != FaultType::kHealthy && found != hardware.nodes.end()) {
+        reported.insert(*found);
       }
     }
     CompareReports(client, reported, reports_of, look);

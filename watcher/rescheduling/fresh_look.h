@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,9 +22,10 @@ struct FreshLook {
   bool failed = false;                             // something could not be read
 };
 
-// The reports of faults that what is known of a node rests on, as the watches told them. Null: it
-// rests on none.
-using ReportsOf = std::function<std::vector<faults::ReportVersion>(const std::string& node)>;
+// The reports on which it rests that this is known of a node, as the watches told them; nothing
+// when they have told something else since. Null: it rests on none.
+using ReportsOf = std::function<std::optional<std::vector<faults::ReportVersion>>(
+    const std::string& node, const faults::NodeFaults& known)>;
 
 // Reads again what a decision rests on: the PodGroup and its owners, the faulty pods, and the nodes
 // that Kubernetes lost, since pods and nodes come by different watches and either may be late. Of
