@@ -309,9 +309,8 @@ class Deciding {
       return !task.node.empty() && !task.going && !task.ended;
     });
     if (placed >= job_.min_available) {
-      decision_.stops_asking = restart.reason == FaultType::kSubHealthFault &&
-                               job_.policy.sub_healthy == SubHealthyStrategy::kGraceExit &&
-                               !job_.policy.process_recover;
+      decision_.stops_asking =
+          restart.reason == FaultType::kSubHealthFault && job_.policy.asks_to_exit();
       next_.restart.reset();
       decision_.why = "it has all the pods that it needs";
       return;

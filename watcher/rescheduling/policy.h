@@ -28,6 +28,11 @@ struct FaultPolicy {
   // Likewise of a block of the first level of schedule_policy multilevel, which takes the place of
   // a logical super pod.
   int64_t level_pods = 0;
+  // Whether the job itself is asked to end before its pods go, when they only run on hardware that
+  // works less well than it should.
+  bool asks_to_exit() const {
+    return sub_healthy == SubHealthyStrategy::kGraceExit && !process_recover;
+  }
   bool operator==(const FaultPolicy&) const = default;
 };
 

@@ -127,7 +127,7 @@ Response Respond(const std::vector<Task>& tasks, const std::vector<FaultType>& t
   if (IsOnlySubHealth(types)) {
     force = policy.sub_healthy != SubHealthyStrategy::kGraceExit;
     why = force ? "subHealthyStrategy takes them at once" : "subHealthyStrategy is graceExit";
-    response.asks_to_exit = !force && !policy.process_recover;
+    response.asks_to_exit = policy.asks_to_exit();
   }
   return answer(force ? Step::kDelete : Step::kEvict, ScopeOf(tasks, types, policy, escalation),
                 std::move(why));
