@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "schemas/makers.h"
 #include "schemas/names.h"
+#include "schemas/owners.h"
 #include "schemas/views/adapters.h"
 
 namespace mindgate::schemas {
@@ -34,16 +35,13 @@ void ReadMetadata(const Value& object, views::Builder& builder) {
   view.labels = builder.StringMap(metadata, "labels", "/metadata/labels");
   view.annotations = builder.StringMap(metadata, "annotations", "/metadata/annotations");
 
-  const Value* owners = builder.List(metadata, "/metadata", "ownerReferences");
-  if (owners == nullptr) return;
-  for (const Value& owner : *owners) {
-    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
-    view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
-                                json::FindString(owner, "kind").value_or(""),
-                                json::FindString(owner, "name").value_or("")};
-    view.controller_injected = Makes(view.controller->group, view.controller->kind, view.kind);
-    return;
-  }
+  if (builder.List(metadata, "/metadata", "ownerReferences") == nullptr) return;
+  const Value* owner = ControllerOf(metadata);
+  if (owner == nullptr) return;
+  view.controller = OwnerView{GroupOf(json::FindString(owner, "apiVersion").value_or("")),
+                              json::FindString(owner, "kind").value_or(""),
+                              json::FindString(owner, "name").value_or("")};
+  view.controller_injected = Makes(view.controller->group, view.controller->kind, view.kind);
 }
 
 // A place at or below something of the wrong type cannot be written: a patch there would not apply.

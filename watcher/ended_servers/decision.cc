@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "json/text_at.h"
+#include "schemas/kinds.h"
 #include "schemas/names.h"
+#include "schemas/owners.h"
 
 namespace mindgate::watcher::ended_servers {
 namespace {
@@ -35,21 +37,9 @@ constexpr OwnerKind kAscendJob = {"mindxdl.gitee.com", "AscendJob"};
 // mindie-ms-server, mindie-ms-controller, mindie-ms-coordinator.
 constexpr std::string_view kMindieApps = "mindie-ms-";
 
-const Value* ControllerOf(const Value* metadata) {
-  const Value* owners = json::Find(metadata, "ownerReferences");
-  if (!json::IsArray(owners)) return nullptr;
-  for (const Value& owner : *owners) {
-    if (json::AsBool(json::Find(owner, "controller")).value_or(false)) return &owner;
-  }
-  return nullptr;
-}
-
 bool IsServer(const Value& owner, const Value* labels) {
-  const std::string api_version = json::TextAt(owner, {"apiVersion"});
-  const std::string kind = json::TextAt(owner, {"kind"});
-  const size_t slash = api_version.find('/');
-  const OwnerKind found{
-      slash == std::string::npos ? "" : std::string_view(api_version).substr(0, slash), kind};
+  const OwnerKind found{schemas::GroupOf(json::FindString(owner, "apiVersion").value_or("")),
+                        json::FindString(owner, "kind").value_or("")};
   if (found == kAscendJob) {
     return json::FindString(labels, schemas::kApp).value_or("").starts_with(kMindieApps);
   }
@@ -71,7 +61,7 @@ std::optional<EndedServer> Read(const Value& pod) {
   const Value* metadata = json::Find(pod, "metadata");
   // A pod that is asked to end and does so in time succeeds as well.
   if (json::Find(metadata, "deletionTimestamp") != nullptr) return std::nullopt;
-  const Value* owner = ControllerOf(metadata);
+  const Value* owner = schemas::ControllerOf(metadata);
   if (owner == nullptr || !IsServer(*owner, json::Find(metadata, "labels"))) return std::nullopt;
   return EndedServer{.ns = json::TextAt(metadata, {"namespace"}),
                      .pod = json::TextAt(metadata, {"name"}),

@@ -9,6 +9,7 @@
 #include "schemas/accelerator.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
+#include "schemas/owners.h"
 #include "schemas/rollout.h"
 #include "schemas/scheduling_gates.h"
 
@@ -32,14 +33,9 @@ std::optional<int64_t> RevisionOf(const Value& object) {
 
 // The uid of the controller, when it is of that kind.
 std::optional<std::string> ControllerOf(const Value& object, std::string_view kind) {
-  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
-  if (!json::IsArray(owners)) return std::nullopt;
-  for (const Value& owner : *owners) {
-    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
-    if (json::FindString(owner, "kind") != kind) return std::nullopt;
-    return json::TextAt(owner, {"uid"});
-  }
-  return std::nullopt;
+  const Value* owner = schemas::ControllerOf(json::Find(object, "metadata"));
+  if (owner == nullptr || json::FindString(owner, "kind") != kind) return std::nullopt;
+  return json::TextAt(owner, {"uid"});
 }
 
 std::optional<std::string> AnnotationOf(const Value& object, std::string_view key) {

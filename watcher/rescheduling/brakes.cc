@@ -7,7 +7,9 @@
 
 #include "json/decode.h"
 #include "json/text_at.h"
+#include "schemas/kinds.h"
 #include "schemas/names.h"
+#include "schemas/owners.h"
 #include "watcher/rescheduling/pod.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -45,22 +47,17 @@ struct OwnerRef {
 };
 
 // The controller of the object, where it may be read.
-std::optional<OwnerRef> ControllerOf(const Value& object) {
-  const Value* owners = json::FindPath(object, {"metadata", "ownerReferences"});
-  if (!json::IsArray(owners)) return std::nullopt;
-  for (const Value& owner : *owners) {
-    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
-    const std::string api = json::TextAt(owner, {"apiVersion"});
-    const size_t slash = api.find('/');
-    const std::string group = slash == std::string::npos ? "" : api.substr(0, slash);
-    const std::string version = slash == std::string::npos ? api : api.substr(slash + 1);
-    const std::string kind = json::TextAt(owner, {"kind"});
-    for (const OwnerKind& known : kOwnerKinds) {
-      if (known.group != group || known.kind != kind) continue;
-      return OwnerRef{{group, version, known.plural, kind, true},
-                      json::TextAt(owner, {"name"}),
-                      json::TextAt(owner, {"uid"})};
-    }
+std::optional<OwnerRef> OwnerOf(const Value& object) {
+  const Value* owner = schemas::ControllerOf(json::Find(object, "metadata"));
+  if (owner == nullptr) return std::nullopt;
+  const std::string api = json::TextAt(owner, {"apiVersion"});
+  const std::string group(schemas::GroupOf(api));
+  const std::string kind = json::TextAt(owner, {"kind"});
+  for (const OwnerKind& known : kOwnerKinds) {
+    if (known.group != group || known.kind != kind) continue;
+    return OwnerRef{{group, api.substr(api.find('/') + 1), known.plural, kind, true},
+                    json::TextAt(owner, {"name"}),
+                    json::TextAt(owner, {"uid"})};
   }
   return std::nullopt;
 }
@@ -102,7 +99,7 @@ Brake ExcludedBy(LeaderClient& client, const std::string& ns) {
 }
 
 Brake DisabledByOwner(LeaderClient& client, const Value& object, const std::string& ns) {
-  auto owner = ControllerOf(object);
+  auto owner = OwnerOf(object);
   for (int i = 0; owner && i < kMostOwners; ++i) {
     const auto answer = client.Get(owner->resource, ns, owner->name);
     if (!answer) {
@@ -117,7 +114,7 @@ Brake DisabledByOwner(LeaderClient& client, const Value& object, const std::stri
       return {.why = "mindgate.io/rescheduling is disabled on " + owner->resource.kind + " " +
                      owner->name};
     }
-    owner = ControllerOf(document.root());
+    owner = OwnerOf(document.root());
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "json/text_at.h"
 #include "schemas/names.h"
+#include "schemas/owners.h"
 #include "watcher/faults/device_report.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -170,10 +171,7 @@ PodGroupState PodGroupOf(const Value& object) {
   state.started = phase == "Running" || phase == "Unknown";
   state.regarding = {"scheduling.volcano.sh/v1beta1", "PodGroup", state.job.ns, state.job.pod_group,
                      state.uid};
-  const Value* owners = json::Find(metadata, "ownerReferences");
-  if (!json::IsArray(owners)) return state;
-  for (const Value& owner : *owners) {
-    if (!json::AsBool(json::Find(owner, "controller")).value_or(false)) continue;
+  if (const Value* owner = schemas::ControllerOf(metadata)) {
     state.regarding = {json::TextAt(owner, {"apiVersion"}), json::TextAt(owner, {"kind"}),
                        state.job.ns, json::TextAt(owner, {"name"}), json::TextAt(owner, {"uid"})};
   }

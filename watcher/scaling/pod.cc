@@ -8,6 +8,7 @@
 #include "json/text_at.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
+#include "schemas/owners.h"
 #include "schemas/scheduling_gates.h"
 
 namespace mindgate::watcher::scaling {
@@ -19,15 +20,6 @@ using json::Value;
 constexpr std::array<std::string_view, 3> kGangs = {"AscendJob", "Job", "PodSet"};
 
 constexpr std::string_view kVolcanoGroup = "batch.volcano.sh";
-
-const Value* ControllerOf(const Value* metadata) {
-  const Value* owners = json::Find(metadata, "ownerReferences");
-  if (!json::IsArray(owners)) return nullptr;
-  const auto found = std::find_if(owners->begin(), owners->end(), [](const Value& owner) {
-    return json::AsBool(json::Find(owner, "controller")).value_or(false);
-  });
-  return found == owners->end() ? nullptr : &*found;
-}
 
 // Nothing: the instance has no owner of its own.
 std::optional<kube::ObjectReference> ReadInstance(const Value* labels, const Value* metadata,
@@ -61,7 +53,7 @@ void ReadRevision(const Value* labels, const Value* metadata, PodOrigin& origin)
     origin.revision = json::TextAt(labels, {schemas::kLwsRevision});
     return;
   }
-  const Value* owner = ControllerOf(metadata);
+  const Value* owner = schemas::ControllerOf(metadata);
   const std::string hash = json::TextAt(labels, {schemas::kTemplateHash});
   if (owner == nullptr || hash.empty() || json::TextAt(owner, {"kind"}) != "ReplicaSet") return;
   const std::string set = json::TextAt(owner, {"name"});
@@ -107,7 +99,7 @@ void ReadConditions(const Value* status, PodState& pod) {
 }  // namespace
 
 std::optional<GangOwner> GangOwnerOf(const Value* metadata, const std::string& ns) {
-  const Value* owner = ControllerOf(metadata);
+  const Value* owner = schemas::ControllerOf(metadata);
   if (owner == nullptr) return std::nullopt;
   const std::string kind = json::TextAt(owner, {"kind"});
   if (std::find(kGangs.begin(), kGangs.end(), kind) == kGangs.end()) return std::nullopt;

@@ -10,6 +10,7 @@
 #include "schemas/accelerator.h"
 #include "schemas/names.h"
 #include "schemas/npu.h"
+#include "schemas/owners.h"
 #include "schemas/scheduling_gates.h"
 #include "watcher/faults/device_report.h"
 #include "watcher/scaling/pod.h"
@@ -109,17 +110,9 @@ void ReadNeeds(const Value& object, Pod& pod) {
   }
 }
 
-const Value* ControllerOf(const Value* metadata) {
-  const Value* owners = json::Find(metadata, "ownerReferences");
-  for (size_t i = 0; json::IsArray(owners) && i < owners->size(); ++i) {
-    if (json::AsBool(json::Find((*owners)[i], "controller")).value_or(false)) return &(*owners)[i];
-  }
-  return nullptr;
-}
-
 void ReadOwner(const Value* metadata, Pod& pod) {
   const Value* labels = json::Find(metadata, "labels");
-  const Value* controller = ControllerOf(metadata);
+  const Value* controller = schemas::ControllerOf(metadata);
   pod.controller = json::TextAt(controller, {"kind"});
   const std::string set = json::TextAt(labels, {schemas::kLwsName});
   const std::string index = json::TextAt(labels, {schemas::kLwsGroup});
@@ -178,7 +171,7 @@ Pod PodOf(const Value& object) {
 
 Gang GangOf(const Value& object) {
   const Value* metadata = json::Find(object, "metadata");
-  const std::string owner = json::TextAt(ControllerOf(metadata), {"kind"});
+  const std::string owner = json::TextAt(schemas::ControllerOf(metadata), {"kind"});
   Gang gang;
   gang.min_member =
       std::max<int64_t>(0, json::AsInt(json::FindPath(object, {"spec", "minMember"})).value_or(1));
