@@ -52,6 +52,14 @@ Fault NotJson(const HttpCall& call, std::string_view text, const json::Issue& is
                      "): " + Quote(text.substr(0, 200))};
 }
 
+json::Projection WithKindAndIdentity(const json::Projection& fields) {
+  std::vector<json::Projection::Path> who = {{"kind"}};
+  for (const char* name : {"namespace", "name", "uid", "resourceVersion"}) {
+    who.push_back({"metadata", name});
+  }
+  return fields.Below({}, who);
+}
+
 Answer<Json> Decoded(const HttpCall& call, const HttpAnswer& answer) {
   auto object = json::Decode(answer.body, LimitsOf(answer.body));
   if (object) return *std::move(object);
@@ -79,6 +87,21 @@ Json DeleteBody(const DeleteOptions& options) {
   return body;
 }
 
+// Of one object. Empty without a name: a DELETE of a collection deletes all that is in it.
+std::string ObjectPath(const Resource& resource, std::string_view ns, std::string_view name,
+                       std::string_view subresource = {}) {
+  return name.empty() ? std::string() : PathOf(resource, ns, name, subresource);
+}
+
+std::optional<Fault> UnlessPath(const HttpCall& call) {
+  if (call.path.starts_with('/')) return std::nullopt;
+  return Fault{.reason = Reason::kInvalid,
+               .message = call.method +
+                          " was not sent: its version does not have the form v1, v1beta1 or "
+                          "v1alpha1, or its group, resource, namespace or name is empty, \".\" or "
+                          "\"..\""};
+}
+
 std::string ListPath(const Resource& resource, std::string_view ns, const ListOptions& options) {
   std::string path = PathOf(resource, ns);
   AddQuery(path, "labelSelector", options.label_selector);
@@ -104,6 +127,7 @@ void Client::Warn(const HttpAnswer& answer) const {
 }
 
 Answer<HttpAnswer> Client::Call(const HttpCall& call, int retries, const std::stop_token& stop) {
+  if (auto fault = UnlessPath(call)) return tl::unexpected(*std::move(fault));
   for (;; --retries) {
     auto answer = transport_.Send(call, stop);
     if (!answer) return answer;
@@ -136,7 +160,33 @@ Answer<Json> Client::CallForObject(HttpCall call, const std::stop_token& stop) {
 
 Answer<Json> Client::Get(const Resource& resource, std::string_view ns, std::string_view name,
                          const std::stop_token& stop) {
-  return GetPath(PathOf(resource, ns, name), stop);
+  return GetPath(ObjectPath(resource, ns, name), stop);
+}
+
+Answer<json::Document> Client::Get(const Resource& resource, std::string_view ns,
+                                   std::string_view name, const json::Projection& fields,
+                                   const std::stop_token& stop) {
+  HttpCall call{.path = ObjectPath(resource, ns, name), .timeout = options_.timeout};
+  call.answer_bytes = options_.object_bytes;
+  const auto answer = Call(call, options_.retries, stop);
+  if (!answer) return tl::unexpected(answer.error());
+  json::Decoder decoder(ObjectLimits(answer->body.size()));
+  const auto object = decoder.Decode(answer->body, WithKindAndIdentity(fields));
+  if (!object) return tl::unexpected(NotJson(call, answer->body, object.error()));
+  const auto kind = json::FindString(**object, "kind").value_or("");
+  const auto found = json::TextAt(**object, {"metadata", "name"});
+  if (kind != resource.kind || found != name) {
+    return Failed(Reason::kGarbage, Describe(call) + ": the answer is " +
+                                        (kind.empty() ? "an object without a kind" : Quote(kind)) +
+                                        " " + Quote(found) + ", not the " + resource.kind);
+  }
+  auto kept = json::Document::CopyOf(**object);
+  if (const size_t bytes = kept.arena().used(); bytes > options_.kept_bytes) {
+    return Failed(Reason::kTooLarge, Describe(call) + ": what is read of it takes " +
+                                         std::to_string(bytes) + " bytes, more than " +
+                                         std::to_string(options_.kept_bytes));
+  }
+  return kept;
 }
 
 Answer<Json> Client::GetPath(const std::string& path, const std::stop_token& stop) {
@@ -269,6 +319,7 @@ Answer<void> Client::Watch(const Resource& resource, std::string_view ns,
                            const std::function<void(const WatchEvent&)>& consume,
                            const std::stop_token& stop) {
   HttpCall call{.path = PathOf(resource, ns), .timeout = options_.timeout};
+  if (auto fault = UnlessPath(call)) return tl::unexpected(*std::move(fault));
   if (options.metadata_only) call.accept = kMetadata;
   AddQuery(call.path, "watch", "true");
   AddQuery(call.path, "allowWatchBookmarks", "true");
@@ -359,14 +410,14 @@ Answer<Json> Client::Create(const Resource& resource, std::string_view ns, const
 Answer<Json> Client::Update(const Resource& resource, std::string_view ns, std::string_view name,
                             const Json& object, const WriteOptions& options,
                             std::string_view subresource, const std::stop_token& stop) {
-  return SendObject("PUT", PathOf(resource, ns, name, subresource), kJsonType, object, options,
+  return SendObject("PUT", ObjectPath(resource, ns, name, subresource), kJsonType, object, options,
                     stop);
 }
 
 Answer<Json> Client::Apply(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& object, bool force, const WriteOptions& options,
                            std::string_view subresource, const std::stop_token& stop) {
-  std::string path = PathOf(resource, ns, name, subresource);
+  std::string path = ObjectPath(resource, ns, name, subresource);
   AddQuery(path, "force", force ? "true" : "false");
   return SendObject("PATCH", std::move(path), kApplyType, object, options, stop);
 }
@@ -374,7 +425,7 @@ Answer<Json> Client::Apply(const Resource& resource, std::string_view ns, std::s
 Answer<Json> Client::Patch(const Resource& resource, std::string_view ns, std::string_view name,
                            const Json& operations, const WriteOptions& options,
                            std::string_view subresource, const std::stop_token& stop) {
-  return SendObject("PATCH", PathOf(resource, ns, name, subresource), kPatchType, operations,
+  return SendObject("PATCH", ObjectPath(resource, ns, name, subresource), kPatchType, operations,
                     options, stop);
 }
 
@@ -382,13 +433,13 @@ Answer<Json> Client::MergePatch(const Resource& resource, std::string_view ns,
                                 std::string_view name, const Json& patch,
                                 const WriteOptions& options, std::string_view subresource,
                                 const std::stop_token& stop) {
-  return SendObject("PATCH", PathOf(resource, ns, name, subresource), kMergeType, patch, options,
-                    stop);
+  return SendObject("PATCH", ObjectPath(resource, ns, name, subresource), kMergeType, patch,
+                    options, stop);
 }
 
 Answer<void> Client::Delete(const Resource& resource, std::string_view ns, std::string_view name,
                             const DeleteOptions& options, const std::stop_token& stop) {
-  HttpCall call = Write("DELETE", PathOf(resource, ns, name), kJsonType, DeleteBody(options));
+  HttpCall call = Write("DELETE", ObjectPath(resource, ns, name), kJsonType, DeleteBody(options));
   call.timeout = options_.timeout;
   const auto answer = Call(call, options_.retries, stop);
   if (!answer) return tl::unexpected(answer.error());
@@ -401,7 +452,7 @@ Answer<void> Client::Evict(std::string_view ns, std::string_view pod, const Dele
                      {"kind", "Eviction"},
                      {"metadata", {{"name", pod}, {"namespace", ns}}},
                      {"deleteOptions", DeleteBody(options)}};
-  HttpCall call = Write("POST", PathOf(resources::kPods, ns, pod, "eviction"), kJsonType, body);
+  HttpCall call = Write("POST", ObjectPath(resources::kPods, ns, pod, "eviction"), kJsonType, body);
   // Also in the query, where admission looks for it.
   if (options.dry_run) AddQuery(call.path, "dryRun", "All");
   call.timeout = options_.timeout;
@@ -412,7 +463,7 @@ Answer<void> Client::Evict(std::string_view ns, std::string_view pod, const Dele
 
 Answer<int64_t> Client::GetScale(const Resource& resource, std::string_view ns,
                                  std::string_view name, const std::stop_token& stop) {
-  const auto scale = GetPath(PathOf(resource, ns, name, "scale"), stop);
+  const auto scale = GetPath(ObjectPath(resource, ns, name, "scale"), stop);
   if (!scale) return tl::unexpected(scale.error());
   // Go leaves a zero out.
   return json::AsInt(json::FindPath(*scale, {"spec", "replicas"})).value_or(0);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/decode.h"
 #include "json/json.h"
 #include "json/projection.h"
 #include "json/value.h"
@@ -93,6 +94,8 @@ struct ClientOptions {
   size_t page_bytes = 8 * 1024 * 1024;
   // A line of a watch, and a page of a single object: TransportLimits::answer_bytes says why.
   size_t object_bytes = 16 * 1024 * 1024;
+  // What `Get` keeps of one object with `fields`. A whole object of etcd has 1.5 MiB.
+  size_t kept_bytes = 2 * 1024 * 1024;
 };
 
 // Calls an API server, one at a time to a thread; safe from many. Every call ends with kStopped
@@ -100,7 +103,11 @@ struct ClientOptions {
 //
 // A list, however long, takes the text of one page and what one object decodes to, a watch the same
 // for one event: 24 MiB with objects of the size that etcd takes. What `List` and the calls about
-// one object return are trees, at 13 bytes and more for each of their text.
+// one object return are trees, at 13 bytes and more for each of their text; `Get` with fields
+// returns at most ClientOptions::kept_bytes.
+//
+// A resource, namespace or name that PathOf refuses is kInvalid, and so is an empty name in a call
+// about one object. Nothing is sent then.
 //
 // Retries 429 and Retry-After. Transport failures are not retried: the call may have been applied.
 class Client {
@@ -114,6 +121,12 @@ class Client {
 
   Answer<Json> Get(const Resource& resource, std::string_view ns, std::string_view name,
                    const std::stop_token& stop = {});
+  // Of the object only what `fields` name, and who
+  // it is: its kind and WithIdentity. This is the read for objects that tenants write. kTooLarge
+  // when that takes more than ClientOptions::kept_bytes, kGarbage when the answer is another object
+  // or a list.
+  Answer<json::Document> Get(const Resource& resource, std::string_view ns, std::string_view name,
+                             const json::Projection& fields, const std::stop_token& stop = {});
   Answer<Json> GetPath(const std::string& path, const std::stop_token& stop = {});  // "/version"
 
   // One page as it is asked for. With `fields`, an item holds only what they name.

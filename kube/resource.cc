@@ -2,15 +2,49 @@
 
 namespace mindgate::kube {
 
+namespace {
+
+void SkipDigits(std::string_view& text) {
+  while (!text.empty() && text.front() >= '0' && text.front() <= '9') text.remove_prefix(1);
+}
+
+// "v1", and "beta" or "alpha" of the same form.
+bool SkipNumbered(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  const size_t before = text.size();
+  SkipDigits(text);
+  return text.size() < before;
+}
+
+}  // namespace
+
+bool IsVersion(std::string_view version) {
+  if (!SkipNumbered(version, "v")) return false;
+  return version.empty() ||
+         ((SkipNumbered(version, "alpha") || SkipNumbered(version, "beta")) && version.empty());
+}
+
 std::string PathOf(const Resource& resource, std::string_view ns, std::string_view name,
                    std::string_view subresource) {
-  std::string path = resource.group.empty() ? "/api" : "/apis/" + resource.group;
-  path += "/" + resource.version;
-  if (resource.namespaced && !ns.empty()) path += "/namespaces/" + Encoded(ns);
-  path += "/" + resource.plural;
-  if (!name.empty()) path += "/" + Encoded(name);
-  if (!subresource.empty()) path += "/" + std::string(subresource);
-  return path;
+  if (!IsVersion(resource.version) || resource.plural.empty()) return "";
+  std::string path;
+  bool valid = true;
+  const auto add = [&](std::string_view segment) {
+    valid = valid && segment != "." && segment != "..";
+    path += "/" + Encoded(segment);
+  };
+  add(resource.group.empty() ? "api" : "apis");
+  if (!resource.group.empty()) add(resource.group);
+  add(resource.version);
+  if (resource.namespaced && !ns.empty()) {
+    add("namespaces");
+    add(ns);
+  }
+  add(resource.plural);
+  if (!name.empty()) add(name);
+  if (!subresource.empty()) add(subresource);
+  return valid ? path : "";
 }
 
 std::string Encoded(std::string_view text) {

@@ -17,12 +17,20 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
+// Whether an API server may have a version of that name: v1, v1beta2, v2alpha1. Others are not
+// prevented anywhere, so that tenants can write any text there (the apiVersion of an owner).
+bool IsVersion(std::string_view version);
+
 // "/apis/apps/v1/namespaces/default/deployments/web/scale". An empty namespace of a namespaced
 // resource means all of them (lists and watches only); an empty name, the collection.
+//
+// Whatever the texts hold, the path has these segments and no others: each is encoded. Empty where
+// that cannot be: the version is none (IsVersion), the plural is empty, or a segment is "." or
+// "..", which proxies take for folders.
 std::string PathOf(const Resource& resource, std::string_view ns, std::string_view name = {},
                    std::string_view subresource = {});
 
-// For a query: everything but unreserved characters (RFC 3986) as %XX.
+// For a query or a segment of a path: everything but unreserved characters (RFC 3986) as %XX.
 std::string Encoded(std::string_view text);
 
 namespace resources {
