@@ -31,15 +31,23 @@ void Leadership::Start(std::function<void()> on_change) {
     Changed(true);
     return;
   }
-  thread_ = StartThread("election", [this, on_change = std::move(on_change)] {
-    elector_->Run(stop_.get_token(), [&](bool leads) {
-      Changed(leads);
-      logger_.Info(leads ? "leading" : "standing by",
-                   {{"lease", std::string_view(options_.lease)},
-                    {"identity", std::string_view(options_.identity)}});
-      on_change();
-    });
+  {
+    const MutexLock lock(calling_);
+    on_change_ = std::move(on_change);
+  }
+  thread_ = StartThread("election", [this] {
+    elector_->Run(stop_.get_token(), [this](bool leads) { Report(leads); });
   });
+}
+
+void Leadership::Report(bool leads) {
+  Changed(leads);
+  const MutexLock lock(calling_);
+  if (on_change_ == nullptr) return;  // resigned
+  logger_.Info(leads ? "leading" : "standing by",
+               {{"lease", std::string_view(options_.lease)},
+                {"identity", std::string_view(options_.identity)}});
+  on_change_();
 }
 
 void Leadership::Changed(bool leads) {
@@ -58,6 +66,8 @@ void Leadership::Resign() {
     resigned_ = true;
   }
   Changed(false);
+  const MutexLock lock(calling_);
+  on_change_ = nullptr;
 }
 
 std::optional<Term> Leadership::term() const {

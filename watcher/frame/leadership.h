@@ -36,10 +36,11 @@ class Leadership {
   Leadership& operator=(const Leadership&) = delete;
 
   // `on_change` is called from another thread when a term begins or ends; never if
-  // Options::elect is false.
+  // Options::elect is false, and never again once Resign has returned. It must not call Resign.
   void Start(std::function<void()> on_change);
-  // Ends the term for good, before work is stopped: what is under way ends. The Lease is released
-  // by the destructor.
+  // Ends the term for good, before work is stopped: calls that are under way end. Waits for an
+  // `on_change` that is running, so that what it uses may be destroyed afterwards. The destructor
+  // releases the Lease.
   void Resign();
 
   bool leading() const { return term().has_value(); }
@@ -50,6 +51,7 @@ class Leadership {
  private:
   bool Holds() const { return elector_ == nullptr || elector_->leading(); }
   void Changed(bool leads);
+  void Report(bool leads);
 
   const Options options_;
   const Clock& clock_;
@@ -59,6 +61,8 @@ class Leadership {
   std::optional<Time> since_ GUARDED_BY(mutex_);  // nothing: this replica does not lead
   std::stop_source ended_ GUARDED_BY(mutex_);     // of the term
   bool resigned_ GUARDED_BY(mutex_) = false;
+  Mutex calling_;  // held while `on_change_` runs; never together with `mutex_`
+  std::function<void()> on_change_ GUARDED_BY(calling_);  // null: resigned, or not started
   std::stop_source stop_;
   std::jthread thread_;  // last: ends first
 };
