@@ -99,6 +99,8 @@ struct Rescheduling {
   std::chrono::seconds takeover_after{30};
   // From a restart that left a job incomplete to one of a wider scope.
   std::chrono::seconds escalate_after{6};
+  // How long no more nodes may become faulty before a restart begins.
+  std::chrono::seconds settle{2};
   int64_t restarts_per_minute = 30;  // of all jobs together
   int64_t max_faulty_nodes = 30;     // percent of all; with more nothing is restarted
   bool isolate_nodes = false;        // by a taint

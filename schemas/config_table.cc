@@ -319,6 +319,11 @@ Type<Rescheduling> ReschedulingTable() {
                "before more of it is restarted: after half of it the rack blocks of the faulty "
                "pods, after one such time their logical super pods, after two the whole job.",
                &Rescheduling::escalate_after, Duration(seconds(1), hours(1))},
+              {"settle",
+               "How long no more nodes may become faulty before anything is restarted or isolated, "
+               "so that all faults of one moment are counted first; while more follow, 10 s at "
+               "most, or settle if that is longer. 0s: nothing waits.",
+               &Rescheduling::settle, Duration(seconds(0), seconds(60))},
               {"restartsPerMinute",
                "How many restarts of jobs there may be within a minute in the whole cluster; a "
                "namespace gets a share of them. The others wait.",

@@ -16,6 +16,7 @@
 #include "watcher/ended_servers/controller.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/pods.h"
 #include "watcher/frame/watch_fault.h"
 #include "watcher/gang_repair/controller.h"
@@ -72,6 +73,7 @@ class Watcher::Impl {
         options_(std::move(options)),
         recorder_(client, sleeper, clock, EventOptions(), options_.seed),
         decisions_(clock, logger, recorder_),
+        gate_(writer, clock, budget_, {.ns = options_.own_namespace, .lease = options_.lease}),
         pods_(client, sleeper, clock, PodOptions()),
         latency_(prometheus::BuildHistogram()
                      .Name("mindgate_scaling_latency_seconds")
@@ -86,7 +88,7 @@ class Watcher::Impl {
     const auto term = [this] { return leadership_.term(); };
     // A new controller is one entry.
     controllers_.push_back(std::make_unique<scaling::ScalingController>(
-        client, writer, sleeper, clock, logger, pods_, decisions_, budget_,
+        client, writer, sleeper, clock, logger, pods_, decisions_, gate_,
         scaling::ScalingController::Options{
             .ns = options_.ns,
             .without_rules = options_.without_rules,
@@ -103,14 +105,13 @@ class Watcher::Impl {
                                          .term = term,
                                          .seed = options_.seed}));
     controllers_.push_back(std::make_unique<rescheduling::ReschedulingController>(
-        client, writer, sleeper, clock, logger, pods_, decisions_, budget_,
+        client, writer, sleeper, clock, logger, pods_, decisions_, gate_,
         rescheduling::ReschedulingController::Options{
             .settings = [this] { return ReschedulingOf(config_); },
             .grace_over_time = [this] { return GraceOverTime(config_); },
             .term = term,
             .dry_run = options_.dry_run,
             .ns = options_.own_namespace,
-            .lease = options_.lease,
             .observe_latency =
                 [this](std::chrono::nanoseconds latency) {
                   fault_latency_.Observe(std::chrono::duration<double>(latency).count());
@@ -204,6 +205,7 @@ class Watcher::Impl {
   kube::Recorder recorder_;
   DecisionLog decisions_;
   DisruptionBudget budget_;
+  DisruptionGate gate_;
   PodInformer pods_;
   prometheus::Registry registry_;
   prometheus::Histogram& latency_;

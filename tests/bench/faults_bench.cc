@@ -302,24 +302,26 @@ class NoCredentials final : public kube::CredentialSource {
   const auto term = [] { return watcher::Term(Time{}, [] { return true; }, {}); };
   watcher::DecisionLog decisions(clock, logger, recorder);
   watcher::DisruptionBudget budget;
+  watcher::DisruptionGate gate(writer, clock, budget, {});
   watcher::PodInformer pods(client, sleeper, clock, {});
   watcher::scaling::ScalingController::Options scaling_options;
   scaling_options.settings = [] { return schemas::ElasticScaling(); };
   scaling_options.term = term;
   watcher::scaling::ScalingController scaling(client, writer, sleeper, clock, logger, pods,
-                                              decisions, budget, scaling_options);
+                                              decisions, gate, scaling_options);
   watcher::rescheduling::ReschedulingController::Options options;
   options.settings = [] {
     schemas::Rescheduling settings;
     settings.mode = schemas::ReschedulingMode::kEnforce;
     settings.restarts_per_minute = 1'000'000;
+    settings.settle = std::chrono::seconds(0);
     return settings;
   };
   options.grace_over_time = [] { return std::chrono::seconds(900); };
   options.term = term;
   options.ns = "mindgate-system";
   watcher::rescheduling::ReschedulingController controller(client, writer, sleeper, clock, logger,
-                                                           pods, decisions, budget, options);
+                                                           pods, decisions, gate, options);
   std::jthread follow([&](const std::stop_token& stop) { pods.Run(stop); });
   std::jthread scale([&](const std::stop_token& stop) { scaling.Run(stop); });
   std::jthread thread([&](const std::stop_token& stop) { controller.Run(stop); });

@@ -79,9 +79,10 @@ class NoCredentials final : public kube::CredentialSource {
   options.term = [] { return watcher::Term(Time{}, [] { return true; }, {}); };
   watcher::DecisionLog decisions(clock, logger, recorder);
   watcher::DisruptionBudget budget;
+  watcher::DisruptionGate gate(writer, clock, budget, {});
   watcher::PodInformer pods(client, sleeper, clock, {});
   watcher::scaling::ScalingController controller(client, writer, sleeper, clock, logger, pods,
-                                                 decisions, budget, options);
+                                                 decisions, gate, options);
   std::jthread follow([&](const std::stop_token& stop) { pods.Run(stop); });
   std::jthread thread([&](const std::stop_token& stop) { controller.Run(stop); });
   while (::read(in, line.data(), line.size()) > 0) {

@@ -115,7 +115,7 @@ TEST_F(SimulatedApiServer, MarksForcesAndKeepsAsTheFakeOneDoes) {
     say(one.find({"default", "marked"}).at("metadata").at("annotations").dump());
     kube::DeleteOptions by_force;
     by_force.grace_seconds = 0;
-    say(Word(leader.Delete(pods, "default", "forced", by_force)));
+    say(Word(client.Delete(pods, "default", "forced", by_force)));
     say(one.find({"default", "forced"}).is_null() ? "gone" : "there");
     say(Word(leader.Get(config_maps, "kept", "state")));
     for (const char* text : {"once", "twice"}) {
@@ -156,7 +156,7 @@ TEST_F(SimulatedApiServer, AnswersWhatTheFakeOneAnswers) {
     const auto remove = [&](const char* name, const std::string& of, const std::string& at) {
       kube::DeleteOptions options;
       options.preconditions = {.uid = of, .resource_version = at};
-      const auto answer = leader.Delete(pods, "default", name, options);
+      const auto answer = client.Delete(pods, "default", name, options);
       say(Word(answer));
     };
     say(Word(leader.Get(pods, "default", "none")));

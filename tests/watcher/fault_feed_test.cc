@@ -68,7 +68,7 @@ struct Following {
         client(*transport, sleeper, {}),
         feed(client, sleeper, of.clock,
              {.source = [this] { return source.load(); },
-              .changed = [](const std::vector<std::string>&) {}}) {
+              .changed = [](const std::vector<std::string>&, const std::string&) {}}) {
     thread = std::jthread([this](const std::stop_token& stop) { feed.Run(stop); });
   }
   // "n0: Ascend910-3; n1: UnHealthy"

@@ -275,7 +275,6 @@ TEST_F(FrameTest, NothingIsWrittenWhenTheTermIsOver) {
   const Json patch = Json::array();
   EXPECT_TRUE(refused(leader.Patch(resources::kPods, "ns", "a", patch)));
   EXPECT_TRUE(refused(leader.MergePatch(resources::kPods, "ns", "a", patch)));
-  EXPECT_TRUE(refused(leader.Delete(resources::kPods, "ns", "a", {})));
   EXPECT_TRUE(refused(leader.MayEvict("ns", "a", {})));
   EXPECT_TRUE(refused(leader.Create(resources::kPods, "ns", patch, {})));
   EXPECT_TRUE(refused(leader.Update(resources::kPods, "ns", "a", patch, {})));
@@ -287,9 +286,9 @@ TEST_F(FrameTest, ACallUnderWayEndsWithTheTerm) {
   std::stop_source ended;
   LeaderClient leader(client, Term(Time{}, [] { return true; }, ended.get_token()));
   Put("a");
-  const auto gate = server.Hold({.method = "DELETE"});
+  const auto gate = server.Hold({.method = "PATCH"});
   std::jthread call([&] {
-    const auto answer = leader.Delete(resources::kPods, "ns", "a", {});
+    const auto answer = leader.MergePatch(resources::kPods, "ns", "a", Json::object());
     EXPECT_FALSE(answer);
     EXPECT_EQ(answer.error().reason, kube::Reason::kStopped);
   });
@@ -331,6 +330,23 @@ TEST_F(FrameTest, ATermBeginsWithTheLeaseAndEndsOnce) {
   EXPECT_FALSE(term->holds());
   EXPECT_TRUE(term->ended().stop_requested());
   EXPECT_FALSE(leadership.term()) << "for good";
+}
+
+// What it calls may be destroyed once Resign has returned, and the Lease is released all the same.
+TEST_F(FrameTest, NobodyIsCalledAfterResigning) {
+  server.Put(resources::kNamespaces, {{"metadata", {{"name", "ops"}}}});
+  for (int round = 0; round < 20; ++round) {
+    Leadership leadership(client, sleeper, clock, logger,
+                          {.ns = "ops", .lease = "watcher", .identity = "a"}, 1);
+    auto called = std::make_unique<std::atomic<int>>(0);
+    leadership.Start([&called] { ++*called; });
+    if (round % 2 == 0) {
+      ASSERT_TRUE(Eventually([&] { return leadership.leading(); }));
+    }
+    leadership.Resign();
+    called.reset();
+  }
+  EXPECT_EQ(server.Find(resources::kLeases, "ops", "watcher")["spec"]["holderIdentity"], "");
 }
 
 TEST_F(FrameTest, ATermIsOverWhenTheRenewalIsOverdue) {

@@ -90,7 +90,10 @@ struct Cluster {
                   {"annotations", std::move(annotations)}}},
                 {"spec", {{"containers", {{{"name", "main"}, {"image", "i"}}}}}},
                 {"status", {{"phase", node.empty() ? "Pending" : "Running"}}}};
-    if (!node.empty()) pod["spec"]["nodeName"] = node;
+    if (!node.empty()) {
+      pod["spec"]["nodeName"] = node;
+      pod["status"]["conditions"] = {{{"type", "PodScheduled"}, {"status", "True"}}};
+    }
     server.Put(kube::resources::kPods, std::move(pod));
   }
 
@@ -126,7 +129,7 @@ struct Replica {
         transport(kube::MakeTransport(kube::testing::AccessTo(of.server.url()), "mindgate/test")),
         client(*transport, sleeper, {}),
         writer(*transport, sleeper, LeaderClient::kOptions),
-        controller(client, writer, sleeper, of.clock, logger, pods, decisions, budget,
+        controller(client, writer, sleeper, of.clock, logger, pods, decisions, gate,
                    {.settings = [this] { return settings; },
                     .grace_over_time = [this] { return grace_over_time; },
                     .term = [this]() -> std::optional<Term> {
@@ -134,9 +137,9 @@ struct Replica {
                       return Term(since, [this] { return leads.load(); }, {});
                     },
                     .dry_run = dry_run,
-                    .ns = "mindgate-system",
-                    .lease = "mindgate-watcher"}) {
+                    .ns = "mindgate-system"}) {
     settings.mode = schemas::ReschedulingMode::kEnforce;
+    settings.settle = std::chrono::seconds(0);
     settings.max_faulty_nodes = 60;
   }
   ~Replica() { Stop(); }
@@ -210,6 +213,8 @@ struct Replica {
       client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   DecisionLog decisions{cluster.clock, logger, recorder};
   DisruptionBudget budget;
+  DisruptionGate gate{
+      writer, cluster.clock, budget, {.ns = "mindgate-system", .lease = "mindgate-watcher"}};
   PodInformer pods{client, sleeper, cluster.clock, {}};
   ReschedulingController controller;
   std::stop_source stop;

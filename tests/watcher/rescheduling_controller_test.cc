@@ -273,5 +273,49 @@ TEST(ReschedulingLeaders, TheNextLeaderFinishesWhatWasBegun) {
   EXPECT_EQ(cluster.Kept()["jobs"][0]["retriesUsed"], 1);
 }
 
+// One report calls all nodes broken: nothing follows from a part of it.
+TEST(ReschedulingController, AllOfAReportIsCountedBeforeAnythingIsRestarted) {
+  for (int round = 0; round < 10; ++round) {
+    Cluster cluster;
+    for (int i = 0; i < 8; ++i) cluster.PutJob("job-" + std::to_string(i), kForceLabel);
+    Replica replica(cluster);
+    ASSERT_TRUE(replica.Start());
+    cluster.ReportChips({{"n0", "Ascend910-0"},
+                         {"n1", "Ascend910-0"},
+                         {"n2", "Ascend910-0"},
+                         {"n3", "Ascend910-0"}});
+    ASSERT_TRUE(replica.WaitTold("job-7", "restart waits"));
+    EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
+    EXPECT_EQ(replica.LastReason("job-7"),
+              "fault-scheduling is force; it waits, because 4 of 4 nodes are faulty, which is more "
+              "than maxFaultyNodes (60 %); ConfigMap mindx-dl/cluster-info-device-0 called 4 of "
+              "them faulty at once");
+  }
+}
+
+// Whoever may create pods may write any node into one, and a PodGroup beside it.
+TEST(ReschedulingController, PodsOnNodesThatNeverWereStopNobody) {
+  Cluster cluster;
+  cluster.PutJob("train", kForceLabel);
+  cluster.PutGroup("x", kForceLabel, 1);
+  for (int i = 0; i < 60; ++i) {
+    const std::string number = std::to_string(i);
+    Json pod = {{"metadata",
+                 {{"namespace", kNs},
+                  {"name", "x-" + number},
+                  {"annotations", {{"scheduling.k8s.io/group-name", "x"}}}}},
+                {"spec", {{"nodeName", "no-such-node-" + number}}},
+                {"status", {{"phase", "Pending"}}}};
+    cluster.server.Put(kube::resources::kPods, std::move(pod));
+  }
+  Replica replica(cluster);
+  ASSERT_TRUE(replica.Start());
+  cluster.PutNode("n3", false);
+  EXPECT_TRUE(mindgate::testing::Eventually([&] { return cluster.Pods("train").empty(); }))
+      << replica.LastReason("train");
+  EXPECT_FALSE(replica.IsStopped());
+  EXPECT_FALSE(cluster.Pod("x-0").is_null()) << "it was never on a node that could be lost";
+}
+
 }  // namespace
 }  // namespace mindgate::watcher::rescheduling

@@ -31,6 +31,7 @@ struct Direct {
             kube::MakeTransport(kube::testing::AccessTo(cluster.server.url()), "mindgate/test")),
         writer(*transport, sleeper, LeaderClient::kOptions) {
     settings.mode = schemas::ReschedulingMode::kEnforce;
+    gate.SetBrake([this] { return brake; });
     Restart();
   }
 
@@ -38,11 +39,10 @@ struct Direct {
   void Restart() {
     ++term;
     reconciler = std::make_unique<Reconciler>(
-        writer, cluster.clock, logger, told, budget,
+        writer, cluster.clock, logger, told, gate,
         Reconciler::Options{.settings = [this] { return settings; },
                             .grace_over_time = [] { return std::chrono::seconds(900); },
                             .ns = "mindgate-system",
-                            .lease = "mindgate-watcher",
                             .reports_of =
                                 [this](const std::string& node, const faults::NodeFaults&) {
                                   using Reports = std::vector<faults::ReportVersion>;
@@ -73,8 +73,8 @@ struct Direct {
                        std::string stopped = "") {
     Reconciler::Inputs inputs{.job = std::move(job),
                               .faults = std::make_shared<const faults::FaultsByNode>(reported),
-                              .not_ready = {not_ready.begin(), not_ready.end()},
-                              .stopped = std::move(stopped)};
+                              .not_ready = {not_ready.begin(), not_ready.end()}};
+    brake = {.why = std::move(stopped)};
     return reconciler->Reconcile({kNs, group}, inputs,
                                  Term(Time(std::chrono::seconds(term)), [] { return true; }, {}));
   }
@@ -92,9 +92,12 @@ struct Direct {
   std::map<std::string, std::optional<std::vector<faults::ReportVersion>>> reports;
   ToldDecisions told;
   DisruptionBudget budget;
+  Refusal brake{};
   std::unique_ptr<kube::Transport> transport;
   kube::RealSleeper sleeper;
   kube::Client writer;
+  DisruptionGate gate{
+      writer, cluster.clock, budget, {.ns = "mindgate-system", .lease = "mindgate-watcher"}};
   log::Logger logger{log::Format::kText, log::Level::kError, cluster.clock,
                      [](std::string_view) {}};
   int64_t term = 0;

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "watcher/rescheduling_direct.h"
 
@@ -159,6 +161,118 @@ TEST(ReschedulingFreshLook, ARestartThatIsNotBegunCostsNothing) {
   direct.cluster.server.AllowAll();
   direct.Look("train", {"n3"});
   EXPECT_EQ(direct.Deletes(), 4U) << direct.told.last();
+}
+
+// --- what the fresh objects say counts, and not what a late watch reported -----------------------
+
+// As they were when `seen` was reported: each case changes one of them on the server alone.
+TEST(ReschedulingFreshLook, ThePolicyIsThatOfTheFreshObjects) {
+  struct Case {
+    const char* name;
+    std::function<void(Cluster&)> change;
+    size_t deletes;
+  };
+  const auto label = [](Cluster& cluster, const kube::Resource& resource, const std::string& name,
+                        const char* key, const char* value) {
+    Json object = cluster.server.Find(resource, kNs, name);
+    object["metadata"]["labels"][key] = value;
+    cluster.server.Put(resource, object);
+  };
+  const Case cases[] = {
+      {"nothing changes", [](Cluster&) {}, 1},
+      {"the PodGroup no longer asks for it",
+       [&](Cluster& cluster) {
+         label(cluster, resources::kPodGroups, "train", "fault-scheduling", "off");
+       },
+       0},
+      {"a healthy pod opts out",
+       [&](Cluster& cluster) {
+         label(cluster, resources::kPods, "train-0", "mindgate.io/rescheduling", "disabled");
+       },
+       0},
+      {"a healthy pod contradicts the PodGroup",
+       [&](Cluster& cluster) {
+         label(cluster, resources::kPods, "train-0", "fault-scheduling", "off");
+       },
+       0},
+      {"the whole job is meant by now",
+       [&](Cluster& cluster) {
+         label(cluster, resources::kPodGroups, "train", "pod-rescheduling", "off");
+         for (int i = 0; i < 4; ++i) {
+           label(cluster, resources::kPods, "train-" + std::to_string(i), "pod-rescheduling",
+                 "off");
+         }
+       },
+       4},
+  };
+  for (const Case& c : cases) {
+    Direct direct;
+    direct.cluster.PutJob("train", kPodLabels);
+    direct.cluster.PutNode("n3", false);
+    const Job seen = direct.JobNow("train");
+    c.change(direct.cluster);
+    direct.Look("train", seen, {"n3"});
+    EXPECT_EQ(direct.Deletes(), c.deletes) << c.name << ": " << direct.told.last();
+  }
+}
+
+// Of a large job, one list of metadata says the same of the pods that are not read one by one.
+TEST(ReschedulingFreshLook, AHealthyPodOfALargeJobOptsOut) {
+  constexpr int kPods = static_cast<int>(kReadOneByOne) + 16;
+  for (const bool opts_out : {false, true}) {
+    Direct direct;
+    direct.cluster.PutJob("train", kPodLabels, kPods);
+    direct.cluster.PutNode("n3", false);
+    const Job seen = direct.JobNow("train", kPods);
+    ASSERT_EQ(seen.tasks.size(), static_cast<size_t>(kPods));
+    if (opts_out) {
+      Json pod = direct.cluster.Pod("train-0");
+      pod["metadata"]["annotations"]["mindgate.io/rescheduling"] = "disabled";
+      direct.cluster.server.Put(resources::kPods, pod);
+    }
+    direct.cluster.server.ForgetRequests();
+    direct.Look("train", seen, {"n3"});
+    EXPECT_EQ(direct.Deletes(), opts_out ? 0U : static_cast<size_t>(kPods) / 4)
+        << direct.told.last();
+    EXPECT_EQ(direct.cluster.server.Count({.method = "GET", .target_part = "/pods/train-0"}), 0U);
+  }
+}
+
+// The pause comes while the objects are read again.
+TEST(ReschedulingFreshLook, APauseDuringItCounts) {
+  Direct direct;
+  direct.cluster.PutJob("train", kPodLabels);
+  direct.cluster.PutNode("n3", false);
+  const auto gate = direct.cluster.server.Hold({.method = "GET", .target_part = "/pods/train-3"});
+  std::jthread look([&] { direct.Look("train", {"n3"}); });
+  ASSERT_TRUE(gate->WaitUntilHeld());
+  direct.cluster.server.Put(resources::kLeases,
+                            {{"metadata",
+                              {{"namespace", "mindgate-system"},
+                               {"name", "mindgate-watcher"},
+                               {"annotations", {{"mindgate.io/pause-rescheduling", "true"}}}}}});
+  gate->Release();
+  look.join();
+  EXPECT_EQ(direct.Deletes(), 0U) << direct.told.last();
+  EXPECT_EQ(direct.cluster.Kept().dump().find("restart"), std::string::npos)
+      << "nothing was done, and so nothing is written down: " << direct.cluster.Kept();
+}
+
+// What the leader before restarted within the last minute counts for the next one.
+TEST(ReschedulingFreshLook, ANewLeaderInheritsTheBudget) {
+  Direct direct;
+  direct.settings.restarts_per_minute = 2;  // one for each namespace
+  direct.cluster.PutNode("n3", false);
+  for (const char* job : {"a", "b"}) direct.cluster.PutJob(job, kPodLabels);
+  direct.Look("a", {"n3"});
+  EXPECT_EQ(direct.Deletes(), 1U);
+  direct.budget.GiveBack(kNs);  // another process knows nothing of it
+  direct.Restart();
+  direct.Look("b", {"n3"});
+  EXPECT_EQ(direct.Deletes(), 1U) << direct.told.last();
+  direct.cluster.clock.Advance(std::chrono::seconds(61));
+  direct.Look("b", {"n3"});
+  EXPECT_EQ(direct.Deletes(), 2U) << direct.told.last();
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ struct Replica {
       client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   DecisionLog decisions{cluster.clock, logger, recorder};
   DisruptionBudget budget;
+  DisruptionGate gate{writer, cluster.clock, budget, {}};
   PodInformer pods{client, sleeper, cluster.clock, {}};
   ScalingController controller{client,
                                writer,
@@ -125,7 +126,7 @@ struct Replica {
                                logger,
                                pods,
                                decisions,
-                               budget,
+                               gate,
                                {.settings = [this] { return settings; },
                                 .term = [this]() -> std::optional<Term> {
                                   if (!leads) return std::nullopt;

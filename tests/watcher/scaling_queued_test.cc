@@ -329,7 +329,7 @@ TEST(ScalingWithoutVolcano, IsSaidOnceAndTheRestGoesOn) {
                        if (line.find("PodGroups") != std::string_view::npos) ++said;
                      });
   ScalingController controller(watcher.client, watcher.writer, watcher.sleeper, cluster.clock,
-                               logger, watcher.pods, watcher.decisions, watcher.budget,
+                               logger, watcher.pods, watcher.decisions, watcher.gate,
                                {.settings = [&] { return watcher.settings; },
                                 .term = [&]() -> std::optional<Term> {
                                   return Term(cluster.clock.WallNow(), [] { return true; }, {});

@@ -28,7 +28,8 @@ struct ScalingStaleWatch : ::testing::Test {
   log::Logger logger{log::Format::kText, log::Level::kError, clock, [](std::string_view) {}};
   Unheard unheard;
   DisruptionBudget budget;
-  Reconciler reconciler{client, clock, logger, unheard, budget, [] {
+  DisruptionGate gate{client, clock, budget, {}};
+  Reconciler reconciler{client, clock, logger, unheard, gate, [] {
                           schemas::ElasticScaling settings;
                           settings.mode = schemas::EnforcementMode::kEnforce;
                           return settings;

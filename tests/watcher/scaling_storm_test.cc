@@ -96,13 +96,15 @@ struct StormWatcher {
                std::function<schemas::ElasticScaling()> settings)
       : line(storm, number),
         client(line, sleeper, LeaderClient::kOptions),
-        reconciler(client, clock, logger, decisions, budget, std::move(settings)) {}
+        gate(client, clock, budget, {}),
+        reconciler(client, clock, logger, decisions, gate, std::move(settings)) {}
 
   Line line;
   kube::testing::FakeSleeper sleeper;
   kube::Client client;
   Silent decisions;
   DisruptionBudget budget;
+  DisruptionGate gate;
   Reconciler reconciler;
   ServiceIndex index;
   std::map<PodName, PodPtr> known;  // what `index` was told

@@ -140,7 +140,7 @@ void Feed::Changed(Writer writer, const std::string& config_map, const Told* bef
                      " has public faults that do not count, as more than 50,000 are known or they "
                      "take more than 16 MiB; send recover for those that are over");
   }
-  if (!nodes.empty()) options_.changed(nodes);
+  if (!nodes.empty()) options_.changed(nodes, "ConfigMap " + config_map);
   Recount();
 }
 
@@ -156,7 +156,7 @@ void Feed::ForgetReplaced() {
     const MutexLock lock(mutex_);
     nodes = Publish(known_.ForgetReplaced());
   }
-  if (!nodes.empty()) options_.changed(nodes);
+  if (!nodes.empty()) options_.changed(nodes, "");
 }
 
 void Feed::SerialsChanged(const std::set<std::string>& nodes) {
@@ -165,7 +165,7 @@ void Feed::SerialsChanged(const std::set<std::string>& nodes) {
     const MutexLock lock(mutex_);
     changed = Publish(known_.Look(nodes));
   }
-  if (!changed.empty()) options_.changed(changed);
+  if (!changed.empty()) options_.changed(changed, "");
 }
 
 void Feed::Recount() {
@@ -179,7 +179,7 @@ void Feed::Recount() {
     by_clusterd = known_.counting().clusterd;
   }
   if (options_.switched) options_.switched(by_clusterd);
-  if (!nodes->empty()) options_.changed(*nodes);
+  if (!nodes->empty()) options_.changed(*nodes, "");
 }
 
 }  // namespace mindgate::watcher::faults

@@ -26,8 +26,9 @@ class Feed {
  public:
   struct Options {
     std::function<Source()> source = [] { return Source::kAuto; };
-    // Nodes of which something else is reported now; in a thread of Run.
-    std::function<void(const std::vector<std::string>& nodes)> changed;
+    // Nodes of which something else is reported now, all of one report at once; in a thread of Run.
+    // `report`: "ConfigMap kube-system/..."; empty when others' reports count from now on.
+    std::function<void(const std::vector<std::string>& nodes, const std::string& report)> changed;
     // For public faults that name a node by its serial number; from threads of Run and of
     // SerialsChanged.
     Serials serials{};

@@ -2,53 +2,105 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 namespace mindgate::watcher {
 
-std::optional<DisruptionBudget::Instant> DisruptionBudget::Take(const std::string& ns,
-                                                                int64_t per_minute, Instant now) {
+using Instant = DisruptionBudget::Instant;
+
+std::optional<Instant> DisruptionBudget::Take(const std::string& ns, int64_t per_minute,
+                                              Instant now, int64_t count) {
   const MutexLock lock(mutex_);
-  const auto free_at = FreeAt(ns, per_minute, now);
-  if (!free_at) taken_.push_back({now, ns});
+  const auto free_at = FreeAt(ns, per_minute, now, count);
+  if (free_at) return free_at;
+  for (int64_t i = 0; i < count; ++i) taken_.push_back({now, ns});
+  std::erase_if(waiting_, [&](const Waiting& one) { return one.ns == ns; });
+  return std::nullopt;
+}
+
+std::optional<Instant> DisruptionBudget::Ask(const std::string& ns, int64_t per_minute, Instant now,
+                                             int64_t count) {
+  const MutexLock lock(mutex_);
+  const auto free_at = FreeAt(ns, per_minute, now, count);
+  const auto place = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& one) { return one.ns == ns; });
+  if (!free_at && place != waiting_.end()) place->until = now + kPatience;  // it came for it
   return free_at;
 }
 
-std::optional<DisruptionBudget::Instant> DisruptionBudget::Ask(const std::string& ns,
-                                                               int64_t per_minute, Instant now) {
+void DisruptionBudget::GiveBack(const std::string& ns, int64_t count) {
   const MutexLock lock(mutex_);
-  return FreeAt(ns, per_minute, now);
+  for (; count > 0; --count) {
+    const auto newest = std::find_if(taken_.rbegin(), taken_.rend(),
+                                     [&](const Taken& taken) { return taken.ns == ns; });
+    if (newest == taken_.rend()) return;
+    taken_.erase(std::next(newest).base());
+  }
 }
 
-void DisruptionBudget::GiveBack(const std::string& ns) {
+void DisruptionBudget::Inherit(const std::string& ns, const std::vector<Instant>& taken) {
   const MutexLock lock(mutex_);
-  const auto newest = std::find_if(taken_.rbegin(), taken_.rend(),
-                                   [&](const Taken& taken) { return taken.ns == ns; });
-  if (newest != taken_.rend()) taken_.erase(std::next(newest).base());
+  const auto known =
+      std::count_if(taken_.begin(), taken_.end(), [&](const Taken& one) { return one.ns == ns; });
+  // The newest that are known here are the newest of those, or were taken after them.
+  for (auto i = std::ssize(taken) - known; i > 0; --i) {
+    const Instant when = taken[static_cast<size_t>(i - 1)];
+    const auto place =
+        std::upper_bound(taken_.begin(), taken_.end(), when,
+                         [](Instant at, const Taken& other) { return at < other.when; });
+    taken_.insert(place, {when, ns});
+  }
 }
 
-std::optional<DisruptionBudget::Instant> DisruptionBudget::FreeAt(const std::string& ns,
-                                                                  int64_t per_minute, Instant now) {
+std::optional<Instant> DisruptionBudget::FreeAt(const std::string& ns, int64_t per_minute,
+                                                Instant now, int64_t count) {
   while (!taken_.empty() && taken_.front().when + kMinute <= now) taken_.pop_front();
   std::erase_if(asked_, [&](const auto& asked) { return asked.second + kMinute <= now; });
+  std::erase_if(waiting_, [&](const Waiting& one) { return one.until <= now; });
   asked_[ns] = now;
-  if (per_minute <= 0) return now + kMinute;
+  if (per_minute < count) return now + kMinute;
   const auto sharers = std::max<int64_t>(2, std::ssize(asked_));
-  const int64_t share = (per_minute + sharers - 1) / sharers;
+  const int64_t share = std::max(count, (per_minute + sharers - 1) / sharers);
   std::vector<Instant> own;
   for (const Taken& taken : taken_) {
     if (taken.ns == ns) own.push_back(taken.when);
   }
-  // With fewer allowed than before, older ones must run out first.
-  std::optional<Instant> free_at;
-  if (std::ssize(taken_) >= per_minute) {
-    free_at = taken_[taken_.size() - static_cast<size_t>(per_minute)].when + kMinute;
+  // When `count` more are free of `most`: with fewer allowed than before, older ones must run out
+  // first.
+  const auto runs_out = [&](int64_t used, int64_t most, const auto& at) -> std::optional<Instant> {
+    if (used + count <= most) return std::nullopt;
+    return at(static_cast<size_t>(used + count - most - 1)) + kMinute;
+  };
+  const auto own_free = runs_out(std::ssize(own), share, [&](size_t i) { return own[i]; });
+  const auto all_free = runs_out(std::ssize(taken_), per_minute,
+                                 [&](size_t i) REQUIRES(mutex_) { return taken_[i].when; });
+  if (own_free || all_free) {
+    const Instant at = std::max(own_free.value_or(now), all_free.value_or(now));
+    Wait(ns, own_free.value_or(now), at + kPatience);
+    return at;
   }
-  if (std::ssize(own) >= share) {
-    const Instant own_free = own[own.size() - static_cast<size_t>(share)] + kMinute;
-    free_at = std::max(free_at.value_or(own_free), own_free);
+  if (std::ssize(taken_) + InFront(ns, now) + count <= per_minute) return std::nullopt;
+  Wait(ns, now, now + kYield + kPatience);
+  return now + kYield;
+}
+
+int64_t DisruptionBudget::InFront(const std::string& ns, Instant now) const {
+  int64_t count = 0;
+  for (const Waiting& one : waiting_) {
+    if (one.ns == ns) break;
+    if (one.from <= now) ++count;
   }
-  return free_at;
+  return count;
+}
+
+void DisruptionBudget::Wait(const std::string& ns, Instant from, Instant until) {
+  const auto place = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& one) { return one.ns == ns; });
+  if (place == waiting_.end()) {
+    waiting_.push_back({ns, from, until});
+  } else {
+    place->from = from;
+    place->until = std::max(place->until, until);
+  }
 }
 
 }  // namespace mindgate::watcher

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -14,32 +16,56 @@ namespace mindgate::watcher {
 // How much of the whole cluster may be disrupted within a minute, whichever controller asks: what
 // looks like many faults at once may be one mistake. Of that a namespace gets an equal share of
 // all that asked within the minute, and half at most, so that one tenant's faults leave some to the
-// others. Safe from many threads.
+// others. What is free goes to the namespace that has waited longest, whatever its name: an earlier
+// one in the line may come for it until kPatience after the time that it was given. Safe from many
+// threads.
 class DisruptionBudget {
  public:
   using Instant = Clock::Instant;
 
-  // Takes one of `per_minute`; when there is none for the namespace, the time to ask again.
-  std::optional<Instant> Take(const std::string& ns, int64_t per_minute, Instant now);
+  // Takes `count` of `per_minute`, all or none; when there are not enough for the namespace, the
+  // time to ask again.
+  std::optional<Instant> Take(const std::string& ns, int64_t per_minute, Instant now,
+                              int64_t count = 1);
   // What Take would answer. Takes nothing, so that a look which is not worth it need not begin.
-  std::optional<Instant> Ask(const std::string& ns, int64_t per_minute, Instant now);
-  // The newest one of the namespace: nothing was disrupted after all.
-  void GiveBack(const std::string& ns);
+  std::optional<Instant> Ask(const std::string& ns, int64_t per_minute, Instant now,
+                             int64_t count = 1);
+  // The newest ones of the namespace: nothing was disrupted after all.
+  void GiveBack(const std::string& ns, int64_t count = 1);
+  // What an earlier leader, or this one in an earlier term, took for the namespace, in order of
+  // time. What is known already is not counted twice.
+  void Inherit(const std::string& ns, const std::vector<Instant>& taken);
 
  private:
   static constexpr std::chrono::minutes kMinute{1};
+  // How long what is free is kept for a namespace that was asked to come for it: more than a
+  // reconciler needs to look at a job on a slow API server.
+  static constexpr std::chrono::seconds kPatience{15};
+  // When a namespace that others are in front of asks again.
+  static constexpr std::chrono::seconds kYield{1};
 
   struct Taken {
     Instant when{};
     std::string ns;
   };
+  // A namespace in the line.
+  struct Waiting {
+    std::string ns;
+    Instant from{};   // when it may be served: its share is used up until then
+    Instant until{};  // when nobody waits for it any more
+  };
 
-  std::optional<Instant> FreeAt(const std::string& ns, int64_t per_minute, Instant now)
-      REQUIRES(mutex_);
+  std::optional<Instant> FreeAt(const std::string& ns, int64_t per_minute, Instant now,
+                                int64_t count) REQUIRES(mutex_);
+  // The namespaces in front of `ns` that may be served now.
+  int64_t InFront(const std::string& ns, Instant now) const REQUIRES(mutex_);
+  // Keeps its place in the line, or takes the last one.
+  void Wait(const std::string& ns, Instant from, Instant until) REQUIRES(mutex_);
 
   Mutex mutex_;
   std::deque<Taken> taken_ GUARDED_BY(mutex_);               // of the last minute, oldest first
   std::map<std::string, Instant> asked_ GUARDED_BY(mutex_);  // of the last minute, by namespace
+  std::list<Waiting> waiting_ GUARDED_BY(mutex_);            // whoever waited longest is first
 };
 
 }  // namespace mindgate::watcher

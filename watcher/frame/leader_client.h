@@ -1,15 +1,21 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "json/decode.h"
+#include "json/projection.h"
 #include "kube/client.h"
 #include "watcher/frame/term.h"
+#include "watcher/frame/writer.h"
 
 namespace mindgate::watcher {
 
 // Calls that change the cluster, made under a term: none is sent once the term is over, and one
-// that is under way ends with it. Both are kube::Reason::kStopped.
+// that is under way ends with it. Both are kube::Reason::kStopped. What cannot be undone, or takes
+// something away from somebody, is not here: the DisruptionGate sends it (DestructiveClient). A
+// patch of a Node is refused with kForbidden.
 //
 // `client` must not retry: what it repeats nobody has decided. Its timeout must be below what
 // another replica waits after this one stopped leading (kube::Elector), so that nothing is written
@@ -18,8 +24,7 @@ class LeaderClient {
  public:
   static constexpr kube::ClientOptions kOptions{.retries = 0, .timeout = std::chrono::seconds(10)};
 
-  // `client` must outlive it.
-  LeaderClient(kube::Client& client, Term term) : client_(client), term_(std::move(term)) {}
+  LeaderClient(Writer writer, Term term) : client_(*writer.client_), term_(std::move(term)) {}
 
   const Term& term() const { return term_; }
 
@@ -35,15 +40,19 @@ class LeaderClient {
                                  std::string_view name, const kube::Json& operations);
   kube::Answer<kube::Json> MergePatch(const kube::Resource& resource, std::string_view ns,
                                       std::string_view name, const kube::Json& patch);
-  kube::Answer<void> Delete(const kube::Resource& resource, std::string_view ns,
-                            std::string_view name, const kube::DeleteOptions& options);
   // Whether PodDisruptionBudgets let the pod go; kTooManyRequests when they do not. Changes
   // nothing.
   kube::Answer<void> MayEvict(std::string_view ns, std::string_view pod,
                               kube::DeleteOptions options);
-  // A fresh look before a step that cannot be undone.
+  // Of an object that tenants write only what `fields` name, as it is now (kube::Client::Get).
+  kube::Answer<json::Document> Read(const kube::Resource& resource, std::string_view ns,
+                                    std::string_view name, const json::Projection& fields);
+  // All of an object of our own.
   kube::Answer<kube::Json> Get(const kube::Resource& resource, std::string_view ns,
                                std::string_view name);
+  // The metadata of all objects of a namespace, one by one, as they are now.
+  kube::Answer<void> ListMetadata(const kube::Resource& resource, std::string_view ns,
+                                  const kube::Listing& listing);
   // The resourceVersion of the object now; empty: there is none. The server sends nothing else of
   // it, and asks for the permission to list, which who follows the objects has.
   kube::Answer<std::string> VersionNow(const kube::Resource& resource, std::string_view ns,

@@ -46,7 +46,7 @@ struct Controller::Repair {
   }
 };
 
-Controller::Controller(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+Controller::Controller(kube::Client& client, Writer writer, kube::Sleeper& sleeper,
                        const Clock& clock, log::Logger& logger, PodInformer& pods,
                        DecisionLog& decisions, Options options)
     : writer_(writer),

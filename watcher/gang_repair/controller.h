@@ -48,9 +48,9 @@ class Controller final : public watcher::Controller {
     uint64_t seed = 1;  // spreads pauses; another one for each replica
   };
 
-  // `client` reads and watches; `writer` as for LeaderClient. `pods` must not run yet. All must
+  // `client` reads and watches; `pods` must not run yet. All must
   // outlive it.
-  Controller(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper, const Clock& clock,
+  Controller(kube::Client& client, Writer writer, kube::Sleeper& sleeper, const Clock& clock,
              log::Logger& logger, PodInformer& pods, DecisionLog& decisions, Options options);
 
   std::string_view name() const override { return "gang-repair"; }
@@ -94,7 +94,7 @@ class Controller final : public watcher::Controller {
   void OnFault(const kube::Resource& resource, const kube::Fault& fault,
                std::chrono::milliseconds pause);
 
-  kube::Client& writer_;
+  const Writer writer_;
   log::Logger& logger_;
   DecisionLog& decisions_;
   const Options options_;

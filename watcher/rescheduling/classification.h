@@ -32,6 +32,7 @@ struct Task {
   std::optional<Time> going{};  // it is being deleted, and should be gone by then
   bool forced = false;          // it was deleted with grace period 0, and a finalizer keeps it
   bool gated = false;           // it waits behind a scheduling gate
+  bool bound = false;           // a scheduler placed it, so that its node was one
   std::string pod_status{};     // huawei.com/pod-status
   bool operator==(const Task&) const = default;
 };

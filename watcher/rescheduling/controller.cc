@@ -20,23 +20,27 @@ bool TakesPods(const faults::NodeFaults& node) {
 
 }  // namespace
 
-ReschedulingController::ReschedulingController(kube::Client& client, kube::Client& writer,
+ReschedulingController::ReschedulingController(kube::Client& client, Writer writer,
                                                kube::Sleeper& sleeper, const Clock& clock,
                                                log::Logger& logger, PodInformer& pods,
-                                               DecisionLog& decisions, DisruptionBudget& budget,
+                                               DecisionLog& decisions, DisruptionGate& gate,
                                                Options options)
     : logger_(logger),
       options_(std::move(options)),
-      faulty_nodes_([this](const std::string& node) { return See(node); }),
-      reconciler_(writer, clock, logger, decisions, budget, ReconcilerOptions()),
+      faulty_nodes_(clock, {.see = [this](const std::string& node) { return See(node); },
+                            .settle = [this] { return options_.settings().settle; }}),
+      reconciler_(writer, clock, logger, decisions, gate, ReconcilerOptions()),
       loop_(clock, LoopOptions()),
-      isolation_(writer, logger, decisions, IsolationOptions()),
+      isolation_(writer, clock, logger, decisions, gate, IsolationOptions()),
       isolating_(clock, IsolationLoopOptions()),
       pods_(pods),
       groups_(client, sleeper, clock, GroupOptions()),
       nodes_(client, sleeper, clock, NodeOptions()),
       feed_(client, sleeper, clock, FeedOptions()) {
   SubscribeTo(pods);
+  gate.SetBrake([this] {
+    return faulty_nodes_.Brake(nodes_.counts().nodes, options_.settings().max_faulty_nodes);
+  });
 }
 
 Reconciler::Options ReschedulingController::ReconcilerOptions() const {
@@ -44,7 +48,6 @@ Reconciler::Options ReschedulingController::ReconcilerOptions() const {
           .grace_over_time = options_.grace_over_time,
           .dry_run = options_.dry_run,
           .ns = options_.ns,
-          .lease = options_.lease,
           .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); },
           .reports_of =
               [this](const std::string& node, const faults::NodeFaults& known) {
@@ -70,10 +73,7 @@ Isolation::Options ReschedulingController::IsolationOptions() {
                 const auto reported = feed_.faults();
                 const auto found = reported->find(node);
                 return found != reported->end() && found->second.IsUnhealthy();
-              },
-          .stopped = [this] { return Stopped(); },
-          .ns = options_.ns,
-          .lease = options_.lease};
+              }};
 }
 
 ReconcileLoop<NodeKey>::Options ReschedulingController::IsolationLoopOptions() {
@@ -98,9 +98,12 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
   feed.source = [this] { return options_.settings().fault_source; };
   feed.serials = {.node_of = [this](const std::string& serial) { return nodes_.NodeOf(serial); },
                   .serial_of = [this](const std::string& node) { return nodes_.SerialOf(node); }};
-  feed.changed = [this](const std::vector<std::string>& nodes) {
+  feed.changed = [this](const std::vector<std::string>& nodes, const std::string& report) {
+    // All of a report is counted before anything follows from it.
+    faulty_nodes_.Changed(nodes, report);
+    counted_.Set(feed_.faults());
     for (const std::string& node : nodes) {
-      NodeChanged(node);
+      EnqueueJobsOn(node);
       isolating_.Enqueue({node});
     }
   };
@@ -121,7 +124,11 @@ faults::Feed::Options ReschedulingController::FeedOptions() {
 
 NodeInformer::Options ReschedulingController::NodeOptions() {
   NodeInformer::Options nodes;
-  nodes.readiness_changed = [this](const std::string& node) { NodeChanged(node); };
+  nodes.readiness_changed = [this](const std::string& node) {
+    if (!nodes_.Exists(node)) faulty_nodes_.Left(node);
+    faulty_nodes_.Changed({node});
+    EnqueueJobsOn(node);
+  };
   nodes.serials = true;
   nodes.serials_changed = [this](const std::set<std::string>& changed) {
     feed_.SerialsChanged(changed);
@@ -159,12 +166,16 @@ void ReschedulingController::SubscribeTo(PodInformer& pods) {
   subscription.left_out = subscription.project;  // a pod that is too large has no fault known of it
   subscription.changed = [this](const PodPtr& before, const PodPtr& after) {
     for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
-    const auto node_of = [](const PodPtr& pod) { return pod == nullptr ? nullptr : pod->node; };
-    const auto was = node_of(before);
-    const auto is = node_of(after);
-    if (was == is || (was != nullptr && is != nullptr && *was == *is)) return;
-    for (const auto& node : {was, is}) {
-      if (node != nullptr) faulty_nodes_.Changed(*node);
+    // What makes a node that is gone count.
+    const auto place_of = [](const PodPtr& pod) {
+      const bool counts = pod != nullptr && pod->node != nullptr && pod->bound;
+      return counts && pod->going == Time{} ? std::string_view(*pod->node) : std::string_view();
+    };
+    const std::string_view was = place_of(before);
+    const std::string_view is = place_of(after);
+    if (was == is) return;
+    for (const std::string_view node : {was, is}) {
+      if (!node.empty()) faulty_nodes_.Changed({std::string(node)});
     }
   };
   subscription.became_current = [this] { BecameCurrent(); };
@@ -203,8 +214,7 @@ void ReschedulingController::EnqueueNodes() {
   for (const std::string& name : nodes_.isolated()) isolating_.Enqueue({name});
 }
 
-void ReschedulingController::NodeChanged(const std::string& node) {
-  faulty_nodes_.Changed(node);
+void ReschedulingController::EnqueueJobsOn(const std::string& node) {
   for (const JobKey& job : index_.JobsOn(node)) loop_.Enqueue(job);
 }
 
@@ -221,22 +231,29 @@ FaultyNodes::Seen ReschedulingController::See(const std::string& node) const {
   return {.exists = nodes_.Exists(node),
           .ready = nodes_.IsReady(node),
           .reported = found != reported->end() && TakesPods(found->second),
-          .has_pods = index_.HasPodsOn(node)};
+          .jobs = nodes_.Exists(node) ? std::vector<JobKey>() : index_.BoundJobsOn(node)};
 }
 
 std::string ReschedulingController::Stopped() const {
   return faulty_nodes_.WhyStopped(nodes_.counts().nodes, options_.settings().max_faulty_nodes);
 }
 
+// A node that is not there counts as lost if it ever was there.
+bool ReschedulingController::IsLost(const Task& task) const {
+  if (task.node.empty() || nodes_.IsReady(task.node)) return false;
+  return nodes_.Exists(task.node) || task.bound || faulty_nodes_.HasLeft(task.node);
+}
+
 ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term& term) {
   if (!current()) return {};  // all come again once it is
-  Reconciler::Inputs inputs{.job = index_.Look(key), .faults = feed_.faults(), .not_ready = {}};
+  Reconciler::Inputs inputs{.job = index_.Look(key), .faults = counted_.Get(), .not_ready = {}};
   if (inputs.job) {
     for (const Task& task : inputs.job->tasks) {
-      if (!task.node.empty() && !nodes_.IsReady(task.node)) inputs.not_ready.insert(task.node);
+      if (IsLost(task)) inputs.not_ready.insert(task.node);
     }
   }
-  inputs.stopped = Stopped();
+  // The watch of nodes may be between its change and the count.
+  faulty_nodes_.Changed({inputs.not_ready.begin(), inputs.not_ready.end()});
   return reconciler_.Reconcile(key, inputs, term);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -10,11 +11,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/snapshot.h"
 #include "kube/client.h"
 #include "kube/informer.h"
 #include "schemas/config.h"
 #include "watcher/faults/feed.h"
 #include "watcher/frame/controller.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/nodes.h"
 #include "watcher/frame/pods.h"
 #include "watcher/frame/reconcile_loop.h"
@@ -35,18 +38,17 @@ class ReschedulingController final : public Controller {
     std::function<std::chrono::seconds()> grace_over_time;
     std::function<std::optional<Term>()> term;
     bool dry_run = false;
-    std::string ns{};  // of its Lease and of what it keeps; empty: it keeps nothing
-    std::string lease{};
+    std::string ns{};  // of what it keeps; empty: it keeps nothing
     std::function<void(std::chrono::nanoseconds)> observe_latency{};  // from a change to its calls
     int workers = 4;
     uint64_t seed = 1;
   };
 
-  // `client` reads and watches; `writer` as for LeaderClient. `pods` must not run yet. All must
+  // `client` reads and watches. `pods` must not run yet. It sets the brake of the gate. All must
   // outlive it.
-  ReschedulingController(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
+  ReschedulingController(kube::Client& client, Writer writer, kube::Sleeper& sleeper,
                          const Clock& clock, log::Logger& logger, PodInformer& pods,
-                         DecisionLog& decisions, DisruptionBudget& budget, Options options);
+                         DecisionLog& decisions, DisruptionGate& gate, Options options);
 
   std::string_view name() const override { return "rescheduling"; }
   bool wanted() const override {
@@ -75,7 +77,8 @@ class ReschedulingController final : public Controller {
   Groups::Options GroupOptions();
   void SubscribeTo(PodInformer& pods);
   void BecameCurrent();
-  void NodeChanged(const std::string& node);
+  void EnqueueJobsOn(const std::string& node);
+  bool IsLost(const Task& task) const;
   FaultyNodes::Seen See(const std::string& node) const;
   std::string Stopped() const;
   ReconcileResult Reconcile(const JobKey& key, const Term& term);
@@ -84,6 +87,8 @@ class ReschedulingController final : public Controller {
   const Options options_;
   JobIndex index_;
   FaultyNodes faulty_nodes_;  // not Ready, gone with pods left, unhealthy, with an unhealthy chip
+  // What is reported, as far as its nodes were counted: nothing is decided about the rest.
+  Snapshot<faults::FaultsByNode> counted_{std::make_shared<const faults::FaultsByNode>()};
   PodReader reader_;
   Reconciler reconciler_;
   ReconcileLoop<JobKey> loop_;

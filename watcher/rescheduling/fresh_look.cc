@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "json/decode.h"
+#include "watcher/frame/in_parallel.h"
 #include "watcher/frame/nodes.h"
-#include "watcher/rescheduling/brakes.h"
-#include "watcher/rescheduling/in_parallel.h"
-#include "watcher/rescheduling/pod.h"
+#include "watcher/frame/opt_outs.h"
+#include "watcher/rescheduling/job_index.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {
@@ -31,45 +32,99 @@ std::vector<size_t> TasksInQuestion(const Job& job, const Decision& decision) {
   return tasks;
 }
 
+const json::Projection& OfPods() {
+  static const json::Projection fields(PodFields());
+  return fields;
+}
+
+// With its owners, some of which may opt out.
+const json::Projection& OfPodGroups() {
+  static const json::Projection fields(PodGroupFields());
+  return fields;
+}
+
+const json::Projection& OfNodes() {
+  static const json::Projection fields(
+      {{"status", "conditions", "*", "type"}, {"status", "conditions", "*", "status"}});
+  return fields;
+}
+
 struct PodNow {
-  std::optional<Task> task{};  // nothing: there is no such pod
-  bool disabled = false;
+  PodPtr pod{};  // null: there is no such pod in the job
   bool failed = false;
 };
 
 PodNow ReadPodAgain(LeaderClient& client, const JobKey& key, const std::string& name) {
-  const auto answer = client.Get(resources::kPods, key.ns, name);
+  const auto answer = client.Read(resources::kPods, key.ns, name, OfPods());
   if (!answer) return {.failed = answer.error().reason != kube::Reason::kNotFound};
-  const json::Document document(*answer);
-  const PodPtr pod = PodReader().Read(document.root());
+  PodPtr pod = PodReader().Read(answer->root());
   if (pod == nullptr || *pod->job != key) return {};
-  return {.task = pod->ToTask(), .disabled = IsDisabled(*pod->metadata)};
+  return {.pod = std::move(pod)};
 }
 
+// Pods of the job by name, as far as their metadata says; nothing: they cannot be read.
+std::optional<std::map<std::string, PodPtr>> ListPodsAgain(LeaderClient& client,
+                                                           const JobKey& key) {
+  std::map<std::string, PodPtr> pods;
+  PodReader reader;
+  kube::Listing listing;
+  listing.started = [&] { pods.clear(); };
+  listing.item = [&](const json::Value& object) {
+    PodPtr pod = reader.Read(object);
+    if (pod != nullptr && *pod->job == key) pods[pod->name] = std::move(pod);
+  };
+  const auto listed = client.ListMetadata(resources::kPods, key.ns, listing);
+  if (!listed) return std::nullopt;
+  return pods;
+}
+
+// The job anew, from the PodGroup and the pods that are still there. `tasks`: those that are read
+// whole in any case.
 void ReadPodsAgain(LeaderClient& client, const JobKey& key, const std::vector<size_t>& tasks,
                    FreshLook& look) {
-  std::vector<PodNow> pods(tasks.size());
-  InParallel(tasks.size(),
-             [&](size_t i) { pods[i] = ReadPodAgain(client, key, look.job.tasks[tasks[i]].pod); });
-  std::vector<bool> gone(look.job.tasks.size());
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    Task& task = look.job.tasks[tasks[i]];
-    look.failed = look.failed || pods[i].failed;
-    if (pods[i].failed) continue;
-    if (pods[i].disabled) {
-      look.job.disabled = "mindgate.io/rescheduling is disabled on pod " + task.pod;
-    }
-    if (pods[i].task) {
-      task = *std::move(pods[i].task);
+  const std::vector<Task>& known = look.job.tasks;
+  std::vector<size_t> whole = tasks;
+  std::map<std::string, PodPtr> pods;
+  if (known.size() <= kReadOneByOne) {
+    whole.clear();
+    for (size_t i = 0; i < known.size(); ++i) whole.push_back(i);
+  } else if (auto listed = ListPodsAgain(client, key)) {
+    pods = *std::move(listed);
+  } else {
+    look.failed = true;
+    return;
+  }
+  std::vector<PodNow> read(whole.size());
+  InParallel(whole.size(),
+             [&](size_t i) { read[i] = ReadPodAgain(client, key, known[whole[i]].pod); });
+  std::set<std::string> read_whole;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const std::string& name = known[whole[i]].pod;
+    look.failed = look.failed || read[i].failed;
+    read_whole.insert(name);
+    if (read[i].pod != nullptr) {
+      pods[name] = std::move(read[i].pod);
     } else {
-      gone[tasks[i]] = true;
+      pods.erase(name);
     }
   }
+  std::vector<PodPtr> all;
+  for (const auto& [name, pod] : pods) all.push_back(pod);
+  Job fresh = JobOf(look.group, all);
+  // What metadata does not say is as the watch reported it; what it does not know, it will report.
   std::vector<Task> left;
-  for (size_t i = 0; i < gone.size(); ++i) {
-    if (!gone[i]) left.push_back(std::move(look.job.tasks[i]));
+  for (Task& task : fresh.tasks) {
+    if (read_whole.contains(task.pod)) {
+      left.push_back(std::move(task));
+      continue;
+    }
+    const auto before = std::find_if(known.begin(), known.end(),
+                                     [&](const Task& other) { return other.uid == task.uid; });
+    if (before != known.end()) left.push_back(*before);
   }
-  look.job.tasks = std::move(left);
+  fresh.tasks = std::move(left);
+  fresh.restarted_by_other = look.job.restarted_by_other;
+  look.job = std::move(fresh);
 }
 
 // Of the nodes that are called not Ready, those of pods that the decision takes for faulty.
@@ -79,9 +134,9 @@ void ReadNodesAgain(LeaderClient& client, const std::set<std::string, std::less<
   std::vector<char> lost(nodes.size());
   std::atomic<bool> failed = false;
   InParallel(nodes.size(), [&](size_t i) {
-    const auto answer = client.Get(resources::kNodes, "", nodes[i]);
+    const auto answer = client.Read(resources::kNodes, "", nodes[i], OfNodes());
     if (answer) {
-      lost[i] = IsReady(json::Document(*answer).root()) ? 0 : 1;
+      lost[i] = IsReady(answer->root()) ? 0 : 1;
     } else if (answer.error().reason == kube::Reason::kNotFound) {
       lost[i] = 1;
     } else {
@@ -140,23 +195,23 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
                     const Decision& decision, const Hardware& hardware,
                     const ReportsOf& reports_of) {
   FreshLook look{.job = job, .not_ready = hardware.not_ready};
-  const auto answer = client.Get(resources::kPodGroups, key.ns, key.pod_group);
+  const auto answer = client.Read(resources::kPodGroups, key.ns, key.pod_group, OfPodGroups());
   if (!answer) {
     look.failed = answer.error().reason != kube::Reason::kNotFound;
     look.changed = "its PodGroup cannot be read: " + answer.error().message;
     return look;
   }
-  const json::Document group(*answer);
-  const PodGroupState state = PodGroupOf(group.root());
-  if (state.uid != job.uid) {
+  const json::Document& group = *answer;
+  look.group = PodGroupOf(group.root());
+  if (look.group.uid != job.uid) {
     look.changed = "its PodGroup is another one";
     return look;
   }
-  if (IsDisabled(state.metadata)) {
+  if (IsDisabled(look.group.metadata)) {
     look.changed = "mindgate.io/rescheduling is disabled on its PodGroup";
     return look;
   }
-  if (Brake owner = DisabledByOwner(client, group.root(), key.ns); !owner.why.empty()) {
+  if (OptOut owner = DisabledByOwner(client, group.root(), key.ns); !owner.why.empty()) {
     look.held = std::move(owner.why);
     look.failed = owner.unreadable;
     return look;
@@ -188,6 +243,29 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
   ReadNodesAgain(client, nodes, look);
   if (look.failed) look.changed = "what is faulty of it cannot be read";
   return look;
+}
+
+Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen) {
+  const auto unreadable = [](std::string why) {
+    return Refusal{.why = std::move(why), .unreadable = true};
+  };
+  if (OptOut excluded = ExcludedBy(client, key.ns); !excluded.why.empty()) {
+    return {.why = std::move(excluded.why), .unreadable = excluded.unreadable};
+  }
+  const auto answer = client.Read(resources::kPodGroups, key.ns, key.pod_group, OfPodGroups());
+  if (!answer) return unreadable("its PodGroup cannot be read: " + answer.error().message);
+  const json::Document& group = *answer;
+  const PodGroupState now = PodGroupOf(group.root());
+  if (IsDisabled(now.metadata)) {
+    return {.why = "mindgate.io/rescheduling is disabled on its PodGroup"};
+  }
+  if (now.uid != seen.uid || now.metadata != seen.metadata || now.min_member != seen.min_member) {
+    return {.why = "its PodGroup has changed meanwhile", .brief = true};
+  }
+  if (OptOut owner = DisabledByOwner(client, group.root(), key.ns); !owner.why.empty()) {
+    return {.why = std::move(owner.why), .unreadable = owner.unreadable};
+  }
+  return {};
 }
 
 }  // namespace mindgate::watcher::rescheduling

@@ -49,12 +49,13 @@ kube::Answer<void> SetGracefulExit(LeaderClient& client, std::string_view ns, st
                                    bool exits) {
   const std::string name = "reset-config-" + std::string(job);
   for (int tries = 1;; ++tries) {
-    const auto config_map = client.Get(kube::resources::kConfigMaps, ns, name);
+    static const json::Projection fields({{"metadata", "resourceVersion"}, {"data", "reset.json"}});
+    const auto config_map = client.Read(kube::resources::kConfigMaps, ns, name, fields);
     if (!config_map) {
       if (config_map.error().reason == kube::Reason::kNotFound) return {};
       return tl::make_unexpected(config_map.error());
     }
-    const auto patch = GracefulExitPatch(json::Document(*config_map).root(), exits);
+    const auto patch = GracefulExitPatch(config_map->root(), exits);
     if (!patch) return {};
     const auto patched = client.MergePatch(kube::resources::kConfigMaps, ns, name, *patch);
     if (patched) return {};

@@ -1,5 +1,6 @@
 #include "watcher/rescheduling/isolation.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -7,7 +8,6 @@
 #include "json/text_at.h"
 #include "schemas/faulty_taint.h"
 #include "schemas/names.h"
-#include "watcher/rescheduling/brakes.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {
@@ -70,16 +70,17 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
     return {};
   }
   const std::string uid = json::TextAt(node.root(), {"metadata", "uid"});
+  kube::Answer<void> patched;
   if (faulty) {
-    if (const std::string why_not = WhyNot(client); !why_not.empty()) {
-      if (IsNew(key.name, why_not)) {
-        Tell(key.name, uid, "isolation waits",
-             std::string(kWhyIsolated) + "; it waits, because " + why_not, false);
-      }
-      return {.requeue_after = kIsolateAgain};
-    }
+    const Refusal refusal =
+        gate_.Send(term, {.still_so = [&](LeaderClient&) { return StillUnhealthy(key.name); }}, 1,
+                   [&](DestructiveClient& destructive, size_t) {
+                     patched = destructive.PatchNode(key.name, *patch);
+                   });
+    if (refusal.refused()) return Waits(key.name, uid, refusal);
+  } else {
+    patched = gate_.ReleaseNode(term, key.name, *patch);
   }
-  const auto patched = client.Patch(kube::resources::kNodes, "", key.name, *patch);
   if (!patched) return NotChanged(key, patched.error());
   {
     const MutexLock lock(mutex_);
@@ -98,9 +99,21 @@ ReconcileResult Isolation::Reconcile(const NodeKey& key, const Term& term) {
   return {};
 }
 
-std::string Isolation::WhyNot(LeaderClient& client) const {
-  std::string why = options_.stopped();
-  return why.empty() ? PausedBy(client, options_.ns, options_.lease).why : why;
+Refusal Isolation::StillUnhealthy(const std::string& node) const {
+  if (options_.writes() && options_.wanted() && options_.is_unhealthy(node)) return {};
+  return {.why = "it is no longer to be isolated", .brief = true};
+}
+
+ReconcileResult Isolation::Waits(const std::string& node, const std::string& uid,
+                                 const Refusal& refusal) {
+  if (refusal.is_over) return {.failed = true};
+  if (!refusal.brief && IsNew(node, refusal.why)) {
+    Tell(node, uid, "isolation waits",
+         std::string(kWhyIsolated) + "; it waits, because " + refusal.why, false);
+  }
+  const Clock::Instant now = clock_.Now();
+  return {.requeue_after = std::max(refusal.again.value_or(now + kIsolateAgain) - now,
+                                    Clock::Instant::duration(0))};
 }
 
 // A permission that is missing comes with the next chart or never: asking again is of no use, and a

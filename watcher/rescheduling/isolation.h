@@ -14,6 +14,7 @@
 #include "json/value.h"
 #include "kube/client.h"
 #include "watcher/frame/decision_log.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
 
@@ -42,11 +43,6 @@ class Isolation {
     std::function<bool()> writes;  // otherwise it only tells what it would do
     std::function<bool()> wanted;  // the option; without it taints are only taken away
     std::function<bool(const std::string& node)> is_unhealthy;
-    // Why no node is isolated now; empty: it may be. Taints are taken away all the same.
-    std::function<std::string()> stopped = [] { return std::string(); };
-    // Whose annotation pauses it as well; empty: there is none.
-    std::string ns{};
-    std::string lease{};
   };
 
   struct Counts {
@@ -55,24 +51,33 @@ class Isolation {
     uint64_t failed = 0;  // calls
   };
 
-  // `writer` as for LeaderClient. All must outlive it.
-  Isolation(kube::Client& writer, log::Logger& logger, DecisionListener& decisions, Options options)
-      : writer_(writer), logger_(logger), decisions_(decisions), options_(std::move(options)) {}
+  // All must outlive it. Taints are added through the gate.
+  Isolation(Writer writer, const Clock& clock, log::Logger& logger, DecisionListener& decisions,
+            DisruptionGate& gate, Options options)
+      : writer_(writer),
+        clock_(clock),
+        logger_(logger),
+        decisions_(decisions),
+        gate_(gate),
+        options_(std::move(options)) {}
 
   ReconcileResult Reconcile(const NodeKey& node, const Term& term);
 
   Counts counts() const;
 
  private:
+  Refusal StillUnhealthy(const std::string& node) const;
+  ReconcileResult Waits(const std::string& node, const std::string& uid, const Refusal& refusal);
   ReconcileResult NotChanged(const NodeKey& key, const kube::Fault& fault);
-  std::string WhyNot(LeaderClient& client) const;
   bool IsNew(const std::string& node, const std::string& saying);
   void Tell(const std::string& node, const std::string& uid, std::string_view what,
             const std::string& reason, bool done);
 
-  kube::Client& writer_;
+  const Writer writer_;
+  const Clock& clock_;
   log::Logger& logger_;
   DecisionListener& decisions_;
+  DisruptionGate& gate_;
   const Options options_;
   mutable Mutex mutex_;
   Counts counts_ GUARDED_BY(mutex_);

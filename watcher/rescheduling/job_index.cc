@@ -122,9 +122,23 @@ std::vector<JobKey> JobIndex::JobsOn(std::string_view node) const {
   return {keys.begin(), keys.end()};
 }
 
-bool JobIndex::HasPodsOn(std::string_view node) const {
+std::vector<JobKey> JobIndex::BoundJobsOn(std::string_view node) const {
   const MutexLock lock(mutex_);
-  return on_node_.contains(node);
+  const auto found = on_node_.find(node);
+  if (found == on_node_.end()) return {};
+  std::set<JobKey> keys;
+  for (const JobKey* job : found->second) {
+    if (keys.contains(*job)) continue;
+    const auto entry = jobs_.find(*job);
+    if (entry == jobs_.end() || entry->second.group == nullptr) continue;
+    const auto& pods = entry->second.pods;
+    if (std::any_of(pods.begin(), pods.end(), [&](const PodPtr& pod) {
+          return pod->bound && pod->going == Time{} && pod->node != nullptr && *pod->node == node;
+        })) {
+      keys.insert(*job);
+    }
+  }
+  return {keys.begin(), keys.end()};
 }
 
 }  // namespace mindgate::watcher::rescheduling

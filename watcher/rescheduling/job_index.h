@@ -27,7 +27,9 @@ class JobIndex {
   std::vector<JobKey> jobs() const;
   // Those that have a pod on the node.
   std::vector<JobKey> JobsOn(std::string_view node) const;
-  bool HasPodsOn(std::string_view node) const;
+  // Of those, whose PodGroup exists, the ones with a pod there that a scheduler bound and nobody
+  // deletes: whoever may create pods may write any node into one.
+  std::vector<JobKey> BoundJobsOn(std::string_view node) const;
 
  private:
   struct Entry {

@@ -63,6 +63,8 @@ std::vector<json::Projection::Path> PodFields() {
   fields.push_back({"spec", "nodeName"});
   fields.push_back({"spec", "schedulingGates"});
   fields.push_back({"status", "phase"});
+  fields.push_back({"status", "conditions", "*", "type"});
+  fields.push_back({"status", "conditions", "*", "status"});
   fields.push_back({"status", "containerStatuses", "*", "lastState", "terminated", "exitCode"});
   return fields;
 }
@@ -71,6 +73,7 @@ std::vector<json::Projection::Path> PodGroupFields() {
   auto fields = MetadataFields();
   fields.push_back({"metadata", "ownerReferences"});
   fields.push_back({"spec", "minMember"});
+  fields.push_back({"status", "running"});
   fields.push_back({"status", "phase"});
   return fields;
 }
@@ -94,6 +97,15 @@ bool HasFailedContainer(const Value& pod) {
   return std::any_of(containers->begin(), containers->end(), [](const Value& container) {
     const Value* code = json::FindPath(container, {"lastState", "terminated", "exitCode"});
     return json::AsInt(code).value_or(0) != 0;
+  });
+}
+
+bool IsBound(const Value& pod) {
+  const Value* conditions = json::FindPath(pod, {"status", "conditions"});
+  if (!json::IsArray(conditions)) return false;
+  return std::any_of(conditions->begin(), conditions->end(), [](const Value& condition) {
+    return json::TextAt(condition, {"type"}) == "PodScheduled" &&
+           json::TextAt(condition, {"status"}) == "True";
   });
 }
 
@@ -133,6 +145,7 @@ PodPtr PodReader::Read(const Value& pod) {
   state->failed = state->ended || HasFailedContainer(pod);
   const Value* gates = json::FindPath(pod, {"spec", "schedulingGates"});
   state->gated = json::IsArray(gates) && gates->begin() != gates->end();
+  state->bound = IsBound(pod);
   return state;
 }
 
@@ -154,6 +167,7 @@ Task PodState::ToTask() const {
             .created = created,
             .forced = forced,
             .gated = gated,
+            .bound = bound,
             .pod_status = text(metadata->annotations, schemas::kPodStatus)};
   if (going != Time{}) task.going = going;
   if (super_pod >= 0) task.super_pod = super_pod;

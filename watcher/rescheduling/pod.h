@@ -40,6 +40,7 @@ struct PodState {
   bool switched = false;  // a replacement waits for it to go
   bool forced = false;
   bool gated = false;
+  bool bound = false;  // a scheduler placed it, or a kubelet took it
 
   Task ToTask() const;
 };
@@ -61,6 +62,11 @@ std::vector<json::Projection::Path> PodGroupFields();
 // Whether the last run of a container ended with an error. One that was restarted in place thus
 // counts until its pod is replaced (trap 35).
 bool HasFailedContainer(const json::Value& pod);
+
+// Whether a scheduler bound the pod: its condition PodScheduled is True. The API server writes that
+// with the binding (registry/core/pod/storage, assignPod), and the kubelet of a node for what runs
+// there; of a pod that was created with spec.nodeName nobody does.
+bool IsBound(const json::Value& pod);
 
 // Makes PodStates out of pods. One thread at a time.
 class PodReader {

@@ -8,9 +8,8 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "schemas/names.h"
-#include "watcher/rescheduling/brakes.h"
+#include "watcher/frame/opt_outs.h"
 #include "watcher/rescheduling/graceful_exit.h"
-#include "watcher/rescheduling/in_parallel.h"
 #include "watcher/rescheduling/plugin_records.h"
 #include "watcher/rescheduling/pod.h"
 
@@ -53,21 +52,19 @@ struct Reconciler::Run {
   Time now{};
   Job job{};
   Decision decision{};
-  std::optional<Clock::Instant> again{};
-  bool failed = false;
-  bool taken = false;           // of the budget
+  PodGroupState group{};        // as the fresh look found it
   std::string records_fault{};  // why it is not known whether Volcano acted
 
   Hardware hardware() const { return {*inputs.faults, not_ready}; }
 };
 
-Reconciler::Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger,
-                       DecisionListener& decisions, DisruptionBudget& budget, Options options)
+Reconciler::Reconciler(Writer writer, const Clock& clock, log::Logger& logger,
+                       DecisionListener& decisions, DisruptionGate& gate, Options options)
     : writer_(writer),
       clock_(clock),
       logger_(logger),
       decisions_(decisions),
-      budget_(budget),
+      gate_(gate),
       options_(std::move(options)),
       store_(options_.ns, options_.state) {}
 
@@ -110,6 +107,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
                       {{"fault", loaded.error().message}});
       return {.failed = true};
     }
+    InheritBudget(run);
   }
   const DecisionOptions options{.takeover_after = run.settings.mode == ReschedulingMode::kTakeover
                                                       ? run.settings.takeover_after
@@ -157,26 +155,29 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     stay();
     return result;
   }
-  const auto wait = [&](const std::string& why_not) {
-    TellOnce(run, false, run.decision.why + "; it waits, because " + why_not);
+  const auto wait = [&](const Refusal& refusal) {
     stay();
-    requeue_at(run.now + kLookAgain);
-    if (run.again) {
-      const auto pause = *run.again - clock_.Now();
-      result.requeue_after = std::min(*result.requeue_after, pause);
+    result.failed = refusal.unreadable || refusal.is_over;
+    if (refusal.is_over) return result;
+    if (!refusal.brief) {
+      TellOnce(run, false, run.decision.why + "; it waits, because " + refusal.why);
     }
-    result.failed = run.failed;
+    requeue_at(run.now + (refusal.brief ? kWatchIsLate : kLookAgain));
+    if (refusal.again) {
+      const auto pause = std::max(*refusal.again - clock_.Now(), Clock::Instant::duration(0));
+      result.requeue_after = refusal.brief ? pause : std::min(*result.requeue_after, pause);
+    }
     return result;
   };
   // Also of a step that only goes on with what was begun: minutes may lie between two of them.
-  if (const std::string why_not = WhyNot(run); !why_not.empty()) return wait(why_not);
+  if (const Refusal refusal = MayLook(run); refusal.refused()) return wait(refusal);
   FreshLook look =
       LookAgain(run.client, key, run.job, run.decision, run.hardware(), options_.reports_of);
-  run.failed = look.failed;
-  if (!look.held.empty()) return wait(look.held);
+  if (!look.held.empty()) return wait({.why = look.held, .unreadable = look.failed});
   if (look.changed.empty()) {
     run.job = std::move(look.job);
     run.not_ready = std::move(look.not_ready);
+    run.group = std::move(look.group);
     decide();
     if (run.decision.tasks.empty()) look.changed = "there is nothing to be done by now";
   }
@@ -186,14 +187,12 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     stay();
     // Otherwise in case that no watch tells of it.
     requeue_at(run.now + (look.late ? kWatchIsLate : kLookAgain));
-    result.failed = run.failed;
+    result.failed = look.failed;
     return result;
   }
-  if (const std::string why_not = TakeBudget(run); !why_not.empty()) return wait(why_not);
   if (const auto saved = store_.Save(run.client, key, run.decision.next); !saved) {
     // Nothing was done: as if it had not been decided.
     store_.Set(key, before);
-    if (run.taken) budget_.GiveBack(key.ns);
     if (saved.error().reason != kube::Reason::kStopped) {
       logger_.Warning(
           "a job is not restarted: what is to be done cannot be written down",
@@ -201,47 +200,69 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     }
     return {.failed = true};
   }
-  const bool all = CarryOut(run);
-  result.failed = !all;
+  const std::vector<size_t> tasks = run.decision.tasks;
+  std::vector<Done> outcomes(tasks.size(), Done::kNo);
+  const Refusal refusal = CarryOut(run, outcomes);
+  const bool any_sent =
+      std::any_of(outcomes.begin(), outcomes.end(), [](Done done) { return done != Done::kNo; });
+  if (refusal.refused() && !any_sent) {
+    // Nothing was done, and the next leader is not to think so either. If this cannot be written,
+    // it finds pods that are not faulty any more, or chooses them again.
+    static_cast<void>(store_.Save(run.client, key, before));
+    return wait(refusal);
+  }
+  result.failed = !Finish(run, tasks, outcomes);
   return result;
 }
 
 // --- before anything is done ---------------------------------------------------------------------
 
-// Why nothing may be done now; empty: it may.
-std::string Reconciler::WhyNot(Run& run) {
-  if (!run.records_fault.empty()) {
-    run.failed = true;
-    return run.records_fault;
-  }
-  if (!run.inputs.stopped.empty()) return run.inputs.stopped;
+// A restart that begins, or takes more pods than before, is what budgets count.
+DisruptionGate::Request Reconciler::RequestOf(const Run& run) const {
+  DisruptionGate::Request request{.ns = run.key.ns};
   if (run.decision.begins) {
-    // Asked before anything is read: of a thousand jobs that wait, each one looks when it may act.
-    run.again = budget_.Ask(run.key.ns, run.settings.restarts_per_minute, clock_.Now());
-    if (run.again) return BudgetIsUsedUp(run);
+    request.share = {.setting = "restartsPerMinute",
+                     .per_minute = run.settings.restarts_per_minute};
   }
-  Brake brake = ExcludedBy(run.client, run.key.ns);
-  if (brake.why.empty()) brake = PausedBy(run.client, options_.ns, options_.lease);
-  run.failed = brake.unreadable;
-  return brake.why;
+  return request;
 }
 
-// Likewise, last of all, so that what is not done costs nothing.
-std::string Reconciler::TakeBudget(Run& run) {
-  if (!run.decision.begins) return "";
-  run.again = budget_.Take(run.key.ns, run.settings.restarts_per_minute, clock_.Now());
-  run.taken = !run.again;
-  return run.again ? BudgetIsUsedUp(run) : "";
+// Why nothing may be done now, before anything else is read; of a thousand jobs that wait, each one
+// reads when it may act. What stops it later, the gate asks again.
+Refusal Reconciler::MayLook(Run& run) {
+  if (!run.records_fault.empty()) return {.why = run.records_fault, .unreadable = true};
+  if (Refusal refusal = gate_.Ask(run.client.term(), RequestOf(run)); refusal.refused()) {
+    return refusal;
+  }
+  OptOut excluded = ExcludedBy(run.client, run.key.ns);
+  return {.why = std::move(excluded.why), .unreadable = excluded.unreadable};
 }
 
-std::string Reconciler::BudgetIsUsedUp(const Run& run) {
-  return "the share of namespace " + run.key.ns + " in restartsPerMinute (" +
-         std::to_string(run.settings.restarts_per_minute) + ") is used up";
+// What the leader before, or this replica in an earlier term, restarted within the last minute.
+void Reconciler::InheritBudget(Run& run) {
+  const Time term = run.client.term().since();
+  const MutexLock lock(mutex_);  // nobody takes from it before
+  if (inherited_ == term) return;
+  inherited_ = term;
+  const Clock::Instant now = clock_.Now();
+  std::map<std::string, std::vector<Clock::Instant>> taken;
+  for (const auto& [ns, restarted] : store_.restarted()) {
+    // Clocks of two machines differ: what seems to be ahead happened a moment ago.
+    const auto ago =
+        std::clamp<Time::duration>(run.now - restarted, Time::duration(0), std::chrono::hours(1));
+    taken[ns].push_back(now - ago);
+  }
+  for (auto& [ns, times] : taken) {
+    std::erase_if(times, [&](Clock::Instant at) { return at + std::chrono::minutes(1) <= now; });
+    std::sort(times.begin(), times.end());
+    gate_.budget().Inherit(ns, times);
+  }
 }
 
 std::optional<Time> Reconciler::RestartedByOther(Run& run) {
-  const auto records = run.client.Get(resources::kConfigMaps, std::string(kRecordsNamespace),
-                                      std::string(kRecordsName));
+  static const json::Projection fields({{"data", std::string(kRecordsKey)}});
+  const auto records =
+      run.client.Read(resources::kConfigMaps, kRecordsNamespace, kRecordsName, fields);
   if (!records) {
     // There are none before the plugin restarts the first job.
     if (records.error().reason == kube::Reason::kNotFound) return std::nullopt;
@@ -250,41 +271,54 @@ std::optional<Time> Reconciler::RestartedByOther(Run& run) {
         ", which tells what Volcano restarted, cannot be read: " + records.error().message;
     return std::nullopt;
   }
-  const json::Document document(*records);
-  return LastRestart(document.root(), run.key);
+  return LastRestart(records->root(), run.key);
 }
 
 // --- what is done --------------------------------------------------------------------------------
 
-// False when some of it is to be tried again.
-bool Reconciler::CarryOut(Run& run) {
-  std::vector<size_t> tasks = std::move(run.decision.tasks);
+// Says what became of each of the decision's tasks. Faulty pods go last: as long as one is there,
+// what is left is found again.
+Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
+  const std::vector<size_t>& tasks = run.decision.tasks;
   const auto first_faulty = static_cast<size_t>(
       std::find_if(tasks.begin(), tasks.end(),
                    [&](size_t i) { return run.decision.types[i] != FaultType::kHealthy; }) -
       tasks.begin());
+  DisruptionGate::Request request = RequestOf(run);
+  request.still_so = [&](LeaderClient& client) { return IsStillSo(client, run.key, run.group); };
   // As the plugin does: a job that cannot be asked loses its pods all the same.
-  if (run.decision.step == Step::kEvict && run.decision.asks_to_exit) AskToExit(run, true);
-  std::vector<Done> outcomes(tasks.size(), Done::kNo);
-  const auto act = [&](size_t from, size_t to) {
-    InParallel(to - from, [&](size_t i) { outcomes[from + i] = Act(run, tasks[from + i]); });
+  if (run.decision.step == Step::kEvict && run.decision.asks_to_exit) {
+    request.before_first = [&] { AskToExit(run, true); };
+  }
+  const auto send = [&](size_t from, size_t to) {
+    if (from == to) return Refusal();
+    Refusal refusal =
+        gate_.Send(run.client.term(), request, to - from, [&](DestructiveClient& client, size_t i) {
+          outcomes[from + i] = Act(run, client, tasks[from + i]);
+        });
+    // The rest goes on with it.
+    request.share.reset();
+    request.before_first = nullptr;
+    return refusal;
   };
-  const auto all_done = [&] {
-    return std::find(outcomes.begin(), outcomes.begin() + static_cast<std::ptrdiff_t>(first_faulty),
-                     Done::kNo) == outcomes.begin() + static_cast<std::ptrdiff_t>(first_faulty);
-  };
-  act(0, first_faulty);
-  // As long as a faulty pod is there, what is left is found again.
-  if (all_done()) act(first_faulty, tasks.size());
+  if (Refusal refusal = send(0, first_faulty); refusal.refused()) return refusal;
+  const auto end = outcomes.begin() + static_cast<std::ptrdiff_t>(first_faulty);
+  if (std::find(outcomes.begin(), end, Done::kNo) != end) return {};
+  return send(first_faulty, tasks.size());
+}
+
+// Reports what was done. False when some of it is to be tried again.
+bool Reconciler::Finish(Run& run, const std::vector<size_t>& tasks,
+                        const std::vector<Done>& outcomes) {
   run.decision.tasks.clear();
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (outcomes[i] == Done::kYes) run.decision.tasks.push_back(tasks[i]);
   }
   if (!run.decision.tasks.empty()) Tell(run, true, run.decision.why);
   // Somebody else was faster with all of them.
-  if (run.taken && std::all_of(outcomes.begin(), outcomes.end(),
-                               [](Done done) { return done == Done::kMoot; })) {
-    budget_.GiveBack(run.key.ns);
+  if (std::all_of(outcomes.begin(), outcomes.end(),
+                  [](Done done) { return done == Done::kMoot; })) {
+    gate_.GiveBack(RequestOf(run));
   }
   if (run.decision.begins) {
     const MutexLock lock(mutex_);
@@ -312,7 +346,7 @@ bool Reconciler::AskToExit(Run& run, bool exits) {
   return reason == kube::Reason::kForbidden || reason == kube::Reason::kInvalid;
 }
 
-Reconciler::Done Reconciler::Act(Run& run, size_t i) {
+Reconciler::Done Reconciler::Act(Run& run, DestructiveClient& client, size_t i) {
   const Task& task = run.job.tasks[i];
   kube::Answer<void> answer;
   if (run.decision.step == Step::kAnnotate) {
@@ -321,13 +355,12 @@ Reconciler::Done Reconciler::Act(Run& run, size_t i) {
          {{"uid", task.uid},
           {"annotations",
            {{std::string(schemas::kPodStatus), PodStatus(run.decision.types[i])}}}}}};
-    const auto patched = run.client.MergePatch(resources::kPods, run.key.ns, task.pod, patch);
-    if (!patched) answer = tl::make_unexpected(patched.error());
+    answer = client.MarkPod(run.key.ns, task.pod, patch);
   } else {
     kube::DeleteOptions options;
     options.preconditions.uid = task.uid;
     if (run.decision.step == Step::kDelete) options.grace_seconds = 0;
-    answer = run.client.Delete(resources::kPods, run.key.ns, task.pod, options);
+    answer = client.DeletePod(run.key.ns, task.pod, options);
   }
   const Done done = Judge(run, task, answer);
   if (done == Done::kYes) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,7 +17,7 @@
 #include "kube/client.h"
 #include "schemas/config.h"
 #include "watcher/frame/decision_log.h"
-#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/rescheduling/decision.h"
@@ -29,20 +30,19 @@ namespace mindgate::watcher::rescheduling {
 // pods, or marks them for a platform that does. `mindgate watch` and `mindgate simulate` run the
 // same one.
 //
-// Before each step it looks at its Lease, the namespace, the PodGroup and its owners, the faulty
-// pods and their nodes again, and decides about what it finds; asks the disruption budget when a
-// restart begins; and writes down what it is about to do. Each call names the pod's uid, so that no
-// other pod is met, and one that is repeated is harmless. Safe from many threads, one at a time to
-// a job.
+// Before each step it reads the PodGroup and its owners, its pods and their nodes again and decides
+// about what it finds; writes down what it is about to do; and goes through the gate, which asks
+// for brake, pause, opt-outs and, when a restart begins, the budget. Each call names the pod's uid,
+// so that no other pod is met, and one that is repeated is harmless. Safe from many threads, one at
+// a time to a job.
 class Reconciler {
  public:
   struct Options {
     std::function<schemas::Rescheduling()> settings;
     std::function<std::chrono::seconds()> grace_over_time;
     bool dry_run = false;  // as mode observe, whatever the settings say
-    // Where its Lease is and where it keeps what the next leader must know; empty: nowhere.
+    // Where it keeps what the next leader must know; empty: nowhere.
     std::string ns{};
-    std::string lease{};
     std::string state = "mindgate-rescheduling";
     // What a leader before kept of jobs that this denies is forgotten; null: of none.
     std::function<bool(const JobKey&)> exists{};
@@ -54,7 +54,6 @@ class Reconciler {
     std::optional<Job> job;  // nothing: there is no such PodGroup
     std::shared_ptr<const faults::FaultsByNode> faults;
     std::set<std::string, std::less<>> not_ready{};  // of the nodes of its pods; also what is gone
-    std::string stopped{};  // why nothing may be restarted in the whole cluster now
   };
 
   struct Counts {
@@ -65,9 +64,9 @@ class Reconciler {
     uint64_t failed = 0;    // calls of the API server
   };
 
-  // `writer` as for LeaderClient. All must outlive it.
-  Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger,
-             DecisionListener& decisions, DisruptionBudget& budget, Options options);
+  // All must outlive it.
+  Reconciler(Writer writer, const Clock& clock, log::Logger& logger, DecisionListener& decisions,
+             DisruptionGate& gate, Options options);
 
   ReconcileResult Reconcile(const JobKey& key, const Inputs& inputs, const Term& term);
   // Another leader may act: what was remembered may no longer be true.
@@ -86,27 +85,29 @@ class Reconciler {
   };
 
   bool enforced(const schemas::Rescheduling& settings) const;
-  std::string WhyNot(Run& run);
-  std::string TakeBudget(Run& run);
-  static std::string BudgetIsUsedUp(const Run& run);
+  DisruptionGate::Request RequestOf(const Run& run) const;
+  Refusal MayLook(Run& run);
+  void InheritBudget(Run& run);
   std::optional<Time> RestartedByOther(Run& run);
-  bool CarryOut(Run& run);
+  Refusal CarryOut(Run& run, std::vector<Done>& outcomes);
+  bool Finish(Run& run, const std::vector<size_t>& tasks, const std::vector<Done>& outcomes);
   bool AskToExit(Run& run, bool exits);
-  Done Act(Run& run, size_t task);
+  Done Act(Run& run, DestructiveClient& client, size_t task);
   Done Judge(const Run& run, const Task& task, const kube::Answer<void>& answer);
   void Tell(Run& run, bool done, const std::string& reason);
   void TellOnce(Run& run, bool done, const std::string& reason);
 
-  kube::Client& writer_;
+  const Writer writer_;
   const Clock& clock_;
   log::Logger& logger_;
   DecisionListener& decisions_;
-  DisruptionBudget& budget_;
+  DisruptionGate& gate_;
   const Options options_;
   StateStore store_;
 
   mutable Mutex mutex_;
   std::map<JobKey, std::string> said_ GUARDED_BY(mutex_);  // what was told the last time
+  std::optional<Time> inherited_ GUARDED_BY(mutex_);       // the budget, for the term of then
   Counts counts_ GUARDED_BY(mutex_);
 };
 

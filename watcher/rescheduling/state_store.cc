@@ -115,6 +115,10 @@ kube::Answer<void> StateStore::Load(LeaderClient& client, const Exists& exists) 
   const MutexLock lock(mutex_);
   states_.clear();
   entries_.clear();
+  restarted_.clear();
+  for (const auto& [job, state] : states) {
+    if (state.restarted) restarted_.emplace_back(job.ns, *state.restarted);
+  }
   for (auto& [job, state] : states) Put(job, std::move(state));
   written_ = version_;
   for (const JobKey& job : gone) Drop(job);
@@ -126,6 +130,11 @@ JobState StateStore::Get(const JobKey& job) const {
   const MutexLock lock(mutex_);
   const auto found = states_.find(job);
   return found == states_.end() ? JobState() : found->second;
+}
+
+std::vector<std::pair<std::string, Time>> StateStore::restarted() const {
+  const MutexLock lock(mutex_);
+  return restarted_;
 }
 
 void StateStore::Set(const JobKey& job, JobState state) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/mutex.h"
 #include "watcher/frame/leader_client.h"
@@ -35,6 +36,9 @@ class StateStore {
   kube::Answer<void> Load(LeaderClient& client, const Exists& exists = {});
 
   JobState Get(const JobKey& job) const;
+  // When jobs were restarted the last time that the leader before wrote down, also those that are
+  // gone by now, with their namespaces. Of the last Load.
+  std::vector<std::pair<std::string, Time>> restarted() const;
   // In memory only.
   void Set(const JobKey& job, JobState state);
   // Also for the next leader, which is written before anything is done. Writes nothing when what is
@@ -60,6 +64,7 @@ class StateStore {
   mutable Mutex mutex_;
   JobStates states_ GUARDED_BY(mutex_);
   std::map<JobKey, Entry> entries_ GUARDED_BY(mutex_);
+  std::vector<std::pair<std::string, Time>> restarted_ GUARDED_BY(mutex_);
   std::optional<Time> loaded_ GUARDED_BY(mutex_);  // for the term that began then
   uint64_t version_ GUARDED_BY(mutex_) = 0;        // of `entries_`
   uint64_t written_ GUARDED_BY(mutex_) = 0;        // the version that the ConfigMap has

@@ -15,14 +15,13 @@ using prometheus::MetricType;
 
 }  // namespace
 
-ScalingController::ScalingController(kube::Client& client, kube::Client& writer,
-                                     kube::Sleeper& sleeper, const Clock& clock,
-                                     log::Logger& logger, PodInformer& pods, DecisionLog& decisions,
-                                     DisruptionBudget& budget, Options options)
+ScalingController::ScalingController(kube::Client& client, Writer writer, kube::Sleeper& sleeper,
+                                     const Clock& clock, log::Logger& logger, PodInformer& pods,
+                                     DecisionLog& decisions, DisruptionGate& gate, Options options)
     : sleeper_(sleeper),
       logger_(logger),
       options_(std::move(options)),
-      reconciler_(writer, clock, logger, decisions, budget, options_.settings),
+      reconciler_(writer, clock, logger, decisions, gate, options_.settings),
       loop_(clock, LoopOptions()),
       feed_(client, sleeper, clock, pods, FeedOptions()),
       nodes_(client, sleeper, clock, NodeOptions()) {}

@@ -41,11 +41,11 @@ class ScalingController final : public Controller {
     uint64_t seed = 1;
   };
 
-  // `client` reads and watches; `writer` as for LeaderClient. `pods` must not run yet. All must
+  // `client` reads and watches; `pods` must not run yet. All must
   // outlive it.
-  ScalingController(kube::Client& client, kube::Client& writer, kube::Sleeper& sleeper,
-                    const Clock& clock, log::Logger& logger, PodInformer& pods,
-                    DecisionLog& decisions, DisruptionBudget& budget, Options options);
+  ScalingController(kube::Client& client, Writer writer, kube::Sleeper& sleeper, const Clock& clock,
+                    log::Logger& logger, PodInformer& pods, DecisionLog& decisions,
+                    DisruptionGate& gate, Options options);
 
   std::string_view name() const override { return "scaling"; }
   bool wanted() const override {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "json/decode.h"
+#include "watcher/frame/opt_outs.h"
 #include "watcher/scaling/gates.h"
 
 namespace mindgate::watcher::scaling {
@@ -53,6 +54,9 @@ bool IsSame(const PodState& a, const PodState& b) {
   };
   return of(a) == of(b);
 }
+
+// When a step that the gate refused without saying until when is tried again.
+constexpr std::chrono::seconds kAskAgain{30};
 
 constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
 constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
@@ -194,25 +198,35 @@ Service Reconciler::ServiceOf(const Run& run) {
   return service;
 }
 
-void Reconciler::Brake(Run& run) {
-  std::optional<Clock::Instant> free_at;
-  for (const Outcome& outcome : run.decision.outcomes) {
-    if (outcome.verdict != Verdict::kGiveUp) continue;
-    const auto next = budget_.Take(run.key.ns, run.settings.give_ups_per_minute, clock_.Now());
-    if (next) free_at = std::max(free_at.value_or(*next), *next);
+DisruptionGate::Request Reconciler::RequestOf(const Run& run, size_t give_ups) {
+  DisruptionGate::Request request{.ns = run.key.ns};
+  if (give_ups > 0) {
+    request.share = {.setting = "giveUpsPerMinute",
+                     .per_minute = run.settings.give_ups_per_minute,
+                     .count = static_cast<int64_t>(give_ups)};
   }
-  if (!free_at) return;
+  return request;
+}
+
+void Reconciler::Brake(Run& run) {
+  const auto give_ups =
+      std::count_if(run.decision.outcomes.begin(), run.decision.outcomes.end(),
+                    [](const Outcome& one) { return one.verdict == Verdict::kGiveUp; });
+  if (give_ups == 0) return;
+  const Refusal refusal =
+      gate_.Ask(run.client.term(), RequestOf(run, static_cast<size_t>(give_ups)));
+  if (!refusal.refused()) return;
   // All or none: less than all would help nobody.
   for (Outcome& outcome : run.decision.outcomes) {
     if (outcome.verdict != Verdict::kGiveUp) continue;
     outcome.verdict = Verdict::kKeep;
-    outcome.reason += "; it waits, because the share of namespace " + run.key.ns +
-                      " in giveUpsPerMinute (" + std::to_string(run.settings.give_ups_per_minute) +
-                      ") is used up";
+    outcome.reason += "; it waits, because " + refusal.why;
     run.decision.would.push_back(
         {outcome.instance, outcome.group, Verdict::kGiveUp, outcome.reason});
   }
-  const Time again = run.now + std::chrono::ceil<std::chrono::seconds>(*free_at - clock_.Now());
+  const Clock::Instant now = clock_.Now();
+  const Time again = run.now + std::chrono::ceil<std::chrono::seconds>(
+                                   refusal.again.value_or(now + kAskAgain) - now);
   run.decision.requeue_at = std::min(run.decision.requeue_at.value_or(again), again);
 }
 
@@ -275,80 +289,144 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
 
 // What is destroyed is read again before: a watch may be a while behind. Nothing when it is no
 // longer what was decided about, else its resourceVersion.
-std::optional<std::string> Reconciler::LookAgain(Run& run, const PodState& pod) {
-  const auto answer = run.client.Get(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name);
+std::optional<std::string> Reconciler::LookAgain(LeaderClient& client, const PodState& pod) {
+  static const json::Projection fields(PodFields());
+  const auto answer = client.Read(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name, fields);
   if (!answer) return std::nullopt;
-  const json::Document document(*answer);
-  const auto now = PodOf(document.root());
+  const auto now = PodOf(answer->root());
   if (!now || !IsSame(pod, *now)) return std::nullopt;
-  const json::Value* version = json::FindPath(document.root(), {"metadata", "resourceVersion"});
+  const json::Value* version = json::FindPath(answer->root(), {"metadata", "resourceVersion"});
   return std::string(json::AsString(version).value_or(""));
 }
 
-bool Reconciler::IsStillSo(Run& run, const ObservedInstance* instance) {
+bool Reconciler::IsStillSo(LeaderClient& client, const ObservedInstance* instance) {
   if (instance == nullptr) return false;
-  if (instance->pod_group != nullptr) return StillWaits(run, *instance->pod_group);
+  if (instance->pod_group != nullptr) return StillWaits(client, *instance->pod_group);
   return std::all_of(instance->pods.begin(), instance->pods.end(),
-                     [&](const PodState* pod) { return LookAgain(run, *pod).has_value(); });
+                     [&](const PodState* pod) { return LookAgain(client, *pod).has_value(); });
 }
 
-bool Reconciler::StillWaits(Run& run, const PodGroupState& pod_group) {
+bool Reconciler::StillWaits(LeaderClient& client, const PodGroupState& pod_group) {
+  static const json::Projection fields(PodGroupFields());
   const auto answer =
-      run.client.Get(kube::resources::kPodGroups, pod_group.service.ns, pod_group.name);
+      client.Read(kube::resources::kPodGroups, pod_group.service.ns, pod_group.name, fields);
   if (!answer) return false;
-  const auto now = PodGroupOf(json::Document(*answer).root());
+  const auto now = PodGroupOf(answer->root());
   return now && now->uid == pod_group.uid && now->service == pod_group.service &&
          now->group == pod_group.group && now->waits();
 }
 
-// Deletes its pods, which its owner makes again behind the gate. One that has found a node
-// meanwhile stays, and with it the instance.
+// Deletes its pods, which its owner recreates behind the gate. One that has found a node meanwhile
+// stays, and with it the instance.
 bool Reconciler::Withdraw(Run& run, const ObservedInstance& instance) {
-  std::vector<std::string> versions;
+  std::vector<const PodState*> pods;
   for (const PodState* pod : instance.pods) {
-    auto version = LookAgain(run, *pod);
-    if (!version) return false;
-    versions.push_back(*std::move(version));
+    if (!pod->gate) pods.push_back(pod);  // others are where they should be
   }
-  for (size_t i = 0; i < versions.size(); ++i) {
-    const PodState& pod = *instance.pods[i];
-    if (pod.gate) continue;  // it is where it should be
-    if (Delete(run, pod, std::move(versions[i])) != Done::kYes) return false;
+  std::vector<std::string> versions(pods.size());
+  DisruptionGate::Request request = RequestOf(run, 0);
+  request.still_so = [&](LeaderClient& client) -> Refusal {
+    for (size_t i = 0; i < pods.size(); ++i) {
+      auto version = LookAgain(client, *pods[i]);
+      if (!version) return {.why = "its pods have changed meanwhile", .brief = true};
+      versions[i] = *std::move(version);
+    }
+    return OptsOut(client, instance);
+  };
+  std::vector<Done> outcomes(pods.size(), Done::kNo);
+  const Refusal refusal =
+      gate_.Send(run.client.term(), request, pods.size(), [&](DestructiveClient& client, size_t i) {
+        outcomes[i] = Delete(client, *pods[i], versions[i]);
+      });
+  if (refusal.refused()) {
+    ReportRefusal(run.key, refusal);
+    return false;
+  }
+  if (std::any_of(outcomes.begin(), outcomes.end(), [](Done done) { return done != Done::kYes; })) {
+    return false;
   }
   ++withdrawn_;
   return true;
 }
 
-bool Reconciler::MayBeEvicted(Run& run, const ObservedInstance& instance) {
+bool Reconciler::MayBeEvicted(LeaderClient& client, const ObservedInstance& instance) {
   return std::all_of(instance.pods.begin(), instance.pods.end(), [&](const PodState* pod) {
     kube::DeleteOptions options;
     options.preconditions.uid = pod->uid;
-    return Judge(run.client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
+    return Judge(client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
                  "a pod may not be evicted now") == Done::kYes;
   });
+}
+
+// Whether the pods of the instance, or what they belong to, opt out.
+Refusal Reconciler::OptsOut(LeaderClient& client, const ObservedInstance& instance) {
+  static const json::Projection fields(OptOutFields());
+  for (const PodState* pod : instance.pods) {
+    const std::string& ns = ServiceKeyOf(*pod).ns;
+    const auto answer = client.Read(kube::resources::kPods, ns, pod->name, fields);
+    if (!answer && answer.error().reason == kube::Reason::kNotFound) continue;
+    if (!answer) return {.why = answer.error().message, .unreadable = true};
+    // All pods of an instance have the same namespace, PodGroup and owners.
+    const bool first = pod == instance.pods.front();
+    if (first) {
+      OptOut of = DisabledFor(client, answer->root(), ns);
+      if (!of.why.empty()) return {.why = std::move(of.why), .unreadable = of.unreadable};
+    } else if (SaysDisabled(answer->root())) {
+      return {.why = "mindgate.io/rescheduling is disabled on pod " + pod->name};
+    }
+  }
+  return {};
 }
 
 // All or none: less than all would help nobody.
 std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outcome*>& outcomes) {
   std::set<std::string> names;
+  struct Going {
+    const PodState* pod;
+    GivingUp* of;
+  };
+  std::vector<Going> pods;
   for (const Outcome* outcome : outcomes) names.insert(outcome->instance);
   const ObservedInstance* stranded = run.Find(run.decision.stranded);
-  if (!IsStillSo(run, stranded)) return names;
-  for (const std::string& name : names) {
-    const ObservedInstance* instance = run.Find(name);
-    if (!IsStillSo(run, instance) || !MayBeEvicted(run, *instance)) return names;
-  }
-  if (!run.client.term().holds()) return names;
-  run.state.given_up = run.now;
-  run.state.in_vain = stranded->instance;
-  for (const Outcome* outcome : outcomes) {
-    const ObservedInstance& instance = *run.Find(outcome->instance);
-    GivingUp& giving_up = run.state.giving_up[outcome->instance];
-    giving_up = {*outcome, UidsOf(instance), {}};
-    for (const PodState* pod : instance.pods) {
-      if (Delete(run, *pod, "") == Done::kYes) giving_up.deleted.insert(pod->uid);
+  DisruptionGate::Request request = RequestOf(run, outcomes.size());
+  request.still_so = [&](LeaderClient& client) -> Refusal {
+    const Refusal changed{.why = "its pods have changed meanwhile", .brief = true};
+    if (!IsStillSo(client, stranded)) return changed;
+    for (const std::string& name : names) {
+      const ObservedInstance* instance = run.Find(name);
+      if (!IsStillSo(client, instance) || !MayBeEvicted(client, *instance)) return changed;
+      if (Refusal of = OptsOut(client, *instance); of.refused()) return of;
     }
-    if (CountWhenDone(giving_up)) names.erase(outcome->instance);
+    return {};
+  };
+  // Known before the first call, so that what is not answered is finished.
+  request.before_first = [&] {
+    run.state.given_up = run.now;
+    run.state.in_vain = stranded->instance;
+    for (const Going& going : pods) going.of->pods.insert(going.pod->uid);
+  };
+  std::map<std::string, GivingUp> giving_up;
+  for (const Outcome* outcome : outcomes) {
+    GivingUp& each = giving_up[outcome->instance];
+    each.outcome = *outcome;
+    const ObservedInstance* instance = run.Find(outcome->instance);
+    if (instance == nullptr) continue;
+    for (const PodState* pod : instance->pods) pods.push_back({pod, &each});
+  }
+  std::vector<Done> done(pods.size(), Done::kNo);
+  const Refusal refusal = gate_.Send(
+      run.client.term(), request, pods.size(),
+      [&](DestructiveClient& client, size_t i) { done[i] = Delete(client, *pods[i].pod, ""); });
+  if (refusal.refused() && giving_up.begin()->second.pods.empty()) {
+    ReportRefusal(run.key, refusal);
+    return names;
+  }
+  for (size_t i = 0; i < pods.size(); ++i) {
+    if (done[i] == Done::kYes) pods[i].of->deleted.insert(pods[i].pod->uid);
+  }
+  for (auto& [name, each] : giving_up) {
+    GivingUp& kept = run.state.giving_up[name] = std::move(each);
+    if (CountWhenDone(kept)) names.erase(name);
   }
   return names;
 }
@@ -372,15 +450,24 @@ bool Reconciler::FinishGivingUp(Run& run) {
   }
   for (auto each = run.state.giving_up.begin(); each != run.state.giving_up.end();) {
     GivingUp& giving_up = each->second;
+    std::vector<const PodState*> left;
     bool any_live = false;
     for (const std::string& uid : giving_up.pods) {
       const auto pod = live.find(uid);
-      // What is not there any more need not be deleted.
-      if (pod == live.end() ||
-          (!giving_up.deleted.contains(uid) && Delete(run, *pod->second, "") == Done::kYes)) {
-        giving_up.deleted.insert(uid);
-      }
       any_live = any_live || pod != live.end();
+      if (pod == live.end()) {
+        giving_up.deleted.insert(uid);  // what is not there any more need not be deleted
+      } else if (!giving_up.deleted.contains(uid)) {
+        left.push_back(pod->second);
+      }
+    }
+    std::vector<Done> done(left.size(), Done::kNo);
+    const Refusal refusal = gate_.Send(
+        run.client.term(), RequestOf(run, 0), left.size(),
+        [&](DestructiveClient& client, size_t i) { done[i] = Delete(client, *left[i], ""); });
+    if (refusal.refused()) ReportRefusal(run.key, refusal);
+    for (size_t i = 0; i < left.size(); ++i) {
+      if (done[i] == Done::kYes) giving_up.deleted.insert(left[i]->uid);
     }
     if (CountWhenDone(giving_up)) {
       Tell(run.key, giving_up.outcome, kGivenUp, true, run.Find(each->first));
@@ -391,12 +478,20 @@ bool Reconciler::FinishGivingUp(Run& run) {
   return finished;
 }
 
-Reconciler::Done Reconciler::Delete(Run& run, const PodState& pod, std::string resource_version) {
+void Reconciler::ReportRefusal(const ServiceKey& key, const Refusal& refusal) {
+  if (refusal.is_over) return;
+  logger_.Info(
+      "a step of elastic scaling waits",
+      {{"namespace", key.ns}, {"rule", key.rule}, {"jobID", key.job_id}, {"why", refusal.why}});
+}
+
+Reconciler::Done Reconciler::Delete(DestructiveClient& client, const PodState& pod,
+                                    std::string resource_version) {
   kube::DeleteOptions options;
   options.preconditions.uid = pod.uid;
   options.preconditions.resource_version = std::move(resource_version);
-  return Judge(run.client.Delete(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name, options),
-               pod, "a pod cannot be deleted now");
+  return Judge(client.DeletePod(ServiceKeyOf(pod).ns, pod.name, options), pod,
+               "a pod cannot be deleted now");
 }
 
 // A pod that is gone, another one of its name and a gate that is open already are not failures: the

@@ -17,7 +17,7 @@
 #include "kube/client.h"
 #include "schemas/config.h"
 #include "watcher/frame/decision_log.h"
-#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/scaling/service_index.h"
@@ -53,15 +53,14 @@ class Reconciler {
     uint64_t failed = 0;     // calls of the API server
   };
 
-  // `writer` as for LeaderClient. `settings` is read for each decision. All must outlive it.
-  Reconciler(kube::Client& writer, const Clock& clock, log::Logger& logger,
-             DecisionListener& decisions, DisruptionBudget& budget,
-             std::function<schemas::ElasticScaling()> settings)
+  // `settings` is read for each decision. All must outlive it.
+  Reconciler(Writer writer, const Clock& clock, log::Logger& logger, DecisionListener& decisions,
+             DisruptionGate& gate, std::function<schemas::ElasticScaling()> settings)
       : writer_(writer),
         clock_(clock),
         logger_(logger),
         decisions_(decisions),
-        budget_(budget),
+        gate_(gate),
         settings_(std::move(settings)) {}
 
   ReconcileResult Reconcile(const ServiceKey& key, const Inputs& inputs, const Term& term);
@@ -119,29 +118,32 @@ class Reconciler {
   static Service ServiceOf(const Run& run);
   bool CountWhenDone(GivingUp& giving_up);
   bool FinishGivingUp(Run& run);
+  static DisruptionGate::Request RequestOf(const Run& run, size_t give_ups);
   void Brake(Run& run);
   std::set<std::string> CarryOut(Run& run);
   bool GrantTo(Run& run, const Outcome& outcome, const ObservedInstance& instance);
   Done OpenGates(Run& run, const ObservedInstance& instance);
   bool Withdraw(Run& run, const ObservedInstance& instance);
   std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
-  static std::optional<std::string> LookAgain(Run& run, const PodState& pod);
-  static bool StillWaits(Run& run, const PodGroupState& pod_group);
+  static std::optional<std::string> LookAgain(LeaderClient& client, const PodState& pod);
+  static bool StillWaits(LeaderClient& client, const PodGroupState& pod_group);
   static bool IsQueued(const Run& run, const std::string& instance);
-  static bool IsStillSo(Run& run, const ObservedInstance* instance);
-  bool MayBeEvicted(Run& run, const ObservedInstance& instance);
-  Done Delete(Run& run, const PodState& pod, std::string resource_version);
+  static bool IsStillSo(LeaderClient& client, const ObservedInstance* instance);
+  bool MayBeEvicted(LeaderClient& client, const ObservedInstance& instance);
+  Refusal OptsOut(LeaderClient& client, const ObservedInstance& instance);
+  Done Delete(DestructiveClient& client, const PodState& pod, std::string resource_version);
+  void ReportRefusal(const ServiceKey& key, const Refusal& refusal);
   void TellAll(Run& run, const std::set<std::string>& undone);
   void Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
             const ObservedInstance* instance);
   Done Judge(const kube::Answer<void>& answer, const PodState& pod, const char* what);
   ServiceState& StateOf(const ServiceKey& key);
 
-  kube::Client& writer_;
+  const Writer writer_;
   const Clock& clock_;
   log::Logger& logger_;
   DecisionListener& decisions_;
-  DisruptionBudget& budget_;
+  DisruptionGate& gate_;
   const std::function<schemas::ElasticScaling()> settings_;
   Standings standings_;
   Mutex mutex_;

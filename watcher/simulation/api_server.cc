@@ -184,7 +184,16 @@ kube::Answer<HttpAnswer> ApiServer::Stream(const HttpCall& call, const Consume&,
 
 // --- other objects ---
 
-void ApiServer::PutObject(const std::string& path, Json object) {
+void ApiServer::PutObject(const kube::Resource& resource, const std::string& ns,
+                          const std::string& name, Json object) {
+  object["apiVersion"] = resource.api_version();
+  object["kind"] = resource.kind;
+  object["metadata"]["name"] = name;
+  if (!ns.empty()) object["metadata"]["namespace"] = ns;
+  Put(kube::PathOf(resource, ns, name), std::move(object));
+}
+
+void ApiServer::Put(const std::string& path, Json object) {
   object["metadata"]["resourceVersion"] = std::to_string(++version_);
   objects_.insert_or_assign(path, std::move(object));
 }
@@ -201,7 +210,7 @@ HttpAnswer ApiServer::OfObject(const HttpCall& call) {
   if (call.method == "PATCH" && applies) {
     auto body = json::Decode(call.body);
     if (!body) return Refused(400, "BadRequest", "error decoding patch");
-    PutObject(path, *std::move(body));
+    Put(path, *std::move(body));
     return {.status = 200, .body = FindObject(path).dump()};
   }
   if (object.is_null()) return NotFound(path);
@@ -210,7 +219,7 @@ HttpAnswer ApiServer::OfObject(const HttpCall& call) {
     const auto operations = json::Decode(call.body);
     if (!operations) return Refused(400, "BadRequest", "error decoding patch");
     try {
-      PutObject(path, object.patch(*operations));
+      Put(path, object.patch(*operations));
     } catch (const Json::exception&) {
       return Refused(422, "Invalid",
                      "the server rejected our request due to an error in our request");

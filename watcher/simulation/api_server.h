@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "json/json.h"
+#include "kube/resource.h"
 #include "kube/transport.h"
 
 namespace mindgate::watcher::simulation {
@@ -57,8 +58,10 @@ class ApiServer final : public kube::Transport {
   // False when there is no such pod.
   bool Delete(const PodName& name);
 
-  // An object that is no pod, by its path: "/api/v1/nodes/npu-0".
-  void PutObject(const std::string& path, json::Json object);
+  // An object that is not a pod, with its kind and name. It is found by its path:
+  // "/api/v1/nodes/npu-0".
+  void PutObject(const kube::Resource& resource, const std::string& ns, const std::string& name,
+                 json::Json object);
   void RemoveObject(const std::string& path) { objects_.erase(path); }
   // Null when there is none.
   json::Json FindObject(const std::string& path) const;
@@ -72,6 +75,7 @@ class ApiServer final : public kube::Transport {
                                         std::stop_token stop) override;
 
  private:
+  void Put(const std::string& path, json::Json object);
   kube::HttpAnswer OfObject(const kube::HttpCall& call);
   kube::HttpAnswer Patch(const PodName& name, std::string_view body, bool merge);
   kube::HttpAnswer Delete(const PodName& name, const json::Json& options, bool dry_run);

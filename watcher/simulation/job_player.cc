@@ -209,10 +209,9 @@ class JobPlayer {
                            {{"JobID", id},
                             {"TotalRescheduleTimes", 1},
                             {"RescheduleRecords", {{{"RescheduleTimeStamp", at().count()}}}}}}};
-    server_.PutObject(
-        kube::PathOf(kube::resources::kConfigMaps, std::string(rescheduling::kRecordsNamespace),
-                     std::string(rescheduling::kRecordsName)),
-        {{"data", {{std::string(rescheduling::kRecordsKey), records.dump()}}}});
+    server_.PutObject(kube::resources::kConfigMaps, std::string(rescheduling::kRecordsNamespace),
+                      std::string(rescheduling::kRecordsName),
+                      {{"data", {{std::string(rescheduling::kRecordsKey), records.dump()}}}});
     Tell(EventKind::kChanged, job.name, "job-reschedule-reason", "says that it was restarted");
   }
 
@@ -223,7 +222,7 @@ class JobPlayer {
   void Do(const PauseRescheduling& action) {
     Tell(EventKind::kChanged, "", "Lease", action.paused ? "paused" : "no longer paused");
     server_.PutObject(
-        kube::PathOf(kube::resources::kLeases, JobReplica::kNamespace, JobReplica::kLease),
+        kube::resources::kLeases, JobReplica::kNamespace, JobReplica::kLease,
         {{"metadata",
           {{"annotations",
             {{std::string(schemas::kPauseRescheduling), action.paused ? "true" : "false"}}}}}});
@@ -231,9 +230,8 @@ class JobPlayer {
   void Do(const DisableNamespace& action) {
     Tell(EventKind::kChanged, "", action.ns, "mindgate.io/rescheduling is disabled");
     server_.PutObject(
-        kube::PathOf(kube::resources::kNamespaces, "", action.ns),
-        {{"metadata",
-          {{"name", action.ns}, {"labels", {{std::string(schemas::kRescheduling), "disabled"}}}}}});
+        kube::resources::kNamespaces, "", action.ns,
+        {{"metadata", {{"labels", {{std::string(schemas::kRescheduling), "disabled"}}}}}});
   }
   void Do(const SetOptions& action) {
     Tell(EventKind::kOptions, "", "options", "changed");

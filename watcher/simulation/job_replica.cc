@@ -57,19 +57,8 @@ JobReplica::JobReplica(const ManualClock& clock, ApiServer& server, const Scenar
       calls_(std::make_unique<Calls>(clock, server)),
       client_(*calls_, sleeper_, LeaderClient::kOptions),
       logger_(log::Format::kText, log::Level::kError, clock, [](std::string_view) {}),
-      faulty_nodes_([this](const std::string& node) { return See(node); }),
-      isolation_(client_, logger_, *this,
-                 {.writes = [this] { return Acts(); },
-                  .wanted = [this] { return options_.rescheduling.isolate_nodes; },
-                  .is_unhealthy =
-                      [this](const std::string& node) {
-                        const auto& faults = *known_.faults();
-                        const auto found = faults.find(node);
-                        return found != faults.end() && found->second.IsUnhealthy();
-                      },
-                  .stopped = [this] { return Stopped(); },
-                  .ns = kNamespace,
-                  .lease = kLease}),
+      faulty_nodes_(clock, {.see = [this](const std::string& node) { return See(node); },
+                            .settle = [this] { return options_.rescheduling.settle; }}),
       loop_(clock, {.name = "rescheduling",
                     .term = [this] { return term(); },
                     .reconcile = [this](const JobKey& key,
@@ -80,7 +69,7 @@ JobReplica::JobReplica(const ManualClock& clock, ApiServer& server, const Scenar
                          .term = [this] { return term(); },
                          .reconcile =
                              [this](const NodeKey& node, const Term& term) {
-                               return isolation_.Reconcile(node, term);
+                               return isolation_->Reconcile(node, term);
                              }}),
       told_(clock) {
   Begin();
@@ -91,15 +80,30 @@ JobReplica::~JobReplica() = default;
 // Another replica has its own memory.
 void JobReplica::Begin() {
   budget_ = std::make_unique<DisruptionBudget>();
+  gate_ = std::make_unique<DisruptionGate>(
+      client_, clock_, *budget_, DisruptionGate::Options{.ns = kNamespace, .lease = kLease});
+  gate_->SetBrake([this] {
+    return faulty_nodes_.Brake(nodes_.size(), options_.rescheduling.max_faulty_nodes);
+  });
   reconciler_ = std::make_unique<rescheduling::Reconciler>(
-      client_, clock_, logger_, *this, *budget_,
+      client_, clock_, logger_, *this, *gate_,
       rescheduling::Reconciler::Options{
           .settings = [this] { return options_.rescheduling; },
           .grace_over_time = [this] { return options_.grace_over_time; },
           .ns = kNamespace,
-          .lease = kLease,
           .state = kState,
           .exists = [this](const JobKey& job) { return index_.Look(job).has_value(); }});
+  isolation_ = std::make_unique<rescheduling::Isolation>(
+      client_, clock_, logger_, *this, *gate_,
+      rescheduling::Isolation::Options{
+          .writes = [this] { return Acts(); },
+          .wanted = [this] { return options_.rescheduling.isolate_nodes; },
+          .is_unhealthy =
+              [this](const std::string& node) {
+                const auto& faults = *known_.faults();
+                const auto found = faults.find(node);
+                return found != faults.end() && found->second.IsUnhealthy();
+              }});
 }
 
 std::optional<Term> JobReplica::term() const {
@@ -136,7 +140,6 @@ void JobReplica::Later(Watch watch, std::function<void()> tell) {
 }
 
 void JobReplica::EnqueueOn(const std::string& node) {
-  faulty_nodes_.Changed(node);
   for (const JobKey& job : index_.JobsOn(node)) loop_.Enqueue(job);
 }
 
@@ -151,7 +154,7 @@ void JobReplica::PodChanged(const ApiServer::PodName& name, rescheduling::PodPtr
     const auto before = std::exchange(seen, after);
     for (const JobKey& job : index_.Changed(before, after)) loop_.Enqueue(job);
     for (const auto& pod : {before, after}) {
-      if (pod != nullptr && pod->node != nullptr) faulty_nodes_.Changed(*pod->node);
+      if (pod != nullptr && pod->node != nullptr) faulty_nodes_.Changed({*pod->node});
     }
     if (after == nullptr) pods_.erase(name);
   });
@@ -171,7 +174,9 @@ void JobReplica::NodeChanged(const std::string& node, bool there, bool ready) {
       nodes_[node] = ready;
     } else {
       nodes_.erase(node);
+      faulty_nodes_.Left(node);
     }
+    faulty_nodes_.Changed({node});
     EnqueueOn(node);
   });
 }
@@ -187,10 +192,12 @@ void JobReplica::ReportLater(ReportMap report, std::chrono::seconds after) {
 }
 
 void JobReplica::Take(const ReportMap& report) {
-  FaultsChanged(known_.Put(report.writer, report.name, report.told ? &*report.told : nullptr));
+  FaultsChanged(known_.Put(report.writer, report.name, report.told ? &*report.told : nullptr),
+                "ConfigMap " + report.name);
 }
 
-void JobReplica::FaultsChanged(const faults::KnownFaults::Nodes& nodes) {
+void JobReplica::FaultsChanged(const faults::KnownFaults::Nodes& nodes, const std::string& report) {
+  faulty_nodes_.Changed(nodes, report);
   for (const std::string& node : nodes) {
     EnqueueOn(node);
     isolating_.Enqueue({node});
@@ -199,7 +206,7 @@ void JobReplica::FaultsChanged(const faults::KnownFaults::Nodes& nodes) {
 
 bool JobReplica::RecountFaults() {
   const auto nodes = known_.Recount(options_.rescheduling.fault_source, clock_.WallNow());
-  if (nodes) FaultsChanged(*nodes);
+  if (nodes) FaultsChanged(*nodes, "");
   return nodes.has_value();
 }
 
@@ -251,11 +258,7 @@ rescheduling::FaultyNodes::Seen JobReplica::See(const std::string& node) const {
           .ready = there != nodes_.end() && there->second,
           .reported = found != faults.end() &&
                       (found->second.IsUnhealthy() || !found->second.devices.unhealthy.empty()),
-          .has_pods = index_.HasPodsOn(node)};
-}
-
-std::string JobReplica::Stopped() const {
-  return faulty_nodes_.WhyStopped(nodes_.size(), options_.rescheduling.max_faulty_nodes);
+          .jobs = there == nodes_.end() ? index_.BoundJobsOn(node) : std::vector<JobKey>()};
 }
 
 ReconcileResult JobReplica::ReconcileJob(const JobKey& key, const Term& term) {
@@ -265,10 +268,10 @@ ReconcileResult JobReplica::ReconcileJob(const JobKey& key, const Term& term) {
     for (const rescheduling::Task& task : inputs.job->tasks) {
       const auto node = nodes_.find(task.node);
       const bool ready = node != nodes_.end() && node->second;
-      if (!task.node.empty() && !ready) inputs.not_ready.insert(task.node);
+      const bool was_there = node != nodes_.end() || task.bound || faulty_nodes_.HasLeft(task.node);
+      if (!task.node.empty() && !ready && was_there) inputs.not_ready.insert(task.node);
     }
   }
-  inputs.stopped = Stopped();
   return reconciler_->Reconcile(key, inputs, term);
 }
 

@@ -14,6 +14,7 @@
 #include "watcher/faults/known_faults.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/rescheduling/faulty_nodes.h"
 #include "watcher/rescheduling/isolation.h"
@@ -90,7 +91,7 @@ class JobReplica final : public DecisionListener {
   std::chrono::seconds DelayOf(Watch watch) const;
   void Later(Watch watch, std::function<void()> tell);
   void Take(const ReportMap& report);
-  void FaultsChanged(const faults::KnownFaults::Nodes& nodes);
+  void FaultsChanged(const faults::KnownFaults::Nodes& nodes, const std::string& report);
   // Whether others' reports count now.
   bool RecountFaults();
   std::optional<Time> NextRecount() const;
@@ -100,7 +101,6 @@ class JobReplica final : public DecisionListener {
   std::optional<Term> term() const;
   bool Acts() const;
   rescheduling::FaultyNodes::Seen See(const std::string& node) const;
-  std::string Stopped() const;
   ReconcileResult ReconcileJob(const rescheduling::JobKey& key, const Term& term);
 
   const ManualClock& clock_;
@@ -111,10 +111,12 @@ class JobReplica final : public DecisionListener {
   log::Logger logger_;
   rescheduling::PodReader reader_;
   rescheduling::JobIndex index_;
-  std::unique_ptr<DisruptionBudget> budget_;
-  std::unique_ptr<rescheduling::Reconciler> reconciler_;  // of the replica that leads
   rescheduling::FaultyNodes faulty_nodes_;
-  rescheduling::Isolation isolation_;
+  // Of the replica that leads.
+  std::unique_ptr<DisruptionBudget> budget_;
+  std::unique_ptr<DisruptionGate> gate_;
+  std::unique_ptr<rescheduling::Reconciler> reconciler_;
+  std::unique_ptr<rescheduling::Isolation> isolation_;
   ReconcileLoop<rescheduling::JobKey> loop_;
   ReconcileLoop<rescheduling::NodeKey> isolating_;
   WatchQueue told_;

@@ -58,8 +58,7 @@ Jobs::Jobs(const Scenario& scenario, const ScenarioOptions& options, const Manua
     job.phase = "Pending";
     job.places.resize(static_cast<size_t>(spec.pods));
     if (namespaces.insert(spec.ns).second) {
-      server_.PutObject(kube::PathOf(kube::resources::kNamespaces, "", spec.ns),
-                        {{"metadata", {{"name", spec.ns}}}});
+      server_.PutObject(kube::resources::kNamespaces, "", spec.ns, Json::object());
     }
     PutGroup(jobs_.size() - 1);
   }
@@ -72,14 +71,14 @@ ApiServer::PodName Jobs::NameOf(const Job& job, const std::string& pod) const {
 // With the taints that it has.
 void Jobs::PutNode(const std::string& name, bool ready) {
   Json node = server_.FindObject(NodePath(name));
-  if (node.is_null()) node = {{"metadata", {{"name", name}}}, {"spec", Json::object()}};
+  if (node.is_null()) node = {{"spec", Json::object()}};
   node["status"]["conditions"] = {{{"type", "Ready"}, {"status", ready ? "True" : "Unknown"}}};
-  server_.PutObject(NodePath(name), std::move(node));
+  server_.PutObject(kube::resources::kNodes, "", name, std::move(node));
 }
 
 void Jobs::PutGroup(size_t number) {
   const Job& job = jobs_[number];
-  server_.PutObject(PodGroupPath(*job.spec),
+  server_.PutObject(kube::resources::kPodGroups, job.spec->ns, job.spec->name,
                     NewPodGroup(*job.spec, job.labels, job.annotations, job.phase));
 }
 

@@ -13,7 +13,8 @@ Replica::Replica(const ManualClock& clock, ApiServer& server, const ScenarioOpti
       failing_(clock),
       client_(server, sleeper_, LeaderClient::kOptions),
       logger_(log::Format::kText, log::Level::kError, clock, [](std::string_view) {}),
-      reconciler_(client_, clock, logger_, *this, budget_,
+      gate_(client_, clock, budget_, {}),
+      reconciler_(client_, clock, logger_, *this, gate_,
                   [this]() -> schemas::ElasticScaling {
                     schemas::ElasticScaling settings =
                         static_cast<const schemas::ElasticScaling&>(options_);

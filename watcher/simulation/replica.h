@@ -10,6 +10,7 @@
 #include "kube/client.h"
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/scaling/reconciler.h"
@@ -74,6 +75,7 @@ class Replica final : public DecisionListener {
   kube::Client client_;
   log::Logger logger_;
   DisruptionBudget budget_;
+  DisruptionGate gate_;
   scaling::ServiceIndex index_;
   scaling::Reconciler reconciler_;
   ReconcileLoop<scaling::ServiceKey> loop_;

@@ -208,7 +208,8 @@ struct ScenarioOptions : scaling::Options {
   std::chrono::seconds watch_delay{0};       // from a change until the watcher is told of it
   WatchDelays watch_delays{};                // for jobs
   bool clusterd = true;                      // it runs
-  schemas::Rescheduling rescheduling{};
+  // Nothing settles unless the scenario says so: what it reports at one time is one report.
+  schemas::Rescheduling rescheduling{.settle = std::chrono::seconds(0)};
   std::chrono::seconds grace_over_time{900};  // of the scheduler
 };
 

@@ -118,7 +118,8 @@ Type<ScenarioOptions> OptionsTable() {
                     "For jobs: whether ClusterD runs and reports what device plugins, NodeD and "
                     "public faults say. When it stops, it leaves its ConfigMaps as they are.",
                     &ScenarioOptions::clusterd, Boolean());
-  keys.emplace_back("rescheduling", "As in mindgate.yaml, for jobs.",
+  keys.emplace_back("rescheduling",
+                    "As in mindgate.yaml, for jobs; settle is 0s unless it is written here.",
                     &ScenarioOptions::rescheduling, schemas::ReschedulingTable());
   keys.emplace_back("graceOverTime", "The scheduler's grace-over-time.",
                     &ScenarioOptions::grace_over_time, Duration(seconds(2), std::chrono::hours(1)));

@@ -1,18 +1,18 @@
-#include "watcher/rescheduling/brakes.h"
+#include "watcher/frame/opt_outs.h"
 
 #include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "json/decode.h"
 #include "json/text_at.h"
 #include "schemas/kinds.h"
 #include "schemas/names.h"
 #include "schemas/owners.h"
-#include "watcher/rescheduling/pod.h"
 
-namespace mindgate::watcher::rescheduling {
+namespace mindgate::watcher {
 namespace {
 
 using json::Value;
@@ -62,52 +62,70 @@ std::optional<OwnerRef> OwnerOf(const Value& object) {
   return std::nullopt;
 }
 
-Brake Unreadable(const kube::Resource& resource, const std::string& name,
-                 const kube::Fault& fault) {
+OptOut Unreadable(const kube::Resource& resource, const std::string& name,
+                  const kube::Fault& fault) {
   return {.why = resource.kind + " " + name + " cannot be read: " + fault.message,
           .unreadable = true};
 }
 
-bool SaysDisabled(const Value& object) {
-  return IsDisabled(MetadataOf(json::Find(object, "metadata")));
+const json::Projection& Fields() {
+  static const json::Projection fields(OptOutFields());
+  return fields;
 }
 
 }  // namespace
 
-Brake PausedBy(LeaderClient& client, const std::string& ns, const std::string& lease) {
+bool SaysDisabled(const Value& object) {
+  for (const char* map : {"labels", "annotations"}) {
+    if (json::TextAt(object, {"metadata", map, schemas::kRescheduling}) == "disabled") return true;
+  }
+  return false;
+}
+
+std::vector<json::Projection::Path> OptOutFields() {
+  return {{"metadata", "labels", std::string(schemas::kRescheduling)},
+          {"metadata", "annotations", std::string(schemas::kRescheduling)},
+          {"metadata", "annotations", std::string(schemas::kPodGroupAnnotation)},
+          {"metadata", "ownerReferences"}};
+}
+
+OptOut PausedBy(LeaderClient& client, const std::string& ns, const std::string& lease) {
   if (ns.empty() || lease.empty()) return {};
-  const auto answer = client.Get(resources::kLeases, ns, lease);
+  static const json::Projection fields(
+      {{"metadata", "annotations", std::string(schemas::kPauseRescheduling)}});
+  const auto answer = client.Read(resources::kLeases, ns, lease, fields);
   if (!answer) {
     if (answer.error().reason == kube::Reason::kNotFound) return {};
     return Unreadable(resources::kLeases, ns + "/" + lease, answer.error());
   }
-  if (json::TextAt(*answer, {"metadata", "annotations", schemas::kPauseRescheduling}) != "true") {
+  if (json::TextAt(answer->root(), {"metadata", "annotations", schemas::kPauseRescheduling}) !=
+      "true") {
     return {};
   }
   return {.why = "Lease " + ns + "/" + lease + " has the annotation " +
                  std::string(schemas::kPauseRescheduling)};
 }
 
-Brake ExcludedBy(LeaderClient& client, const std::string& ns) {
-  const auto answer = client.Get(resources::kNamespaces, "", ns);
+OptOut ExcludedBy(LeaderClient& client, const std::string& ns) {
+  const auto answer = client.Read(resources::kNamespaces, "", ns, Fields());
   if (!answer) {
     if (answer.error().reason == kube::Reason::kNotFound) return {};
     return Unreadable(resources::kNamespaces, ns, answer.error());
   }
-  if (!SaysDisabled(json::Document(*answer).root())) return {};
+  if (!SaysDisabled(answer->root())) return {};
   return {.why = "mindgate.io/rescheduling is disabled on namespace " + ns};
 }
 
-Brake DisabledByOwner(LeaderClient& client, const Value& object, const std::string& ns) {
+OptOut DisabledByOwner(LeaderClient& client, const Value& object, const std::string& ns) {
   auto owner = OwnerOf(object);
   for (int i = 0; owner && i < kMostOwners; ++i) {
-    const auto answer = client.Get(owner->resource, ns, owner->name);
+    const auto answer = client.Read(owner->resource, ns, owner->name, Fields());
     if (!answer) {
       const kube::Reason reason = answer.error().reason;
       if (reason == kube::Reason::kNotFound || reason == kube::Reason::kForbidden) return {};
       return Unreadable(owner->resource, ns + "/" + owner->name, answer.error());
     }
-    const json::Document document(*answer);
+    const json::Document& document = *answer;
     // Another one of its name is not the owner.
     if (json::TextAt(document.root(), {"metadata", "uid"}) != owner->uid) return {};
     if (SaysDisabled(document.root())) {
@@ -119,4 +137,24 @@ Brake DisabledByOwner(LeaderClient& client, const Value& object, const std::stri
   return {};
 }
 
-}  // namespace mindgate::watcher::rescheduling
+OptOut DisabledFor(LeaderClient& client, const Value& pod, const std::string& ns) {
+  if (SaysDisabled(pod)) {
+    return {.why = "mindgate.io/rescheduling is disabled on pod " +
+                   json::TextAt(pod, {"metadata", "name"})};
+  }
+  if (OptOut excluded = ExcludedBy(client, ns); !excluded.why.empty()) return excluded;
+  const std::string group =
+      json::TextAt(pod, {"metadata", "annotations", schemas::kPodGroupAnnotation});
+  if (!group.empty()) {
+    const auto answer = client.Read(resources::kPodGroups, ns, group, Fields());
+    if (!answer && answer.error().reason != kube::Reason::kNotFound) {
+      return Unreadable(resources::kPodGroups, ns + "/" + group, answer.error());
+    }
+    if (answer && SaysDisabled(answer->root())) {
+      return {.why = "mindgate.io/rescheduling is disabled on PodGroup " + group};
+    }
+  }
+  return DisabledByOwner(client, pod, ns);
+}
+
+}  // namespace mindgate::watcher

@@ -9,9 +9,9 @@
 
 #include "base/thread.h"
 
-namespace mindgate::watcher::rescheduling {
+namespace mindgate::watcher {
 
-// Pods of one job at a time: what the plugin does in batches of 200.
+// Calls of one worker at the same time.
 inline constexpr size_t kAtOnce = 8;
 
 // Calls `work` for each of `count` in a few threads, in order.
@@ -22,9 +22,9 @@ inline void InParallel(size_t count, const std::function<void(size_t)>& work) {
   };
   std::vector<std::jthread> threads;
   for (size_t i = 1; i < std::min(count, kAtOnce); ++i) {
-    threads.push_back(StartThread("rescheduling-call", run));
+    threads.push_back(StartThread("watcher-call", run));
   }
   run();
 }
 
-}  // namespace mindgate::watcher::rescheduling
+}  // namespace mindgate::watcher

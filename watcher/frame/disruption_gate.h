@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "kube/client.h"
+#include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/leader_client.h"
+#include "watcher/frame/term.h"
+#include "watcher/frame/writer.h"
+
+namespace mindgate::watcher {
+
+// Why a destructive call is not sent.
+struct Refusal {
+  std::string why{};                      // a clause for people; empty: it is sent
+  std::optional<Clock::Instant> again{};  // when the answer may be another one, where it is known
+  bool unreadable = false;                // it is not known whether it may be sent
+  bool is_over = false;                   // this replica no longer leads
+  bool brief = false;                     // it passes by itself within seconds
+
+  bool refused() const { return !why.empty(); }
+};
+
+// Sends what takes something away from somebody. Only the DisruptionGate makes one, and only while
+// it is open; it is not to be kept. Safe from many threads.
+class DestructiveClient {
+ public:
+  DestructiveClient(const DestructiveClient&) = delete;
+  DestructiveClient& operator=(const DestructiveClient&) = delete;
+
+  // With grace period 0 or the pod's own one.
+  kube::Answer<void> DeletePod(std::string_view ns, std::string_view name,
+                               const kube::DeleteOptions& options);
+  // Marks it for a platform that acts on the mark.
+  kube::Answer<void> MarkPod(std::string_view ns, std::string_view name, const kube::Json& patch);
+  // With JSON Patch operations that add or remove a taint.
+  kube::Answer<void> PatchNode(std::string_view name, const kube::Json& operations);
+
+ private:
+  friend class DisruptionGate;
+  DestructiveClient(Writer writer, Term term) : client_(*writer.client_), term_(std::move(term)) {}
+
+  kube::Client& client_;
+  const Term term_;
+};
+
+// The one gate that all destructive calls of all controllers go through: deletions, evictions,
+// give-ups, taints and marks. Under the lock of the send it asks, before each batch of calls:
+// whether the term holds, whether the brake is off, whether the watcher is paused on its Lease,
+// whether what the controller read again a moment ago is still so, and, once, whether the budget
+// has something left. Calls are sent at most kAtOnce at the same time. Safe from many threads.
+class DisruptionGate {
+ public:
+  // Of one job at a time, as MindCluster's plugin does.
+  static constexpr size_t kBatch = 200;
+
+  struct Options {
+    std::string ns{};  // of the watcher's Lease; empty: nothing is paused
+    std::string lease{};
+  };
+  // Why nothing may be disrupted in the whole cluster now. From any thread.
+  using Brake = std::function<Refusal()>;
+
+  // What is taken of how many a minute.
+  struct Share {
+    std::string_view setting;  // that says how many: "restartsPerMinute"
+    int64_t per_minute = 0;
+    int64_t count = 1;
+  };
+
+  struct Request {
+    // Whose budget is asked. Empty with something of the cluster, which no budget counts.
+    std::string ns{};
+    // Nothing: it goes on with what was counted before.
+    std::optional<Share> share{};
+    // Reads opt-outs and policy again, which nobody else knows of; null: there are none. It must
+    // not call the gate.
+    std::function<Refusal(LeaderClient& client)> still_so{};
+    // Runs once when the gate opens, before the first call.
+    std::function<void()> before_first{};
+  };
+  using Call = std::function<void(DestructiveClient& client, size_t i)>;
+
+  // All must outlive it.
+  DisruptionGate(Writer writer, const Clock& clock, DisruptionBudget& budget, Options options)
+      : writer_(writer), clock_(clock), budget_(budget), options_(std::move(options)) {}
+
+  // Before anything is sent; the brake must outlive all that is.
+  void SetBrake(Brake brake) { brake_ = std::move(brake); }
+
+  // What brake, budget and pause would answer now. Takes nothing. Of a thousand jobs that wait for
+  // brake or budget each one reads what it needs when it may act: the API server is asked last.
+  Refusal Ask(const Term& term, const Request& request);
+  // Sends `count` calls, by their number; or says why it does not. What was sent before a later
+  // batch was refused stays sent.
+  Refusal Send(const Term& term, const Request& request, size_t count, const Call& call);
+  // What was taken of the budget: nothing was disrupted after all.
+  void GiveBack(const Request& request) {
+    if (request.share) budget_.GiveBack(request.ns, request.share->count);
+  }
+  DisruptionBudget& budget() { return budget_; }
+  // Undoes what a taint did, which nothing but the term can forbid.
+  kube::Answer<void> ReleaseNode(const Term& term, std::string_view name,
+                                 const kube::Json& operations);
+
+ private:
+  Refusal Braked() const { return brake_ ? brake_() : Refusal(); }
+  Refusal Paused(LeaderClient& client) const;
+  Refusal May(const Term& term, const Request& request, bool first) REQUIRES(sending_);
+
+  const Writer writer_;
+  const Clock& clock_;
+  DisruptionBudget& budget_;
+  const Options options_;
+  Brake brake_;
+  Mutex sending_;  // from the questions to the end of the calls
+};
+
+}  // namespace mindgate::watcher
