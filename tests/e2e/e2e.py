@@ -8,12 +8,14 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+sys.path.append(str(REPOSITORY / "tests" / "support"))
 CRDS = REPOSITORY / "tests" / "fixtures" / "crds"
 MANIFESTS = REPOSITORY / "tests" / "fixtures" / "manifests"
 NPU = "huawei.com/Ascend910"

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 from e2e import REPOSITORY, Cluster, wait_for
+from programs import stop
 
 CHART = REPOSITORY / "charts" / "mindgate"
 IMAGE = REPOSITORY / "build" / "mindgate-image.tar"
@@ -94,6 +95,18 @@ class Release:
     def pod_names(self, component: str = "webhook") -> list[str]:
         return sorted(pod["metadata"]["name"] for pod in self.pods(component))
 
+    def stop_container(self, pod: str) -> None:
+        """As the kubelet does, by SIGTERM: the program has to end with exit code 0. The container is then started again."""
+
+        def status() -> dict[str, Any]:
+            return self.cluster.get("pod", pod)["status"]["containerStatuses"][0]
+
+        before = status()["restartCount"]
+        self.cluster.control("kill-container", pod, self.cluster.namespace, "TERM")
+        wait_for(lambda: status()["restartCount"] > before, f"the container of {pod} to be started again")
+        ended = status()["lastState"]["terminated"]
+        assert ended["exitCode"] == 0, f"{pod} ended with {ended}"
+
     def configuration(self, kind: str) -> dict[str, Any]:
         return self.cluster.get(f"{kind}webhookconfiguration", NAME)
 
@@ -141,8 +154,7 @@ class LocalProcess(Release):
         for kind in ("mutating", "validating"):
             self.cluster.kubectl("delete", f"{kind}webhookconfiguration", NAME, check=False)
         if self.process:
-            self.process.terminate()
-            self.process.wait(40)
+            stop(self.process, log=self.folder / "log")
 
     def wait_ready(self) -> None:
         wait_for(self.serves, f"the API server to reach the webhook, whose log is {self.folder / 'log'}")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from e2e import REPOSITORY, Cluster, wait_for
+from programs import stop
 from release import DENIED, PROGRAM
 
 
@@ -49,10 +50,11 @@ def webhook(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) ->
             }
         ],
     }
-    with cluster.start(*command, output=tmp_path / "log"):
+    with cluster.start(*command, output=tmp_path / "log") as process:
         wait_for(lambda: '"serving"' in (tmp_path / "log").read_text(), "the webhook to listen")
         cluster.create(registration)
         yield port, tmp_path
+        stop(process, log=tmp_path / "log")
     cluster.kubectl("delete", "validatingwebhookconfiguration", cluster.namespace)
 
 

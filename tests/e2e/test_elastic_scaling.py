@@ -223,10 +223,23 @@ def test_without_a_rule_all_wait(cluster: Cluster, enforcing: Release) -> None:
     await_shape(cluster, 1, 0)
 
 
+def leader(release: Release) -> str:
+    """The pod that holds the Lease; "" when nobody does."""
+    return (release.cluster.get("lease", "mindgate-watcher")["spec"].get("holderIdentity") or "").split("_")[0]
+
+
 def kill_leader(release: Release) -> None:
-    lease = release.cluster.get("lease", "mindgate-watcher")
-    holder = lease["spec"]["holderIdentity"].split("_")[0]
-    release.cluster.kubectl("delete", "pod", holder, "--grace-period=0", "--force")
+    release.cluster.kubectl("delete", "pod", leader(release), "--grace-period=0", "--force")
+
+
+def test_a_stopped_leader_ends_in_order(cluster: Cluster, enforcing: Release) -> None:
+    """The kubelet ends its container while instances start."""
+    cluster.create([rule((1, 1)), instances("prefill", "prefill", 3), instances("decode", "decode", 1)])
+    wait_for(lambda: len(pods(cluster)) == 4, "the pods to be made")
+    enforcing.stop_container(leader(enforcing))
+    wait_for(lambda: running(cluster) == (1, 1), "the shape to run under another leader", 150)
+    assert held(cluster) == (2, 0)
+    enforcing.wait_ready()
 
 
 def test_another_watcher_goes_on(cluster: Cluster, enforcing: Release) -> None:

@@ -115,15 +115,10 @@ def test_stopped_container(cluster: Cluster, mindgate: Release) -> None:
     [first, _] = mindgate.pod_names()
 
     def stop() -> None:
-        mindgate.cluster.control("kill-container", first, mindgate.cluster.namespace, "TERM")
-        wait_for(lambda: restarts(mindgate, first) == 1, "the container to be started again", 60)
+        mindgate.stop_container(first)
         mindgate.wait_ready()
 
     undisturbed(cluster, stop)
-
-
-def restarts(mindgate: Release, pod: str) -> int:
-    return mindgate.cluster.get("pod", pod)["status"]["containerStatuses"][0]["restartCount"]
 
 
 def test_killed_container(cluster: Cluster, mindgate: Release) -> None:

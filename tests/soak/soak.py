@@ -20,7 +20,6 @@ import random
 import re
 import resource
 import select
-import signal
 import socket
 import ssl
 import statistics
@@ -33,6 +32,9 @@ from collections.abc import Callable
 from typing import Any
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(REPOSITORY / "tests" / "support"))
+from programs import stop  # noqa: E402
+
 MAX_RSS = 128 * 1024 * 1024
 HALF_OPEN = IDLE = 2000
 SLOW_READERS = 40
@@ -394,8 +396,7 @@ def main() -> int:
         finally:
             for attacker in attackers:
                 attacker.kill()
-            server.send_signal(signal.SIGTERM)
-            server.wait(60)
+            stop(server)
 
 
 def soak(
