@@ -30,7 +30,7 @@ import program  # noqa: E402
 from registry import HISTORIES  # noqa: E402
 from world import World  # noqa: E402
 
-GROUPS = ("clocks", "leaders", "partitions", "storms", "opt_outs", "restarts", "reports_of_faults")
+GROUPS = ("clocks", "leaders", "partitions", "storms", "opt_outs", "restarts", "tenants", "reports_of_faults", "controllers")
 LONGEST = 240  # seconds that a history may take on a machine that does other work
 LOG_END = 4000  # characters of a log that are printed
 
