@@ -729,15 +729,16 @@ class UninstallTest(unittest.TestCase):
                 for each in objects_of(value_set)
                 if each["metadata"].get("annotations", {}).get(HOOK) == "post-delete"
             ]
-            wanted = "NetworkPolicy ServiceAccount ClusterRole ClusterRoleBinding Job"
+            wanted = [
+                (kind, "mindgate-uninstall")
+                for kind in "NetworkPolicy ServiceAccount ClusterRole ClusterRoleBinding Job".split()
+            ] + [
+                (f"ValidatingAdmissionPolicy{binding}", f"mindgate-uninstall-{resource}")
+                for binding in ("", "Binding")
+                for resource in ("pods", "nodes")
+            ]
             self.assertEqual(
-                sorted(hooks),
-                (
-                    sorted((kind, "mindgate-uninstall") for kind in wanted.split())
-                    if value_set == "everything"
-                    else []
-                ),
-                value_set,
+                sorted(hooks), sorted(wanted) if value_set == "everything" else [], value_set
             )
 
     def hooks(self) -> dict[str, Object]:
@@ -753,6 +754,9 @@ class UninstallTest(unittest.TestCase):
         weights = {kind: int(each["helm.sh/hook-weight"]) for kind, each in hooks.items()}
         self.assertLess(weights["ClusterRole"], weights["ClusterRoleBinding"])
         self.assertLess(weights["ServiceAccount"], weights["ClusterRoleBinding"])
+        # No right without the policy that restricts it.
+        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"):
+            self.assertLess(weights[kind], weights["ClusterRoleBinding"])
         self.assertEqual(
             [kind for kind, weight in weights.items() if weight == max(weights.values())], ["Job"]
         )
@@ -849,7 +853,9 @@ class UninstallTest(unittest.TestCase):
             "config.elasticScaling.mode=enforce",
         )
         for each in parse(rendered.stdout):
-            self.assertLessEqual(len(each["metadata"]["name"]), 63)
+            # Those of policies are no label of anything.
+            longest = 253 if each["kind"].startswith("ValidatingAdmissionPolicy") else 63
+            self.assertLessEqual(len(each["metadata"]["name"]), longest, each["kind"])
 
 
 class ProgramTest(unittest.TestCase):

@@ -206,54 +206,87 @@ class OptionsTest(unittest.TestCase):
                 ],
             )
 
-    def test_the_watcher_is_bound_where_the_api_server_can(self) -> None:
+    def test_policies_restrict_every_account_that_writes(self) -> None:
+        """Whatever the capabilities are: `helm template` does not know those of the cluster."""
+        of_watcher = [
+            f"mindgate-watcher-{each}"
+            for each in (
+                "configmaps",
+                "events",
+                "evictions",
+                "nodes",
+                "podgroups",
+                "pods",
+                "registrations",
+                "secrets",
+            )
+        ]
+        off = "watcher.admissionPolicy.enabled=false"
+        both = "config.elasticScaling.mode=enforce,config.rescheduling.mode=enforce"
+        uninstall = ["mindgate-uninstall-nodes", "mindgate-uninstall-pods"]
         policy = "ValidatingAdmissionPolicy"
-        has = ("--api-versions", f"admissionregistration.k8s.io/v1/{policy}")
-        for arguments, bound in (
-            ((), False),
-            (has, True),
-            ((*has, "--set", "watcher.admissionPolicy.enabled=false"), False),
-            (("--set", "watcher.admissionPolicy.enabled=true"), True),
-            ((*has, "--set", "watcher.enabled=false,certs.mode=cert-manager"), False),
+        for arguments, names in (
+            ((), ["mindgate-test", *of_watcher]),
+            (("--kube-version", "1.30.0"), ["mindgate-test", *of_watcher]),
+            (
+                ("--api-versions", f"admissionregistration.k8s.io/v1/{policy}"),
+                ["mindgate-test", *of_watcher],
+            ),
+            (("--set", "watcher.admissionPolicy.enabled=auto"), ["mindgate-test", *of_watcher]),
+            (
+                ("--set", f"{both},config.rescheduling.isolateNodes=true"),
+                ["mindgate-test", *uninstall, *of_watcher],
+            ),
+            (("--set", "tests.enabled=false"), of_watcher),
+            (("--set", "watcher.enabled=false,certs.mode=cert-manager"), ["mindgate-test"]),
+            (("--set", f"{off},certs.mode=cert-manager"), []),
+            (("--set", f"{off},watcher.admissionPolicy.allowUnrestricted=true"), []),
         ):
             with self.subTest(arguments):
                 objects = rendered(*arguments)
-                names = [
-                    f"mindgate-watcher-{each}" if bound else ""
-                    for each in (
-                        "registrations",
-                        "pods",
-                        "configmaps",
-                        "evictions",
-                        "podgroups",
-                        "nodes",
-                        "secrets",
-                    )
-                ]
                 for kind in (policy, f"{policy}Binding"):
                     found = [each["metadata"]["name"] for each in of_kind(objects, kind)]
-                    self.assertEqual(sorted(found), sorted(filter(None, names)))
+                    self.assertEqual(sorted(found), names)
 
-    def test_a_policy_is_about_the_account_of_the_watcher(self) -> None:
-        on = "watcher.admissionPolicy.enabled=true"
+    def test_a_policy_is_about_one_account(self) -> None:
+        modes = (
+            "config.elasticScaling.mode=enforce,config.rescheduling.mode=enforce,"
+            "config.rescheduling.isolateNodes=true"
+        )
         for values, account in (
-            (on, "mindgate-watcher"),
-            (f"{on},watcher.serviceAccount.name=keeper", "keeper"),
-            (f"{on},watcher.serviceAccount.create=false", "default"),
+            (modes, "mindgate-watcher"),
+            (f"{modes},watcher.serviceAccount.name=keeper", "keeper"),
+            (f"{modes},watcher.serviceAccount.create=false", "default"),
         ):
+            accounts = {"watcher": account, "uninstall": "mindgate-uninstall", "test": "mindgate-test"}
+            found = set()
             for policy in of_kind(rendered("--set", values), "ValidatingAdmissionPolicy"):
+                component = policy["metadata"]["labels"]["app.kubernetes.io/component"]
+                found.add(component)
                 (condition,) = policy["spec"]["matchConditions"]
-                user = f"system:serviceaccount:mindgate-system:{account}"
+                user = f"system:serviceaccount:mindgate-system:{accounts[component]}"
                 self.assertEqual(
                     condition["expression"],
                     f"has(request.userInfo.username) && request.userInfo.username == '{user}'",
                 )
                 # Nobody else may be held up by it, whatever it says.
                 self.assertEqual(policy["spec"]["failurePolicy"], "Fail")
+            self.assertEqual(found, set(accounts))
+
+    def test_the_owner_of_the_registrations_has_the_uid_of_the_namespace(self) -> None:
+        objects = rendered()
+        policy = the(objects, "ValidatingAdmissionPolicy", "mindgate-watcher-registrations")
+        binding = the(objects, "ValidatingAdmissionPolicyBinding", "mindgate-watcher-registrations")
+        self.assertEqual(policy["spec"]["paramKind"], {"apiVersion": "v1", "kind": "Namespace"})
+        self.assertEqual(
+            binding["spec"]["paramRef"],
+            {"name": "mindgate-system", "parameterNotFoundAction": "Deny"},
+        )
+        self.assertIn("owner.uid == params.metadata.uid", str(policy["spec"]["validations"]))
 
     def test_a_policy_names_what_the_watcher_writes(self) -> None:
         """tests/e2e asks a real API server what they say."""
-        values = "watcher.admissionPolicy.enabled=true,certs.secretName=pair"
+        values = "certs.secretName=pair"
         texts = {
             policy["metadata"]["name"]: str(policy["spec"]["validations"])
             for policy in of_kind(rendered("--set", values), "ValidatingAdmissionPolicy")
@@ -264,6 +297,8 @@ class OptionsTest(unittest.TestCase):
             ("pods", "mind-cluster/scaling-rule"),
             ("podgroups", "huawei.com/schedule_minAvailable"),
             ("podgroups", "mindgate.io/gang-repair"),
+            ("nodes", "mindgate.io/faulty"),
+            ("events", "mindgate.io/watcher"),
         ):
             self.assertIn(key, texts[f"mindgate-watcher-{policy}"])
             self.assertIn(f'"{key}"', names)
@@ -339,13 +374,17 @@ class HelmTestTest(unittest.TestCase):
             if each["metadata"].get("annotations", {}).get("helm.sh/hook") == "test"
         ]
         kinds = "ServiceAccount Role RoleBinding Role RoleBinding ClusterRole ClusterRoleBinding NetworkPolicy Pod"
+        kinds += " ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding"
         self.assertEqual(sorted(each["kind"] for each in hooks), sorted(kinds.split()))
         for each in hooks:
             annotations = each["metadata"]["annotations"]
             pod = each["kind"] == "Pod"
-            later = "Binding" in each["kind"] or each["kind"] == "NetworkPolicy"
+            later = "RoleBinding" in each["kind"] or each["kind"] == "NetworkPolicy"
+            # No right without the policy that restricts it.
+            first = each["kind"].startswith("ValidatingAdmissionPolicy")
             self.assertEqual(
-                annotations["helm.sh/hook-weight"], "3" if pod else "2" if later else "1"
+                annotations["helm.sh/hook-weight"],
+                "3" if pod else "2" if later else "0" if first else "1",
             )
             policies = annotations["helm.sh/hook-delete-policy"].split(",")
             self.assertEqual(

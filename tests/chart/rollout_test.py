@@ -149,6 +149,12 @@ class PhasesTest(unittest.TestCase):
 
 
 class NotesTest(unittest.TestCase):
+    def test_without_policies_the_notes_warn(self) -> None:
+        warning = "WARNING: watcher.admissionPolicy.enabled is false."
+        off = "watcher.admissionPolicy.enabled=false,watcher.admissionPolicy.allowUnrestricted=true"
+        self.assertIn(warning, notes("--set", off))
+        self.assertNotIn(warning, notes())
+
     def test_they_say_the_phase_and_how_to_go_on(self) -> None:
         for phase, next_phase in (("observe", "warn"), ("warn", "enforce"), ("enforce", "")):
             text = notes("--set", f"rolloutPhase={phase}")

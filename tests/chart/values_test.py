@@ -10,6 +10,8 @@ import yaml
 
 from rendering import CHART, ROOT, run, template
 
+UNBOUND = "watcher.admissionPolicy.enabled=false,certs.mode=cert-manager"
+
 # Arguments of helm, and what it must say.
 REFUSED = [
     # The schema: spelling, types and ranges.
@@ -162,6 +164,26 @@ REFUSED = [
         "tests.probeNamespace is kube-system, whose objects are never sent to the webhook: use"
         " a namespace with jobs, or set tests.enabled to false",
     ),
+    # What the watcher's token could do without the policies.
+    (
+        ["--set", "watcher.admissionPolicy.enabled=false"],
+        "certs.mode is managed, but watcher.admissionPolicy.enabled is false, so with the watcher's token"
+        " the webhook configurations can be changed to send all objects of the cluster elsewhere, and a"
+        " Secret with the token of any ServiceAccount of namespace mindgate-system can be made. Set"
+        " certs.mode to cert-manager or files, set watcher.admissionPolicy.enabled to true, or"
+        " watcher.admissionPolicy.allowUnrestricted to true if you accept this",
+    ),
+    (
+        ["--set", f"{UNBOUND},config.rescheduling.mode=enforce,config.rescheduling.isolateNodes=true"],
+        "config.rescheduling.isolateNodes is on, but watcher.admissionPolicy.enabled is false, so with"
+        " the watcher's token every node can be cordoned, relabelled, and emptied by a taint NoExecute."
+        " Set isolateNodes to false, set watcher.admissionPolicy.enabled to true, or",
+    ),
+    (
+        ["--set", f"{UNBOUND},config.rescheduling.mode=takeover,config.rescheduling.gracefulExit=true"],
+        "config.rescheduling.gracefulExit is on, but watcher.admissionPolicy.enabled is false, so with"
+        " the watcher's token every ConfigMap of the cluster can be changed. Set gracefulExit to false,",
+    ),
     (
         ["--set", "drain.timeSeconds=40"],
         "drain.timeSeconds is 40, but Kubernetes kills a replica after"
@@ -182,6 +204,22 @@ class ValuesTest(unittest.TestCase):
                 rendered = template(*arguments)
                 self.assertEqual((rendered.returncode, rendered.stdout), (1, ""))
                 self.assertIn(message, " ".join(rendered.stderr.split()))
+
+    def test_what_is_safe_or_accepted_is_not_refused(self) -> None:
+        isolate = "config.rescheduling.isolateNodes=true,config.rescheduling.gracefulExit=true"
+        enforce = f"config.rescheduling.mode=enforce,{isolate}"
+        for values in (
+            UNBOUND,
+            f"{UNBOUND},config.rescheduling.mode=enforce,config.elasticScaling.mode=enforce",
+            # These modes do not act.
+            f"{UNBOUND},{isolate}",
+            f"{UNBOUND},{enforce},rolloutPhase=observe",
+            f"watcher.admissionPolicy.enabled=false,watcher.admissionPolicy.allowUnrestricted=true,{enforce}",
+            enforce,
+        ):
+            with self.subTest(values):
+                accepted = template("--set", values)
+                self.assertEqual((accepted.returncode, accepted.stderr), (0, ""))
 
     def test_the_configuration_has_the_schema_of_the_program(self) -> None:
         checked = run(ROOT / "scripts/chart-schema", "--check")

@@ -20,7 +20,6 @@ VALUES = {
         "elasticScaling": {"mode": "enforce", "rebalance": "enforce"},
         "rescheduling": {"mode": "enforce", "isolateNodes": True, "gracefulExit": True},
     },
-    "watcher": {"admissionPolicy": {"enabled": True}},
 }
 PARTS = ("watcher-rbac", "watcher-policy", "mutating-webhook", "validating-webhook")
 CONFIGURATION = "validatingwebhookconfiguration/probe-mindgate"
@@ -45,11 +44,20 @@ CA_ONLY = "The watcher of mindgate may change only clientConfig.caBundle of a we
 OWNERS = "may make only Namespace"
 METADATA = "may change only ownerReferences among the metadata of a webhook configuration"
 GATES_ONLY = "The watcher of mindgate may change only the scheduling gates and the annotation huawei.com/pod-status of a Pod."
-ITS_TAINT = "The watcher of mindgate may change only the taint mindgate.io/faulty of a Node."
+ITS_TAINT = "may add and remove only the taint mindgate.io/faulty:NoSchedule of a Node, without a value."
 ITS_GATE = f"The watcher of mindgate may remove only the scheduling gate {GATE} of a Pod."
 ANNOTATIONS = "The watcher of mindgate may change only annotations of a PodGroup."
 ITS_ANNOTATIONS = f"may change only the annotations {K} and mindgate.io/gang-repair"
-RESET_ONLY = "The watcher of mindgate may change only reset.json and checkCode of ConfigMaps reset-config-*"
+RESET_ONLY = "change only that one and reset.json and checkCode of ConfigMaps reset-config-*."
+NO_REPORT = "The watcher of mindgate may not make a ConfigMap a report of faults."
+ITS_EVENTS = "The watcher of mindgate may write only Events with reportingController mindgate.io/watcher."
+NO_UID = "00000000-0000-0000-0000-000000000000"
+
+
+def its_taint(**more: str) -> Object:
+    return {"spec": {"taints": [{"key": "mindgate.io/faulty", "effect": "NoSchedule"} | more]}}
+
+
 REFUSED: dict[str, tuple[str, str, Any, str]] = {
     "another Service": (
         CONFIGURATION,
@@ -87,6 +95,12 @@ REFUSED: dict[str, tuple[str, str, Any, str]] = {
         [{"op": "add", "path": "/metadata/ownerReferences", "value": "ANOTHER"}],
         OWNERS,
     ),
+    "its Namespace with another uid": (
+        CONFIGURATION,
+        "json",
+        [{"op": "add", "path": "/metadata/ownerReferences", "value": "ANOTHER UID"}],
+        OWNERS,
+    ),
     "somebody else's gate": ("pod/gated", "json", [{"op": "remove", "path": "/spec/schedulingGates/0"}], ITS_GATE),
     "all gates": ("pod/gated", "json", [{"op": "remove", "path": "/spec/schedulingGates"}], ITS_GATE),
     "a label of a Pod": ("pod/gated", "merge", {"metadata": {"labels": {"a": "b"}}}, GATES_ONLY),
@@ -99,6 +113,9 @@ REFUSED: dict[str, tuple[str, str, Any, str]] = {
     ),
     "the node of a Pod": ("pod/gated", "merge", {"spec": {"nodeSelector": {"a": "b"}}}, GATES_ONLY),
     "another taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "other", "effect": "NoSchedule"}]}}, ITS_TAINT),
+    "its taint NoExecute": ("node/npu-0", "strategic", its_taint(effect="NoExecute"), ITS_TAINT),
+    "its taint PreferNoSchedule": ("node/npu-0", "strategic", its_taint(effect="PreferNoSchedule"), ITS_TAINT),
+    "its taint with a value": ("node/npu-0", "strategic", its_taint(value="x"), ITS_TAINT),
     "a Node that is cordoned": ("node/npu-0", "merge", {"spec": {"unschedulable": True}}, ITS_TAINT),
     "a label of a Node": ("node/npu-0", "merge", {"metadata": {"labels": {"a": "b"}}}, ITS_TAINT),
     "another ConfigMap": ("configmap/settings", "merge", {"data": {"reset.json": "{}"}}, RESET_ONLY),
@@ -121,8 +138,22 @@ def pod(name: str, **meta: Any) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **meta}, "spec": spec}
 
 
-def config_map(name: str, data: dict[str, str]) -> Object:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+def config_map(name: str, data: dict[str, str], **meta: Any) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **meta}, "data": data}
+
+
+def event(name: str, by: str) -> Object:
+    return {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": name},
+        "eventTime": "2026-01-01T00:00:00.000000Z",
+        "reportingController": by,
+        "reportingInstance": "x",
+        "type": "Warning",
+        "reason": "Failed",
+        "action": "Pulling",
+    }
 
 
 class Watcher:
@@ -138,6 +169,7 @@ class Watcher:
             "CA": base64.b64encode(b"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n").decode(),
             "OWNER": [owner | {"blockOwnerDeletion": False}],
             "ANOTHER": [owner | {"name": "default"}],
+            "ANOTHER UID": [owner | {"uid": NO_UID}],
         }
 
     def patch(self, target: str, kind: str, patch: Any) -> str:
@@ -150,6 +182,10 @@ class Watcher:
                 for operation in patch
             ]
         return self.ask("patch", target, "--type", kind, "--patch", json.dumps(patch))
+
+    def create(self, each: Object) -> str:
+        """The same of an object that it would create."""
+        return self.ask("create", "--filename", "-", input=json.dumps(each))
 
     def ask(self, *arguments: str, input: str | None = None) -> str:
         told = self.cluster.kubectl(*arguments, "--dry-run=server", "--as", self.user, input=input, check=False)
@@ -179,12 +215,17 @@ def watcher(cluster: Cluster) -> Iterator[Watcher]:
     of_gang = pod("of-gang", annotations={"scheduling.k8s.io/group-name": "gang"})
     reset = {"reset.json": '{"GracefulExit":0}', "checkCode": "", "restartType": "hotReset"}
     config_maps = [config_map("reset-config-train", reset), config_map("settings", {"reset.json": ""})]
+    cluster.kubectl("create", "role", "reader-of-events", "--verb=get", "--resource=events.events.k8s.io")
+    cluster.kubectl("create", "rolebinding", "reader-of-events", "--role=reader-of-events", account)
+    cluster.create([event("of-kubelet", "kubelet"), event("its-own", "mindgate.io/watcher")])
     cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group, *config_maps])
     # The API server takes up policies and Roles a moment later.
     wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy"][:3]), "the policies of the watcher")
     wait_for(lambda: ITS_GATE in watcher.patch(*REFUSED["all gates"][:3]), "the policy about pods")
     wait_for(lambda: ANNOTATIONS in watcher.patch(*REFUSED["the members of a PodGroup"][:3]), "the policy about PodGroups")
     wait_for(lambda: RESET_ONLY in watcher.patch(*REFUSED["another ConfigMap"][:3]), "the policy about ConfigMaps")
+    wait_for(lambda: ITS_TAINT in watcher.patch(*REFUSED["another taint"][:3]), "the policy about Nodes")
+    wait_for(lambda: ITS_EVENTS in watcher.create(event("x", "kubelet")), "the policy about Events")
     wait_for(lambda: "The watcher of mindgate" in create_secret(watcher, "x"), "the policy about Secrets")
     yield watcher
     cluster.run("kubectl", "delete", "--ignore-not-found", "--filename", "-", input=rendered)
@@ -198,7 +239,7 @@ def create_secret(watcher: Watcher, name: str, kind: str = "kubernetes.io/tls") 
         "metadata": {"name": name, "annotations": {"kubernetes.io/service-account.name": "default"}},
         "stringData": {"tls.crt": "", "tls.key": ""},
     }
-    return watcher.ask("create", "--filename", "-", input=json.dumps(secret))
+    return watcher.create(secret)
 
 
 def evict(watcher: Watcher, name: str, query: str) -> str:
@@ -216,6 +257,9 @@ def test_what_the_watcher_does_is_allowed(watcher: Watcher) -> None:
     assert watcher.ask("delete", "pod", "of-gang") == ""
     assert evict(watcher, "gated", "?dryRun=All") == ""
     assert create_secret(watcher, "probe-mindgate-tls") == ""
+    assert watcher.create(config_map("mindgate-rescheduling", {"state.json": "{}"}, labels={"team": "a"})) == ""
+    assert watcher.create(event("another", "mindgate.io/watcher")) == ""
+    assert watcher.patch("events.events.k8s.io/its-own", "merge", {"note": "x"}) == ""
 
 
 def test_what_the_watcher_does_not_do_is_refused(watcher: Watcher) -> None:
@@ -228,6 +272,13 @@ def test_what_the_watcher_does_not_do_is_refused(watcher: Watcher) -> None:
         ("probe-mindgate-tls", "kubernetes.io/service-account-token"),
     ):
         assert "may create only Secret probe-mindgate-tls of type kubernetes.io/tls" in create_secret(watcher, name, kind)
+    report = config_map("mindgate-rescheduling", {}, labels={"mc-consumer-publicfault": "true"})
+    assert NO_REPORT in watcher.create(report)
+    for name in ("cluster-info-device-0", "mindx-dl-deviceinfo-npu-0", "reset-config-other"):
+        assert RESET_ONLY in watcher.create(config_map(name, {}))
+    assert ITS_EVENTS in watcher.create(event("another", "kubelet"))
+    assert ITS_EVENTS in watcher.patch("events.events.k8s.io/of-kubelet", "merge", {"note": "x"})
+    assert ITS_EVENTS in watcher.patch("events.events.k8s.io/its-own", "merge", {"reportingController": "kubelet"})
 
 
 def test_nobody_else_is_restricted(cluster: Cluster, watcher: Watcher) -> None:
@@ -245,10 +296,10 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Watcher) -> None
             for each in cluster.items("validatingadmissionpolicies")
             if each["metadata"]["name"].startswith("probe-mindgate-watcher-")
         ]
-        assert len(policies) == 7 and all("typeChecking" in each.get("status", {}) for each in policies)
+        assert len(policies) == 8 and all("typeChecking" in each.get("status", {}) for each in policies)
         return [each["status"]["typeChecking"] for each in policies]
 
-    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 7
+    assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 8
 
 
 def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Watcher) -> None:

@@ -209,13 +209,29 @@ imagePullSecrets:
 {{- else if $wanted }}true{{ end }}
 {{- end }}
 
-{{/* "true" where admission policies restrict the watcher: always, never, or where the API server has them. */}}
+{{/*
+"true" if admission policies restrict the watcher. Capabilities are not asked: Chart.yaml requires a Kubernetes that has the API,
+and `helm template` knows nothing of the cluster.
+*/}}
 {{- define "mindgate.bindsWatcher" -}}
-{{- $wanted := .Values.watcher.admissionPolicy.enabled }}
-{{- if not .Values.watcher.enabled }}
-{{- else if eq (toString $wanted) "auto" }}
-{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" }}true{{ end }}
-{{- else if $wanted }}true{{ end }}
+{{- if and .Values.watcher.enabled .Values.watcher.admissionPolicy.enabled }}true{{ end }}
+{{- end }}
+
+{{/* Without the policies, what can be done with the watcher's token: refused unless the values accept it. */}}
+{{- define "mindgate.checkPolicies" -}}
+{{- $policy := .Values.watcher.admissionPolicy }}
+{{- if and .Values.watcher.enabled (not $policy.enabled) (not $policy.allowUnrestricted) }}
+{{- $end := "set watcher.admissionPolicy.enabled to true, or watcher.admissionPolicy.allowUnrestricted to true if you accept this" }}
+{{- if include "mindgate.managesCerts" . }}
+{{- fail (printf "certs.mode is managed, but watcher.admissionPolicy.enabled is false, so with the watcher's token the webhook configurations can be changed to send all objects of the cluster elsewhere, and a Secret with the token of any ServiceAccount of namespace %s can be made. Set certs.mode to cert-manager or files, %s" .Release.Namespace $end) }}
+{{- end }}
+{{- if include "mindgate.isolatesNodes" . }}
+{{- fail (printf "config.rescheduling.isolateNodes is on, but watcher.admissionPolicy.enabled is false, so with the watcher's token every node can be cordoned, relabelled, and emptied by a taint NoExecute. Set isolateNodes to false, %s" $end) }}
+{{- end }}
+{{- if include "mindgate.asksToExit" . }}
+{{- fail (printf "config.rescheduling.gracefulExit is on, but watcher.admissionPolicy.enabled is false, so with the watcher's token every ConfigMap of the cluster can be changed. Set gracefulExit to false, %s" $end) }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{/* "true" when callers of the webhook must show a certificate. */}}
@@ -225,6 +241,7 @@ imagePullSecrets:
 
 {{/* Values that do not go together are refused here, where the reason can be given. */}}
 {{- define "mindgate.checkValues" -}}
+{{- include "mindgate.checkPolicies" . }}
 {{- $certs := .Values.certs }}
 {{- if and (eq $certs.mode "managed") (not .Values.watcher.enabled) }}
 {{- fail "certs.mode is managed, but watcher.enabled is false, so no certificate would be created. Enable the watcher, or set certs.mode to cert-manager or files" }}
