@@ -14,6 +14,7 @@
 #include "cli/connection.h"
 #include "cli/flags.h"
 #include "cli/kube_flags.h"
+#include "cli/status.h"
 #include "offline/inputs.h"
 
 namespace mindgate::cli {
@@ -30,7 +31,8 @@ std::optional<std::string> TakeText(kube::Client& client, Time now,
              (options.scaling_rules ? "the cluster cannot be read: " : "faults cannot be read: ") +
                  text.error().message,
              "it takes the rights to list ConfigMaps in mindx-dl and, without ClusterD, in "
-             "kube-system and cluster-system, nodes, and the pods and PodGroups of all namespaces" +
+             "kube-system and the namespaces of rescheduling.publicFaults, nodes, and the pods and "
+             "PodGroups of all namespaces" +
                  std::string(options.scaling_rules
                                  ? ", and to read ConfigMaps with scaling rules in theirs"
                                  : ""));
@@ -58,6 +60,10 @@ std::string ReadAll(std::istream& in) {
 
 }  // namespace
 
+watcher::SnapshotOptions SnapshotOptionsFor(kube::Client& client, Time now) {
+  return {.public_faults = WatcherOf(client, now).public_faults};
+}
+
 std::optional<watcher::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
                                                     const watcher::SnapshotOptions& options,
                                                     Streams& io) {
@@ -79,7 +85,9 @@ int RunSnapshot(const SnapshotCommandOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  auto text = TakeText(connection->client(), clock.WallNow(), {}, io);
+  const Time now = clock.WallNow();
+  kube::Client& client = connection->client();
+  auto text = TakeText(client, now, SnapshotOptionsFor(client, now), io);
   if (!text) return kExitUnusable;
   if (options.output == "-") {
     io.out << *text;

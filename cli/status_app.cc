@@ -39,10 +39,9 @@ struct Decisions {
 
 // The faults that concern the pods of the application, and what MindCluster does about them.
 std::optional<Survey> FaultsOf(kube::Client& client, const Health& health, Time now,
-                               schemas::FaultSource source, const std::stop_token& stop,
+                               const watcher::SnapshotOptions& reports, const std::stop_token& stop,
                                std::string& why_not) {
-  const auto text =
-      watcher::TakeSnapshot(client, now, {.scaling_rules = false, .fault_source = source}, stop);
+  const auto text = watcher::TakeSnapshot(client, now, reports, stop);
   if (!text) {
     why_not = text.error().message;
     return std::nullopt;
@@ -79,8 +78,9 @@ Decisions DecisionsOf(Connection& connection, const Health& health, Time now,
   }
   std::string why_not;
   if (decisions.scaling) decisions.fault_source = decisions.scaling->watcher.fault_source;
-  decisions.faults =
-      FaultsOf(connection.client(), health, now, decisions.fault_source, stop, why_not);
+  watcher::SnapshotOptions reports{.scaling_rules = false, .fault_source = decisions.fault_source};
+  if (decisions.scaling) reports.public_faults = decisions.scaling->watcher.public_faults;
+  decisions.faults = FaultsOf(connection.client(), health, now, reports, stop, why_not);
   if (!decisions.faults) decisions.unknown.push_back("faults of nodes are not known: " + why_not);
   return decisions;
 }

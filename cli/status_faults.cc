@@ -324,11 +324,11 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  const FaultSource source = options.fault_source
-                                 ? *options.fault_source
-                                 : WatcherOf(connection->client(), clock.WallNow()).fault_source;
-  const auto snapshot = ReadCluster(connection->client(), clock.WallNow(),
-                                    {.scaling_rules = false, .fault_source = source}, io);
+  const doctor::WatcherState watcher = WatcherOf(connection->client(), clock.WallNow());
+  const FaultSource source = options.fault_source.value_or(watcher.fault_source);
+  const auto snapshot = ReadCluster(
+      connection->client(), clock.WallNow(),
+      {.scaling_rules = false, .fault_source = source, .public_faults = watcher.public_faults}, io);
   if (!snapshot) return kExitUnusable;
   const Survey survey =
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));

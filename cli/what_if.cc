@@ -40,7 +40,9 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return std::nullopt;
-  auto snapshot = ReadCluster(connection->client(), clock.WallNow(), {}, io);
+  const Time now = clock.WallNow();
+  kube::Client& client = connection->client();
+  auto snapshot = ReadCluster(client, now, SnapshotOptionsFor(client, now), io);
   if (!snapshot) return std::nullopt;
   return Ground{*std::move(snapshot), connection->ns()};
 }

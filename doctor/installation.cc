@@ -65,6 +65,7 @@ void ReadMode(kube::Client& client, const std::string& ns, const schemas::KnownN
     const EnforcementMode mode = config->elastic_scaling.mode;
     state.settings = config->elastic_scaling;
     state.fault_source = config->rescheduling.fault_source;
+    state.public_faults = config->rescheduling.public_faults;
     if (!state.mode || mode == EnforcementMode::kEnforce) state.mode = mode;
   }
 }

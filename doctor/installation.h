@@ -50,6 +50,7 @@ struct WatcherState {
   std::optional<schemas::EnforcementMode> mode;
   schemas::ElasticScaling settings{};  // with `mode`; else the defaults
   schemas::FaultSource fault_source = schemas::FaultSource::kAuto;  // likewise
+  schemas::PublicFaults public_faults{};                            // likewise
   std::string why_no_mode;  // a sentence, when there is none
   std::optional<Leader> leader;
   std::string why_no_leader;       // a sentence, when there is none

@@ -92,6 +92,13 @@ enum class ReschedulingMode : uint8_t { kOff, kObserve, kTakeover, kEnforce };
 // Who reports faults: auto is ClusterD, and where it is absent the nodes themselves.
 enum class FaultSource : uint8_t { kAuto, kClusterD, kNodes };
 
+// Faults that systems outside of MindCluster report, where ClusterD does not read them.
+struct PublicFaults {
+  // Whose ConfigMaps count. Those of mindx-dl are as good as the reports of ClusterD there.
+  std::set<std::string> namespaces = {"kube-system", "mindx-dl"};
+  bool operator==(const PublicFaults&) const = default;
+};
+
 // Rescheduling by the watcher.
 struct Rescheduling {
   ReschedulingMode mode = ReschedulingMode::kObserve;
@@ -106,6 +113,7 @@ struct Rescheduling {
   bool isolate_nodes = false;        // by a taint
   bool graceful_exit = false;        // jobs are asked to, by their ConfigMaps
   FaultSource fault_source = FaultSource::kAuto;
+  PublicFaults public_faults;
   bool operator==(const Rescheduling&) const = default;
 };
 

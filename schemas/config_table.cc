@@ -71,6 +71,32 @@ Type<std::string> KindPattern() {
   });
 }
 
+Type<std::string> NamespaceName() {
+  return Parsed<std::string>(Text(), [](std::string name, const Field& field) {
+    if (!IsDns1123Label(name)) {
+      field.Fault(Quote(name) + " is not the name of a namespace",
+                  "write lower-case letters, digits and -, at most 63");
+    }
+    return name;
+  });
+}
+
+// A list that takes the place of the default.
+Type<std::set<std::string>> NamespaceNames() {
+  auto type = Parsed<std::set<std::string>>(
+      ListInto<std::set<std::string>>(NamespaceName()),
+      [](std::set<std::string> names, const Field&) { return names; });
+  type.write = [](const std::set<std::string>& names) { return OrderedJson(names); };
+  return type;
+}
+
+Type<PublicFaults> PublicFaultsTable() {
+  return Object<PublicFaults>(
+             {{"namespaces", "The namespaces whose ConfigMaps with a public fault count.",
+               &PublicFaults::namespaces, NamespaceNames()}})
+      .OrNull();
+}
+
 Type<Time> Date() {
   return Parsed<Time>(NonEmptyText(), [](const std::string& text, const Field& field) {
     const auto time = ParseTime(text);
@@ -351,7 +377,14 @@ Type<Rescheduling> ReschedulingTable() {
                &Rescheduling::fault_source,
                Choice<FaultSource>({{"auto", FaultSource::kAuto},
                                     {"clusterd", FaultSource::kClusterD},
-                                    {"nodes", FaultSource::kNodes}})}})
+                                    {"nodes", FaultSource::kNodes}})},
+              {"publicFaults",
+               "Where ClusterD is absent: the namespaces whose ConfigMaps with the label "
+               "mc-consumer-publicfault count. Whoever may write ConfigMaps in one of them can "
+               "have "
+               "the pods of others deleted. List only namespaces that exist and that no tenant can "
+               "create.",
+               &Rescheduling::public_faults, PublicFaultsTable()}})
       .OrNull();
 }
 

@@ -174,6 +174,25 @@ TEST(LoadConfig, OnAndOffMayStandUnquotedOrQuoted) {
             (Profile{"force", "on", ""}));
 }
 
+// A list takes the place of the default, and is not added to it.
+TEST(LoadConfig, PublicFaultsCountInTheNamespacesThatAreListed) {
+  const auto namespaces = [](const char* text) {
+    return Load(text).rescheduling.public_faults.namespaces;
+  };
+  EXPECT_THAT(namespaces(""), ElementsAre("kube-system", "mindx-dl"));
+  EXPECT_THAT(namespaces("rescheduling: {publicFaults: {}}"),
+              ElementsAre("kube-system", "mindx-dl"));
+  EXPECT_THAT(namespaces("rescheduling: {publicFaults: {namespaces: [cluster-system]}}"),
+              ElementsAre("cluster-system"));
+  EXPECT_THAT(namespaces("rescheduling: {publicFaults: {namespaces: []}}"), ElementsAre());
+  EXPECT_THAT(
+      Faults("rescheduling: {publicFaults: {namespaces: [kube-system, '*', A]}}"),
+      ElementsAre("1:57 rescheduling.publicFaults.namespaces[1]: \"*\" is not the name of a "
+                  "namespace (write lower-case letters, digits and -, at most 63)",
+                  "1:62 rescheduling.publicFaults.namespaces[2]: \"A\" is not the name of a "
+                  "namespace (write lower-case letters, digits and -, at most 63)"));
+}
+
 TEST(LoadConfig, GenerationIsTheHashOfTheText) {
   EXPECT_EQ(HashText(""), "cbf29ce484222325");
   EXPECT_EQ(HashText("a"), "af63dc4c8601ec8c");  // FNV-1a's published vectors

@@ -62,13 +62,16 @@ struct Reporting {
 };
 
 struct Following {
-  explicit Following(Reporting& of, Source from = Source::kAuto)
+  explicit Following(Reporting& of, Source from = Source::kAuto,
+                     const std::set<std::string>& public_namespaces = {"kube-system", "mindx-dl"})
       : source(from),
+        namespaces(std::make_shared<const std::set<std::string>>(public_namespaces)),
         transport(kube::MakeTransport(kube::testing::AccessTo(of.server.url()), "mindgate/test")),
         client(*transport, sleeper, {}),
         feed(client, sleeper, of.clock,
              {.source = [this] { return source.load(); },
-              .changed = [](const std::vector<std::string>&, const std::string&) {}}) {
+               .public_namespaces = [this] { return *namespaces.Get(); },
+               .changed = [](const std::vector<std::string>&, const std::string&) {}}) {
     thread = std::jthread([this](const std::stop_token& stop) { feed.Run(stop); });
   }
   // "n0: Ascend910-3; n1: UnHealthy"
@@ -96,6 +99,7 @@ struct Following {
   }
 
   std::atomic<Source> source;
+  Snapshot<std::set<std::string>> namespaces;
   std::unique_ptr<kube::Transport> transport;
   kube::RealSleeper sleeper;
   kube::Client client;
@@ -238,8 +242,8 @@ Json PublicFaultAt(const char* id, const char* node, const char* assertion = "oc
           {"influence", {{{"nodeName", node}, {"deviceIds", {2}}}}}};
 }
 
-void PutPublic(Reporting& reporting, const Json& fault) {
-  reporting.Put("cluster-system", "ccae", "mc-consumer-publicfault=true",
+void PutPublic(Reporting& reporting, const Json& fault, const std::string& ns = "kube-system") {
+  reporting.Put(ns, "ccae", "mc-consumer-publicfault=true",
                 {{"PublicFault", Json({{"faults", Json::array({fault})}}).dump()}});
 }
 
@@ -255,6 +259,37 @@ TEST(FaultFeed, PublicFaultsCountWithoutClusterDOnly) {
   EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
 }
 
+// Whoever may write one can have the pods of others deleted.
+TEST(FaultFeed, PublicFaultsCountOnlyInTheNamespacesThatAreConfigured) {
+  Reporting reporting;
+  PutPublic(reporting, PublicFaultAt("fault-01", "n1"), "tenant");
+  PutPublic(reporting, PublicFaultAt("fault-02", "n2"), "cluster-system");
+  PutPublic(reporting, PublicFaultAt("fault-03", "n3"), "mindx-dl");
+  reporting.PutNode("n4", "Ascend910-5", 0);
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n3: Ascend910-2; n4: Ascend910-5")) << following.Faulty();
+  for (const char* ns : {"tenant", "cluster-system"}) {
+    EXPECT_EQ(reporting.server.Count({.target_part = "namespaces/" + std::string(ns) + "/"}), 0u);
+  }
+}
+
+TEST(FaultFeed, AnotherListOfNamespacesAppliesWithoutARestart) {
+  Reporting reporting;
+  PutPublic(reporting, PublicFaultAt("fault-01", "n1"));
+  PutPublic(reporting, PublicFaultAt("fault-02", "n2"), "ccae-system");
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("n1: Ascend910-2")) << following.Faulty();
+  const auto use = [&](const std::set<std::string>& namespaces) {
+    following.namespaces.Set(std::make_shared<const std::set<std::string>>(namespaces));
+  };
+  use({"kube-system", "ccae-system"});
+  EXPECT_TRUE(following.Becomes("n1: Ascend910-2; n2: Ascend910-2")) << following.Faulty();
+  use({"ccae-system"});
+  EXPECT_TRUE(following.Becomes("n2: Ascend910-2")) << following.Faulty();
+  use({});
+  EXPECT_TRUE(following.Becomes("")) << following.Faulty();
+}
+
 // As ClusterD remembers them: a message tells of its own faults only.
 TEST(FaultFeed, PublicFaultsLastUntilAMessageEndsThem) {
   Reporting reporting;
@@ -263,14 +298,14 @@ TEST(FaultFeed, PublicFaultsLastUntilAMessageEndsThem) {
   ASSERT_TRUE(following.Becomes("n1: Ascend910-2")) << following.Faulty();
   PutPublic(reporting, PublicFaultAt("fault-02", "n2"));
   ASSERT_TRUE(following.Becomes("n1: Ascend910-2; n2: Ascend910-2")) << following.Faulty();
-  const Json now = reporting.server.Find(resources::kConfigMaps, "cluster-system", "ccae");
+  const Json now = reporting.server.Find(resources::kConfigMaps, "kube-system", "ccae");
   const std::vector<ReportVersion> rests_on = {
-      {"cluster-system", "ccae", now["metadata"]["resourceVersion"].get<std::string>()}};
+      {"kube-system", "ccae", now["metadata"]["resourceVersion"].get<std::string>()}};
   EXPECT_EQ(following.ReportsOf("n1"), rests_on) << "on the message that is there now";
   EXPECT_EQ(following.ReportsOf("n2"), rests_on);
   PutPublic(reporting, PublicFaultAt("fault-01", "n1", "recover"));
   ASSERT_TRUE(following.Becomes("n2: Ascend910-2")) << following.Faulty();
-  reporting.server.Remove(resources::kConfigMaps, "cluster-system", "ccae");
+  reporting.server.Remove(resources::kConfigMaps, "kube-system", "ccae");
   EXPECT_TRUE(following.Becomes("")) << following.Faulty();
 }
 

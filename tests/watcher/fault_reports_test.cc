@@ -295,9 +295,9 @@ TEST(FaultTraps, T43AndT44RankTablesAndDpusAreNoReports) {
 
 // --- public faults -------------------------------------------------------------------------------
 
-Report ReadPublic(const Json& faults, const std::string& ns = "mindx-dl") {
+Report ReadPublic(const Json& faults) {
   Json config_map = ConfigMap("ccae", {{"PublicFault", Json({{"faults", faults}}).dump()}});
-  config_map["metadata"]["namespace"] = ns;
+  config_map["metadata"]["namespace"] = "mindx-dl";
   return ReadPublicReport(json::Document(config_map).root());
 }
 
@@ -397,13 +397,6 @@ TEST(PublicFaults, NameNodesBySerialNumberToo) {
                 {.node = KeyOfSerial("2102312"),
                  .added = {occurs, {.node = KeyOfSerial("2102312"), .id = id, .recovered = true}}},
                 {.node = "n7", .added = {named}}}));
-}
-
-// A tenant that may write ConfigMaps must not have the pods of others deleted.
-TEST(PublicFaults, CountOnlyWhereNoTenantWrites) {
-  const Report report = ReadPublic(Json::array({PublicFaultOf("220001001", "occur")}), "tenant");
-  EXPECT_TRUE(report.nodes.empty());
-  EXPECT_EQ(report.problems.size(), 1u);
 }
 
 // NodeD deletes its ConfigMap when all is well: that it is absent does not mean that nothing is

@@ -68,7 +68,7 @@ TEST(Rescheduling, APublicFaultMayNameTheServer) {
        {{{"nodeSN", "2102312"}, {"deviceIds", {0}}}, {{"nodeSN", "2102311"}, {"deviceIds", {0}}}}}};
   cluster.server.Put(resources::kConfigMaps,
                      {{"metadata",
-                       {{"namespace", "cluster-system"},
+                       {{"namespace", "kube-system"},
                         {"name", "ccae"},
                         {"labels", {{"mc-consumer-publicfault", "true"}}}}},
                       {"data", {{"PublicFault", Json({{"faults", {fault}}}).dump()}}}});

@@ -280,7 +280,7 @@ TEST_F(SnapshotTest, ReadsTheReportsThatCount) {
              {{"metadata", {{"name", "n2"}, {"annotations", {{"product-serial-number", "210"}}}}}});
   put("kube-system", "mindx-dl-deviceinfo-n1", "mx-consumer-cim",
       {{"DeviceInfoCfg", Json({{"DeviceInfo", devices("Ascend910-1", kTaken)}}).dump()}});
-  put("cluster-system", "ccae", "mc-consumer-publicfault",
+  put("ccae-system", "ccae", "mc-consumer-publicfault",
       {{"PublicFault",
         R"({"faults":[{"faultId":"fault-01","faultCode":"220001001","assertion":"occur",)"
         R"("influence":[{"nodeSN":"210","deviceIds":[2]}]}]})"}});
@@ -292,7 +292,8 @@ TEST_F(SnapshotTest, ReadsTheReportsThatCount) {
   };
   // "gone: n1 n2, of 2"
   const auto read = [&](schemas::FaultSource source) {
-    const auto faults = rescheduling::FaultsIn(*ReadSnapshot(Take({.fault_source = source})));
+    const auto faults = rescheduling::FaultsIn(*ReadSnapshot(
+        Take({.fault_source = source, .public_faults = {{"kube-system", "ccae-system"}}})));
     std::string text = faults.by_clusterd        ? "ClusterD:"
                        : faults.clusterd_is_gone ? "gone:"
                                                  : "nodes:";

@@ -19,16 +19,30 @@ Feed::Feed(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock, Opt
       options_(std::move(options)),
       cluster_(MakeInformer(Writer::kClusterD, kClusterNamespace, kClusterSelector)),
       devices_(MakeInformer(Writer::kNodes, kDeviceNamespace, kNodeSelector)),
-      machines_(MakeInformer(Writer::kNodes, kNodeNamespace, kNodeSelector)),
-      public_(MakePublicInformers()) {}
+      machines_(MakeInformer(Writer::kNodes, kNodeNamespace, kNodeSelector)) {}
 
-// One for each namespace that counts: what tenants write elsewhere is not even read.
-std::vector<std::unique_ptr<Feed::Informer>> Feed::MakePublicInformers() {
-  std::vector<std::unique_ptr<Informer>> informers;
-  for (const std::string_view ns : kPublicNamespaces) {
-    informers.push_back(MakeInformer(Writer::kPublic, ns, kPublicSelector));
+void Feed::UsePublic(const std::set<std::string>& namespaces) {
+  std::vector<std::unique_ptr<Informer>> dropped;
+  {
+    const MutexLock lock(mutex_);
+    for (auto each = public_.begin(); each != public_.end();) {
+      if (namespaces.contains(each->first)) {
+        ++each;
+        continue;
+      }
+      dropped.push_back(std::move(each->second));
+      each = public_.erase(each);
+    }
+    for (const std::string& ns : namespaces) {
+      if (public_.contains(ns)) continue;
+      public_.emplace(ns, MakeInformer(Writer::kPublic, ns, kPublicSelector));
+    }
   }
-  return informers;
+  for (const auto& informer : dropped) {
+    informer->objects()->ForEach([this](const std::string& key, const Told& told) {
+      Changed(Writer::kPublic, key, &told, nullptr);
+    });
+  }
 }
 
 std::unique_ptr<Feed::Informer> Feed::MakeInformer(Writer writer, std::string_view ns,
@@ -83,7 +97,8 @@ bool Feed::current() const {
 
 size_t Feed::left_out() const {
   size_t left_out = cluster_->left_out() + devices_->left_out() + machines_->left_out();
-  for (const auto& informer : public_) left_out += informer->left_out();
+  const MutexLock lock(mutex_);
+  for (const auto& [ns, informer] : public_) left_out += informer->left_out();
   return left_out;
 }
 
@@ -102,23 +117,33 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
       if (!sleeper_.Sleep(kLook, stop)) return;
     }
     ForgetReplaced();
-    std::stop_source end;
-    const std::stop_callback forward(stop, [&end] { end.request_stop(); });
-    {
-      const std::jthread devices =
-          StartThread("faults-devices", [&] { devices_->Run(end.get_token()); });
-      const std::jthread machines =
-          StartThread("faults-machines", [&] { machines_->Run(end.get_token()); });
-      std::vector<std::jthread> others;
-      for (const auto& informer : public_) {
-        others.push_back(StartThread("faults-public", [&] { informer->Run(end.get_token()); }));
-      }
-      while (WantsNodes() && sleeper_.Sleep(kLook, end.get_token())) Recount();
-      end.request_stop();
-    }
+    while (WantsNodes() && !stop.stop_requested()) FollowNodes(stop);
     if (stop.stop_requested()) return;
     Recount();
   }
+}
+
+// Until they are not needed any more, or other namespaces count.
+void Feed::FollowNodes(const std::stop_token& stop) {
+  const std::set<std::string> namespaces = options_.public_namespaces();
+  UsePublic(namespaces);
+  std::vector<Informer*> informers = {devices_.get(), machines_.get()};
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [ns, informer] : public_) informers.push_back(informer.get());
+  }
+  std::stop_source end;
+  const std::stop_callback forward(stop, [&end] { end.request_stop(); });
+  std::vector<std::jthread> threads;
+  for (Informer* informer : informers) {
+    threads.push_back(
+        StartThread("faults-nodes", [&end, informer] { informer->Run(end.get_token()); }));
+  }
+  while (WantsNodes() && options_.public_namespaces() == namespaces &&
+         sleeper_.Sleep(kLook, end.get_token())) {
+    Recount();
+  }
+  end.request_stop();
 }
 
 void Feed::Changed(Writer writer, const std::string& config_map, const Told* before,

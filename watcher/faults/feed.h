@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/snapshot.h"
 #include "kube/informer.h"
+#include "schemas/config.h"
 #include "watcher/faults/known_faults.h"
 #include "watcher/faults/node_faults.h"
 #include "watcher/faults/reports.h"
@@ -26,6 +27,10 @@ class Feed {
  public:
   struct Options {
     std::function<Source()> source = [] { return Source::kAuto; };
+    // Whose public faults count. Asked again once a second; from threads of Run.
+    std::function<std::set<std::string>()> public_namespaces = [] {
+      return schemas::PublicFaults().namespaces;
+    };
     // Nodes of which something else is reported now, all of one report at once; in a thread of Run.
     // `report`: "ConfigMap kube-system/..."; empty when others' reports count from now on.
     std::function<void(const std::vector<std::string>& nodes, const std::string& report)> changed;
@@ -65,9 +70,11 @@ class Feed {
 
   std::unique_ptr<Informer> MakeInformer(Writer writer, std::string_view ns,
                                          std::string_view selector);
-  std::vector<std::unique_ptr<Informer>> MakePublicInformers();
   void Changed(Writer writer, const std::string& config_map, const Told* before, const Told* after);
   void RunOfNodes(const std::stop_token& stop);
+  void FollowNodes(const std::stop_token& stop);
+  // Has an informer for each namespace that counts now, and forgets what the others said.
+  void UsePublic(const std::set<std::string>& namespaces);
   void ForgetReplaced();
   bool WantsNodes() const;
   ToldByAll::Counting Counts() const REQUIRES(mutex_);
@@ -83,9 +90,10 @@ class Feed {
   const std::unique_ptr<Informer> cluster_;
   const std::unique_ptr<Informer> devices_;
   const std::unique_ptr<Informer> machines_;
-  const std::vector<std::unique_ptr<Informer>> public_;
 
   mutable Mutex mutex_;
+  // By namespace. Only the thread that runs them changes the map.
+  std::map<std::string, std::unique_ptr<Informer>> public_ GUARDED_BY(mutex_);
   KnownFaults known_ GUARDED_BY(mutex_){options_.serials};
   size_t left_out_ GUARDED_BY(mutex_) = 0;  // public faults of which was spoken
   Snapshot<FaultsByNode> faults_{std::make_shared<const FaultsByNode>()};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,14 +23,12 @@ struct PublicFault {
   bool operator==(const PublicFault&) const = default;
 };
 
-// A ConfigMap with the label mc-consumer-publicfault=true, in any namespace. ClusterD reads them
-// and adds them to what it reports of the chips; without it they are read here (mind-cluster:
-// component/clusterd/pkg/domain/publicfault).
+// A ConfigMap with the label mc-consumer-publicfault=true. ClusterD reads those of all namespaces
+// and adds them to what it reports of the chips (mind-cluster:
+// component/clusterd/pkg/domain/publicfault). Without it the readers here list and watch the
+// namespaces of rescheduling.publicFaults, and no other: whoever writes one can have pods deleted.
 inline constexpr std::string_view kPublicSelector = "mc-consumer-publicfault=true";
 inline constexpr std::string_view kPublicKey = "PublicFault";
-// ClusterD takes them from any namespace. Without it only from those in which no tenant writes.
-inline constexpr std::array<std::string_view, 3> kPublicNamespaces = {"mindx-dl", "cluster-system",
-                                                                      "kube-system"};
 
 // Senders may name a node by the serial number of its server instead (SerialNumberOf in
 // watcher/frame/nodes.h). It stands for the name, and no node has such a name.

@@ -1,6 +1,5 @@
 #include "watcher/faults/reports.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -146,18 +145,7 @@ Report ReadPublicReport(const Value& config_map) {
   Report report;
   const Value* metadata = json::Find(config_map, "metadata");
   const std::string ns(json::FindString(metadata, "namespace").value_or(""));
-  const bool trusted =
-      std::find(kPublicNamespaces.begin(), kPublicNamespaces.end(), ns) != kPublicNamespaces.end();
-  if (!trusted) {
-    report.problems.emplace_back(
-        "public faults count only in the namespaces mindx-dl, cluster-system and kube-system: "
-        "whoever "
-        "may write a ConfigMap somewhere could have the pods of others deleted");
-  }
-  const auto text = trusted
-                        ? DecodeText(json::Find(config_map, "data"), kPublicKey, report.problems)
-                        : std::nullopt;
-  if (text) {
+  if (const auto text = DecodeText(json::Find(config_map, "data"), kPublicKey, report.problems)) {
     std::map<std::string, NodeReport> nodes;
     for (PublicFault& fault : ReadPublicFaults(text->root(), report.problems)) {
       NodeReport& node = nodes[fault.node];

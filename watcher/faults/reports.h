@@ -50,7 +50,8 @@ struct Report {
 // the bytes.
 std::optional<Report> ReadReport(const json::Value& config_map);
 
-// The same of a ConfigMap with a public fault, which may have any name.
+// The same of a ConfigMap with a public fault, which may have any name. The caller has read it in a
+// namespace that counts.
 Report ReadPublicReport(const json::Value& config_map);
 
 // Adds what a report says. Of what two reports say of the same, the newer one counts: a node moves

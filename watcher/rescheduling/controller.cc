@@ -96,6 +96,7 @@ bool ReschedulingController::Acts() const {
 faults::Feed::Options ReschedulingController::FeedOptions() {
   faults::Feed::Options feed;
   feed.source = [this] { return options_.settings().fault_source; };
+  feed.public_namespaces = [this] { return options_.settings().public_faults.namespaces; };
   feed.serials = {.node_of = [this](const std::string& serial) { return nodes_.NodeOf(serial); },
                   .serial_of = [this](const std::string& node) { return nodes_.SerialOf(node); }};
   feed.changed = [this](const std::vector<std::string>& nodes, const std::string& report) {

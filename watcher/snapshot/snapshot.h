@@ -53,6 +53,7 @@ struct SnapshotOptions {
   // Whose reports are read. A snapshot says as much: those of the nodes count only if they are
   // there.
   schemas::FaultSource fault_source = schemas::FaultSource::kAuto;
+  schemas::PublicFaults public_faults{};
   size_t max_bytes = kMaxSnapshot;
 };
 

@@ -118,7 +118,7 @@ class Taking {
     if (!read || !clusterd_.WantsNodes(options_.fault_source, now)) return read;
     read = ReadReportsOf(Writer::kNodes, faults::kDeviceNamespace, faults::kNodeSelector);
     if (read) read = ReadReportsOf(Writer::kNodes, faults::kNodeNamespace, faults::kNodeSelector);
-    for (const std::string_view ns : faults::kPublicNamespaces) {
+    for (const std::string& ns : options_.public_faults.namespaces) {
       if (read) read = ReadReportsOf(Writer::kPublic, ns, faults::kPublicSelector);
     }
     return read;
