@@ -34,6 +34,9 @@ struct Hook {
 // denies nothing, "warn" denies nothing.
 inline constexpr const char* kRolloutPhase = "mindgate.io/rollout-phase";
 
+// Where the watcher reads the reports of ClusterD and NodeD.
+inline constexpr const char* kReportNamespace = "mindx-dl";
+
 // What the checks share; each adds what later ones need.
 struct Context {
   kube::Client& client;
@@ -49,6 +52,7 @@ struct Context {
   // Whether a watcher's configuration says so; nothing when that is not known.
   std::optional<bool> enforces_scaling{};
   std::optional<bool> isolates_nodes{};         // likewise, with a mode of rescheduling that acts
+  std::set<std::string> fault_namespaces{};     // whose ConfigMaps report faults to a watcher
   std::optional<schemas::Versions> versions{};  // of the watcher's configuration, when it is known
 };
 
@@ -70,6 +74,7 @@ void CheckSelectors(Context& context);
 void CheckPermissions(Context& context);
 void CheckBounds(Context& context);
 void CheckControllers(Context& context);
+void CheckTrustedNamespaces(Context& context);
 void CheckWatcher(Context& context);
 void CheckGates(Context& context);
 void CheckTaints(Context& context);

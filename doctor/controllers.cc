@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "doctor/context.h"
+#include "doctor/trust.h"
 #include "json/text_at.h"
 #include "schemas/kinds.h"
 #include "schemas/makers.h"
@@ -14,39 +15,13 @@ namespace mindgate::doctor {
 namespace {
 
 constexpr std::string_view kControllersCheck = "controllers";
+// The controllers of Kubernetes itself, whose ClusterRoleBindings may be of users.
+constexpr const char* kKubernetesNamespace = "kube-system";
 
-// Who counts as a controller.
-struct Trusted {
-  std::set<std::string> users;
-  std::set<std::string> namespaces;  // all their ServiceAccounts
-};
-
-// The list of strings at the next "[", and moves `text` behind it; nothing when there is none.
-std::optional<std::set<std::string>> TakeList(std::string_view& text) {
-  const size_t begin = text.find('[');
-  const size_t end = text.find(']', begin == std::string_view::npos ? 0 : begin);
-  if (begin == std::string_view::npos || end == std::string_view::npos) return std::nullopt;
-  const Json list = Json::parse(text.substr(begin, end - begin + 1), nullptr, false);
-  text.remove_prefix(end + 1);
-  if (!list.is_array()) return std::nullopt;
-  std::set<std::string> strings;
-  for (const Json& each : list) strings.emplace(json::AsString(&each).value_or(""));
-  return strings;
-}
-
-// From the condition that the chart writes (mindgate.cel.source in _cel.tpl): "... username in
-// [users] || [namespaces].exists(...". Nothing when none of the webhooks has it.
-std::optional<Trusted> WhoIsTrusted(const Context& context) {
-  constexpr std::string_view kBefore = "request.userInfo.username in ";
-  for (const Hook& hook : context.hooks) {
-    const size_t at = hook.source_condition.find(kBefore);
-    if (at == std::string::npos) continue;
-    std::string_view rest = std::string_view(hook.source_condition).substr(at + kBefore.size());
-    auto users = TakeList(rest);
-    auto namespaces = TakeList(rest);
-    if (users && namespaces) return Trusted{*std::move(users), *std::move(namespaces)};
-  }
-  return std::nullopt;
+std::string Join(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 bool Names(const Json& rule, std::string_view key, std::initializer_list<std::string_view> wanted) {
@@ -143,8 +118,11 @@ void CheckControllers(Context& context) {
     return SkipFor(context, kControllersCheck, "ClusterRoleBindings", bindings.error());
   }
   bool good = true;
+  // Namespaces that may have no operator.
+  std::set<std::string> empty = trusted->namespaces;
   for (const auto& [account, rules] : RulesOfAccounts(*roles, *bindings)) {
     const auto& [ns, name] = account;
+    empty.erase(ns);
     const std::string user = "system:serviceaccount:" + ns + ":" + name;
     if (trusted->namespaces.contains(ns) || trusted->users.contains(user)) continue;
     const std::string kinds = ControlledBy(rules);
@@ -158,6 +136,17 @@ void CheckControllers(Context& context) {
         "if the operator runs as this account, add " + user +
             " to controllers.users of the chart, or " + ns +
             " to controllers.namespaces if nobody else can run Pods or request tokens there");
+  }
+  empty.erase(kKubernetesNamespace);
+  if (!empty.empty()) {
+    good = false;
+    context.report.Warn(
+        kControllersCheck,
+        "no ServiceAccount of these namespaces has a ClusterRole, so no operator is installed "
+        "there, but all of their ServiceAccounts count as controllers: " +
+            Join(empty),
+        "take them out of controllers.namespaces of the chart. `helm upgrade` leaves out those of "
+        "MindCluster and of frameworks by itself, `helm template` cannot");
   }
   if (good) {
     context.report.Ok(kControllersCheck,

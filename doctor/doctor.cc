@@ -66,6 +66,7 @@ Report Diagnose(kube::Client& client, const Options& options, Time now, std::sto
   CheckPermissions(context);
   CheckBounds(context);
   CheckControllers(context);
+  CheckTrustedNamespaces(context);
   CheckWatcher(context);
   CheckGates(context);
   CheckTaints(context);

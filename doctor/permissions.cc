@@ -139,6 +139,11 @@ void CheckWatcherAccounts(Context& context) {
       }
       context.versions = config->versions;
       enforces |= config->elastic_scaling.mode == schemas::EnforcementMode::kEnforce;
+      if (config->rescheduling.mode != schemas::ReschedulingMode::kOff) {
+        std::set<std::string> namespaces = config->rescheduling.public_faults.namespaces;
+        namespaces.insert(kReportNamespace);
+        context.fault_namespaces.merge(namespaces);
+      }
       isolates |= Reschedules(*config) && config->rescheduling.isolate_nodes;
       for (Need& need : NeedsOf(*config, context.options)) needs.push_back(std::move(need));
     }

@@ -388,6 +388,23 @@ struct Controllers : Permissions {
       "controllers: every operator that makes Pods or workloads counts as a controller"};
 };
 
+// All ServiceAccounts of a namespace count, whoever created it.
+TEST_F(Controllers, ANamespaceWithoutAnOperatorIsNamed) {
+  const auto without = [](const std::string& namespaces) {
+    return std::vector<std::string>{
+        "controllers: no ServiceAccount of these namespaces has a ClusterRole, so no operator is "
+        "installed there, but all of their ServiceAccounts count as controllers: " +
+        namespaces};
+  };
+  PutWebhooks(
+      "!(request.userInfo.username in [] || [\"kube-system\",\"lws-system\",\"ome\"].exists(");
+  EXPECT_EQ(Of("controllers", Status::kWarning), without("lws-system, ome"));
+  PutAccount("ome", "manager", {});
+  EXPECT_EQ(Of("controllers", Status::kWarning), without("lws-system"));
+  PutAccount("lws-system", "lws", OfLws());
+  EXPECT_EQ(Of("controllers", Status::kWarning), std::vector<std::string>());
+}
+
 TEST_F(Controllers, ThatCountByNamespaceOrNameAreFine) {
   PutAccount("lws-system", "lws", OfLws());
   PutAccount("ops", "lws", OfLws());
@@ -396,6 +413,7 @@ TEST_F(Controllers, ThatCountByNamespaceOrNameAreFine) {
 }
 
 TEST_F(Controllers, ThatDoNotCountAreNamedWithTheirKinds) {
+  PutAccount("lws-system", "lws", OfLws());
   PutAccount("lws", "manager", OfLws());
   PutAccount("ai", "aibrix",
              {Rule("orchestration.aibrix.ai", "*", "*"), Rule("", "pods", "create")});
@@ -415,6 +433,7 @@ TEST_F(Controllers, ThatDoNotCountAreNamedWithTheirKinds) {
 }
 
 TEST_F(Controllers, WhoOnlyReadsSchedulesOrAdministersIsNotAnOperator) {
+  PutAccount("lws-system", "lws", OfLws());
   PutAccount("a", "reader",
              {Rule("leaderworkerset.x-k8s.io", "leaderworkersets/status", "get"),
               Rule("apps", "statefulsets", "create")});
@@ -435,6 +454,52 @@ TEST_F(Controllers, ThatCannotBeKnownAreSkipped) {
   EXPECT_EQ(
       Of("controllers", Status::kSkipped),
       std::vector<std::string>{"controllers: the webhooks do not say who counts as a controller"});
+}
+
+// Whoever may create namespaces can create one that is listed and does not exist.
+TEST_F(Permissions, TrustedNamespacesThatDoNotExistAreNamed) {
+  const auto missing = [](const std::string& namespaces, const std::string& consequence) {
+    return "trusted-namespaces: these namespaces are trusted by their names and do not exist: " +
+           namespaces + ". Whoever may create namespaces can create one, and then " + consequence;
+  };
+  const std::string owned =
+      "what its ServiceAccounts make with an owner reference is not sent to the webhook";
+  const std::string unsent = "its objects are not sent to the webhook";
+  const std::string reports =
+      "its ConfigMaps can report faults, and have the pods of others deleted";
+  const Json excluded = {{"key", "kubernetes.io/metadata.name"},
+                         {"operator", "NotIn"},
+                         {"values", {"kube-system", "lws-system", "legacy"}}};
+  const Json other = {{"key", "mindgate.io/inject"}, {"operator", "NotIn"}, {"values", {"no"}}};
+  server.Put(resources::kMutatingWebhooks,
+             {{"metadata", {{"name", "mindgate"}}},
+              {"webhooks",
+               {{{"name", "all.example"},
+                 {"namespaceSelector", {{"matchExpressions", {excluded, other}}}},
+                 {"matchConditions",
+                  {{{"name", "not-made-by-an-admitted-object"},
+                    {"expression",
+                     "!(request.userInfo.username in [] || "
+                     "[\"kube-system\",\"lws-system\"].exists("}}}}}}}});
+  const auto exists = [&](const char* ns) {
+    server.Put(resources::kNamespaces, {{"metadata", {{"name", ns}}}});
+  };
+  exists("kube-system");
+  PutWatcher("rescheduling: {publicFaults: {namespaces: [kube-system, ccae]}}\n");
+  EXPECT_EQ(
+      Of("trusted-namespaces", Status::kWarning),
+      (std::vector<std::string>{missing("lws-system", owned), missing("legacy, lws-system", unsent),
+                                missing("ccae, mindx-dl", reports)}));
+  PutWatcher("rescheduling: {mode: \"off\"}\n");
+  exists("lws-system");
+  EXPECT_EQ(Of("trusted-namespaces", Status::kWarning),
+            std::vector<std::string>{missing("legacy", unsent)});
+  exists("legacy");
+  EXPECT_EQ(Of("trusted-namespaces", Status::kOk),
+            std::vector<std::string>{
+                "trusted-namespaces: every namespace that is trusted by its name exists"});
+  server.Forbid("list", "namespaces");
+  EXPECT_EQ(Of("trusted-namespaces", Status::kSkipped).size(), 1U);
 }
 
 TEST_F(Permissions, AConfigurationThatIsRefusedIsNamed) {

@@ -25,12 +25,13 @@ and the registrations of the webhook.
 {{- end }}
 {{- end }}
 {{- end }}
-{{- $controllers := .context.Values.controllers -}}
+{{- $controllers := .context.Values.controllers }}
+{{- $namespaces := include "mindgate.trustedNamespaces" (dict "context" .context "listed" $controllers.namespaces) | fromJsonArray -}}
 name: not-made-by-an-admitted-object
 expression: |-
   !('ownerReferences' in object.metadata) || !has(request.userInfo.username) ||
   !(request.userInfo.username in {{ toJson (default list $controllers.users) }} ||
-    {{ toJson (default list $controllers.namespaces) }}.exists(trusted,
+    {{ toJson $namespaces }}.exists(trusted,
       request.userInfo.username.startsWith('system:serviceaccount:' + trusted + ':'))) ||
   !object.metadata.ownerReferences.exists(owner, 'controller' in owner && owner.controller == true &&
     owner.apiVersion + ' ' + owner.kind + ' makes ' + request.kind.kind in [

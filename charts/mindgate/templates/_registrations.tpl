@@ -128,7 +128,8 @@ matchExpressions:
   - key: kubernetes.io/metadata.name
     operator: NotIn
     values:
-      {{- append .context.Values.excludedNamespaces .context.Release.Namespace | uniq | toYaml | nindent 6 }}
+      {{- $excluded := include "mindgate.trustedNamespaces" (dict "context" .context "listed" .context.Values.excludedNamespaces) | fromJsonArray }}
+      {{- append $excluded .context.Release.Namespace | uniq | toYaml | nindent 6 }}
   {{- with .injection }}
   - key: mindgate.io/inject
     operator: {{ . }}
