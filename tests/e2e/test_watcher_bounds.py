@@ -1,14 +1,15 @@
-"""What the watcher's ServiceAccount may write, with all of its Roles: no more than the watcher does, by the chart's admission policies."""
+"""What the ServiceAccounts of the chart may write, with all of their Roles: no more than they need, by its admission policies."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from e2e import Cluster, wait_for
+import yaml
+from e2e import REPOSITORY, Cluster, wait_for
 from release import CHART, PROGRAM
 
 Object = dict[str, Any]
@@ -21,8 +22,16 @@ VALUES = {
         "rescheduling": {"mode": "enforce", "isolateNodes": True, "gracefulExit": True},
     },
 }
-PARTS = ("watcher-rbac", "watcher-policy", "mutating-webhook", "validating-webhook")
+PARTS = ("watcher-rbac", "watcher-policy", "mutating-webhook", "validating-webhook", "uninstall", "tests/doctor")
+RUNS = ("Job", "Pod")  # of hooks; here their accounts are asked about
 CONFIGURATION = "validatingwebhookconfiguration/probe-mindgate"
+
+
+def taint(**more: str) -> list[Object]:
+    """Adds the watcher's taint, or with more members another one."""
+    value = {"key": "mindgate.io/faulty", "effect": "NoSchedule"} | more
+    return [{"op": "add", "path": "/spec/taints/-", "value": value}]
+
 
 # What it does: target, kind of patch, patch; and what its token must not be good for, with the words of the refusal.
 WRITES: dict[str, tuple[str, str, Any]] = {
@@ -31,7 +40,7 @@ WRITES: dict[str, tuple[str, str, Any]] = {
     "its Namespace as owner": (CONFIGURATION, "json", [{"op": "add", "path": "/metadata/ownerReferences", "value": "OWNER"}]),
     "its gate": ("pod/gated", "json", [{"op": "remove", "path": "/spec/schedulingGates/1"}]),
     "the mark of a Pod": ("pod/gated", "merge", {"metadata": {"annotations": {"huawei.com/pod-status": "Unhealthy-CardUnhealthy"}}}),
-    "its taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "mindgate.io/faulty", "effect": "NoSchedule"}]}}),
+    "its taint": ("node/bounded", "json", taint()),
     "GracefulExit": ("configmap/reset-config-train", "merge", {"data": {"reset.json": "{}", "checkCode": "x"}}),
     "the size of a gang": (
         "podgroup/gang",
@@ -51,13 +60,11 @@ ITS_ANNOTATIONS = f"may change only the annotations {K} and mindgate.io/gang-rep
 RESET_ONLY = "change only that one and reset.json and checkCode of ConfigMaps reset-config-*."
 NO_REPORT = "The watcher of mindgate may not make a ConfigMap a report of faults."
 ITS_EVENTS = "The watcher of mindgate may write only Events with reportingController mindgate.io/watcher."
+ONLY_DRY_RUNS = "The test Pod of mindgate may create objects only as a dry run."
+ONLY_TAKES_GATE = "The uninstall Job of mindgate may only remove the scheduling gate mindgate.io/elastic-scaling of a Pod."
+ONLY_TAKES_TAINT = "The uninstall Job of mindgate may only remove the taint mindgate.io/faulty:NoSchedule of a Node."
+SERIES = {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:01:00.000000Z"}}
 NO_UID = "00000000-0000-0000-0000-000000000000"
-
-
-def its_taint(**more: str) -> Object:
-    return {"spec": {"taints": [{"key": "mindgate.io/faulty", "effect": "NoSchedule"} | more]}}
-
-
 REFUSED: dict[str, tuple[str, str, Any, str]] = {
     "another Service": (
         CONFIGURATION,
@@ -112,12 +119,13 @@ REFUSED: dict[str, tuple[str, str, Any, str]] = {
         GATES_ONLY,
     ),
     "the node of a Pod": ("pod/gated", "merge", {"spec": {"nodeSelector": {"a": "b"}}}, GATES_ONLY),
-    "another taint": ("node/npu-0", "strategic", {"spec": {"taints": [{"key": "other", "effect": "NoSchedule"}]}}, ITS_TAINT),
-    "its taint NoExecute": ("node/npu-0", "strategic", its_taint(effect="NoExecute"), ITS_TAINT),
-    "its taint PreferNoSchedule": ("node/npu-0", "strategic", its_taint(effect="PreferNoSchedule"), ITS_TAINT),
-    "its taint with a value": ("node/npu-0", "strategic", its_taint(value="x"), ITS_TAINT),
-    "a Node that is cordoned": ("node/npu-0", "merge", {"spec": {"unschedulable": True}}, ITS_TAINT),
-    "a label of a Node": ("node/npu-0", "merge", {"metadata": {"labels": {"a": "b"}}}, ITS_TAINT),
+    "another taint": ("node/bounded", "json", taint(key="other"), ITS_TAINT),
+    "its taint NoExecute": ("node/bounded", "json", taint(effect="NoExecute"), ITS_TAINT),
+    "its taint PreferNoSchedule": ("node/bounded", "json", taint(effect="PreferNoSchedule"), ITS_TAINT),
+    "its taint with a value": ("node/bounded", "json", taint(value="x"), ITS_TAINT),
+    "a taint of somebody else": ("node/bounded", "json", [{"op": "remove", "path": "/spec/taints/0"}], ITS_TAINT),
+    "a Node that is cordoned": ("node/bounded", "merge", {"spec": {"unschedulable": True}}, ITS_TAINT),
+    "a label of a Node": ("node/bounded", "merge", {"metadata": {"labels": {"a": "b"}}}, ITS_TAINT),
     "another ConfigMap": ("configmap/settings", "merge", {"data": {"reset.json": "{}"}}, RESET_ONLY),
     "another key of a ConfigMap": ("configmap/reset-config-train", "merge", {"data": {"restartType": "x"}}, RESET_ONLY),
     "a key less": ("configmap/reset-config-train", "merge", {"data": {"restartType": None}}, RESET_ONLY),
@@ -138,15 +146,19 @@ def pod(name: str, **meta: Any) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, **meta}, "spec": spec}
 
 
+POD = pod("probe")
+
+
 def config_map(name: str, data: dict[str, str], **meta: Any) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **meta}, "data": data}
 
 
-def event(name: str, by: str) -> Object:
+def event(cluster: Cluster, name: str, by: str) -> Object:
     return {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
         "metadata": {"name": name},
+        "regarding": {"apiVersion": "v1", "kind": "Pod", "namespace": cluster.namespace, "name": "gated"},
         "eventTime": "2026-01-01T00:00:00.000000Z",
         "reportingController": by,
         "reportingInstance": "x",
@@ -156,13 +168,13 @@ def event(name: str, by: str) -> Object:
     }
 
 
-class Watcher:
-    """Its ServiceAccount: with the rights that the chart gives it, and no more."""
+class Account:
+    """A ServiceAccount: with the rights that the chart gives it, and no more."""
 
-    def __init__(self, cluster: Cluster):
+    def __init__(self, cluster: Cluster, name: str):
         self.cluster = cluster
         assert cluster.namespace
-        self.user = f"system:serviceaccount:{cluster.namespace}:probe-mindgate-watcher"
+        self.user = f"system:serviceaccount:{cluster.namespace}:probe-mindgate-{name}"
         uid = cluster.get("namespace", cluster.namespace)["metadata"]["uid"]
         owner = {"apiVersion": "v1", "kind": "Namespace", "name": cluster.namespace, "uid": uid}
         self.filled_in = {
@@ -188,18 +200,23 @@ class Watcher:
         return self.ask("create", "--filename", "-", input=json.dumps(each))
 
     def ask(self, *arguments: str, input: str | None = None) -> str:
-        told = self.cluster.kubectl(*arguments, "--dry-run=server", "--as", self.user, input=input, check=False)
+        return self.do(*arguments, "--dry-run=server", input=input)
+
+    def do(self, *arguments: str, input: str | None = None) -> str:
+        """Not as a dry run: where it must be refused."""
+        told = self.cluster.kubectl(*arguments, "--as", self.user, input=input, check=False)
         return told.stderr if told.returncode else ""
 
 
 @pytest.fixture
-def watcher(cluster: Cluster) -> Iterator[Watcher]:
+def watcher(cluster: Cluster) -> Iterator[Account]:
     shown = [word for part in PARTS for word in ("--show-only", f"templates/{part}.yaml")]
-    rendered = cluster.run(
+    text = cluster.run(
         "helm", "template", "probe", CHART, "--namespace", cluster.namespace, "--values", "-", *shown, input=json.dumps(VALUES)
     ).stdout
+    rendered = yaml.safe_dump_all(each for each in yaml.safe_load_all(text) if each and each["kind"] not in RUNS)
     cluster.run("kubectl", "apply", "--server-side", "--filename", "-", input=rendered)
-    watcher = Watcher(cluster)
+    watcher = Account(cluster, "watcher")
     bundle = [{"op": "add", "path": "/webhooks/1/clientConfig/caBundle", "value": watcher.filled_in["CA"]}]
     cluster.kubectl("patch", CONFIGURATION, "--type=json", "--patch", json.dumps(bundle))
     group = {
@@ -217,7 +234,9 @@ def watcher(cluster: Cluster) -> Iterator[Watcher]:
     config_maps = [config_map("reset-config-train", reset), config_map("settings", {"reset.json": ""})]
     cluster.kubectl("create", "role", "reader-of-events", "--verb=get", "--resource=events.events.k8s.io")
     cluster.kubectl("create", "rolebinding", "reader-of-events", "--role=reader-of-events", account)
-    cluster.create([event("of-kubelet", "kubelet"), event("its-own", "mindgate.io/watcher")])
+    tainted = {"taints": [{"key": "other.example/taint", "effect": "NoSchedule"}]}
+    cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bounded"}, "spec": tainted})
+    cluster.create([event(cluster, "of-kubelet", "kubelet"), event(cluster, "its-own", "mindgate.io/watcher")])
     cluster.create([pod("gated", labels={"mind-cluster/scaling-rule": "r"}), of_gang, pod("foreign"), group, *config_maps])
     # The API server takes up policies and Roles a moment later.
     wait_for(lambda: CA_ONLY in watcher.patch(*REFUSED["failurePolicy"][:3]), "the policies of the watcher")
@@ -225,13 +244,23 @@ def watcher(cluster: Cluster) -> Iterator[Watcher]:
     wait_for(lambda: ANNOTATIONS in watcher.patch(*REFUSED["the members of a PodGroup"][:3]), "the policy about PodGroups")
     wait_for(lambda: RESET_ONLY in watcher.patch(*REFUSED["another ConfigMap"][:3]), "the policy about ConfigMaps")
     wait_for(lambda: ITS_TAINT in watcher.patch(*REFUSED["another taint"][:3]), "the policy about Nodes")
-    wait_for(lambda: ITS_EVENTS in watcher.create(event("x", "kubelet")), "the policy about Events")
+    wait_for(lambda: ITS_EVENTS in watcher.create(event(cluster, "x", "kubelet")), "the policy about Events")
     wait_for(lambda: "The watcher of mindgate" in create_secret(watcher, "x"), "the policy about Secrets")
+    wait_for(lambda: ONLY_DRY_RUNS in create_for_good(Account(cluster, "test"), POD), "the policy of the test Pod")
+    uninstall = Account(cluster, "uninstall")
+    wait_for(lambda: ONLY_TAKES_TAINT in uninstall.patch(*REFUSED["another taint"][:3]), "the policy of uninstall about Nodes")
+    wait_for(lambda: ONLY_TAKES_GATE in uninstall.patch(*REFUSED["all gates"][:3]), "the policy of uninstall about Pods")
     yield watcher
+    cluster.kubectl("delete", "node", "bounded")
     cluster.run("kubectl", "delete", "--ignore-not-found", "--filename", "-", input=rendered)
 
 
-def create_secret(watcher: Watcher, name: str, kind: str = "kubernetes.io/tls") -> str:
+def create_for_good(account: Account, each: Object) -> str:
+    """Not as a dry run, in the namespace of the probes."""
+    return account.do("create", "--namespace", "default", "--filename", "-", input=json.dumps(each))
+
+
+def create_secret(watcher: Account, name: str, kind: str = "kubernetes.io/tls") -> str:
     secret = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -242,7 +271,7 @@ def create_secret(watcher: Watcher, name: str, kind: str = "kubernetes.io/tls") 
     return watcher.create(secret)
 
 
-def evict(watcher: Watcher, name: str, query: str) -> str:
+def evict(watcher: Account, name: str, query: str) -> str:
     """The answer to an eviction that the watcher asks for; empty when it is granted."""
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
     path = f"/api/v1/namespaces/{watcher.cluster.namespace}/pods/{name}/eviction{query}"
@@ -251,18 +280,18 @@ def evict(watcher: Watcher, name: str, query: str) -> str:
     return told.stderr if told.returncode else ""
 
 
-def test_what_the_watcher_does_is_allowed(watcher: Watcher) -> None:
+def test_what_the_watcher_does_is_allowed(watcher: Account) -> None:
     assert {name: watcher.patch(*write) for name, write in WRITES.items()} == dict.fromkeys(WRITES, "")
     assert watcher.ask("delete", "pod", "gated") == ""
     assert watcher.ask("delete", "pod", "of-gang") == ""
     assert evict(watcher, "gated", "?dryRun=All") == ""
     assert create_secret(watcher, "probe-mindgate-tls") == ""
     assert watcher.create(config_map("mindgate-rescheduling", {"state.json": "{}"}, labels={"team": "a"})) == ""
-    assert watcher.create(event("another", "mindgate.io/watcher")) == ""
-    assert watcher.patch("events.events.k8s.io/its-own", "merge", {"note": "x"}) == ""
+    assert watcher.create(event(watcher.cluster, "another", "mindgate.io/watcher")) == ""
+    assert watcher.patch("events.events.k8s.io/its-own", "merge", SERIES) == ""
 
 
-def test_what_the_watcher_does_not_do_is_refused(watcher: Watcher) -> None:
+def test_what_the_watcher_does_not_do_is_refused(watcher: Account) -> None:
     told = {name: watcher.patch(*refused[:3]) for name, refused in REFUSED.items()}
     assert {name: text for name, text in told.items() if REFUSED[name][3] not in text} == {}
     assert "may delete only Pods with the label mind-cluster/scaling-rule" in watcher.ask("delete", "pod", "foreign")
@@ -276,18 +305,138 @@ def test_what_the_watcher_does_not_do_is_refused(watcher: Watcher) -> None:
     assert NO_REPORT in watcher.create(report)
     for name in ("cluster-info-device-0", "mindx-dl-deviceinfo-npu-0", "reset-config-other"):
         assert RESET_ONLY in watcher.create(config_map(name, {}))
-    assert ITS_EVENTS in watcher.create(event("another", "kubelet"))
-    assert ITS_EVENTS in watcher.patch("events.events.k8s.io/of-kubelet", "merge", {"note": "x"})
-    assert ITS_EVENTS in watcher.patch("events.events.k8s.io/its-own", "merge", {"reportingController": "kubelet"})
 
 
-def test_nobody_else_is_restricted(cluster: Cluster, watcher: Watcher) -> None:
+# One attempt for each right to write that an account has (docs/rights.md): what it must not be good for, and the refusal.
+Attempt = tuple[Callable[[Account], str], str]
+
+
+def refused(name: str, text: str | None = None) -> Attempt:
+    target, kind, patch, says = REFUSED[name]
+    return lambda account: account.patch(target, kind, patch), text or says
+
+
+def of_others(verb: str, what: str) -> Attempt:
+    """On an object that is not the account's own, which RBAC refuses."""
+    change = json.dumps({"metadata": {"annotations": {"a": "b"}}})
+
+    def attempt(account: Account) -> str:
+        resource, name = what.split("/")
+        if verb == "patch":
+            return account.patch(what, "merge", json.loads(change))
+        each = account.cluster.get(resource, name)
+        each["metadata"].setdefault("annotations", {})["a"] = "b"
+        return account.ask("replace", "--filename", "-", input=json.dumps(each))
+
+    return attempt, "is forbidden"
+
+
+ATTEMPTS: dict[tuple[str, str, str], Attempt] = {
+    ("watcher", "create", "configmaps"): (lambda account: account.create(config_map("cluster-info-device-0", {})), RESET_ONLY),
+    ("watcher", "create", "events"): (lambda account: account.create(event(account.cluster, "another", "kubelet")), ITS_EVENTS),
+    ("watcher", "create", "pods/eviction"): (
+        lambda account: evict(account, "gated", ""),
+        "may only ask whether a Pod may be evicted",
+    ),
+    ("watcher", "create", "secrets"): (
+        lambda account: create_secret(account, "other"),
+        "may create only Secret probe-mindgate-tls of type kubernetes.io/tls",
+    ),
+    ("watcher", "delete", "pods"): (
+        lambda account: account.ask("delete", "pod", "foreign"),
+        "may delete only Pods with the label mind-cluster/scaling-rule",
+    ),
+    ("watcher", "patch", "configmaps"): refused("another ConfigMap"),
+    ("watcher", "patch", "events"): (
+        lambda account: account.patch("events.events.k8s.io/of-kubelet", "merge", SERIES),
+        ITS_EVENTS,
+    ),
+    ("watcher", "patch", "leases"): of_others("patch", "lease/other"),
+    ("watcher", "patch", "mutatingwebhookconfigurations"): (
+        lambda account: account.patch("mutating" + CONFIGURATION.removeprefix("validating"), *REFUSED["no webhook"][1:3]),
+        CA_ONLY,
+    ),
+    ("watcher", "patch", "nodes"): refused("its taint NoExecute"),
+    ("watcher", "patch", "podgroups"): refused("the members of a PodGroup"),
+    ("watcher", "patch", "pods"): refused("the image of a Pod"),
+    ("watcher", "patch", "secrets"): of_others("patch", "secret/other"),
+    ("watcher", "patch", "validatingwebhookconfigurations"): refused("its Namespace with another uid"),
+    ("watcher", "update", "leases"): of_others("update", "lease/other"),
+    ("watcher", "update", "secrets"): of_others("update", "secret/other"),
+    ("uninstall", "patch", "nodes"): (lambda account: account.patch(*WRITES["its taint"]), ONLY_TAKES_TAINT),
+    ("uninstall", "patch", "pods"): refused("the image of a Pod", ONLY_TAKES_GATE),
+    ("test", "create", "configmaps"): (lambda account: create_for_good(account, config_map("x", {})), ONLY_DRY_RUNS),
+    ("test", "create", "pods"): (lambda account: create_for_good(account, POD), ONLY_DRY_RUNS),
+}
+# The API server stores nothing of these.
+STORES_NOTHING = {("test", "create", "subjectaccessreviews")}
+# What none of them may do at all.
+FORBIDDEN = (
+    "get secrets/other",
+    "list secrets",
+    "get secrets -n kube-system",
+    "create pods/exec",
+    "create serviceaccounts/token",
+    "deletecollection pods",
+    "delete nodes",
+    "create clusterrolebindings",
+    "escalate clusterroles",
+    "impersonate users",
+    "create validatingadmissionpolicies",
+    "delete validatingadmissionpolicybindings",
+)
+
+
+def test_every_right_to_write_is_limited(cluster: Cluster, watcher: Account) -> None:
+    rights = json.loads(cluster.run(REPOSITORY / "scripts/chart-rights", "--json").stdout)
+    writes = {
+        (account, right["verb"], right["resource"])
+        for account, of_account in rights.items()
+        for right in of_account
+        if right["verb"] not in ("get", "list", "watch")
+    }
+    assert writes - STORES_NOTHING == set(ATTEMPTS)
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "other"}}
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "other"}}
+    cluster.create([lease, secret])
+    told = {attempt: do(Account(cluster, attempt[0])) for attempt, (do, _) in ATTEMPTS.items()}
+    assert {attempt: text for attempt, text in told.items() if ATTEMPTS[attempt][1] not in text} == {}
+
+
+def test_no_account_has_rights_that_lead_to_others(cluster: Cluster, watcher: Account) -> None:
+    for account in ("watcher", "uninstall", "test", "webhook"):
+        user = Account(cluster, account).user
+        allowed = [
+            right
+            for right in FORBIDDEN
+            if cluster.kubectl("auth", "can-i", *right.split(), "--as", user, check=False).stdout.strip() != "no"
+        ]
+        assert allowed == [], account
+
+
+def test_what_hooks_do_is_allowed(cluster: Cluster, watcher: Account) -> None:
+    uninstall = Account(cluster, "uninstall")
+    assert uninstall.patch(*WRITES["its gate"]) == ""
+    cluster.kubectl("taint", "node", "bounded", "mindgate.io/faulty:NoSchedule")
+    try:
+        place = [each["key"] for each in cluster.get("node", "bounded")["spec"]["taints"]].index("mindgate.io/faulty")
+        take = [{"op": "remove", "path": f"/spec/taints/{place}"}]
+        assert uninstall.patch("node/bounded", "json", take) == ""
+        assert watcher.patch("node/bounded", "json", take) == ""
+    finally:
+        cluster.kubectl("taint", "node", "bounded", "mindgate.io/faulty:NoSchedule-")
+    for each in (POD, config_map("x", {})):
+        arguments = ("create", "--namespace", "default", "--filename", "-")
+        assert Account(cluster, "test").ask(*arguments, input=json.dumps(each)) == ""
+
+
+def test_nobody_else_is_restricted(cluster: Cluster, watcher: Account) -> None:
     for name in ("an annotation of the configuration", "an annotation of a Pod", "the members of a PodGroup"):
         target, kind, patch, _ = REFUSED[name]
         cluster.kubectl("patch", target, "--type", kind, "--patch", json.dumps(patch), "--dry-run=server")
 
 
-def test_the_policies_are_well_typed(cluster: Cluster, watcher: Watcher) -> None:
+def test_the_policies_are_well_typed(cluster: Cluster, watcher: Account) -> None:
     """The API server checks the expressions against the types that they are about, and tells in the status."""
 
     def statuses() -> list[Object]:
@@ -302,7 +451,7 @@ def test_the_policies_are_well_typed(cluster: Cluster, watcher: Watcher) -> None
     assert [each.get("expressionWarnings", []) for each in wait_for(statuses, "the policies to be checked")] == [[]] * 8
 
 
-def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Watcher) -> None:
+def test_doctor_tries_the_bounds(cluster: Cluster, watcher: Account) -> None:
     """Of a Pod that looks like a watcher's, since none runs here."""
     labels = {"app.kubernetes.io/component": "watcher", "app.kubernetes.io/name": "mindgate"}
     standing_in = pod("watcher", labels=labels)
