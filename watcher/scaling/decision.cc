@@ -68,10 +68,12 @@ class Round {
 
   Decision Run() {
     Count();
-    if (HoldAllIfUncountable()) {
+    if (CanCount()) {
       Aim();
       GrantAndHold();
       TakeBack();
+    } else {
+      HoldAll();
     }
     FillCounts();
     return std::move(decision_);
@@ -132,32 +134,36 @@ class Round {
     }
   }
 
-  // Without a rule, or with an instance that waits and cannot be counted, nothing is granted and
-  // what runs is left alone.
-  bool HoldAllIfUncountable() {
-    std::string why;
+  // Without a rule, or while an instance without a group waits, nobody can count what runs.
+  bool CanCount() {
     if (!service_.rule) {
-      why = service_.no_rule.empty() ? "there is no scaling rule" : service_.no_rule;
-    } else if (const auto nameless = std::find_if(instances_.begin(), instances_.end(),
-                                                  [](const Instance* instance) {
-                                                    return instance->group.empty() &&
-                                                           instance->phase == Phase::kHeld;
-                                                  });
-               nameless != instances_.end()) {
-      why = (*nameless)->name +
-            " belongs to the service but has no label mind-cluster/group-name, so its instances "
-            "cannot be counted";
-    } else if (std::none_of(tiers().begin(), tiers().end(),
-                            [](const ScalingTier& tier) { return tier.CanBeAimedAt(); })) {
-      why = "the rule wants no instances in any shape";
-    } else {
-      return true;
+      why_uncountable_ = service_.no_rule.empty() ? "there is no scaling rule" : service_.no_rule;
+      return false;
     }
+    const auto nameless =
+        std::find_if(instances_.begin(), instances_.end(), [](const Instance* instance) {
+          return instance->group.empty() && instance->phase == Phase::kHeld;
+        });
+    if (nameless != instances_.end()) {
+      why_uncountable_ = (*nameless)->name +
+                         " belongs to the service but has no label mind-cluster/group-name, so its "
+                         "instances cannot be counted";
+      return false;
+    }
+    if (std::none_of(tiers().begin(), tiers().end(),
+                     [](const ScalingTier& tier) { return tier.CanBeAimedAt(); })) {
+      why_uncountable_ = "the rule wants no instances in any shape";
+      return false;
+    }
+    return true;
+  }
+
+  // Nothing is granted, and what runs is left alone.
+  void HoldAll() {
     for (const Instance* instance : instances_) {
       const bool waits = instance->phase == Phase::kHeld || instance->gated > 0;
-      Say(*instance, waits ? Verdict::kHold : Verdict::kKeep, why);
+      Say(*instance, waits ? Verdict::kHold : Verdict::kKeep, why_uncountable_);
     }
-    return false;
   }
 
   int64_t RunningOf(const std::string& group) const {
@@ -527,6 +533,7 @@ class Round {
 };
 
 }  // namespace
+  std::string why_uncountable_;
 
 Decision Decide(const Service& service, const Options& options, Time now,
                 std::optional<Time> last_given_up) {
