@@ -58,7 +58,7 @@ struct Selection {
 std::vector<Standing> StandingsOf(const watcher::scaling::ServiceIndex& index,
                                   const Selection& selection,
                                   const schemas::ElasticScaling& settings, Time now) {
-  // Nothing is taken back here: what the watcher would take back is shown as such.
+  // Nothing is given up here: what the watcher would give up is shown as such.
   watcher::scaling::Options options = settings;
   if (options.rebalance == schemas::EnforcementMode::kEnforce) {
     options.rebalance = schemas::EnforcementMode::kObserve;

@@ -55,20 +55,22 @@ std::string Prefix(Verdict verdict, const std::optional<bool>& acts) {
   return verdict == Verdict::kGrant ? "would be granted: " : "would be held: ";
 }
 
-// The reason for a group: that of the first waiting instance, or of an instance that could be given
-// up.
+// The reason for a group: that of the first waiting instance, or of an instance that could be taken
+// back.
 std::string WhyOf(const Standing& standing, const std::string& group,
                   const std::optional<bool>& acts) {
   for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
     const bool waits = outcome.verdict == Verdict::kHold || outcome.verdict == Verdict::kGrant;
     if (outcome.group == group && waits) return Prefix(outcome.verdict, acts) + outcome.reason;
   }
+  for (const watcher::scaling::Outcome& outcome : standing.decision.outcomes) {
+    if (outcome.group != group || outcome.verdict != Verdict::kWithdraw) continue;
+    return outcome.instance +
+           (acts.value_or(false) ? " is about to be withdrawn: " : " could be withdrawn: ") +
+           outcome.reason;
+  }
   for (const watcher::scaling::Outcome& would : standing.decision.would) {
-    if (would.group != group) continue;
-    return would.instance +
-           (would.verdict == Verdict::kWithdraw ? " could be withdrawn: "
-                                                : " could be given up: ") +
-           would.reason;
+    if (would.group == group) return would.instance + " could be given up: " + would.reason;
   }
   return "";
 }

@@ -109,8 +109,10 @@ std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options)
   }
   if (scaling.mode == EnforcementMode::kEnforce) {
     needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
+    needs.push_back({{{"", "pods", "get", "", ""}, {"", "pods", "delete", "", ""}},
+                     "granted instances without room take the room of those that are needed"});
     if (scaling.rebalance == EnforcementMode::kEnforce) {
-      needs.push_back({{{"", "pods", "delete", "", ""}, {"", "pods/eviction", "create", "", ""}},
+      needs.push_back({{{"", "pods/eviction", "create", "", ""}},
                        "no instance is given up for one that is needed"});
     }
   }

@@ -39,8 +39,9 @@ std::vector<Key<S>> ScalingKeys() {
        &S::start_deadline, Duration(seconds(1), hours(24))},
       {"rebalance",
        "With enforce, instances of a group that has more than the shape wants are given up when a "
-       "wanted one of another group finds no room, and those that found no room themselves return "
-       "behind their gates. With observe this is only reported.",
+       "wanted one of another group finds no room. With observe this is only reported. It is about "
+       "what runs: a granted instance without room that the shape does not want returns behind its "
+       "gate in any case.",
        &S::rebalance, EnforcementModeWord()},
       {"rebalanceAfter",
        "How long the wanted instance must have found no room before another one is given up.",

@@ -190,7 +190,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": "enforce"}, "gangRepair": False},
-        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, NODES, QUEUED, EVENTS],
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, NODES, QUEUED, EVENTS],
     ),
     (
         {
@@ -198,7 +198,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             "gangRepair": False,
             "rescheduling": {"mode": False},
         },
-        [rule("", "pods", "get list watch patch"), RULES_OF_SCALING, EVENTS],
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, EVENTS],
     ),
     (
         {"elasticScaling": {"mode": "enforce", "rebalance": "enforce"}, "gangRepair": False},

@@ -192,9 +192,10 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
       Of("permissions", Status::kFailed),
       (std::vector<std::string>{
           may_not, follow, open,
-          account("delete pods, create pods/eviction: no instance is given up for one that is "
-                  "needed"),
-          place, queued,
+          account("get pods, delete pods: granted instances without room take the room of those "
+                  "that are needed"),
+          account("create pods/eviction: no instance is given up for one that is needed"), place,
+          queued,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "
                   "list pods, watch pods, list podgroups, watch podgroups, patch podgroups: "
                   "a rolling update that waits for its gang waits forever"),

@@ -35,7 +35,8 @@ void ExpectGivenUp(const std::vector<Case>& cases) {
     observe.rebalance = EnforcementMode::kObserve;
     const Decision observed = Decide(service, observe, kStart);
     EXPECT_EQ(With(observed, Verdict::kGiveUp), "");
-    EXPECT_EQ(ShowWould(observed), c.given_up + c.withdrawn);
+    EXPECT_EQ(With(observed, Verdict::kWithdraw), c.withdrawn);
+    EXPECT_EQ(ShowWould(observed), c.given_up);
   }
 }
 

@@ -121,13 +121,37 @@ TEST(ScalingTakeBack, BeforeAnythingThatRuns) {
   then.instances[2] = Held("p-2");
   EXPECT_EQ(ShowOutcomes(Decide(then, Rebalancing(), kStart)),
             "d-0 keep, p-0 keep, p-1 give up, p-2 hold");
-  Options observe;
-  observe.rebalance = EnforcementMode::kObserve;
-  const Decision would = Decide(service, observe, kStart);
-  EXPECT_EQ(ShowWould(would), "p-2");
-  EXPECT_EQ(would.would.front().reason,
-            "shape 3 of 3 wants 1 of p, and there is no room for this one: its pods return behind "
-            "the gate");
+}
+
+TEST(ScalingTakeBack, WithoutRebalancingOnlyWhatHasNoRoom) {
+  const Service grant{
+      RuleOf(kPrefill),
+      "",
+      {Running("p-0"), Running("p-1"), Stuck("p-2", kBefore), Stuck("d-0", kBefore)}};
+  Service none = grant;
+  none.instances[2] = Held("p-2");
+  for (const EnforcementMode mode : {EnforcementMode::kOff, EnforcementMode::kObserve}) {
+    Options options;
+    options.rebalance = mode;
+    const Decision back = Decide(grant, options, kStart);
+    EXPECT_EQ(ShowOutcomes(back), "d-0 keep, p-0 keep, p-1 keep, p-2 withdraw");
+    EXPECT_EQ(ShowWould(back), "");
+    EXPECT_EQ(back.outcomes.back().reason,
+              "shape 3 of 3 wants 1 of p, and there is no room for this one: its pods return "
+              "behind the gate");
+    const Decision then = Decide(none, options, kStart);
+    EXPECT_EQ(ShowOutcomes(then), "d-0 keep, p-0 keep, p-1 keep, p-2 hold");
+    EXPECT_EQ(ShowWould(then), mode == EnforcementMode::kObserve ? "p-1" : "");
+  }
+}
+
+// Right after another one was given up, and while pods of the service still go.
+TEST(ScalingTakeBack, AGrantWithoutRoomWaitsForNoCoolDown) {
+  const Service service{RuleOf(kPrefill),
+                        "",
+                        {Running("p-0"), Running("p-1"), Stuck("p-2"), Stuck("d-0")},
+                        kStart + seconds(60)};
+  EXPECT_EQ(With(Decide(service, Rebalancing(), kStart, kStart), Verdict::kWithdraw), "p-2");
 }
 
 // M4: room that is about to come is waited for, but not for ever.

@@ -513,7 +513,7 @@ timeline:
        Two(R"(options: {upstreamCounts: true, rebalance: off}
 services: [{jobID: chat, rule: rule, instances: [{name: p0, group: g0}, {name: p1, group: g0},
             {name: p2, group: g0, npusPerPod: 1}, {name: d0, group: g1, at: 1s}]}]
-timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0, p2]}}]
+timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0], held: [p2]}}]
 )"),
        {"0s granted p0: shape 2 of 2 wants 1 of g0, and none runs",
         "0s granted p1: shape 2 of 2 wants 1 of g0, and none runs",
@@ -523,7 +523,11 @@ timeline: [{at: 1m, expect: {running: [p0, p1], noRoom: [d0, p2]}}]
         "1s granted d0: shape 2 of 2 wants 1 of g1, and none runs",
         "1s no room d0: 1 pod with 8 NPUs, and there is room for none",
         "30s running p0: all of its pods", "30s running p1: all of its pods",
-        "1m expected line 10: running: p0, p1", "1m expected line 10: noRoom: d0, p2"}},
+        "30s withdrawn p2: shape 2 of 2 wants 1 of g0, and there is no room for this one: its pods "
+        "return behind the gate",
+        "30s held p2: no shape wants more than 2 of g0, and 2 run",
+        "1m expected line 10: running: p0, p1", "1m expected line 10: noRoom: d0",
+        "1m expected line 10: held: p2"}},
       {"a grant that was answered is not given again, however late its pods show it",
        Three(R"(options: {seenAfter: 40s, reservation: 30s, startTime: 0s}
 timeline: [{at: 50s, delete: p1}]

@@ -364,20 +364,16 @@ class Round {
 
   // --- what is taken back -----------------------------------------------------------------------
 
-  // First what has no room, and only then what runs.
+  // First what has no room. That costs nobody anything, so it does not depend on `rebalance`. Only
+  // then what runs.
   void TakeBack() {
-    if (options_.rebalance == EnforcementMode::kOff) return;
-    if (Withdraw()) return;
+    if (Withdraw() || options_.rebalance == EnforcementMode::kOff) return;
     if (decision_.aim) MayGiveUp(tiers()[*decision_.aim]);
   }
 
-  void Do(const Instance& instance, Verdict verdict, std::string reason) {
-    Outcome outcome{instance.name, instance.group, verdict, std::move(reason)};
-    if (options_.rebalance == EnforcementMode::kObserve) {
-      decision_.would.push_back(std::move(outcome));
-      return;
-    }
-    *std::lower_bound(decision_.outcomes.begin(), decision_.outcomes.end(), instance.name,
+  // Instead of what was decided about it before.
+  void Overrule(Outcome outcome) {
+    *std::lower_bound(decision_.outcomes.begin(), decision_.outcomes.end(), outcome.instance,
                       [](const Outcome& one, const std::string& name) {
                         return one.instance < name;
                       }) = std::move(outcome);
@@ -410,9 +406,9 @@ class Round {
       if (options_.upstream_counts && count.running < wanted) continue;
       if (!IsLate(*instance)) ++gone[instance->group];
       any = true;
-      Do(*instance, Verdict::kWithdraw,
-         ShapeName(target()) + " wants " + Several(wanted, instance->group) +
-             ", and there is no room for this one: its pods return behind the gate");
+      Overrule({instance->name, instance->group, Verdict::kWithdraw,
+                ShapeName(target()) + " wants " + Several(wanted, instance->group) +
+                    ", and there is no room for this one: its pods return behind the gate"});
     }
     return any;
   }
@@ -497,11 +493,16 @@ class Round {
       return;
     }
     for (const Instance* victim : victims) {
-      Do(*victim, Verdict::kGiveUp,
-         ShapeName(*decision_.aim) + " needs " + stranded->name + " of " + stranded->group +
-             " but there is no room for it; it wants " +
-             Several(Wanted(tier, victim->group), victim->group) + ", and " +
-             There(counts_.at(victim->group)));
+      Outcome outcome{victim->name, victim->group, Verdict::kGiveUp,
+                      ShapeName(*decision_.aim) + " needs " + stranded->name + " of " +
+                          stranded->group + " but there is no room for it; it wants " +
+                          Several(Wanted(tier, victim->group), victim->group) + ", and " +
+                          There(counts_.at(victim->group))};
+      if (options_.rebalance == EnforcementMode::kObserve) {
+        decision_.would.push_back(std::move(outcome));
+      } else {
+        Overrule(std::move(outcome));
+      }
     }
     std::sort(decision_.would.begin(), decision_.would.end(),
               [](const Outcome& a, const Outcome& b) { return a.instance < b.instance; });

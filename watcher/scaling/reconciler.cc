@@ -576,9 +576,7 @@ void Reconciler::TellAll(Run& run, const std::set<std::string>& undone) {
         break;
     }
   }
-  for (const Outcome& outcome : run.decision.would) {
-    tell(outcome, outcome.verdict == Verdict::kWithdraw ? kWouldWithdraw : kWouldGiveUp, false);
-  }
+  for (const Outcome& outcome : run.decision.would) tell(outcome, kWouldGiveUp, false);
   run.state.said = std::move(said);
 }
 

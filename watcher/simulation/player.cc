@@ -416,8 +416,6 @@ class Player {
     } else if (record.what == "would be given up") {
       state.history.would_give_up[name] = about("group");
       state.would.emplace_back(EventKind::kWouldGiveUp, std::move(record));
-    } else if (record.what == "would be withdrawn") {
-      state.would.emplace_back(EventKind::kWouldWithdraw, std::move(record));
     }
   }
 

@@ -85,8 +85,6 @@ std::string_view EventName(EventKind kind) {
       return "lost";
     case EventKind::kWithdrawn:
       return "withdrawn";
-    case EventKind::kWouldWithdraw:
-      return "would withdraw";
     case EventKind::kGivenUp:
       return "given up";
     case EventKind::kWouldGiveUp:

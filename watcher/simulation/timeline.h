@@ -35,7 +35,6 @@ enum class EventKind : uint8_t {
   kKept,
   kLost,
   kWithdrawn,
-  kWouldWithdraw,
   kGivenUp,
   kWouldGiveUp,
   kShape,

@@ -90,7 +90,7 @@ class Settling {
     GroupPods();
     for (size_t i = 0; i < inventory_.pods.size(); ++i) EnterService(i);
     for (bool waited = false;;) {
-      bool changed = Grant();
+      bool changed = GrantAndWithdraw();
       changed = PlaceAll() || changed;
       if (changed) continue;
       if (waited) break;
@@ -230,20 +230,26 @@ class Settling {
     return Decide(service, options_, now_);
   }
 
-  bool Grant() {
+  // As the watcher does, whatever `rebalance` says.
+  bool GrantAndWithdraw() {
     bool any = false;
     for (const scaling::ServiceKey& key : services_.services()) {
       const auto view = services_.Look(key);
       std::set<std::string> granted;
+      std::set<std::string> withdrawn;
       for (const scaling::Outcome& outcome : DecideAbout(view).outcomes) {
         if (outcome.verdict == scaling::Verdict::kGrant) granted.insert(outcome.instance);
+        if (outcome.verdict == scaling::Verdict::kWithdraw) withdrawn.insert(outcome.instance);
       }
       for (const scaling::PodPtr& pod : view.pods) {
-        if (!pod->gate || !granted.contains(pod->instance)) continue;
-        scaling::PodState opened = *pod;
-        opened.gate.reset();
-        opened.created = now_;
-        Put(by_name_.at({key.ns, pod->name}), std::move(opened));
+        const bool opens = pod->gate && granted.contains(pod->instance);
+        const bool returns = !pod->gate && withdrawn.contains(pod->instance);
+        if (!opens && !returns) continue;
+        scaling::PodState next = *pod;
+        next.gate = opens ? std::nullopt : std::optional<size_t>(0);
+        if (returns) next.unschedulable.reset();
+        next.created = now_;
+        Put(by_name_.at({key.ns, pod->name}), std::move(next));
         any = true;
       }
     }
