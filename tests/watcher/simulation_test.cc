@@ -236,8 +236,8 @@ timeline:
   - {at: 4m, submit: {name: p0}}
   - {at: 5m, failInstance: p0}
 )",
-       {"5:29: there is an instance \"p0\" already | give each instance a unique name: entries "
-        "name instances without a service",
+       {"5:29: there is an instance \"p0\" already | give each instance of a namespace a "
+        "unique name: entries name instances without a service",
         "7:22: there is no instance \"p0\" at that time | submit it before"}},
       {"an expectation that cannot fail",
        nodes + rules + services + R"(timeline:

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -159,11 +161,17 @@ std::vector<const Span*> ByStart(const std::vector<Span>& spans) {
 }
 
 std::string InstancesChart(const Playback& playback) {
-  std::map<std::string, size_t> index;
+  std::map<std::string, std::set<std::string>> services;  // that have an instance of the name
+  for (const Span& span : playback.spans) services[span.instance].insert(span.service);
+  std::map<std::pair<std::string, std::string>, size_t> index;
   Rows rows;
   for (const Span* span : ByStart(playback.spans)) {
-    const auto [found, fresh] = index.emplace(span->instance, rows.size());
-    if (fresh) rows.emplace_back(span->instance, std::vector<Bar>());
+    const auto [found, fresh] =
+        index.emplace(std::pair(span->service, span->instance), rows.size());
+    if (fresh) {
+      const bool alone = services[span->instance].size() == 1;
+      rows.emplace_back((alone ? "" : span->service + " ") + span->instance, std::vector<Bar>());
+    }
     rows[found->second].second.push_back(
         {span->from, span->to, ClassOf(span->state),
          std::string(SpanName(span->state)) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "base/duration.h"
@@ -60,6 +61,12 @@ class Player {
       by_key_[key] = services_.size();
       services_.emplace_back().rule = scaling::RuleMissing(key);
     }
+    for (const Entry& entry : scenario.timeline) {
+      if (const auto* submit = std::get_if<Submit>(&entry.action)) {
+        const InstanceSpec& instance = submit->instance;
+        namespaces_[instance.name].insert(scenario.services[instance.service].rule.ns);
+      }
+    }
   }
 
   Playback Run() {
@@ -103,7 +110,15 @@ class Player {
         {at(), kind, std::move(service), std::move(subject), std::move(reason)});
   }
   void Tell(EventKind kind, const Workloads::Live& live, std::string reason) {
-    Tell(kind, scenario_.services[live.spec->service].name, live.spec->name, std::move(reason));
+    const ServiceSpec& service = scenario_.services[live.spec->service];
+    Tell(kind, service.name, SubjectOf(service, live.spec->name), std::move(reason));
+  }
+
+  // As entries name an instance: with its namespace where another one has an instance of its name.
+  std::string SubjectOf(const ServiceSpec& service, const std::string& name) const {
+    const auto found = namespaces_.find(name);
+    const bool alone = found == namespaces_.end() || found->second.size() == 1;
+    return alone ? name : service.rule.ns + "/" + name;
   }
 
   void Stop(std::string reason) {
@@ -207,27 +222,28 @@ class Player {
 
   void Do(const Submit& action) { workloads_.Submit(action.instance); }
   void Do(const Delete& action) {
-    if (const auto instance = Find(action.instance, EventKind::kDeleted)) {
+    if (const auto instance = Find(action, EventKind::kDeleted)) {
       workloads_.Delete(*instance);
     }
   }
   void Do(const FailInstance& action) {
-    if (const auto instance = Find(action.instance, EventKind::kLost)) {
+    if (const auto instance = Find(action, EventKind::kLost)) {
       workloads_.FailInstance(*instance);
     }
   }
   void Do(const FailPod& action) {
-    if (const auto instance = Find(action.instance, EventKind::kLost)) {
+    if (const auto instance = Find(action, EventKind::kLost)) {
       workloads_.FailPod(*instance, action.pod);
     }
   }
 
   // Rolling updates make instances and remove them when they may.
-  std::optional<size_t> Find(const std::string& name, EventKind kind) {
+  template <typename Done>
+  std::optional<size_t> Find(const Done& action, EventKind kind) {
     LookAtChanges();
-    const auto instance = workloads_.Find(name);
+    const auto instance = workloads_.Find(action.ns, action.instance);
     if (instance && !workloads_.all()[*instance].deleted) return instance;
-    Tell(kind, "", name, "nothing: there is no such instance now");
+    Tell(kind, "", action.instance, "nothing: there is no such instance now");
     return std::nullopt;
   }
 
@@ -401,7 +417,8 @@ class Player {
     const auto done = [&](EventKind kind) {
       state.held.erase(name);
       state.told_held.erase(name);
-      Tell(kind, scenario_.services[index].name, name, record.reason);
+      const ServiceSpec& service = scenario_.services[index];
+      Tell(kind, service.name, SubjectOf(service, name), record.reason);
     };
     if (record.what == "held") {
       state.held[name] = record.reason;
@@ -421,18 +438,20 @@ class Player {
 
   void TellWhatChanged(size_t index) {
     ServiceState& state = services_[index];
-    const std::string& service = scenario_.services[index].name;
+    const ServiceSpec& spec = scenario_.services[index];
+    const std::string& service = spec.name;
     state.looked = state.changed;
     if (state.changed) Look(state);
     for (const auto& [name, reason] : std::exchange(state.held, {})) {
       if (std::exchange(state.told_held[name], reason) == reason) continue;
-      const auto instance = workloads_.Find(name);
+      const auto instance = workloads_.Find(spec.rule.ns, name);
       const bool waits = !instance || !workloads_.all()[*instance].seen ||
                          workloads_.all()[*instance].seen->gated > 0;
-      Tell(waits ? EventKind::kHeld : EventKind::kKept, service, name, reason);
+      Tell(waits ? EventKind::kHeld : EventKind::kKept, service, SubjectOf(spec, name), reason);
     }
     for (auto& [kind, record] : std::exchange(state.would, {})) {
-      Tell(kind, service, WithoutKinds(record.about[2].second), std::move(record.reason));
+      Tell(kind, service, SubjectOf(spec, WithoutKinds(record.about[2].second)),
+           std::move(record.reason));
     }
     std::string shape = ShapeText(state.service, state.decision);
     if (shape != state.told_shape && !(state.told_shape.empty() && !state.decision.reached)) {
@@ -474,6 +493,7 @@ class Player {
   Replica replica_;
   Workloads workloads_;
   std::map<scaling::ServiceKey, size_t> by_key_;
+  std::map<std::string, std::set<std::string>> namespaces_;  // of instances, by their names
   std::vector<ServiceState> services_;
   AlwaysChecks always_;
   std::map<size_t, std::optional<Span>> open_;  // of each instance

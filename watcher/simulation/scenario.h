@@ -59,8 +59,9 @@ struct ServiceSpec {
 struct InstanceSpec {
   size_t service = 0;  // index into Scenario::services
   std::string job_id;  // as written, empty for the only service
-  std::string name;    // no other instance that is there at the same time has it
-  std::string group;   // empty: it has no label mind-cluster/group-name
+  // No other instance that is in the namespace of the service at the same time has it.
+  std::string name;
+  std::string group;  // empty: it has no label mind-cluster/group-name
   int64_t pods = 1;
   int64_t npus_per_pod = 8;
   int64_t priority = 0;        // the scheduler places those with a higher one first
@@ -151,13 +152,16 @@ struct Submit {
 };
 struct Delete {
   std::string instance;
+  std::string ns{};  // of the instance, as in the following two
 };
 struct FailInstance {
   std::string instance;
+  std::string ns{};
 };
 struct FailPod {
   std::string instance;
   int64_t pod = 0;  // of its pods, from 0
+  std::string ns{};
 };
 // A rolling update of one Deployment: the instances of `workload` that are there.
 struct Rollout {

@@ -39,6 +39,8 @@ class Resolver {
   }
 
  private:
+  using FullName = std::pair<std::string, std::string>;  // namespace and name of an instance
+
   void Fault(const std::string& path, std::string message, std::string hint) {
     reading_.Fault(path, std::move(message), std::move(hint));
   }
@@ -150,6 +152,10 @@ class Resolver {
   void Know(const InstanceSpec& instance) {
     names_.insert(instance.name);
     groups_.insert(instance.group);
+  }
+
+  const std::string& NamespaceOf(const InstanceSpec& instance) const {
+    return scenario_.services[instance.service].rule.ns;
   }
 
   void ResolveJobs() {
@@ -271,10 +277,11 @@ class Resolver {
         refuse("it belongs to another rollout", "write the same group or instances each time");
       }
       spec->workload = rollout.workload;
-      made_.insert(spec->name + "-r" + std::to_string(revision));
-      made_.insert(spec->name);
+      for (const std::string& name : {spec->name + "-r" + std::to_string(revision), spec->name}) {
+        made_.insert({NamespaceOf(*spec), name});
+        names_.insert(name);
+      }
     }
-    for (const std::string& name : made_) names_.insert(name);
     if (!rollout.group.empty() && found.empty()) CheckGroups({{rollout.group, 1}}, path);
     for (size_t i = 0; i < rollout.instances.size(); ++i) {
       if (found.contains(rollout.instances[i])) continue;
@@ -403,29 +410,31 @@ class Resolver {
     std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
       return scenario_.timeline[a].at < scenario_.timeline[b].at;
     });
+    FindNamespaces();
     std::vector<Entry> timeline;
-    std::set<std::string> there;
-    std::map<std::string, int64_t> pods_of;
+    std::set<FullName> there;
+    std::map<FullName, int64_t> pods_of;
     size_t submitted = 0;
     int64_t pods = 0;
     for (const size_t i : order) {
-      const Action& action = scenario_.timeline[i].action;
+      Action& action = scenario_.timeline[i].action;
       if (const auto* submit = std::get_if<Submit>(&action)) {
+        const FullName name{NamespaceOf(submit->instance), submit->instance.name};
         ++submitted;
         pods += submit->instance.pods;
-        pods_of[submit->instance.name] = submit->instance.pods;
-        if (!there.insert(submit->instance.name).second) {
-          Fault(Child(paths_[i], "name"),
-                "there is an instance " + Quote(submit->instance.name) + " already",
-                "give each instance a unique name: entries name instances without a service");
+        pods_of[name] = submit->instance.pods;
+        if (!there.insert(name).second) {
+          Fault(Child(paths_[i], "name"), "there is an instance " + Quote(name.second) + " already",
+                "give each instance of a namespace a unique name: entries name instances without "
+                "a service");
         }
-      } else if (const auto* removal = std::get_if<Delete>(&action)) {
-        CheckThere(removal->instance, there, paths_[i]);
-        there.erase(removal->instance);
-      } else if (const auto* failure = std::get_if<FailInstance>(&action)) {
-        CheckThere(failure->instance, there, paths_[i]);
-      } else if (const auto* pod = std::get_if<FailPod>(&action)) {
-        CheckThere(pod->instance, there, Child(paths_[i], "instance"));
+      } else if (auto* removal = std::get_if<Delete>(&action)) {
+        ResolveInstance(*removal, there, paths_[i]);
+        there.erase({removal->ns, removal->instance});
+      } else if (auto* failure = std::get_if<FailInstance>(&action)) {
+        ResolveInstance(*failure, there, paths_[i]);
+      } else if (auto* pod = std::get_if<FailPod>(&action)) {
+        ResolveInstance(*pod, there, Child(paths_[i], "instance"));
         CheckPod(*pod, pods_of, Child(paths_[i], "pod"));
       }
       timeline.push_back(std::move(scenario_.timeline[i]));
@@ -435,16 +444,44 @@ class Resolver {
     scenario_.timeline = std::move(timeline);
   }
 
-  void CheckThere(const std::string& name, const std::set<std::string>& there,
-                  const std::string& path) {
+  void FindNamespaces() {
+    for (const Entry& entry : scenario_.timeline) {
+      if (const auto* submit = std::get_if<Submit>(&entry.action)) {
+        namespaces_[submit->instance.name].insert(NamespaceOf(submit->instance));
+      }
+    }
+    for (const auto& [ns, name] : made_) namespaces_[name].insert(ns);
+  }
+
+  // Splits namespace/name; a name alone stands for the only instance that has it.
+  template <typename Done>
+  void ResolveInstance(Done& action, const std::set<FullName>& there, const std::string& path) {
+    const std::string written = action.instance;
+    const auto found = namespaces_.find(written);
+    if (found == namespaces_.end()) {
+      const size_t slash = written.find('/');
+      if (slash != std::string::npos) {
+        action.ns = written.substr(0, slash);
+        action.instance = written.substr(slash + 1);
+      }
+    } else if (found->second.size() == 1) {
+      action.ns = *found->second.begin();
+    } else {
+      Fault(path, "instances of several namespaces have the name " + Quote(written),
+            "write namespace/name");
+      return;
+    }
+    const FullName name{action.ns, action.instance};
     if (there.contains(name) || made_.contains(name)) return;
-    Unknown(path, "there is no instance " + Quote(name) + " at that time", name, there,
+    std::set<std::string> known;
+    for (const auto& [ns, instance] : there) known.insert(instance);
+    Unknown(path, "there is no instance " + Quote(written) + " at that time", written, known,
             "submit it before");
   }
 
-  void CheckPod(const FailPod& action, const std::map<std::string, int64_t>& pods_of,
+  void CheckPod(const FailPod& action, const std::map<FullName, int64_t>& pods_of,
                 const std::string& path) {
-    const auto found = pods_of.find(action.instance);
+    const auto found = pods_of.find({action.ns, action.instance});
     const int64_t pods = found == pods_of.end() ? 1 : found->second;
     if (action.pod < pods) return;
     Fault(path,
@@ -463,7 +500,8 @@ class Resolver {
   std::set<RuleKey> rules_;
   std::set<std::string> names_;   // of instances
   std::set<std::string> groups_;  // that instances have
-  std::set<std::string> made_;    // instances that rolling updates make and replace
+  std::set<FullName> made_;       // instances that rolling updates make and replace
+  std::map<std::string, std::set<std::string>> namespaces_;      // of instances, by their names
   std::map<std::pair<size_t, std::string>, int64_t> revisions_;  // by service and workload
   ScenarioOptions options_;         // as they are after the entries so far
   seconds time_{0};                 // of the entry

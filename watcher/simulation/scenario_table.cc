@@ -279,7 +279,8 @@ Type<InstanceSpec> SubmitTable() {
 
 Type<FailPod> FailPodTable() {
   return Object<FailPod>(
-      {{"instance", "The instance.", &FailPod::instance, Text(), schemas::kRequired},
+      {{"instance", "The instance, by name or namespace/name.", &FailPod::instance, Text(),
+        schemas::kRequired},
        {"pod", "Which of its pods, from 0.", &FailPod::pod, Whole(0, kMaxPods - 1)}});
 }
 
@@ -374,8 +375,12 @@ Type<WrittenEntry> EntryTable() {
                           Text()),
       ActionKey<Ready>("ready", "The node that is ready again.", Text()),
       ActionKey<Submit>("submit", "An instance that is submitted.", SubmitTable()),
-      ActionKey<Delete>("delete", "The instance that is deleted.", Text()),
-      ActionKey<FailInstance>("failInstance", "The instance whose processes exit.", Text()),
+      ActionKey<Delete>("delete",
+                        "The instance that is deleted, by name, or by namespace/name where two "
+                        "namespaces have one of that name.",
+                        Text()),
+      ActionKey<FailInstance>("failInstance", "The instance whose processes exit, likewise.",
+                              Text()),
       ActionKey<FailPod>("failPod", "One pod that exits.", FailPodTable()),
       ActionKey<Rollout>("rollout",
                          "A rolling update as of a Deployment: instances of a new revision, p0-r2 "

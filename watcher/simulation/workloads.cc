@@ -42,8 +42,12 @@ Workloads::Workloads(const Scenario& scenario, const ScenarioOptions& options,
                         const Json& object) { PodChanged(change, name, object); });
 }
 
-std::optional<size_t> Workloads::Find(const std::string& name) const {
-  const auto found = by_name_.find(name);
+const std::string& Workloads::NamespaceOf(const InstanceSpec& spec) const {
+  return scenario_.services[spec.service].rule.ns;
+}
+
+std::optional<size_t> Workloads::Find(const std::string& ns, const std::string& name) const {
+  const auto found = by_name_.find({ns, name});
   return found == by_name_.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -165,7 +169,7 @@ void Workloads::Add(const InstanceSpec& spec, const std::string& base, int64_t r
     places_.push_back(
         {.instance = number, .name = PodNameOf(spec, scenario_.services[spec.service], i)});
   }
-  by_name_[spec.name] = number;
+  by_name_[{NamespaceOf(spec), spec.name}] = number;
   telling_(EventKind::kSubmitted, live,
            (spec.group.empty() ? "no group" : "group " + spec.group) + ", " + PodsText(spec));
 }
@@ -324,11 +328,12 @@ bool Workloads::SyncDeployment(const DeploymentKey& key, Deployment& deployment)
     deployment.rolls = false;
     return false;
   }
-  return ScaleUp(deployment, old_ones, new_ones) || ScaleDown(deployment, old_ones, new_ones);
+  const std::string& ns = scenario_.services[key.first].rule.ns;
+  return ScaleUp(ns, deployment, old_ones, new_ones) || ScaleDown(deployment, old_ones, new_ones);
 }
 
-bool Workloads::ScaleUp(const Deployment& deployment, const std::vector<size_t>& old_ones,
-                        const std::vector<size_t>& new_ones) {
+bool Workloads::ScaleUp(const std::string& ns, const Deployment& deployment,
+                        const std::vector<size_t>& old_ones, const std::vector<size_t>& new_ones) {
   const int64_t replicas = std::ssize(deployment.bases);
   const int64_t room =
       replicas + deployment.max_surge - std::ssize(old_ones) - std::ssize(new_ones);
@@ -339,7 +344,7 @@ bool Workloads::ScaleUp(const Deployment& deployment, const std::vector<size_t>&
   for (const std::string& base : deployment.bases) {
     if (more == 0) break;
     if (made.contains(base)) continue;
-    const InstanceSpec& like = *live_[by_name_.at(base)].spec;
+    const InstanceSpec& like = *live_[by_name_.at({ns, base})].spec;
     InstanceSpec& spec = made_.emplace_back(like);
     spec.name = base + "-r" + std::to_string(deployment.revision);
     Add(spec, base, deployment.revision);

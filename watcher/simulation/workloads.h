@@ -49,7 +49,7 @@ class Workloads {
   Cluster& cluster() { return cluster_; }
   const std::vector<Live>& all() const { return live_; }  // by number, in the order of submission
   // The one of that name that was submitted last; nothing when there never was one.
-  std::optional<size_t> Find(const std::string& name) const;
+  std::optional<size_t> Find(const std::string& ns, const std::string& name) const;
 
   void Submit(const InstanceSpec& spec);
   void Delete(size_t instance);
@@ -105,8 +105,8 @@ class Workloads {
   void End(size_t place, bool at_once);
   void LoseInstance(size_t instance, const std::string& why, bool at_once);
   bool SyncDeployment(const DeploymentKey& key, Deployment& deployment);
-  bool ScaleUp(const Deployment& deployment, const std::vector<size_t>& old_ones,
-               const std::vector<size_t>& new_ones);
+  bool ScaleUp(const std::string& ns, const Deployment& deployment,
+               const std::vector<size_t>& old_ones, const std::vector<size_t>& new_ones);
   bool ScaleDown(const Deployment& deployment, const std::vector<size_t>& old_ones,
                  const std::vector<size_t>& new_ones);
   bool IsAvailable(size_t instance) const;
@@ -115,6 +115,7 @@ class Workloads {
                                                const PodNeeds& needs, std::optional<size_t> beside);
   void TellPlaced(const Live& live, const std::vector<size_t>& nodes);
   std::span<const Place> PlacesOf(size_t instance) const;
+  const std::string& NamespaceOf(const InstanceSpec& spec) const;
 
   // By priority, the highest first.
   using Turn = std::tuple<int64_t, Time, std::string, size_t>;
@@ -129,12 +130,12 @@ class Workloads {
   Cluster cluster_;
   std::vector<Live> live_;
   std::vector<Place> places_;
-  std::deque<InstanceSpec> made_;  // of rolling updates
-  std::map<std::string, size_t> by_name_;
-  std::map<ApiServer::PodName, size_t> there_;  // the place of each pod
-  std::set<size_t> missing_;                    // places whose owner will make a pod
-  std::set<std::pair<Time, size_t>> alarms_;    // of places
-  std::set<Turn> waiting_;                      // instances that may be placed
+  std::deque<InstanceSpec> made_;                                  // of rolling updates
+  std::map<std::pair<std::string, std::string>, size_t> by_name_;  // by namespace and name
+  std::map<ApiServer::PodName, size_t> there_;                     // the place of each pod
+  std::set<size_t> missing_;                  // places whose owner will make a pod
+  std::set<std::pair<Time, size_t>> alarms_;  // of places
+  std::set<Turn> waiting_;                    // instances that may be placed
   std::set<size_t> changed_;
   std::map<DeploymentKey, Deployment> deployments_;
   // What found no room, and Cluster::freed() then.
