@@ -103,7 +103,7 @@ class HistoryWorld {
         FailPod();
         break;
       case 3:
-        Advance(seconds(1 + dice_.Below(20)));
+        Advance(seconds(1 + dice_.Below(4)));
         break;
       case 4:
         if (dice_.OneIn(8))
@@ -234,7 +234,7 @@ class HistoryWorld {
   // neither.
   void LoseTerm() {
     HistoryReplica& replica = Pick();
-    if (!dice_.OneIn(4) || !replica.leads()) return;
+    if (!dice_.OneIn(12) || !replica.leads()) return;
     replica.deadline = milliseconds(-1);
     if (dice_.OneIn(2)) return;
     lease_holder_.reset();
