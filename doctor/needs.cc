@@ -116,13 +116,16 @@ std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options)
                        "no instance is given up for one that is needed"});
     }
   }
-  if (scaling.mode != EnforcementMode::kOff && scaling.rebalance != EnforcementMode::kOff) {
-    needs.push_back({{{"", "nodes", "list", "", ""}, {"", "nodes", "watch", "", ""}},
-                     "NPUs of nodes that are down or cordoned count as room"});
+  if (scaling.mode != EnforcementMode::kOff) {
     needs.push_back({{{"scheduling.volcano.sh", "podgroups", "get", "", ""},
                       {"scheduling.volcano.sh", "podgroups", "list", "", ""},
                       {"scheduling.volcano.sh", "podgroups", "watch", "", ""}},
-                     "it does not see AscendJobs and vcjobs that wait for room without pods"});
+                     "it does not see AscendJobs and vcjobs that wait for room without pods, or "
+                     "whose pods lack the labels of their rule"});
+  }
+  if (scaling.mode != EnforcementMode::kOff && scaling.rebalance != EnforcementMode::kOff) {
+    needs.push_back({{{"", "nodes", "list", "", ""}, {"", "nodes", "watch", "", ""}},
+                     "NPUs of nodes that are down or cordoned count as room"});
   }
   if (config.gang_repair) {
     needs.push_back({{{"apps", "deployments", "list", "", ""},

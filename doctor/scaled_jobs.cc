@@ -13,6 +13,7 @@
 // AscendJobs under a scaling rule whose pods the watcher does not see. It finds instances by the
 // labels of pods, and ascend-operator copies none from a job to its pods (mind-cluster:
 // component/ascend-operator/pkg/controllers/v1, labels.go): mindgate does when the job is admitted.
+// Where no pod has them, the PodGroup stands for the instance.
 namespace mindgate::doctor {
 namespace {
 
@@ -138,7 +139,8 @@ void CheckScaledJobs(Context& context) {
       Named(found.unseen) +
           " under a scaling rule: pods or their template lack the labels mind-cluster/"
           "scaling-rule, jobID or mind-cluster/group-name of the job, which was admitted without "
-          "mindgate. The watcher does not count such an instance and lets in one too many" +
+          "mindgate. Their pods have no gate, so nothing holds them back, and the watcher counts a "
+          "job only by the phase of its PodGroup where no pod has the labels" +
           rest,
       "apply the jobs again, so that mindgate writes the labels into their templates; add them to "
       "the pods that run: `kubectl -n NAMESPACE label pods -l training.kubeflow.org/job-name=JOB "

@@ -198,7 +198,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             "gangRepair": False,
             "rescheduling": {"mode": False},
         },
-        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, EVENTS],
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, QUEUED, EVENTS],
     ),
     (
         {"elasticScaling": {"mode": "enforce", "rebalance": "enforce"}, "gangRepair": False},

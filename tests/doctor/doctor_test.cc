@@ -178,7 +178,7 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
       account("list nodes, watch nodes: NPUs of nodes that are down or cordoned count as room");
   const std::string queued = account(
       "get podgroups, list podgroups, watch podgroups: it does not see AscendJobs and "
-      "vcjobs that wait for room without pods");
+      "vcjobs that wait for room without pods, or whose pods lack the labels of their rule");
   const std::string open = account("patch pods: pods behind the gate stay there");
   const std::string tell = account("create events: its decisions do not appear as Events");
   const std::string unobserved = "rescheduling: {mode: \"off\"}\n";
@@ -186,7 +186,7 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
   EXPECT_EQ(Of("permissions", Status::kFailed), std::vector<std::string>{may_not});
   PutWatcher("gangRepair: false\n" + unobserved);
   EXPECT_EQ(Of("permissions", Status::kFailed),
-            (std::vector<std::string>{may_not, follow, place, queued, tell}));
+            (std::vector<std::string>{may_not, follow, queued, place, tell}));
   PutWatcher("elasticScaling: {mode: enforce, rebalance: enforce}\n" + unobserved);
   EXPECT_EQ(
       Of("permissions", Status::kFailed),
@@ -194,8 +194,8 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
           may_not, follow, open,
           account("get pods, delete pods: granted instances without room take the room of those "
                   "that are needed"),
-          account("create pods/eviction: no instance is given up for one that is needed"), place,
-          queued,
+          account("create pods/eviction: no instance is given up for one that is needed"), queued,
+          place,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "
                   "list pods, watch pods, list podgroups, watch podgroups, patch podgroups: "
                   "a rolling update that waits for its gang waits forever"),
@@ -657,8 +657,9 @@ struct ScaledJobs : Permissions {
     return "scaled-jobs: " + jobs +
            " under a scaling rule: pods or their template lack the labels "
            "mind-cluster/scaling-rule, jobID or mind-cluster/group-name of the job, which was "
-           "admitted without mindgate. The watcher does not count such an instance and lets in one "
-           "too many";
+           "admitted without mindgate. Their pods have no gate, so nothing holds them back, and "
+           "the "
+           "watcher counts a job only by the phase of its PodGroup where no pod has the labels";
   }
   void SetUp() override {
     AnswerReviews(true);

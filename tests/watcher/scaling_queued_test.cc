@@ -46,7 +46,10 @@ std::string ShowPodGroup(const Json& object) {
   const auto state = PodGroupOf(json::Document(object).root());
   if (!state) return "nothing";
   return state->service.ns + "/" + state->service.rule + "/" + state->service.job_id + " " +
-         state->instance + " of " + state->group + (state->waits() ? " waits" : " is enqueued") +
+         state->instance + " of " + state->group +
+         (state->has_room() ? state->phase == PodGroupPhase::kRunning ? " runs" : " runs in part"
+          : state->waits()  ? " waits"
+                            : " is enqueued") +
          ", " + std::to_string(state->pods) + " pods, " + std::to_string(state->npus_of_group) +
          " NPUs, about " + state->regarding.kind + " " + state->regarding.uid;
 }
@@ -63,9 +66,12 @@ TEST(ScalingPodGroups, WhatIsKeptOfThem) {
       {"not enqueued", QueuedPodGroup("Pending"), about},
       {"enqueued", QueuedPodGroup("Inqueue"),
        "ns/rule/s AscendJob/d0 of g1 is enqueued, 3 pods, 16 NPUs, about AscendJob u"},
-      {"its pods tell", QueuedPodGroup("Running"), "nothing"},
+      {"it runs", QueuedPodGroup("Running"),
+       "ns/rule/s AscendJob/d0 of g1 runs, 3 pods, 16 NPUs, about AscendJob u"},
+      {"some of its pods are gone", QueuedPodGroup("Unknown"),
+       "ns/rule/s AscendJob/d0 of g1 runs in part, 3 pods, 16 NPUs, about AscendJob u"},
       {"Volcano has not seen it", QueuedPodGroup(""), "nothing"},
-      {"some of its pods are gone", QueuedPodGroup("Unknown"), "nothing"},
+      {"it has ended", QueuedPodGroup("Completed"), "nothing"},
       {"it goes", with("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z"), "nothing"},
       {"no rule", with("/metadata/labels", {{"jobID", "s"}}), "nothing"},
       {"no service", with("/metadata/labels", {{"mind-cluster/scaling-rule", "rule"}}), "nothing"},

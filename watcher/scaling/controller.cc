@@ -45,14 +45,9 @@ ServiceFeed::Options ScalingController::FeedOptions() {
   feed.changed = [this](const ServiceKey& service) { loop_.Enqueue(service); };
   feed.became_current = [this] { EnqueueAll(); };
   feed.failed = WarnOfWatchFaults(logger_, "scaling rules");
-  // What they are needed for is to take something back.
-  feed.wants_pod_groups = [this] {
-    const auto settings = options_.settings();
-    return settings.mode != schemas::EnforcementMode::kOff &&
-           settings.rebalance != schemas::EnforcementMode::kOff;
-  };
-  feed.pod_groups_failed =
-      WarnOfWatchFaults(logger_, "PodGroups, by which jobs without pods are known");
+  feed.wants_pod_groups = [this] { return wanted(); };
+  feed.pod_groups_failed = WarnOfWatchFaults(
+      logger_, "PodGroups, by which jobs are known that have no pods, or pods without labels");
   feed.seed = options_.seed;
   return feed;
 }
@@ -67,7 +62,7 @@ NodeInformer::Options ScalingController::NodeOptions() {
 
 void ScalingController::Run(const std::stop_token& stop) {
   const std::jthread nodes = StartThread("scaling-nodes", [&] {
-    // Nothing is taken back without it, and what is off needs no permissions.
+    // Nothing that runs is taken back without it, and what is off needs no permissions.
     while (options_.settings().rebalance == schemas::EnforcementMode::kOff) {
       if (!sleeper_.Sleep(std::chrono::seconds(1), stop)) return;
     }

@@ -217,7 +217,10 @@ class Round {
     const bool is_surplus =
         !service_.rule->HasGroup(instance.group) ||
         count.running + count.starting + count.late > Wanted(tiers()[target()], instance.group);
-    if (instance.gated == 0) {
+    if (instance.unlabelled) {
+      Say(instance, Verdict::kKeep,
+          "its PodGroup shows that it runs; its pods lack the labels of the rule");
+    } else if (instance.gated == 0) {
       Say(instance, Verdict::kKeep,
           instance.phase == Phase::kRunning ? "it runs" : "it was granted and starts");
     } else if (is_surplus) {
@@ -449,6 +452,7 @@ class Round {
       const Footing footing = FootingOf(*instance);
       if (instance == &stranded || footing == Footing::kNone) continue;  // it has no room to give
       if (instance->group.empty()) continue;  // nobody knows what it is for
+      if (instance->unlabelled) continue;     // nor which pods it has
       if (!LeavesRoom(*instance, service_.unusable_nodes)) continue;
       const Tally& count = counts_.at(instance->group);
       const int64_t wanted = Wanted(tier, instance->group);
@@ -529,12 +533,12 @@ class Round {
   std::map<std::string, Tally> counts_;
   // By group and workload, and by revision: the age of those that run or start.
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::vector<Time>>> peers_;
+  std::string why_uncountable_;
   std::string lacks_;  // what the aim waits for
   Decision decision_;
 };
 
 }  // namespace
-  std::string why_uncountable_;
 
 Decision Decide(const Service& service, const Options& options, Time now,
                 std::optional<Time> last_given_up) {

@@ -42,10 +42,12 @@ struct Instance {
   // Since when the scheduler has no room for one of its pods that may be scheduled; of a queued
   // one, for its PodGroup.
   std::optional<Time> unschedulable{};
-  int64_t ready = 0;                      // how many of its pods are ready
-  int64_t placed = 0;                     // how many of its pods have a node
-  int64_t gated = 0;                      // how many of its pods are behind the gate
-  bool came_ungated = false;              // one of its pods was made without our gate
+  int64_t ready = 0;          // how many of its pods are ready
+  int64_t placed = 0;         // how many of its pods have a node
+  int64_t gated = 0;          // how many of its pods are behind the gate
+  bool came_ungated = false;  // one of its pods was made without our gate
+  // Its pods lack the labels of the rule: it is known by its PodGroup, counts, and is left alone.
+  bool unlabelled = false;
   std::vector<int64_t> needs{};           // NPUs of each pod that has no node, the most first
   std::map<std::string, int64_t> npus{};  // of its pods, by their nodes
   bool operator==(const Instance&) const = default;

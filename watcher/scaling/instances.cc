@@ -1,6 +1,8 @@
 #include "watcher/scaling/instances.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -109,6 +111,32 @@ ObservedInstance Queued(const PodGroupState& pod_group, const SeenByUid* seen) {
   return observed;
 }
 
+// One whose pods were admitted without the labels of the rule.
+ObservedInstance Unlabelled(const PodGroupState& pod_group, const SeenByUid* seen) {
+  ObservedInstance observed;
+  Instance& instance = observed.instance;
+  instance.name = pod_group.instance;
+  instance.group = pod_group.group;
+  instance.unlabelled = true;
+  instance.phase = pod_group.phase == PodGroupPhase::kRunning ? Phase::kRunning : Phase::kStarting;
+  instance.since = pod_group.created;
+  instance.started = pod_group.created;
+  if (seen != nullptr) {
+    const auto found = seen->find(pod_group.uid);
+    if (found != seen->end()) instance.started = found->second.ungated;
+  }
+  observed.regarding = pod_group.regarding;
+  observed.pod_group = &pod_group;
+  return observed;
+}
+
+// Whether the phase of the PodGroup may still be about pods with the labels, which have just gone.
+bool IsStale(const PodGroupState& pod_group, const SeenByUid* seen) {
+  if (seen == nullptr) return false;
+  const auto found = seen->find(pod_group.uid);
+  return found != seen->end() && found->second.had_pods;
+}
+
 }  // namespace
 
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
@@ -123,10 +151,17 @@ std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
     observed.push_back(Of(name, std::move(members), rule, seen));
   }
   if (pod_groups.empty()) return observed;
+  std::set<std::string_view> going;  // instances with pods that are being deleted
+  for (const PodPtr& pod : pods) {
+    if (pod->deleted) going.insert(pod->instance);
+  }
   for (const PodGroupPtr& pod_group : pod_groups) {
     // A job has one PodGroup; of two, the first by name stands for it.
-    if (by_instance.try_emplace(pod_group->instance).second) {
+    if (!by_instance.try_emplace(pod_group->instance).second) continue;
+    if (!pod_group->has_room()) {
       observed.push_back(Queued(*pod_group, seen));
+    } else if (!going.contains(pod_group->instance) && !IsStale(*pod_group, seen)) {
+      observed.push_back(Unlabelled(*pod_group, seen));
     }
   }
   std::sort(observed.begin(), observed.end(),

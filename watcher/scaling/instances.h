@@ -17,7 +17,7 @@ struct ObservedInstance {
   Instance instance;
   kube::ObjectReference regarding;
   std::vector<const PodState*> pods;         // by name; of the pods given to Observe
-  const PodGroupState* pod_group = nullptr;  // of one that is queued, which has no pods
+  const PodGroupState* pod_group = nullptr;  // of one that is known by it, which has no pods here
 };
 
 // When a watcher first saw something of a pod or a PodGroup, by its own clock: what the pods say of
@@ -26,6 +26,8 @@ struct Seen {
   Time ungated{};                       // without our gate
   std::optional<Time> unschedulable{};  // and without room
   bool came_ungated = false;            // it was so when it was first seen, and not the watcher
+  // Of a PodGroup: pods with the labels of the rule were there until a moment ago.
+  bool had_pods = false;
 };
 // By UID.
 using SeenByUid = std::map<std::string, Seen>;
@@ -34,7 +36,9 @@ using SeenByUid = std::map<std::string, Seen>;
 // no gate of ours any more: so what was granted is known from the pods alone, whoever granted it.
 // One runs when as many of its pods run as its owner says that it has, else as the rule says
 // (server_num_per_group), else all; what waits beside them does not matter. A PodGroup makes one
-// whose pods are not there. `rule` and `seen` may be null; times are the pods' own without `seen`.
+// where no pods with the labels of the rule are: it is queued, or its pods lack the labels and it
+// counts by the phase of the PodGroup, as upstream counts all. `rule` and `seen` may be null; times
+// are the pods' own without `seen`.
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
                                       const schemas::ScalingRule* rule, const SeenByUid* seen,
                                       std::span<const PodGroupPtr> pod_groups = {});

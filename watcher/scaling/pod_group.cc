@@ -1,6 +1,7 @@
 #include "watcher/scaling/pod_group.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "json/text_at.h"
@@ -22,6 +23,14 @@ int64_t NpusIn(const Value* resources) {
   return npus;
 }
 
+std::optional<PodGroupPhase> PhaseNamed(std::string_view phase) {
+  if (phase == "Pending") return PodGroupPhase::kPending;
+  if (phase == "Inqueue") return PodGroupPhase::kInqueue;
+  if (phase == "Unknown") return PodGroupPhase::kUnknown;
+  if (phase == "Running") return PodGroupPhase::kRunning;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<json::Projection::Path> PodGroupFields() {
@@ -37,8 +46,8 @@ std::vector<json::Projection::Path> PodGroupFields() {
 std::optional<PodGroupState> PodGroupOf(const Value& object) {
   const Value* metadata = json::Find(object, "metadata");
   const Value* labels = json::Find(metadata, "labels");
-  const std::string phase = json::TextAt(json::Find(object, "status"), {"phase"});
-  if (phase != "Pending" && phase != "Inqueue") return std::nullopt;
+  const auto phase = PhaseNamed(json::TextAt(json::Find(object, "status"), {"phase"}));
+  if (!phase) return std::nullopt;
   if (json::Find(metadata, "deletionTimestamp") != nullptr) return std::nullopt;
   PodGroupState state;
   state.service = {json::TextAt(metadata, {"namespace"}),
@@ -53,7 +62,7 @@ std::optional<PodGroupState> PodGroupOf(const Value& object) {
   state.name = json::TextAt(metadata, {"name"});
   state.uid = json::TextAt(metadata, {"uid"});
   state.created = ParseTimestamp(json::TextAt(metadata, {"creationTimestamp"})).value_or(Time{});
-  state.enqueued = phase == "Inqueue";
+  state.phase = *phase;
   const Value* spec = json::Find(object, "spec");
   state.pods = std::max<int64_t>(0, json::AsInt(json::Find(spec, "minMember")).value_or(0));
   state.npus_of_group = std::max<int64_t>(0, NpusIn(json::Find(spec, "minResources")));

@@ -74,6 +74,9 @@ constexpr Wording kWouldGiveUp{"would be given up", "InstanceWouldBeGivenUp", "O
 // A pod that is being deleted is gone after its grace period, which is 30 s where nothing else was
 // said; one that takes longer than this may never go.
 constexpr std::chrono::seconds kLeaving(60);
+// A PodGroup shows the loss of its pods after the next session of Volcano, which takes seconds in a
+// large cluster.
+constexpr std::chrono::seconds kSettling(60);
 
 }  // namespace
 
@@ -119,6 +122,9 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
   }
   TellAll(run, undone);
   ReconcileResult result{.failed = !undone.empty()};
+  if (const auto& again = run.state.recount_at) {
+    run.decision.requeue_at = std::min(run.decision.requeue_at.value_or(*again), *again);
+  }
   if (run.decision.requeue_at) result.requeue_after = *run.decision.requeue_at - run.now;
   return result;
 }
@@ -146,15 +152,39 @@ void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState
     if (!pod->unschedulable) continue;
     of.unschedulable = is_new ? now : before->second.unschedulable.value_or(now);
   }
-  for (const PodGroupPtr& pod_group : view.pod_groups) {
-    if (!pod_group->waits()) continue;
-    const auto before = state.seen.find(pod_group->uid);
-    seen[pod_group->uid] = before == state.seen.end() ? Seen{now, now} : before->second;
-  }
+  NotePodGroups(view, now, state, seen);
   state.seen = std::move(seen);
   state.gated = std::move(gated);
   state.looked = true;
   state.leaving = std::move(leaving);
+}
+
+void Reconciler::NotePodGroups(const ServiceIndex::View& view, Time now, ServiceState& state,
+                               SeenByUid& seen) {
+  const auto known = std::exchange(state.with_pods, {});
+  state.recount_at.reset();
+  if (view.pod_groups.empty()) return;
+  std::set<std::string_view> with_pods;
+  for (const PodPtr& pod : view.pods) with_pods.insert(pod->instance);
+  for (const PodGroupPtr& pod_group : view.pod_groups) {
+    const std::string& uid = pod_group->uid;
+    Seen& of = seen[uid];
+    const auto before = state.seen.find(uid);
+    const bool is_new = before == state.seen.end() ||
+                        before->second.unschedulable.has_value() != pod_group->waits();
+    of.ungated = is_new ? now : before->second.ungated;
+    if (pod_group->waits()) of.unschedulable = of.ungated;
+    const auto had = known.find(uid);
+    if (with_pods.contains(pod_group->instance)) {
+      state.with_pods[uid] = std::nullopt;
+    } else if (had != known.end() && pod_group->has_room()) {
+      const Time since = had->second.value_or(now);
+      const Time until = since + kSettling;
+      state.with_pods[uid] = since;
+      of.had_pods = now < until;
+      if (of.had_pods) state.recount_at = std::min(state.recount_at.value_or(until), until);
+    }
+  }
 }
 
 Service Reconciler::ServiceOf(const Run& run) {

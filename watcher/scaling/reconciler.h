@@ -91,11 +91,14 @@ class Reconciler {
 
   // What is remembered of a service between two decisions.
   struct ServiceState {
-    Time known_since{};                     // since when this replica decides about it
-    bool looked = false;                    // NoteSeen was called before
-    SeenByUid seen{};                       // of pods without our gate, and of PodGroups that wait
-    std::set<std::string> gated{};          // UIDs of the pods with it
-    std::map<std::string, Time> leaving{};  // by UID: since when a pod is being deleted
+    Time known_since{};   // since when this replica decides about it
+    bool looked = false;  // NoteSeen was called before
+    SeenByUid seen{};     // of pods without our gate, and of PodGroups
+    // By UID of PodGroups whose jobs have or had pods with the labels: since when these are gone.
+    std::map<std::string, std::optional<Time>> with_pods{};
+    std::optional<Time> recount_at{};             // when one of these PodGroups counts by its phase
+    std::set<std::string> gated{};                // UIDs of the pods with it
+    std::map<std::string, Time> leaving{};        // by UID: since when a pod is being deleted
     std::map<std::string, GivingUp> giving_up{};  // by instance; finished before anything else
     std::map<std::string, Grant> granted{};       // by instance
     std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
@@ -115,6 +118,8 @@ class Reconciler {
 
   Time Now() const;
   static void NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state);
+  static void NotePodGroups(const ServiceIndex::View& view, Time now, ServiceState& state,
+                            SeenByUid& seen);
   static Service ServiceOf(const Run& run);
   bool CountWhenDone(GivingUp& giving_up);
   bool FinishGivingUp(Run& run);

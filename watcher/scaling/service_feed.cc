@@ -76,7 +76,7 @@ kube::Informer<PodGroupPtr>::Options ServiceFeed::PodGroupOptions() {
                            after == nullptr ? nullptr : *after);
   };
   groups.failed = [this](const kube::Fault& fault, std::chrono::milliseconds pause) {
-    pod_groups_fail_ = true;
+    if (!pod_groups_fail_.exchange(true) && options_.became_current) options_.became_current();
     const bool absent = fault.reason == kube::Reason::kNotFound;
     if (pod_groups_absent_.exchange(absent) && absent) return;
     if (options_.pod_groups_failed) options_.pod_groups_failed(fault, pause);
@@ -84,6 +84,7 @@ kube::Informer<PodGroupPtr>::Options ServiceFeed::PodGroupOptions() {
   groups.became_current = [this] {
     pod_groups_fail_ = false;
     pod_groups_absent_ = false;
+    if (options_.became_current) options_.became_current();
   };
   groups.seed = options_.seed + 2;
   return groups;

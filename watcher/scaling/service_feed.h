@@ -16,8 +16,7 @@
 
 namespace mindgate::watcher::scaling {
 
-// Follows the pods under scaling rules, the PodGroups of jobs that have none yet, and the rules
-// that they name.
+// Follows the pods and the PodGroups under scaling rules, and the rules that they name.
 class ServiceFeed {
  public:
   struct Options {
@@ -32,8 +31,8 @@ class ServiceFeed {
     std::function<void()> became_current{};  // current() may have become true; likewise
     // Rules cannot be followed now.
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)> failed{};
-    // PodGroups cannot be followed now: nothing is known of jobs without pods. Of a cluster that
-    // has no such kind it is told once.
+    // PodGroups cannot be followed now: nothing is known of jobs without pods, or whose pods lack
+    // the labels. A cluster that has no such kind is reported once.
     std::function<void(const kube::Fault& fault, std::chrono::milliseconds pause)>
         pod_groups_failed{};
     uint64_t seed = 1;
@@ -48,9 +47,10 @@ class ServiceFeed {
 
   const ServiceIndex& index() const { return index_; }
   bool synced() const { return pods_.synced() && rules_.synced() && HasAskedForPodGroups(); }
-  // Whether what is known of pods and rules is complete and, as far as one can know, new. What is
-  // known of PodGroups may always be old: read one again before anything depends on it.
-  bool current() const { return pods_.current() && rules_.current(); }
+  // Whether what is known of pods and rules is complete and, as far as one can know, new. PodGroups
+  // were listed, unless they cannot be. What is known of them may always be old: read one again
+  // before anything is taken back for it.
+  bool current() const { return pods_.current() && rules_.current() && HasAskedForPodGroups(); }
   // Likewise of the rule of one service; `changed` follows when it is not.
   bool knows_rule_of(const ServiceKey& service) const {
     return rules_.IsKnown({service.ns, service.rule});

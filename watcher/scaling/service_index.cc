@@ -1,5 +1,8 @@
 #include "watcher/scaling/service_index.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace mindgate::watcher::scaling {
 
 template <typename T>
@@ -26,12 +29,46 @@ std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
 
 std::vector<ServiceKey> ServiceIndex::Changed(const PodPtr& before, const PodPtr& after) {
   const MutexLock lock(mutex_);
-  return Change(pods_, before, after);
+  std::vector<ServiceKey> concerned = Change(pods_, before, after);
+  const bool moves =
+      before == nullptr || after == nullptr || ServiceKeyOf(*before) != ServiceKeyOf(*after);
+  if (moves && before != nullptr) AddServicesOfItsJob(*before, concerned);
+  if (moves && after != nullptr) AddServicesOfItsJob(*after, concerned);
+  return concerned;
+}
+
+void ServiceIndex::AddServicesOfItsJob(const PodState& pod,
+                                       std::vector<ServiceKey>& concerned) const {
+  const auto found = services_of_jobs_.find({ServiceKeyOf(pod).ns, pod.instance});
+  if (found == services_of_jobs_.end()) return;
+  for (const ServiceKey& service : found->second) {
+    if (std::find(concerned.begin(), concerned.end(), service) == concerned.end()) {
+      concerned.push_back(service);
+    }
+  }
 }
 
 std::vector<ServiceKey> ServiceIndex::Changed(const PodGroupPtr& before, const PodGroupPtr& after) {
   const MutexLock lock(mutex_);
-  return Change(pod_groups_, before, after);
+  std::vector<ServiceKey> concerned = Change(pod_groups_, before, after);
+  const auto is_of_service = [&](const PodGroupState& of) REQUIRES(mutex_) {
+    const auto service = pod_groups_.find(of.service);
+    return service != pod_groups_.end() &&
+           std::any_of(service->second.begin(), service->second.end(),
+                       [&](const PodGroupPtr& each) { return each->instance == of.instance; });
+  };
+  for (const PodGroupPtr& of : {before, after}) {
+    if (of == nullptr) continue;
+    const JobName job{of->service.ns, of->instance};
+    auto& services = services_of_jobs_[job];
+    if (is_of_service(*of)) {
+      services.insert(of->service);
+    } else {
+      services.erase(of->service);
+    }
+    if (services.empty()) services_of_jobs_.erase(job);
+  }
+  return concerned;
 }
 
 std::vector<ServiceKey> ServiceIndex::RuleChanged(const std::string& ns, const std::string& name,
@@ -72,6 +109,7 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   if (const auto found = pod_groups_.find(service); found != pod_groups_.end()) {
     view.pod_groups.assign(found->second.begin(), found->second.end());
   }
+  LeaveOutJobsOfOthers(service, view);
   const auto rule = rules_.find({service.ns, service.rule});
   view.rule = rule == rules_.end() ? RuleMissing(service) : *rule->second;
   // Nobody can decide about instances without knowing all of their pods.
@@ -79,6 +117,25 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
     if (pod->unreadable) view.rule = PodUnreadable(*pod);
   }
   return view;
+}
+
+void ServiceIndex::LeaveOutJobsOfOthers(const ServiceKey& service, View& view) const {
+  std::set<std::string_view> jobs;
+  for (const PodGroupPtr& pod_group : view.pod_groups) {
+    if (pod_group->has_room()) jobs.insert(pod_group->instance);
+  }
+  for (const PodPtr& pod : view.pods) jobs.erase(pod->instance);
+  std::set<std::string_view> of_others;
+  for (auto at = pods_.lower_bound({service.ns, "", ""});
+       !jobs.empty() && at != pods_.end() && at->first.ns == service.ns; ++at) {
+    if (at->first == service) continue;
+    for (const PodPtr& pod : at->second) {
+      if (jobs.contains(pod->instance)) of_others.insert(pod->instance);
+    }
+  }
+  std::erase_if(view.pod_groups, [&](const PodGroupPtr& pod_group) {
+    return of_others.contains(pod_group->instance);
+  });
 }
 
 std::vector<ServiceKey> ServiceIndex::services() const {

@@ -18,7 +18,8 @@ class ServiceIndex {
   struct View {
     std::vector<PodPtr> pods;  // by name
     RuleState rule;
-    std::vector<PodGroupPtr> pod_groups{};  // by name
+    // By name, without those that run with pods whose own labels name another service.
+    std::vector<PodGroupPtr> pod_groups{};
     bool empty() const { return pods.empty() && pod_groups.empty(); }
   };
 
@@ -53,9 +54,17 @@ class ServiceIndex {
   static std::vector<ServiceKey> Change(ByService<T>& all, const std::shared_ptr<const T>& before,
                                         const std::shared_ptr<const T>& after);
 
+  using JobName = std::pair<std::string, std::string>;  // namespace and PodState::instance
+
+  // Other services that have a PodGroup of the pod's job.
+  void AddServicesOfItsJob(const PodState& pod, std::vector<ServiceKey>& concerned) const
+      REQUIRES(mutex_);
+  void LeaveOutJobsOfOthers(const ServiceKey& service, View& view) const REQUIRES(mutex_);
+
   mutable Mutex mutex_;
   ByService<PodState> pods_ GUARDED_BY(mutex_);
   ByService<PodGroupState> pod_groups_ GUARDED_BY(mutex_);
+  std::map<JobName, std::set<ServiceKey>> services_of_jobs_ GUARDED_BY(mutex_);  // by PodGroups
   std::map<RuleKey, std::shared_ptr<const RuleState>> rules_ GUARDED_BY(mutex_);
 };
 

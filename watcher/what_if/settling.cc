@@ -78,8 +78,15 @@ class Settling {
       services_.RuleChanged(json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"}),
                             std::make_shared<const scaling::RuleState>(scaling::RuleOf(*object)));
     }
+    // The phases of their PodGroups are those of before.
+    std::set<GroupName> moved;
+    for (size_t i = 0; i < inventory_.pods.size(); ++i) {
+      const Pod& pod = inventory_.pods[i];
+      if (!pod.pod_group.empty() && !stays[i]) moved.insert({pod.ns, pod.pod_group});
+    }
     for (const json::Value* object : snapshot.pod_groups) {
-      if (auto state = scaling::PodGroupOf(*object)) {
+      auto state = scaling::PodGroupOf(*object);
+      if (state && !(state->has_room() && moved.contains({state->service.ns, state->name}))) {
         services_.Changed(nullptr,
                           std::make_shared<const scaling::PodGroupState>(*std::move(state)));
       }
