@@ -9,6 +9,7 @@
 #include "kube/line_splitter.h"
 #include "kube/list_text.h"
 #include "kube/page_size.h"
+#include "kube/understood.h"
 
 namespace mindgate::kube {
 namespace {
@@ -180,7 +181,12 @@ Answer<json::Document> Client::Get(const Resource& resource, std::string_view ns
                                         (kind.empty() ? "an object without a kind" : Quote(kind)) +
                                         " " + Quote(found) + ", not the " + resource.kind);
   }
-  auto kept = json::Document::CopyOf(**object);
+  json::Arena rows(4 * 1024);
+  const Understood understood = Understand(**object, rows);
+  if (!understood.object) {
+    return Failed(Reason::kGarbage, Describe(call) + ": " + understood.problem);
+  }
+  auto kept = json::Document::CopyOf(*understood.object);
   if (const size_t bytes = kept.arena().used(); bytes > options_.kept_bytes) {
     return Failed(Reason::kTooLarge, Describe(call) + ": what is read of it takes " +
                                          std::to_string(bytes) + " bytes, more than " +

@@ -121,7 +121,7 @@ class Client {
 
   Answer<Json> Get(const Resource& resource, std::string_view ns, std::string_view name,
                    const std::stop_token& stop = {});
-  // Of the object only what `fields` name, and who
+  // Of the object only what `fields` name, as far as it is understood (kube/understood.h), and who
   // it is: its kind and WithIdentity. This is the read for objects that tenants write. kTooLarge
   // when that takes more than ClientOptions::kept_bytes, kGarbage when the answer is another object
   // or a list.

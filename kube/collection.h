@@ -20,6 +20,7 @@ class Collection {
   struct Entry {
     std::string key;
     T value;
+    size_t bytes = 0;  // of the texts that it was made of
   };
   using EntryPtr = std::shared_ptr<const Entry>;
 
@@ -29,10 +30,14 @@ class Collection {
 
   // Null when there is none; lives as long as this collection.
   const T* Find(std::string_view key) const {
+    const Entry* entry = FindEntry(key);
+    return entry == nullptr ? nullptr : &entry->value;
+  }
+  const Entry* FindEntry(std::string_view key) const {
     const auto& part = parts_[PartOf(key)];
     if (part == nullptr) return nullptr;
     const auto at = Place(*part, key);
-    return at != part->end() && (*at)->key == key ? &(*at)->value : nullptr;
+    return at != part->end() && (*at)->key == key ? at->get() : nullptr;
   }
 
   size_t size() const { return size_; }

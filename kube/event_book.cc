@@ -2,9 +2,24 @@
 
 #include <algorithm>
 
+#include "kube/understood.h"
+
 namespace mindgate::kube {
 
+namespace {
+
+bool IsUnderstood(const ObjectReference& object) {
+  return IsName(object.api_version) && IsName(object.kind) && IsName(object.ns) &&
+         IsName(object.name) && IsName(object.uid);
+}
+
+}  // namespace
+
 EventBook::Entry* EventBook::Add(const EventRecord& record, Clock::Instant now, Time wall) {
+  if (!IsUnderstood(record.regarding)) {
+    ++limited_;
+    return nullptr;
+  }
   const auto found = entries_.find(record);
   if (found != entries_.end() && now - found->second.last < kSeriesEnd) {
     Entry& entry = found->second;

@@ -5,6 +5,7 @@
 #include <map>
 #include <thread>
 
+#include "json/text_at.h"
 #include "kube/client_fixture.h"
 #include "kube/fake_api_server.h"
 #include "support/eventually.h"
@@ -397,6 +398,89 @@ TEST(Informer, TenThousandPods) {
   EXPECT_EQ(running_pods, kPods / 10);
   EXPECT_EQ(running.informer().objects()->size(), size_t{kPods - kPods / 10 + 1});
   EXPECT_EQ(running.informer().counts().lists, 1u);
+}
+
+// Pods of which the text of an annotation is kept, and what was complained of.
+struct NoteInformer {
+  NoteInformer(FakeApiServer& fake, size_t namespace_bytes)
+      : transport(MakeTransport(AccessTo(fake.url()), "mindgate-test")),
+        client(*transport, sleeper),
+        informer(
+            client, sleeper, clock,
+            {.selection = {.resource = resources::kPods,
+                           .fields = {{"metadata", "annotations", "note"}}},
+             .project = [](const json::Value& object) -> std::optional<std::string> {
+               return json::TextAt(object, {"metadata", "annotations", "note"});
+             },
+             .failed =
+                 [this](const Fault& fault, std::chrono::milliseconds) {
+                   const std::lock_guard lock(mutex);
+                   faults.push_back(std::string(ReasonName(fault.reason)) + ": " + fault.message);
+                 },
+             .namespace_bytes = namespace_bytes}),
+        thread([this](const std::stop_token& stop) { informer.Run(stop); }) {
+    EXPECT_TRUE(informer.WaitSynced(seconds(30)));
+  }
+  std::vector<std::string> complaints() {
+    const std::lock_guard lock(mutex);
+    return faults;
+  }
+
+  std::mutex mutex;
+  std::vector<std::string> faults;
+  FakeSleeper sleeper;
+  FakeClock clock;
+  std::unique_ptr<Transport> transport;
+  Client client;
+  Phases informer;
+  std::jthread thread;
+};
+
+Json NotedPod(const std::string& ns, const std::string& name, const std::string& note) {
+  return {{"metadata", {{"namespace", ns}, {"name", name}, {"annotations", {{"note", note}}}}}};
+}
+
+TEST(Informer, ATextThatIsNotUnderstoodIsAbsentAndReportedOnceANamespace) {
+  FakeApiServer fake;
+  for (const char* name : {"a", "b"}) {
+    fake.Put(resources::kPods, NotedPod("default", name, std::string(5'000, 'x')));
+  }
+  fake.Put(resources::kPods, NotedPod("default", "c", "short"));
+  NoteInformer notes(fake, kBytesOfNamespace);
+  EXPECT_EQ(ContentOf(*notes.informer.objects()),
+            Content({{"default/a", ""}, {"default/b", ""}, {"default/c", "short"}}));
+  EXPECT_THAT(notes.complaints(),
+              ElementsAre("Garbage: Pod default/a cannot be read whole: metadata.annotations.note "
+                          "has 5000 bytes, more than 1024"));
+  EXPECT_EQ(notes.informer.left_out(), 0u);
+}
+
+TEST(Informer, ANamespaceHasABoundOfItsOwn) {
+  FakeApiServer fake;
+  fake.Put(resources::kNamespaces, {{"metadata", {{"name", "loud"}}}});
+  for (const char* name : {"a", "b", "c", "d"}) {
+    fake.Put(resources::kPods, NotedPod("loud", name, std::string(1'000, 'x')));
+  }
+  fake.Put(resources::kPods, NotedPod("default", "quiet", "short"));
+  NoteInformer notes(fake, 2'500);
+  EXPECT_EQ(notes.informer.objects()->size(), 3u) << "two of loud, and the one of default";
+  EXPECT_NE(notes.informer.objects()->Find("default/quiet"), nullptr);
+  EXPECT_EQ(notes.informer.left_out(), 2u);
+  EXPECT_THAT(notes.complaints(),
+              ElementsAre("TooLarge: Pod loud/c and what comes after it is left out: the texts of "
+                          "its namespace have more than 2500 bytes"));
+  // One that goes or becomes smaller makes room for the next that changes.
+  fake.Remove(resources::kPods, "loud", "a");
+  fake.Put(resources::kPods, NotedPod("loud", "b", "short"));
+  fake.Put(resources::kPods, NotedPod("loud", "c", "small"));
+  EXPECT_TRUE(Eventually([&] {
+    return notes.informer.left_out() == 1 && notes.informer.objects()->Find("loud/c") != nullptr;
+  }));
+  fake.Put(resources::kPods, NotedPod("loud", "b", std::string(1'000, 'y')));
+  EXPECT_TRUE(Eventually([&] {
+    const auto objects = notes.informer.objects();
+    return objects->Find("loud/b") != nullptr && objects->Find("loud/b")->size() == 1'000;
+  })) << "an object is not charged twice";
 }
 
 }  // namespace
