@@ -1,8 +1,14 @@
 #include "watcher/probes.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/text.h"
 #include "base/time.h"
 #include "http/probe_port.h"
 
@@ -13,18 +19,68 @@ using OrderedJson = nlohmann::ordered_json;
 using http::Request;
 using http::Response;
 
-std::string Decisions(const DecisionLog& decisions) {
-  OrderedJson entries = OrderedJson::array();
-  for (const auto& [time, record] : decisions.entries()) {
-    OrderedJson entry = {
-        {"time", FormatTime(time)}, {"controller", record.controller}, {"namespace", record.ns}};
-    for (const auto& [name, value] : record.about) entry[name] = value;
-    entry["decision"] = record.what;
-    entry["enforced"] = record.enforced;
-    entry["reason"] = record.reason;
-    entries.push_back(std::move(entry));
+// Of an answer of /decisions. The port has 4 MiB for all that it answers (http/probe_port.h), and
+// an answer is charged four-fold while it is made.
+constexpr size_t kMaxDecisionsText = 512 * 1024;
+
+OrderedJson EntryOf(const DecisionLog::Entry& entry) {
+  const DecisionRecord& record = entry.record;
+  OrderedJson json = {{"time", FormatTime(entry.time)},
+                      {"controller", record.controller},
+                      {"namespace", record.ns}};
+  for (const auto& [name, value] : record.about) json[name] = value;
+  json["decision"] = record.what;
+  json["enforced"] = record.enforced;
+  json["reason"] = record.reason;
+  return json;
+}
+
+std::string TextOf(const OrderedJson& json) {
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+// The newest that fit, the oldest of them first.
+std::string Decisions(const DecisionLog& decisions, std::optional<std::string_view> ns,
+                      size_t limit) {
+  const auto entries = decisions.entries();
+  std::vector<OrderedJson> newest;
+  size_t bytes = 0;
+  size_t older = 0;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (ns && entry->record.ns != *ns) continue;
+    if (older > 0 || newest.size() == limit) {
+      ++older;
+      continue;
+    }
+    OrderedJson json = EntryOf(*entry);
+    const std::string text = TextOf(json);
+    // Each line is indented by four more.
+    bytes += text.size() + 4 * (2 + std::count(text.begin(), text.end(), '\n'));
+    if (bytes > kMaxDecisionsText) {
+      ++older;
+    } else {
+      newest.push_back(std::move(json));
+    }
   }
-  return OrderedJson{{"decisions", std::move(entries)}}.dump(2) + "\n";
+  OrderedJson answer = {{"decisions", OrderedJson::array()}};
+  for (auto json = newest.rbegin(); json != newest.rend(); ++json) {
+    answer["decisions"].push_back(std::move(*json));
+  }
+  if (older > 0) answer["more"] = "and " + std::to_string(older) + " older";
+  return TextOf(answer) + "\n";
+}
+
+Response DecisionsResponse(const DecisionLog& decisions, const Request& request) {
+  size_t limit = DecisionLog::kMaxEntries;
+  if (const auto text = http::QueryValue(request.query(), "limit")) {
+    const auto number = ParseGoInt(*text);
+    if (!number || *number < 1) {
+      return http::PlainText(400, "limit is not a number of decisions; write ?limit=100\n");
+    }
+    limit = std::min(limit, static_cast<size_t>(*number));
+  }
+  return http::PlainText(
+      200, Decisions(decisions, http::QueryValue(request.query(), "namespace"), limit));
 }
 
 // Why a replica is not ready; empty if it is.
@@ -58,8 +114,8 @@ std::vector<http::Router::Route> ProbeRoutes(const ProbeSources& sources) {
                       }});
   }
   if (sources.decisions != nullptr) {
-    routes.push_back({"/decisions", [decisions = sources.decisions](const Request&) {
-                        return http::PlainText(200, Decisions(*decisions));
+    routes.push_back({"/decisions", [decisions = sources.decisions](const Request& request) {
+                        return DecisionsResponse(*decisions, request);
                       }});
   }
   return routes;

@@ -1,6 +1,7 @@
 #include "watcher/frame/decision_log.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/text.h"
 
@@ -24,16 +25,13 @@ std::string FieldName(std::string_view json_name) {
 
 void DecisionLog::Tell(DecisionRecord record) {
   record.reason = Cut(std::move(record.reason), kMaxReason);
-  std::vector<log::Field> fields = {{"controller", std::string_view(record.controller)},
-                                    {"namespace", std::string_view(record.ns)}};
-  std::vector<std::string> names;
-  for (const auto& [name, value] : record.about) names.push_back(FieldName(name));
-  for (size_t i = 0; i < names.size(); ++i) {
-    fields.push_back({names[i], std::string_view(record.about[i].second)});
+  for (auto& [name, value] : record.about) value = Cut(std::move(value), kMaxAbout);
+  std::optional<int64_t> not_logged;
+  {
+    const MutexLock lock(mutex_);
+    not_logged = TakeLine(record.ns);
   }
-  fields.push_back({"why", std::string_view(record.reason)});
-  fields.push_back({"enforced", record.enforced});
-  logger_.Log(log::Level::kInfo, record.what, fields);
+  if (not_logged) Log(record, *not_logged);
   if (!record.regarding.name.empty()) {
     recorder_.Record({.regarding = record.regarding,
                       .type = record.type,
@@ -46,6 +44,43 @@ void DecisionLog::Tell(DecisionRecord record) {
   if (entries_.size() == kMaxEntries) MakeRoom();
   ++of_namespace_[record.ns];
   entries_.push_back({clock_.WallNow(), std::move(record)});
+}
+
+std::optional<int64_t> DecisionLog::TakeLine(const std::string& ns) {
+  const auto now = clock_.Now();
+  const auto is_over = [now](const Lines& lines) {
+    return now - lines.since >= std::chrono::minutes(1);
+  };
+  if (lines_.size() >= kMaxNamespaces && !lines_.contains(ns)) {
+    std::erase_if(lines_, [&](const auto& pair) {
+      return is_over(pair.second) && pair.second.not_logged == 0;
+    });
+  }
+  Lines& lines = lines_[lines_.size() < kMaxNamespaces || lines_.contains(ns) ? ns : ""];
+  if (lines.decisions == 0 || is_over(lines)) {
+    lines.since = now;
+    lines.decisions = 0;
+  }
+  ++lines.decisions;
+  if (lines.decisions > kLogged && (lines.decisions - kLogged) % kEvery != 0) {
+    ++lines.not_logged;
+    return std::nullopt;
+  }
+  return std::exchange(lines.not_logged, 0);
+}
+
+void DecisionLog::Log(const DecisionRecord& record, int64_t not_logged) {
+  std::vector<log::Field> fields = {{"controller", std::string_view(record.controller)},
+                                    {"namespace", std::string_view(record.ns)}};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : record.about) names.push_back(FieldName(name));
+  for (size_t i = 0; i < names.size(); ++i) {
+    fields.push_back({names[i], std::string_view(record.about[i].second)});
+  }
+  fields.push_back({"why", std::string_view(record.reason)});
+  fields.push_back({"enforced", record.enforced});
+  if (not_logged > 0) fields.push_back({"not_logged", not_logged});
+  logger_.Log(log::Level::kInfo, record.what, fields);
 }
 
 void DecisionLog::MakeRoom() {

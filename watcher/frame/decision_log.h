@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,11 +44,16 @@ class DecisionListener {
 // The one place that tells people of decisions: as an Event, a line of the log, an entry that
 // /decisions shows, and a count for the metrics. Bounded: when it is full, the oldest entry of the
 // namespace with the most entries goes, so that one tenant's decisions do not drive out the
-// others'. Safe from many threads.
+// others'. In the log, a namespace has kLogged lines a minute and then every kEvery-th of its
+// decisions; the next line of the namespace says in not_logged how many went without one. Safe from
+// many threads.
 class DecisionLog final : public DecisionListener {
  public:
   static constexpr size_t kMaxEntries = 1000;
   static constexpr size_t kMaxReason = 1024;  // bytes; what is longer is cut
+  static constexpr size_t kMaxAbout = 253;    // likewise, of each value: the longest name
+  static constexpr uint64_t kLogged = 100;
+  static constexpr uint64_t kEvery = 100;
 
   struct Entry {
     Time time{};
@@ -66,6 +72,17 @@ class DecisionLog final : public DecisionListener {
   Counts counts() const;
 
  private:
+  // The lines of a namespace within the minute that began at `since`.
+  struct Lines {
+    Clock::Instant since{};
+    uint64_t decisions = 0;
+    int64_t not_logged = 0;  // since the last line
+  };
+  static constexpr size_t kMaxNamespaces = 1000;  // those beyond share one count
+
+  // What the line has to say of those before it that were not logged; nothing: there is no line.
+  std::optional<int64_t> TakeLine(const std::string& ns) REQUIRES(mutex_);
+  void Log(const DecisionRecord& record, int64_t not_logged);
   void MakeRoom() REQUIRES(mutex_);
 
   const Clock& clock_;
@@ -74,6 +91,7 @@ class DecisionLog final : public DecisionListener {
   mutable Mutex mutex_;
   std::deque<Entry> entries_ GUARDED_BY(mutex_);
   std::map<std::string, size_t> of_namespace_ GUARDED_BY(mutex_);  // how many entries each has
+  std::map<std::string, Lines> lines_ GUARDED_BY(mutex_);          // by namespace
   Counts counts_ GUARDED_BY(mutex_);
 };
 
