@@ -176,6 +176,7 @@ TEST(FaultReports, WhatIsNotUnderstoodIsTold) {
   const Case cases[] = {
       {"[]", "it is not a map of nodes"},
       {R"({"n7":{}})", R"(key "n7" does not begin with mindx-dl-deviceinfo-)"},
+      {R"({"mindx-dl-deviceinfo-n\u001b[2K":{}})", R"("n\x1b[2K" is not the name of a node)"},
       {R"({"mindx-dl-deviceinfo-n7":{}})", "there is no DeviceList"},
       {R"({"mindx-dl-deviceinfo-n7":{"DeviceList":{"huawei.com/npu-Unhealthy":3}}})",
        R"("huawei.com/npu-Unhealthy" is not a text)"},

@@ -219,6 +219,26 @@ TEST(ReschedulingBrakes, AnOwnerThatIsDisabled) {
   }
 }
 
+// The API server takes any text as the version of an owner. It must not steer a read elsewhere.
+TEST(ReschedulingBrakes, AnOwnerWithAVersionThatIsNoneIsNotRead) {
+  Direct direct;
+  direct.cluster.PutJob("train", kForceLabel);
+  direct.cluster.PutNode("n3", false);
+  Json group = direct.Group("train");
+  group["metadata"]["ownerReferences"] = {
+      {{"apiVersion", "v1%2Fnamespaces%2Fserving%2Fconfigmaps?x="},
+       {"kind", "Pod"},
+       {"name", "x"},
+       {"uid", "u"},
+       {"controller", true}}};
+  direct.cluster.server.Put(resources::kPodGroups, group);
+  direct.Look("train", {"n3"});
+  EXPECT_EQ(direct.Deletes(), 4U) << direct.told.last();
+  for (const char* part : {"%2F", "configmaps?x="}) {
+    EXPECT_EQ(direct.cluster.server.Count({.method = "GET", .target_part = part}), 0U) << part;
+  }
+}
+
 // Without permission to read owners, PodGroup, pods and namespace are what counts.
 TEST(ReschedulingBrakes, AnOwnerThatMayNotBeReadHoldsNothing) {
   Direct direct;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kube/understood.h"
 #include "watcher/faults/codes.h"
 #include "watcher/faults/device_report.h"
 
@@ -18,7 +19,6 @@ using json::Value;
 constexpr size_t kMaxFaults = 100;
 constexpr size_t kMaxNodes = 1000;  // of one fault
 constexpr size_t kMaxDevices = 32;  // of one node
-constexpr size_t kMaxNodeName = 253;
 
 constexpr size_t kMinId = 8;
 constexpr size_t kMaxId = 128;
@@ -35,7 +35,7 @@ bool IsId(std::string_view id) {
 // Of the node that it names; empty when it names none.
 std::string NodeOf(const Value& influence) {
   std::string name(json::FindString(influence, "nodeName").value_or(""));
-  if (!name.empty()) return name.size() > kMaxNodeName || name[0] == ' ' ? "" : name;
+  if (!name.empty()) return !kube::IsName(name) || name[0] == ' ' ? "" : name;
   const auto serial = json::FindString(influence, "nodeSN").value_or("");
   return serial.empty() || serial.size() > kMaxSerial ? "" : KeyOfSerial(serial);
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "json/decode.h"
 #include "kube/reflector.h"
+#include "kube/understood.h"
 #include "watcher/faults/check_code.h"
 #include "watcher/faults/device_report.h"
 #include "watcher/faults/hardware_report.h"
@@ -56,8 +57,13 @@ void ReadNodes(const Value& value, std::string_view prefix, Part part, Report& r
                                 std::string(prefix));
       continue;
     }
+    const std::string_view name = key.substr(prefix.size());
+    if (!kube::IsName(name)) {
+      report.problems.push_back(Quote(name) + " is not the name of a node");
+      continue;
+    }
     NodeReport& node = report.nodes.emplace_back();
-    node.node = key.substr(prefix.size());
+    node.node = name;
     part(entry, node, report.problems);
   }
   report.speaks = !report.nodes.empty();

@@ -48,7 +48,8 @@ kube::Informer<NodeInformer::State>::Options NodeInformer::InformerOptions() {
   informer.selection.fields = {{"metadata", "deletionTimestamp"},
                                {"spec", "unschedulable"},
                                {"spec", "taints"},
-                               {"status", "conditions"}};
+                               {"status", "conditions", "*", "type"},
+                               {"status", "conditions", "*", "status"}};
   if (options_.serials) {
     informer.selection.fields.push_back(
         {"metadata", "labels", std::string(schemas::kServerSerialNumber)});

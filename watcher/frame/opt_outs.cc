@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/decode.h"
@@ -52,10 +53,13 @@ std::optional<OwnerRef> OwnerOf(const Value& object) {
   if (owner == nullptr) return std::nullopt;
   const std::string api = json::TextAt(owner, {"apiVersion"});
   const std::string group(schemas::GroupOf(api));
+  std::string version = api.substr(api.find('/') + 1);
+  // The API server takes any text as the version of an owner.
+  if (!kube::IsVersion(version)) return std::nullopt;
   const std::string kind = json::TextAt(owner, {"kind"});
   for (const OwnerKind& known : kOwnerKinds) {
     if (known.group != group || known.kind != kind) continue;
-    return OwnerRef{{group, api.substr(api.find('/') + 1), known.plural, kind, true},
+    return OwnerRef{{group, std::move(version), known.plural, kind, true},
                     json::TextAt(owner, {"name"}),
                     json::TextAt(owner, {"uid"})};
   }

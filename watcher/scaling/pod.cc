@@ -123,13 +123,20 @@ std::vector<json::Projection::Path> PodFields() {
   return {{"metadata", "labels"},
           {"metadata", "creationTimestamp"},
           {"metadata", "deletionTimestamp"},
-          {"metadata", "ownerReferences"},
+          {"metadata", "ownerReferences", "*", "apiVersion"},
+          {"metadata", "ownerReferences", "*", "kind"},
+          {"metadata", "ownerReferences", "*", "name"},
+          {"metadata", "ownerReferences", "*", "uid"},
+          {"metadata", "ownerReferences", "*", "controller"},
           {"spec", "schedulingGates"},
           {"spec", "nodeName"},
           {"spec", "containers", "*", "resources", "limits"},
           {"metadata", "annotations", std::string(schemas::kLwsSize)},
           {"status", "phase"},
-          {"status", "conditions"}};
+          {"status", "conditions", "*", "type"},
+          {"status", "conditions", "*", "status"},
+          {"status", "conditions", "*", "reason"},
+          {"status", "conditions", "*", "lastTransitionTime"}};
 }
 
 kube::ObjectReference PodState::regarding() const {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "kube/understood.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -74,8 +75,8 @@ void ReadHead(const Value& root, ClusterSnapshot& snapshot, Faults& faults) {
   }
 }
 
-void ReadObject(const Value& object, const List& list, size_t index, ClusterSnapshot& snapshot,
-                Faults& faults) {
+void ReadObject(const Value& object, const List& list, size_t index, json::Arena& rows,
+                ClusterSnapshot& snapshot, Faults& faults) {
   const std::string field = std::string(list.key) + "[" + std::to_string(index) + "]";
   const std::string pointer = "/" + std::string(list.key) + "/" + std::to_string(index);
   const Value* metadata = json::Find(object, "metadata");
@@ -89,7 +90,18 @@ void ReadObject(const Value& object, const List& list, size_t index, ClusterSnap
                "the object has no namespace, so nothing else can refer to it", kTakeAgain);
     return;
   }
-  (snapshot.*list.objects).push_back(&object);
+  // Nodes are not written by tenants, and carry long annotations of the device plugin.
+  const auto understood =
+      list.namespaced ? kube::Understand(object, rows) : kube::Understood{.object = object};
+  if (!understood.object) {
+    faults.Add(pointer + "/metadata", field, "the object has a name that is none", kTakeAgain);
+  } else if (understood.problem.empty()) {
+    (snapshot.*list.objects).push_back(&object);
+  } else {
+    Value* const left = rows.Row<Value>(1);
+    *left = *understood.object;
+    (snapshot.*list.objects).push_back(left);
+  }
 }
 
 }  // namespace
@@ -104,6 +116,8 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
   const auto document = std::make_shared<const json::Document>(*std::move(decoded));
   ClusterSnapshot snapshot;
   snapshot.documents.push_back(document);
+  const auto rows = std::make_shared<json::Document>();
+  snapshot.documents.push_back(rows);
   Faults faults(text);
   ReadHead(document->root(), snapshot, faults);
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
@@ -116,7 +130,7 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
       continue;
     }
     for (size_t i = 0; i < objects->size() && !faults.full(); ++i) {
-      ReadObject((*objects)[i], list, i, snapshot, faults);
+      ReadObject((*objects)[i], list, i, rows->arena(), snapshot, faults);
     }
   }
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
