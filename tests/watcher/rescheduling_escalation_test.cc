@@ -102,6 +102,30 @@ TEST(DecideEscalation, RackBlocksComeBeforeThem) {
   EXPECT_EQ(world.LookAfter(seconds(6)), "delete p0 p1 p2 p3 p4 p5");
 }
 
+// With the same policy process-recover-enable does not keep the rack block, and keeps all others.
+TEST(DecideEscalation, AJobThatRecoversItsProcessesLosesItsRackBlockAndNoMore) {
+  World world({{"fault-scheduling", "force"}, {"process-recover-enable", "on"}},
+              {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}});
+  for (int i = 0; i < 4; ++i) {
+    world.task(i).rank = std::to_string(i + 2);
+    world.task(i).super_pod = 0;
+  }
+  world.BreakChip(1);
+  EXPECT_EQ(world.Look(), "delete p1");
+  world.Repair();
+  world.Put(1);
+  world.task(1).node.clear();
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(3));
+  EXPECT_EQ(world.LookAfter(seconds(3)), "delete p0");
+  EXPECT_EQ(world.why, "it did not run again without all of the rack block");
+  world.Put(0);
+  world.task(0).node.clear();
+  EXPECT_EQ(world.Look(), "nothing");
+  EXPECT_EQ(world.requeue, std::nullopt);
+  EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing");
+}
+
 // Its only pod was the faulty one, and the new one is in no block yet.
 TEST(DecideEscalation, ABlockWithoutPodsIsPassedOver) {
   World world(kPods);

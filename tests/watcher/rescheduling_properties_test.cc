@@ -22,7 +22,7 @@ namespace {
 // Which pods MindCluster's plugin would let go, read off its table of scopes: from the labels as
 // they are written and from what happened to the pods, and from nothing that the decision says of
 // itself. Of its rules (mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go,
-// isNormalTaskCanBeDelete, and job_a5.go): the count of sessions is a time here, 6 of them are
+// isNormalTaskCanBeDelete, and job_v2.go): the count of sessions is a time here, 6 of them are
 // escalateAfter.
 class ScopeOracle {
  public:
@@ -54,7 +54,8 @@ class ScopeOracle {
       if (!faulty[i]) continue;
       for (const std::string& block : BlocksOf(pods[i])) blocks_.insert(block);
     }
-    if (!any && !(Is("pod-rescheduling", "on") && pending)) return;
+    const bool widens = Is("pod-rescheduling", "on") || RecoversByRack();
+    if (!any && !(widens && pending)) return;
     const bool master = MasterGoes(pods, faulty);
     for (size_t i = 0; i < pods.size(); ++i) {
       if (MayGo(pods[i], faulty[i], master)) allowed_.insert(pods[i].uid);
@@ -70,6 +71,11 @@ class ScopeOracle {
     const auto found = labels_.find(label);
     return found != labels_.end() && found->second == value;
   }
+
+  bool HasRackPolicy() const {
+    return annotations_.contains("huawei.com/schedule_policy");  // it is always the same
+  }
+  bool RecoversByRack() const { return Is("process-recover-enable", "on") && HasRackPolicy(); }
 
   bool IsFaulty(const World& world, const Task& pod) const {
     if (pod.node.empty()) return false;
@@ -94,16 +100,18 @@ class ScopeOracle {
   bool IsInBlock(const Task& pod) const {
     for (const std::string& block : BlocksOf(pod)) {
       if (!blocks_.contains(block)) continue;
-      if (sessions_ >= seconds(block.starts_with("rack") ? 3 : 6)) return true;
+      const bool is_rack = block.starts_with("rack");
+      if (Is("process-recover-enable", "on") && !(is_rack && RecoversByRack())) continue;
+      if (sessions_ >= seconds(is_rack ? 3 : 6)) return true;
     }
     return false;
   }
 
   bool MasterGoes(const std::vector<Task>& pods, const std::vector<bool>& faulty) const {
     for (size_t i = 0; i < pods.size(); ++i) {
-      if (pods[i].rank != "0" || pods[i].is_worker) continue;
-      const bool kept = Is("process-recover-enable", "on");
-      if (faulty[i] || (Is("pod-rescheduling", "on") && !kept && IsInBlock(pods[i]))) return true;
+      if (pods[i].rank != "0" || (pods[i].is_worker && !HasRackPolicy())) continue;
+      const bool widens = Is("pod-rescheduling", "on") || RecoversByRack();
+      if (faulty[i] || (widens && IsInBlock(pods[i]))) return true;
     }
     return false;
   }
@@ -115,8 +123,8 @@ class ScopeOracle {
         Is("app", "mindie-ms-coordinator") || (path != annotations_.end() && path->second == "pod");
     if (only_pods) return faulty;
     if (master || faulty) return true;
-    if (Is("pod-rescheduling", "on") && sessions_ < seconds(12) && !IsInBlock(pod)) return false;
-    return !Is("process-recover-enable", "on");
+    if (Is("process-recover-enable", "on")) return IsInBlock(pod);
+    return !Is("pod-rescheduling", "on") || sessions_ >= seconds(12) || IsInBlock(pod);
   }
 
   const Map labels_;
@@ -131,8 +139,8 @@ class ScopeOracle {
 
 // Eight pods, two to a rack block and four to a logical super pod, where the job has such.
 struct BigJob : World {
-  BigJob(const Map& labels, const Map& annotations, bool super_pods)
-      : World(labels, annotations), in_super_pods(super_pods) {
+  BigJob(const Map& labels, const Map& annotations, bool super_pods, bool workers)
+      : World(labels, annotations), in_super_pods(super_pods), is_of_workers(workers) {
     for (int i = 0; i < 8; ++i) {
       PutRanked(i);
       task(i).created = kStart - std::chrono::hours(1);
@@ -142,10 +150,12 @@ struct BigJob : World {
   void PutRanked(int i) {
     Put(i);
     task(i).rank = std::to_string(i);
+    task(i).is_worker = is_of_workers;
     if (in_super_pods) task(i).super_pod = i / 4;
   }
 
   bool in_super_pods;
+  bool is_of_workers;
 };
 
 struct AnyJob {
@@ -217,7 +227,8 @@ void Happen(const Happening& happening, BigJob& world) {
 // Whatever happens, and whoever leads.
 RC_GTEST_PROP(DecideScope, NoPodOutsideItIsEverDeleted, ()) {
   const AnyJob made = MakeAnyJob();
-  BigJob world(made.labels, made.annotations, *rc::gen::arbitrary<bool>());
+  BigJob world(made.labels, made.annotations, *rc::gen::arbitrary<bool>(),
+               *rc::gen::arbitrary<bool>());
   ScopeOracle oracle(made.labels, made.annotations);
   const auto happenings = *rc::gen::container<std::vector<Happening>>(rc::gen::tuple(
       rc::gen::inRange(0, 10), rc::gen::inRange(0, 8), rc::gen::element(0, 0, 1, 2, 4, 11, 300)));

@@ -21,7 +21,7 @@ FaultPolicy PolicyOf(const Map& labels, const Map& annotations = {}) {
   JobMetadata metadata;
   metadata.AddLabels(labels);
   metadata.AddAnnotations(annotations);
-  return metadata.Policy();
+  return metadata.Policy(true);
 }
 
 // --- labels --------------------------------------------------------------------------------------
@@ -82,18 +82,19 @@ TEST(FaultPolicy, LabelsThatDifferMatchNothing) {
   JobMetadata metadata;
   metadata.AddLabels({{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}});
   metadata.AddLabels({{"fault-scheduling", "FORCE"}});
-  EXPECT_EQ(metadata.Policy().fault_scheduling, FaultScheduling::kForce) << "the case is no matter";
+  EXPECT_EQ(metadata.Policy(true).fault_scheduling, FaultScheduling::kForce)
+      << "the case is no matter";
   metadata.AddLabels({{"fault-scheduling", "grace"}, {"pod-rescheduling", "off"}});
-  EXPECT_EQ(metadata.Policy().fault_scheduling, FaultScheduling::kUnknown);
-  EXPECT_EQ(metadata.Policy().written, "force|grace");
-  EXPECT_FALSE(metadata.Policy().pod_rescheduling);
+  EXPECT_EQ(metadata.Policy(true).fault_scheduling, FaultScheduling::kUnknown);
+  EXPECT_EQ(metadata.Policy(true).written, "force|grace");
+  EXPECT_FALSE(metadata.Policy(true).pod_rescheduling);
 }
 
 TEST(FaultPolicy, ThePodGroupsAnnotationsWin) {
   JobMetadata metadata;
   metadata.AddAnnotations({{"huawei.com/recover_policy_path", "job"}});
   metadata.AddPodAnnotations({{"huawei.com/recover_policy_path", "pod"}});
-  EXPECT_FALSE(metadata.Policy().only_faulty_pods);
+  EXPECT_FALSE(metadata.Policy(true).only_faulty_pods);
 }
 
 // --- one task ------------------------------------------------------------------------------------
@@ -271,6 +272,37 @@ TEST(Respond, AFaultOfRankZeroTakesTheWholeJob) {
   EXPECT_EQ(second.Does(pods, kWider), "evict p0 p1 p2 p3");
 }
 
+// A launcher needs no chips of its own to be the master, if its job has some; policy
+// chip8-node8-ra64-sp does not ask for the replica type.
+TEST(Respond, WhoTheMasterIsDependsOnTheJob) {
+  const Map racks = {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}};
+  const Map super_pods = {{"huawei.com/schedule_policy", "chip8-node8-sp"}};
+  struct Case {
+    bool job_asks_for_npus;
+    Map annotations;
+    const char* rank;
+    bool is_worker;
+    bool has_chips;
+    bool is_master;
+  };
+  const Case cases[] = {
+      {true, {}, "0", false, true, true},         {true, {}, "0", false, false, true},
+      {true, {}, "0", true, true, false},         {true, {}, "1", false, true, false},
+      {true, {}, "", false, true, false},         {false, {}, "0", false, false, false},
+      {true, super_pods, "0", true, true, false}, {true, racks, "0", true, true, true},
+      {true, racks, "0", false, false, true},     {true, racks, "1", false, true, false},
+      {false, racks, "0", false, false, false},
+  };
+  for (const Case& each : cases) {
+    JobMetadata metadata;
+    metadata.AddAnnotations(each.annotations);
+    Task task{.rank = each.rank, .is_worker = each.is_worker};
+    if (each.has_chips) task.chips = {"Ascend910-0"};
+    EXPECT_EQ(IsMaster(task, metadata.Policy(each.job_asks_for_npus)), each.is_master)
+        << each.job_asks_for_npus << each.rank << each.is_worker << each.has_chips;
+  }
+}
+
 // Two ranks to a block of 16 chips, and only where the policy makes such blocks.
 TEST(Respond, ARackBlockIsMadeOfRanks) {
   const Map pods = {{"fault-scheduling", "force"}, {"pod-rescheduling", "on"}};
@@ -283,6 +315,29 @@ TEST(Respond, ARackBlockIsMadeOfRanks) {
   EXPECT_EQ(fourth.Does(pods, Escalation::kRacks, racks), "delete p3") << "it has no rank";
   const FourPods second(FaultType::kCardUnhealthy, 1);
   EXPECT_EQ(second.Does(pods, Escalation::kRacks, racks), "delete p0 p1 p2 p3") << "rank 0";
+}
+
+// With this policy alone a job that recovers its processes loses more than its faulty pods, and
+// never more than their rack blocks.
+TEST(Respond, AJobThatRecoversItsProcessesWidensToItsRackBlocks) {
+  const Map recover = {{"fault-scheduling", "force"}, {"process-recover-enable", "on"}};
+  const Map both = {
+      {"fault-scheduling", "force"}, {"process-recover-enable", "on"}, {"pod-rescheduling", "on"}};
+  const Map racks = {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}};
+  const FourPods fourth = FourPods(FaultType::kCardUnhealthy, 3).InSuperPods();
+  for (const Map& labels : {recover, both}) {
+    EXPECT_EQ(fourth.Does(labels, kFirst, racks), "delete p3");
+    for (const auto escalation : {Escalation::kRacks, kWider, kAll}) {
+      EXPECT_EQ(fourth.Does(labels, escalation, racks), "delete p2 p3");
+    }
+    EXPECT_EQ(fourth.Does(labels, kAll, {{"ra-block", "16"}}), "delete p3") << "another policy";
+    EXPECT_EQ(FourPods().Does(labels, Escalation::kRacks, racks), "delete p0 p1 p2 p3")
+        << "rank 0 is in the block";
+  }
+  Map limited = recover;
+  limited["huawei.com/recover_policy_path"] = "pod";
+  limited["app"] = "mindie-ms-controller";
+  EXPECT_EQ(fourth.Does(limited, kAll, racks), "delete p3");
 }
 
 // Those of level1 of schedule_policy multilevel; wider levels are the whole job.

@@ -116,6 +116,52 @@ TEST(ReschedulingTrap, RackBlocksNeedTheirPolicyAndAPowerOfTwo) {
   }
 }
 
+// Trap 28: the job decides whether the pod of rank 0 is its master, by what its PodGroup asks for
+// or by the chips that any of its pods has.
+TEST(ReschedulingTrap, ALauncherWithoutChipsIsTheMasterOfAJobWithNpus) {
+  const auto master_of = [](const json::Json& min_resources, const char* chips_of_worker) {
+    const json::Json group = {{"metadata", {{"namespace", "infer"}, {"name", "pg"}}},
+                              {"spec", {{"minMember", 2}, {"minResources", min_resources}}}};
+    const json::Document document(group);
+    json::Json of_worker = {{"hccl/rankIndex", "1"}};
+    if (*chips_of_worker != 0) of_worker["huawei.com/AscendReal"] = chips_of_worker;
+    return JobOf(PodGroupOf(document.root()),
+                 {ReadTrapPod(TrapPod("launcher", {})), ReadTrapPod(TrapPod("worker", of_worker))})
+        .policy.master;
+  };
+  EXPECT_EQ(master_of({{"cpu", "4"}}, ""), MasterRule::kNone);
+  EXPECT_EQ(master_of({{"cpu", "4"}}, "Ascend910-0"), MasterRule::kNoWorker);
+  EXPECT_EQ(master_of({{"huawei.com/Ascend910", "24"}}, ""), MasterRule::kNoWorker);
+  EXPECT_EQ(master_of("24", ""), MasterRule::kNone) << "not an object";
+}
+
+// The same in `status --faults` and what-if, whose snapshot keeps what decides about it.
+TEST(ReschedulingTrap, ASnapshotKnowsTheMasterToo) {
+  const json::Json racks = {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"},
+                            {"ra-block", "16"}};
+  const std::pair<json::Json, MasterRule> cases[] = {{json::Json::object(), MasterRule::kNoWorker},
+                                                     {racks, MasterRule::kAnyReplica}};
+  for (const auto& [annotations, want] : cases) {
+    SmallCluster cluster;
+    cluster.Node("n0", {{"status", {{"conditions", {{{"type", "Ready"}, {"status", "False"}}}}}}});
+    cluster.Node("n1");
+    cluster.Group("pg", "Job/train", 2, kPods, annotations);
+    cluster.Pod({.name = "launcher",
+                 .node = "n0",
+                 .group = "pg",
+                 .owner = "Job/train",
+                 .annotations = {{"hccl/rankIndex", "0"}}});
+    cluster.Pod({.name = "worker", .node = "n1", .group = "pg", .owner = "Job/train", .npus = 8});
+    cluster.pod_groups[0]["spec"]["minResources"] = {{"huawei.com/Ascend910", "8"}};
+    const ClusterSnapshot snapshot = cluster.Snapshot();
+    const Survey survey = SurveyOf(snapshot, FaultsIn(snapshot));
+    ASSERT_EQ(survey.jobs.size(), 1U);
+    EXPECT_EQ(survey.jobs[0].policy.master, want);
+    EXPECT_EQ(survey.jobs[0].policy.rack_pods, want == MasterRule::kAnyReplica ? 2 : 0);
+    EXPECT_EQ(survey.jobs[0].response.tasks, (std::vector<size_t>{0, 1}));
+  }
+}
+
 // Likewise levels.
 TEST(ReschedulingTrap, LevelsNeedTheirPolicy) {
   const auto with = [](const char* policy, const char* levels) {

@@ -31,7 +31,7 @@ struct World {
     job.uid = "g";
     job.started = true;
     job.min_available = 4;
-    job.policy = metadata.Policy();
+    job.policy = metadata.Policy(true);
     for (int i = 0; i < 4; ++i) {
       Put(i);
       task(i).created = kStart - std::chrono::hours(1);

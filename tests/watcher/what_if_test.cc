@@ -186,6 +186,44 @@ TEST(WhatIfOwners, WithoutAPodGroupNobodyActs) {
             "the label fault-scheduling: force in its pod template\n");
 }
 
+// Each task of a Volcano Job counts its pods from 0, and the launcher has no NPU.
+TEST(WhatIfOwners, WithoutItsLauncherAJobGoesAsAWhole) {
+  SmallCluster cluster;
+  cluster.Node("n0").Node("n1").Node("n2");
+  cluster.Group("pg", "Job/train", 2, kForcePods);
+  cluster.Pod({.name = "launcher",
+               .node = "n0",
+               .group = "pg",
+               .owner = "Job/train",
+               .annotations = {{"hccl/rankIndex", "0"}}});
+  cluster.Pod({.name = "w0", .node = "n1", .chips = "0-7", .group = "pg", .owner = "Job/train"});
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n0"}}),
+            "Job/train pg: moves; hit launcher@n0 NodeUnhealthy; deleted launcher,w0; "
+            "launcher n0>n1; w0 n1>n1\n");
+}
+
+// A job that recovers its processes loses its rack block when there is no room for the faulty pod
+// alone, and nothing outside it.
+TEST(WhatIfOwners, AJobThatRecoversItsProcessesWidensToItsRackBlock) {
+  SmallCluster cluster;
+  cluster.Group("pg", "Job/train", 4,
+                {{"fault-scheduling", "force"}, {"process-recover-enable", "on"}},
+                {{"huawei.com/schedule_policy", "chip8-node8-ra64-sp"}, {"ra-block", "16"}});
+  for (int i = 0; i < 4; ++i) {
+    const std::string number = std::to_string(i);
+    cluster.Node("n" + number);
+    cluster.Pod({.name = "w" + number,
+                 .node = "n" + number,
+                 .chips = "0-7",
+                 .group = "pg",
+                 .owner = "Job/train",
+                 .annotations = {{"hccl/rankIndex", number}}});
+  }
+  EXPECT_EQ(Asked(cluster, {.nodes = {"n3"}}),
+            "Job/train pg: noRoom; hit w3@n3 NodeUnhealthy; deleted w3; deleted w2; w2 n2>?; "
+            "w3 n3>?; mend: room for 1 more pod with 8 huawei.com/Ascend910\n");
+}
+
 // infer-operator replaces what the plugin annotates.
 TEST(WhatIfOwners, WhatIsLeftToInferOperatorIsAnnotated) {
   EXPECT_EQ(Asked(TwoReplicas({{"fault-scheduling", "external-force"}}), {.nodes = {"n0"}}),

@@ -15,6 +15,11 @@ bool IsSubHealthy(const Task& task, const faults::NodeFaults* node) {
 
 }  // namespace
 
+bool AnyHasChips(const std::vector<Task>& tasks) {
+  return std::any_of(tasks.begin(), tasks.end(),
+                     [](const Task& task) { return !task.chips.empty(); });
+}
+
 std::string_view FaultTypeName(FaultType type) {
   switch (type) {
     case FaultType::kHealthy:

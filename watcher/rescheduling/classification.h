@@ -37,6 +37,8 @@ struct Task {
   bool operator==(const Task&) const = default;
 };
 
+bool AnyHasChips(const std::vector<Task>& tasks);
+
 // The plugin's own words, which stand in its logs and in huawei.com/pod-status.
 enum class FaultType : uint8_t {
   kHealthy,

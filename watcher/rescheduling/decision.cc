@@ -323,20 +323,20 @@ class Deciding {
   // running.
   std::optional<Escalation> NextScope() const {
     const FaultPolicy& policy = job_.policy;
-    if (!MayRestart() || !policy.pod_rescheduling || policy.only_faulty_pods ||
-        policy.process_recover ||
+    if (!MayRestart() || !policy.begins_with_faulty_pods() ||
         std::any_of(job_.tasks.begin(), job_.tasks.end(),
                     [](const Task& task) { return task.gated; })) {
       return std::nullopt;
     }
     const Restart& restart = *next_.restart;
-    if (restart.escalation < Escalation::kRacks && !restart.racks.empty()) {
-      return Escalation::kRacks;
-    }
-    if (restart.escalation < Escalation::kSuperPods && !restart.super_pods.empty()) {
+    const auto is_next = [&](Escalation scope) {
+      return restart.escalation < scope && scope <= policy.widest();
+    };
+    if (is_next(Escalation::kRacks) && !restart.racks.empty()) return Escalation::kRacks;
+    if (is_next(Escalation::kSuperPods) && !restart.super_pods.empty()) {
       return Escalation::kSuperPods;
     }
-    if (restart.escalation < Escalation::kWholeJob) return Escalation::kWholeJob;
+    if (is_next(Escalation::kWholeJob)) return Escalation::kWholeJob;
     return std::nullopt;
   }
 
@@ -353,7 +353,7 @@ class Deciding {
     restart.escalation = wider;
     const bool by_force = restart.by_force;
     const bool all = std::any_of(job_.tasks.begin(), job_.tasks.end(), [&](const Task& task) {
-      return IsIn(wider, task) && IsMaster(task);
+      return IsIn(wider, task) && IsMaster(task, job_.policy);
     });
     for (const Task& task : job_.tasks) {
       if (all || IsIn(wider, task)) Choose(task, by_force);

@@ -40,7 +40,7 @@ Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
       job.disabled = "mindgate.io/rescheduling is disabled on pod " + pod->name;
     }
   }
-  job.policy = merged.Policy();
+  job.policy = merged.Policy(group.asks_for_npus || AnyHasChips(job.tasks));
   job.min_available = MinAvailable(group, merged);
   return job;
 }

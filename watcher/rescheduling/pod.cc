@@ -74,6 +74,7 @@ std::vector<json::Projection::Path> PodGroupFields() {
   fields.push_back({"metadata", "ownerReferences"});
   fields.push_back({"spec", "minMember"});
   fields.push_back({"status", "running"});
+  fields.push_back({"spec", "minResources"});
   fields.push_back({"status", "phase"});
   return fields;
 }
@@ -174,6 +175,15 @@ Task PodState::ToTask() const {
   return task;
 }
 
+bool AsksForNpus(const Value& pod_group) {
+  const Value* resources = json::FindPath(pod_group, {"spec", "minResources"});
+  if (!json::IsObject(resources)) return false;
+  for (const auto& [name, quantity] : resources->members()) {
+    if (name.starts_with(schemas::kResourcePrefix)) return true;
+  }
+  return false;
+}
+
 PodGroupState PodGroupOf(const Value& object) {
   const Value* metadata = json::Find(object, "metadata");
   PodGroupState state;
@@ -183,6 +193,7 @@ PodGroupState PodGroupOf(const Value& object) {
   state.min_member = json::AsInt(json::FindPath(object, {"spec", "minMember"})).value_or(1);
   const std::string phase = json::TextAt(object, {"status", "phase"});
   state.started = phase == "Running" || phase == "Unknown";
+  state.asks_for_npus = AsksForNpus(object);
   state.regarding = {"scheduling.volcano.sh/v1beta1", "PodGroup", state.job.ns, state.job.pod_group,
                      state.uid};
   if (const Value* owner = schemas::ControllerOf(metadata)) {

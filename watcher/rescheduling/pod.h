@@ -52,6 +52,7 @@ struct PodGroupState {
   Metadata metadata;
   int64_t min_member = 1;
   bool started = false;
+  bool asks_for_npus = false;       // its minResources name an NPU
   kube::ObjectReference regarding;  // its owner; where it has none, itself
 };
 using PodGroupPtr = std::shared_ptr<const PodGroupState>;
@@ -82,6 +83,9 @@ class PodReader {
 };
 
 PodGroupState PodGroupOf(const json::Value& pod_group);
+// Whether the minResources of a PodGroup name a resource of NPUs, which makes its job one with NPUs
+// (mind-cluster: component/ascend-for-volcano/plugin/job.go, GetVCJobReqNPUTypeFromJobInfo).
+bool AsksForNpus(const json::Value& pod_group);
 
 // A label or annotation mindgate.io/rescheduling: disabled.
 bool IsDisabled(const Metadata& metadata);

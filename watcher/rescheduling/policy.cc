@@ -30,11 +30,14 @@ constexpr std::array<std::string_view, 5> kAlsoOfPods = {
     schemas::kRecoverPolicyPath, schemas::kMinAvailable, schemas::kSchedulePolicy,
     schemas::kRaBlock, schemas::kAffinityConfig};
 
-// The only policy that makes rack blocks: ra-block chips, a power of two up to 64, in servers of 8
-// (mind-cluster: component/ascend-for-volcano/internal/npu, chip8-node8-ra64-sp). A block of one
+// The only policy that makes rack blocks and that has rules of its own for rescheduling.
+constexpr std::string_view kRackPolicy = "chip8-node8-ra64-sp";
+
+// Rack blocks have ra-block chips, a power of two up to 64, in servers of 8
+// (mind-cluster: component/ascend-for-volcano/internal/npu/policy/chip8node8ra64sp). A block of one
 // pod is no wider than the pod.
 int64_t RackPods(std::string_view policy, std::string_view block) {
-  if (policy != "chip8-node8-ra64-sp") return 0;
+  if (policy != kRackPolicy) return 0;
   const int64_t chips = ParseGoInt(block).value_or(0);
   if (chips <= 8 || chips > 64 || !std::has_single_bit(static_cast<uint64_t>(chips))) return 0;
   return chips / 8;
@@ -83,7 +86,7 @@ std::string_view JobMetadata::Annotation(std::string_view key) const {
   return found == annotations_.end() ? std::string_view() : found->second;
 }
 
-FaultPolicy JobMetadata::Policy() const {
+FaultPolicy JobMetadata::Policy(bool asks_for_npus) const {
   const std::string_view app = Label(schemas::kApp);
   FaultPolicy policy;
   policy.written = Label(schemas::kFaultScheduling);
@@ -100,6 +103,10 @@ FaultPolicy JobMetadata::Policy() const {
   const std::string_view schedule_policy = Annotation(schemas::kSchedulePolicy);
   policy.rack_pods = RackPods(schedule_policy, Annotation(schemas::kRaBlock));
   policy.level_pods = LevelPods(schedule_policy, Annotation(schemas::kAffinityConfig));
+  if (asks_for_npus) {
+    policy.master =
+        schedule_policy == kRackPolicy ? MasterRule::kAnyReplica : MasterRule::kNoWorker;
+  }
   return policy;
 }
 

@@ -13,6 +13,21 @@ enum class FaultScheduling : uint8_t { kOff, kForce, kGrace, kExternal, kUnknown
 // The label subHealthyStrategy; any other value is ignore.
 enum class SubHealthyStrategy : uint8_t { kIgnore, kGraceExit, kForceExit, kHotSwitch };
 
+// Which pod of rank 0 is the master of its job: when it is lost, the whole job goes. Whether the
+// job asks for NPUs decides, and not whether that pod does: a launcher without chips is a master as
+// well (mind-cluster: component/ascend-for-volcano/internal/rescheduling, isMasterRank in job.go).
+// Policy chip8-node8-ra64-sp has a function of its own that does not ask for the replica type
+// (judgeJobIsMasterFault in job_v2.go).
+enum class MasterRule : uint8_t {
+  kNone,       // the job asks for no NPUs
+  kNoWorker,   // unless its label replica-type is worker
+  kAnyReplica  // whatever that label is
+};
+
+// How far a restart goes that did not help before. Racks and logical super pods are passed over by
+// jobs that have none.
+enum class Escalation : uint8_t { kFaultyPods, kRacks, kSuperPods, kWholeJob };
+
 // What a job asks for when hardware or one of its pods fails.
 struct FaultPolicy {
   FaultScheduling fault_scheduling = FaultScheduling::kOff;
@@ -28,6 +43,20 @@ struct FaultPolicy {
   // Likewise of a block of the first level of schedule_policy multilevel, which takes the place of
   // a logical super pod.
   int64_t level_pods = 0;
+  MasterRule master = MasterRule::kNone;
+  // Whether a restart begins with the faulty pods; else with the whole job.
+  bool begins_with_faulty_pods() const {
+    return pod_rescheduling || process_recover || only_faulty_pods;
+  }
+  // The widest scope that a restart ever gets, unless it reaches the master. With
+  // process-recover-enable that is the faulty pods, or with schedule policy chip8-node8-ra64-sp
+  // their rack blocks (mind-cluster: component/ascend-for-volcano/internal/rescheduling,
+  // processPendingRules in reschedule_v2.go).
+  Escalation widest() const {
+    if (only_faulty_pods) return Escalation::kFaultyPods;
+    if (!process_recover) return Escalation::kWholeJob;
+    return rack_pods > 0 ? Escalation::kRacks : Escalation::kFaultyPods;
+  }
   // Whether the job itself is asked to end before its pods go, when they only run on hardware that
   // works less well than it should.
   bool asks_to_exit() const {
@@ -51,7 +80,8 @@ class JobMetadata {
   // value counts (mind-cluster: component/ascend-for-volcano/plugin/type.go).
   void AddPodAnnotations(const Map& annotations);
 
-  FaultPolicy Policy() const;
+  // `asks_for_npus`: whether the PodGroup's minResources name an NPU, or one of its pods has chips.
+  FaultPolicy Policy(bool asks_for_npus) const;
 
   // Empty: there is none.
   std::string_view Annotation(std::string_view key) const;

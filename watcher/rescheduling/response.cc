@@ -25,8 +25,9 @@ std::vector<size_t> AllOf(const std::vector<Task>& tasks) {
   return all;
 }
 
-bool AnyMaster(const std::vector<Task>& tasks, const std::vector<size_t>& of) {
-  return std::any_of(of.begin(), of.end(), [&](size_t i) { return IsMaster(tasks[i]); });
+bool AnyMaster(const std::vector<Task>& tasks, const std::vector<size_t>& of,
+               const FaultPolicy& policy) {
+  return std::any_of(of.begin(), of.end(), [&](size_t i) { return IsMaster(tasks[i], policy); });
 }
 
 // Those that share a block with a faulty task.
@@ -61,8 +62,17 @@ bool IsOnlySubHealth(const std::vector<FaultType>& types) {
 
 }  // namespace
 
-bool IsMaster(const Task& task) {
-  return task.rank == "0" && !task.chips.empty() && !task.is_worker;
+bool IsMaster(const Task& task, const FaultPolicy& policy) {
+  if (task.rank != "0") return false;
+  switch (policy.master) {
+    case MasterRule::kNone:
+      return false;
+    case MasterRule::kNoWorker:
+      return !task.is_worker;
+    case MasterRule::kAnyReplica:
+      return true;
+  }
+  return false;
 }
 
 // mind-cluster: component/ascend-for-volcano/internal/rescheduling/job_a5.go, inTheSameTpBlock
@@ -79,17 +89,23 @@ std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<Fa
                             const FaultPolicy& policy, Escalation escalation) {
   const std::vector<size_t> faulty = FaultyOf(types);
   if (faulty.empty() || policy.only_faulty_pods) return faulty;
-  if (AnyMaster(tasks, faulty)) return AllOf(tasks);
-  if (policy.pod_rescheduling && escalation != Escalation::kWholeJob) {
-    if (escalation == Escalation::kFaultyPods) return faulty;
-    if (policy.process_recover) return faulty;
-    std::vector<size_t> wider =
-        escalation == Escalation::kRacks
-            ? BlocksOf(tasks, types, [&](const Task& task) { return RackOf(task, policy); })
-            : BlocksOf(tasks, types, [&](const Task& task) { return SuperPodOf(task, policy); });
-    return AnyMaster(tasks, wider) ? AllOf(tasks) : wider;
+  if (AnyMaster(tasks, faulty, policy)) return AllOf(tasks);
+  const Escalation scope = policy.begins_with_faulty_pods() ? std::min(escalation, policy.widest())
+                                                            : Escalation::kWholeJob;
+  std::vector<size_t> wider;
+  switch (scope) {
+    case Escalation::kFaultyPods:
+      return faulty;
+    case Escalation::kRacks:
+      wider = BlocksOf(tasks, types, [&](const Task& task) { return RackOf(task, policy); });
+      break;
+    case Escalation::kSuperPods:
+      wider = BlocksOf(tasks, types, [&](const Task& task) { return SuperPodOf(task, policy); });
+      break;
+    case Escalation::kWholeJob:
+      return AllOf(tasks);
   }
-  return policy.process_recover ? faulty : AllOf(tasks);
+  return AnyMaster(tasks, wider, policy) ? AllOf(tasks) : wider;
 }
 
 Response Respond(const std::vector<Task>& tasks, const std::vector<FaultType>& types,

@@ -10,21 +10,17 @@
 
 namespace mindgate::watcher::rescheduling {
 
-// The pod with rank 0 of a job with NPUs: without it the others cannot go on.
-bool IsMaster(const Task& task);
+// Whether the others cannot go on without the pod.
+bool IsMaster(const Task& task, const FaultPolicy& policy);
 
 // The rack block of the pod; nothing: it has none, or no rank yet.
 std::optional<int64_t> RackOf(const Task& task, const FaultPolicy& policy);
 // Likewise its logical super pod, or with schedule_policy multilevel its block of the first level.
 std::optional<int64_t> SuperPodOf(const Task& task, const FaultPolicy& policy);
 
-// How far a restart goes that did not help before. Racks and logical super pods are passed over by
-// jobs that have none.
-enum class Escalation : uint8_t { kFaultyPods, kRacks, kSuperPods, kWholeJob };
-
-// The tasks that go, by their index. A fault of the pod with rank 0 takes the whole job, and so
-// does a wider scope that reaches it; jobs limited to their faulty pods never lose others
-// (mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go).
+// The tasks that go, by their index: never more than FaultPolicy::widest. A fault of the master
+// takes the whole job, and so does a wider scope that reaches it; jobs limited to their faulty pods
+// never lose others (mind-cluster: component/ascend-for-volcano/internal/rescheduling/job.go).
 std::vector<size_t> ScopeOf(const std::vector<Task>& tasks, const std::vector<FaultType>& types,
                             const FaultPolicy& policy, Escalation escalation);
 

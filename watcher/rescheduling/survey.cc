@@ -86,7 +86,12 @@ Groups ReadPods(const ClusterSnapshot& snapshot, Survey& survey) {
   return groups;
 }
 
-using GroupMetadata = std::map<GroupKey, JobMetadata>;
+// What a PodGroup adds to its pods.
+struct OfGroup {
+  JobMetadata metadata{};
+  bool asks_for_npus = false;
+};
+using GroupMetadata = std::map<GroupKey, OfGroup>;
 
 GroupMetadata ReadPodGroups(const ClusterSnapshot& snapshot, const Groups& groups) {
   GroupMetadata found;
@@ -94,9 +99,10 @@ GroupMetadata ReadPodGroups(const ClusterSnapshot& snapshot, const Groups& group
     const Value* metadata = json::Find(object, "metadata");
     const GroupKey key(json::TextAt(metadata, {"namespace"}), json::TextAt(metadata, {"name"}));
     if (!groups.contains(key)) continue;
-    JobMetadata& of_group = found[key];
-    of_group.AddLabels(LabelsOf(metadata));
-    of_group.AddAnnotations(AnnotationsOf(metadata));
+    OfGroup& of_group = found[key];
+    of_group.metadata.AddLabels(LabelsOf(metadata));
+    of_group.metadata.AddAnnotations(AnnotationsOf(metadata));
+    of_group.asks_for_npus = AsksForNpus(*object);
   }
   return found;
 }
@@ -111,11 +117,12 @@ std::vector<SurveyedJob> JobsOf(Groups groups, GroupMetadata metadata, const Sur
               [](const PodOfGroup& a, const PodOfGroup& b) { return a.task.pod < b.task.pod; });
     SurveyedJob job{key.first, key.second, {}, {}, {}, {}};
     for (PodOfGroup& pod : pods) {
-      of_group->second.AddLabels(pod.labels);
-      of_group->second.AddPodAnnotations(pod.annotations);
+      of_group->second.metadata.AddLabels(pod.labels);
+      of_group->second.metadata.AddPodAnnotations(pod.annotations);
       job.tasks.push_back(std::move(pod.task));
     }
-    job.policy = of_group->second.Policy();
+    job.policy =
+        of_group->second.metadata.Policy(of_group->second.asks_for_npus || AnyHasChips(job.tasks));
     for (const Task& task : job.tasks) {
       job.types.push_back(Classify(task, job.policy, {survey.nodes, survey.not_ready}));
     }

@@ -22,7 +22,7 @@ constexpr std::string_view kPodLabels[] = {
     schemas::kInferServiceName, schemas::kInstanceSetName, schemas::kInstanceSetIndex,
     schemas::kTemplateHash};
 constexpr std::string_view kPodAnnotations[] = {schemas::kMinAvailable, schemas::kSpBlock,
-                                                schemas::kSchedulePolicy, schemas::kLwsSize};
+                                                schemas::kLwsSize};
 
 void AddEach(const Path& map, const auto& keys, std::vector<Path>& paths) {
   for (const std::string_view key : keys) {

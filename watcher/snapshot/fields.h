@@ -33,7 +33,10 @@ inline constexpr std::string_view kFaultLabels[] = {
     schemas::kProcessRecover,      schemas::kSubHealthyStrategy, schemas::kApp,
     schemas::kOmeInferenceService, schemas::kFaultType,          schemas::kReplicaType};
 inline constexpr std::string_view kFaultAnnotations[] = {
-    schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy, schemas::kAscendReal,
-    schemas::kRankIndex,         schemas::kNeedVolcanoOpe,         schemas::kPodGroupAnnotation};
+    schemas::kRecoverPolicyPath, schemas::kProcessRecoverStrategy,
+    schemas::kAscendReal,        schemas::kRankIndex,
+    schemas::kNeedVolcanoOpe,    schemas::kPodGroupAnnotation,
+    schemas::kSchedulePolicy,    schemas::kRaBlock,
+    schemas::kAffinityConfig};
 
 }  // namespace mindgate::watcher

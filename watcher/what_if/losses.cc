@@ -119,7 +119,7 @@ class Losing {
       for (const size_t task : response.tasks) {
         if (places[task]) Go(*places[task], deed, response.why);
       }
-      if (MayWiden(job)) Widen(job, deed, places);
+      Widen(job, deed, places);
     };
     switch (response.step) {
       case rescheduling::Step::kDelete:
@@ -140,18 +140,17 @@ class Losing {
   }
 
   // mind-cluster: component/ascend-for-volcano/internal/rescheduling, the upgrade of pod-level
-  // rescheduling after 12 sessions; the watcher does likewise, after a time.
-  static bool MayWiden(const SurveyedJob& job) {
-    return job.policy.pod_rescheduling && !job.policy.only_faulty_pods &&
-           !job.policy.process_recover && job.response.tasks.size() < job.tasks.size();
-  }
-
+  // rescheduling after so many sessions; the watcher does likewise, after a time.
   void Widen(const SurveyedJob& job, Deed deed, const std::vector<std::optional<size_t>>& places) {
+    if (!job.policy.begins_with_faulty_pods()) return;
+    const auto widest = ScopeOf(job.tasks, job.types, job.policy, job.policy.widest());
+    if (widest.size() <= job.response.tasks.size()) return;
     losses_.may_widen.emplace(job.ns, job.pod_group);
     if (!widened_.contains({job.ns, job.pod_group})) return;
-    for (const auto& place : places) {
-      if (place && losses_.pods[*place].loss == Loss::kStays) {
-        Go(*place, deed, kWithoutWholeJob);
+    const bool all = widest.size() == job.tasks.size();
+    for (const size_t task : widest) {
+      if (places[task] && losses_.pods[*places[task]].loss == Loss::kStays) {
+        Go(*places[task], deed, all ? kWithoutWholeJob : kWithoutRackBlock);
       }
     }
   }

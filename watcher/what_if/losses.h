@@ -30,16 +30,18 @@ struct PodLoss {
 
 // The reason of pods that go because their job did not run again without its faulty pods.
 inline constexpr const char* kWithoutWholeJob = "it did not run again without the whole job";
+inline constexpr const char* kWithoutRackBlock = "it did not run again without its rack blocks";
 
 // Who goes and why, by the pod's place in the inventory.
 struct Losses {
   std::vector<PodLoss> pods;
   size_t others = 0;  // Forecast::others
-  // Jobs that lose some of their pods, and all of them when that does not help.
+  // Jobs that lose some of their pods, and more of them when that does not help.
   std::set<GroupName> may_widen{};
 };
 
-// `widened`: jobs that did not run again without their faulty pods, so that all of theirs go.
+// `widened`: jobs that did not run again without their faulty pods, so that the pods of the
+// widest scope go, mostly all of theirs.
 Losses LossesOf(const ClusterSnapshot& snapshot, const Inventory& inventory,
                 const rescheduling::SurveyedFaults& faults,
                 const std::set<std::string, std::less<>>& drained,

@@ -381,7 +381,8 @@ class Settling {
     }
     // In the order in which they are taken.
     const auto turn = [](const Step& step) {
-      return std::pair(step.deed, step.why == kWithoutWholeJob);
+      const bool wider = step.why == kWithoutWholeJob || step.why == kWithoutRackBlock;
+      return std::pair(step.deed, wider);
     };
     std::stable_sort(told.steps.begin(), told.steps.end(),
                      [&](const Step& a, const Step& b) { return turn(a) < turn(b); });
