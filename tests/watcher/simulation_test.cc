@@ -239,6 +239,25 @@ timeline:
        {"5:29: there is an instance \"p0\" already | give each instance of a namespace a "
         "unique name: entries name instances without a service",
         "7:22: there is no instance \"p0\" at that time | submit it before"}},
+      {"instances of two namespaces",
+       nodes +
+           R"(rules: [{name: rule, namespace: a, text: ""}, {name: rule, namespace: b, text: ""}]
+services:
+  - {jobID: chat, namespace: a, rule: rule, instances: [{name: p0}, {name: p1}]}
+  - {jobID: chat, namespace: b, rule: rule, instances: [{name: p0}, {name: p0}]}
+timeline:
+  - {at: 1m, failInstance: p0}
+  - {at: 1m, failInstance: a/p0}
+  - {at: 1m, failInstance: p1}
+  - {at: 1m, failInstance: b/p1}
+  - {at: 1m, delete: a/p0}
+  - {at: 2m, failInstance: a/p0}
+)",
+       {"5:76: there is an instance \"p0\" already | give each instance of a namespace a unique "
+        "name: entries name instances without a service",
+        "7:28: instances of several namespaces have the name \"p0\" | write namespace/name",
+        "10:28: there is no instance \"b/p1\" at that time | submit it before",
+        "12:28: there is no instance \"a/p0\" at that time | submit it before"}},
       {"an expectation that cannot fail",
        nodes + rules + services + R"(timeline:
   - {at: 1m, expect: {}}
