@@ -7,14 +7,28 @@ namespace {
 
 using schemas::ReschedulingMode;
 
+constexpr const char* kAibrix = "orchestration.aibrix.ai";
+
 bool Acts(ReschedulingMode mode) {
   return mode == ReschedulingMode::kTakeover || mode == ReschedulingMode::kEnforce;
+}
+
+// To know who opts out.
+std::vector<Right> OwnerRights() {
+  return {{"apps", "deployments", "get", "", ""},
+          {"apps", "replicasets", "get", "", ""},
+          {"apps", "statefulsets", "get", "", ""},
+          {"batch.volcano.sh", "jobs", "get", "", ""},
+          {"leaderworkerset.x-k8s.io", "leaderworkersets", "get", "", ""},
+          {"mindxdl.gitee.com", "ascendjobs", "get", "", ""},
+          {kAibrix, "podsets", "get", "", ""},
+          {kAibrix, "rolesets", "get", "", ""},
+          {kAibrix, "stormservices", "get", "", ""}};
 }
 
 void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& options,
                      std::vector<Need>& needs) {
   constexpr const char* kVolcano = "scheduling.volcano.sh";
-  constexpr const char* kAibrix = "orchestration.aibrix.ai";
   constexpr const char* kState = "mindgate-rescheduling";
   if (rescheduling.mode == ReschedulingMode::kOff) return;
   const bool takes_over = rescheduling.mode == ReschedulingMode::kTakeover;
@@ -49,15 +63,7 @@ void AddRescheduling(const schemas::Rescheduling& rescheduling, const Options& o
     reads.rights.push_back({"", "configmaps", "get", "mindx-dl", "job-reschedule-reason"});
   }
   needs.push_back(std::move(reads));
-  needs.push_back({{{"apps", "deployments", "get", "", ""},
-                    {"apps", "replicasets", "get", "", ""},
-                    {"apps", "statefulsets", "get", "", ""},
-                    {"batch.volcano.sh", "jobs", "get", "", ""},
-                    {"leaderworkerset.x-k8s.io", "leaderworkersets", "get", "", ""},
-                    {"mindxdl.gitee.com", "ascendjobs", "get", "", ""},
-                    {kAibrix, "podsets", "get", "", ""},
-                    {kAibrix, "rolesets", "get", "", ""},
-                    {kAibrix, "stormservices", "get", "", ""}},
+  needs.push_back({OwnerRights(),
                    "it cannot know whether such owners disable rescheduling, and does not restart "
                    "their pods",
                    mode});
@@ -109,8 +115,11 @@ std::vector<Need> NeedsOf(const schemas::Config& config, const Options& options)
   }
   if (scaling.mode == EnforcementMode::kEnforce) {
     needs.push_back({{{"", "pods", "patch", "", ""}}, "pods behind the gate stay there"});
-    needs.push_back({{{"", "pods", "get", "", ""}, {"", "pods", "delete", "", ""}},
+    needs.push_back({{{"", "pods", "get", "", ""},
+                      {"", "pods", "delete", "", ""},
+                      {"", "namespaces", "get", "", ""}},
                      "granted instances without room take the room of those that are needed"});
+    needs.push_back({OwnerRights(), "it does not see that such owners opt out"});
     if (scaling.rebalance == EnforcementMode::kEnforce) {
       needs.push_back({{{"", "pods/eviction", "create", "", ""}},
                        "no instance is given up for one that is needed"});

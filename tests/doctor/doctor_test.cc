@@ -192,8 +192,11 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
       Of("permissions", Status::kFailed),
       (std::vector<std::string>{
           may_not, follow, open,
-          account("get pods, delete pods: granted instances without room take the room of those "
-                  "that are needed"),
+          account("get pods, delete pods, get namespaces: granted instances without room take the "
+                  "room of those that are needed"),
+          account("get deployments, get replicasets, get statefulsets, get jobs, get "
+                  "leaderworkersets, get ascendjobs, get podsets, get rolesets, get stormservices: "
+                  "it does not see that such owners opt out"),
           account("create pods/eviction: no instance is given up for one that is needed"), queued,
           place,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "

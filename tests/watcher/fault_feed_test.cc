@@ -70,8 +70,8 @@ struct Following {
         client(*transport, sleeper, {}),
         feed(client, sleeper, of.clock,
              {.source = [this] { return source.load(); },
-               .public_namespaces = [this] { return *namespaces.Get(); },
-               .changed = [](const std::vector<std::string>&, const std::string&) {}}) {
+              .public_namespaces = [this] { return *namespaces.Get(); },
+              .changed = [](const std::vector<std::string>&, const std::string&) {}}) {
     thread = std::jthread([this](const std::stop_token& stop) { feed.Run(stop); });
   }
   // "n0: Ascend910-3; n1: UnHealthy"

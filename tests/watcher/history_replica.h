@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/rescheduling/faulty_nodes.h"
 #include "watcher/rescheduling/isolation.h"
@@ -51,28 +52,27 @@ class HistoryReplica final : public DecisionListener {
   using Send = std::function<kube::Answer<kube::HttpAnswer>(
       HistoryReplica& from, const kube::HttpCall& call, std::stop_token stop)>;
 
-  HistoryReplica(size_t which, Send send)
-      : number(which),
-        calls_(*this, std::move(send)),
-        isolation_(client_, logger_, *this,
-                   {.writes = [] { return true; },
-                    .wanted = [] { return true; },
-                    .is_unhealthy =
-                        [this](const std::string& node) {
-                          const auto found = reported_.find(node);
-                          return found != reported_.end() && found->second.IsUnhealthy();
-                        },
-                    .stopped = [this] { return Stopped(); },
-                    .ns = kWatcherNs,
-                    .lease = kLease}) {
+  HistoryReplica(size_t which, Send send) : number(which), calls_(*this, std::move(send)) {
     Restart();
   }
 
   // It remembers nothing but what was written down. Its watches go on.
   void Restart() {
     budget_ = std::make_unique<DisruptionBudget>();
+    gate_ = std::make_unique<DisruptionGate>(
+        client_, clock, *budget_, DisruptionGate::Options{.ns = kWatcherNs, .lease = kLease});
+    gate_->SetBrake([this] { return faulty_nodes_.Brake(nodes_.size(), kMaxFaultyNodes); });
+    isolation_ = std::make_unique<Isolation>(
+        client_, clock, logger_, *this, *gate_,
+        Isolation::Options{.writes = [] { return true; },
+                           .wanted = [] { return true; },
+                           .is_unhealthy =
+                               [this](const std::string& node) {
+                                 const auto found = reported_.find(node);
+                                 return found != reported_.end() && found->second.IsUnhealthy();
+                               }});
     reconciler_ = std::make_unique<Reconciler>(
-        client_, clock, logger_, *this, *budget_,
+        client_, clock, logger_, *this, *gate_,
         Reconciler::Options{.settings =
                                 [] {
                                   schemas::Rescheduling settings;
@@ -82,8 +82,7 @@ class HistoryReplica final : public DecisionListener {
                                   return settings;
                                 },
                             .grace_over_time = [] { return seconds(900); },
-                            .ns = kWatcherNs,
-                            .lease = kLease});
+                            .ns = kWatcherNs});
   }
 
   // --- what its watches tell, each in order ---
@@ -109,7 +108,7 @@ class HistoryReplica final : public DecisionListener {
     const PodPtr before = std::exchange(seen, after);
     index_.Changed(before, after);
     for (const PodPtr& pod : {before, after}) {
-      if (pod != nullptr && pod->node != nullptr) faulty_nodes_.Changed(*pod->node);
+      if (pod != nullptr && pod->node != nullptr) faulty_nodes_.Changed({*pod->node});
     }
     if (after == nullptr) pods_.erase(name);
   }
@@ -122,13 +121,14 @@ class HistoryReplica final : public DecisionListener {
       nodes_[name] = ready;
     } else {
       nodes_.erase(name);
+      faulty_nodes_.Left(name);
     }
     reported_.erase(name);
     if (chip_bad) {
       reported_[name].devices.unhealthy = {"Ascend910-0"};
       reported_[name].machine.status = faults::NodeStatus::kUnhealthy;
     }
-    faulty_nodes_.Changed(name);
+    faulty_nodes_.Changed({name});
   }
 
   // --- what it knows and does ---
@@ -140,8 +140,7 @@ class HistoryReplica final : public DecisionListener {
 
   void Reconcile(const JobKey& key) {
     Reconciler::Inputs inputs{.job = index_.Look(key),
-                              .faults = std::make_shared<const faults::FaultsByNode>(reported_),
-                              .stopped = Stopped()};
+                              .faults = std::make_shared<const faults::FaultsByNode>(reported_)};
     if (inputs.job) {
       for (const Task& task : inputs.job->tasks) {
         const auto node = nodes_.find(task.node);
@@ -151,7 +150,7 @@ class HistoryReplica final : public DecisionListener {
     }
     std::ignore = reconciler_->Reconcile(key, inputs, NewTerm());
   }
-  void Isolate(const std::string& node) { std::ignore = isolation_.Reconcile({node}, NewTerm()); }
+  void Isolate(const std::string& node) { std::ignore = isolation_->Reconcile({node}, NewTerm()); }
 
   // --- of the world ---
 
@@ -199,7 +198,7 @@ class HistoryReplica final : public DecisionListener {
     return {.exists = there != nodes_.end(),
             .ready = there != nodes_.end() && there->second,
             .reported = reported_.contains(node),
-            .has_pods = index_.HasPodsOn(node)};
+            .jobs = index_.BoundJobsOn(node)};
   }
 
   Calls calls_;
@@ -211,10 +210,11 @@ class HistoryReplica final : public DecisionListener {
   std::map<std::string, PodGroupPtr> groups_;
   std::map<std::string, bool, std::less<>> nodes_;  // that are there; whether each is ready
   faults::FaultsByNode reported_;
-  FaultyNodes faulty_nodes_{[this](const std::string& node) { return See(node); }};
+  FaultyNodes faulty_nodes_{clock, {.see = [this](const std::string& node) { return See(node); }}};
   std::unique_ptr<DisruptionBudget> budget_;
+  std::unique_ptr<DisruptionGate> gate_;
   std::unique_ptr<Reconciler> reconciler_;
-  Isolation isolation_;
+  std::unique_ptr<Isolation> isolation_;
   std::array<std::deque<std::function<void()>>, 3> told_;
 };
 

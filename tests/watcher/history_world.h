@@ -380,11 +380,10 @@ class HistoryWorld {
       server_.RemoveObject(path);
     } else {
       Json object = server_.FindObject(path);
-      if (object.is_null())
-        object = {{"metadata", {{"name", node.name}}}, {"spec", Json::object()}};
+      if (object.is_null()) object = {{"spec", Json::object()}};
       object["status"]["conditions"] = {
           {{"type", "Ready"}, {"status", node.ready ? "True" : "Unknown"}}};
-      server_.PutObject(path, std::move(object));
+      server_.PutObject(resources::kNodes, "", node.name, std::move(object));
     }
     for (const auto& replica : replicas_) {
       replica->Later(HistoryReplica::kNodesAndFaults, [to = replica.get(), node] {
@@ -394,7 +393,7 @@ class HistoryWorld {
   }
   void Put(const kube::Resource& resource, const std::string& ns, const std::string& name,
            Json object) {
-    server_.PutObject(kube::PathOf(resource, ns, name), std::move(object));
+    server_.PutObject(resource, ns, name, std::move(object));
   }
 
   static ApiServer::PodName PodName(const JobTruth& job, size_t pod) {

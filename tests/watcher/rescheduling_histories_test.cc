@@ -61,14 +61,6 @@ constexpr std::array<const char*, 18> kBrokenNames = {
     "beyond the budget, across leaders",
 };
 
-// What does not hold yet: one gate that is asked right before each call, and a budget that the next
-// leader inherits, make this empty.
-constexpr std::array kNotHeldYet = {
-    Broken::kStoppedLate, Broken::kPausedLate,          Broken::kNamespaceLate,
-    Broken::kOwnerLate,   Broken::kPodGroupLate,        Broken::kPolicyLate,
-    Broken::kPod,         Broken::kBudgetAcrossLeaders,
-};
-
 class Checker {
  public:
   struct Counts {
@@ -134,7 +126,8 @@ class Checker {
     Check(job.owner_opted_out, by, Broken::kOwner, Broken::kOwnerLate);
     Check(job.opted_out, by, Broken::kPodGroup, Broken::kPodGroupLate);
     Check(job.without_policy, by, Broken::kPolicyLate, Broken::kPolicyLate);
-    Check(job.pod_opted_out, by, Broken::kPod, Broken::kPod);
+    // Pods are read once, before what is about to be done is written down.
+    if (job.pod_opted_out.IsOnBefore(by.look.began)) Break(Broken::kPod);
     const auto& live = job.pods.at(static_cast<size_t>(std::stoi(name.substr(dash + 1))));
     // Where another one has its name by now, the precondition keeps that one.
     if (!live || live->uid != uid || job.restarting) return;
@@ -168,8 +161,7 @@ class Checker {
 
   void Break(Broken what) {
     ++all_[what];
-    const bool known = std::find(kNotHeldYet.begin(), kNotHeldYet.end(), what) != kNotHeldYet.end();
-    if (known || !broken_.empty()) return;
+    if (!broken_.empty()) return;
     broken_ = call_->method + " " + call_->path + " was asked " +
               kBrokenNames.at(static_cast<size_t>(what));
   }

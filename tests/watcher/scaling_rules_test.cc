@@ -52,17 +52,17 @@ std::vector<std::string> ReadsOf(const FakeApiServer& server) {
 }
 
 // A feed of rules in threads of its own, and what it told: "ns/rule: 2 shapes".
-class Running {
+class RunningFeed {
  public:
-  explicit Running(const Cluster& cluster, RuleFeed::Options options = {},
-                   const kube::ClientOptions& of_client = {})
-      : Running(cluster, cluster.clock, std::move(options), of_client) {}
-  Running(const Cluster& cluster, const Clock& clock, RuleFeed::Options options = {},
-          const kube::ClientOptions& of_client = {})
+  explicit RunningFeed(const Cluster& cluster, RuleFeed::Options options = {},
+                       const kube::ClientOptions& of_client = {})
+      : RunningFeed(cluster, cluster.clock, std::move(options), of_client) {}
+  RunningFeed(const Cluster& cluster, const Clock& clock, RuleFeed::Options options = {},
+              const kube::ClientOptions& of_client = {})
       : transport_(Replica::OverHttp(cluster)),
         client_(*transport_, sleeper_, of_client),
         feed_(client_, sleeper_, clock, With(std::move(options))) {}
-  ~Running() { thread_.request_stop(); }
+  ~RunningFeed() { thread_.request_stop(); }
 
   void Start() {
     thread_ = std::jthread([this](const std::stop_token& stop) { feed_.Run(stop); });
@@ -117,7 +117,7 @@ TEST_F(RuleFeedTest, WhatIsTooLargeForARuleIsReadOnceInAWhile) {
   };
   put_large('a');
   Put("a", kOneShape);
-  Running running(cluster, clock);
+  RunningFeed running(cluster, clock);
   running.feed().Follow({"ns", "large"});
   running.feed().Follow({"ns", "a"});
   running.Start();
@@ -140,7 +140,7 @@ TEST_F(RuleFeedTest, WhatIsTooLargeForARuleIsReadOnceInAWhile) {
 TEST_F(RuleFeedTest, OnlyRulesThatAreFollowedAreRead) {
   Put("a", kOneShape);
   Put("b", kTwoShapes);
-  Running running(cluster);
+  RunningFeed running(cluster);
   running.feed().Follow({"ns", "a"});
   EXPECT_FALSE(running.feed().synced());
   running.Start();
@@ -161,7 +161,7 @@ TEST_F(RuleFeedTest, OnlyRulesThatAreFollowedAreRead) {
 }
 
 TEST_F(RuleFeedTest, WhatComesAndGoesIsTold) {
-  Running running(cluster);
+  RunningFeed running(cluster);
   running.feed().Follow({"ns", "a"});
   running.Start();
   EXPECT_THAT(running.Told(1), ElementsAre("ns/a: none"));
@@ -177,7 +177,7 @@ TEST_F(RuleFeedTest, WhatComesAndGoesIsTold) {
 
 TEST_F(RuleFeedTest, ARuleThatMayHaveChangedIsNotKnownUntilItIsRead) {
   Put("a", kOneShape);
-  Running running(cluster);
+  RunningFeed running(cluster);
   running.feed().Follow({"ns", "a"});
   running.Start();
   ASSERT_TRUE(server.WaitForWatches(1));
@@ -195,7 +195,7 @@ TEST_F(RuleFeedTest, ARuleThatMayHaveChangedIsNotKnownUntilItIsRead) {
 // Nobody knows what happened between the watch that ended and the new list.
 TEST_F(RuleFeedTest, AfterANewListAllThatIsFollowedIsReadAgain) {
   Put("a", kOneShape);
-  Running running(cluster);
+  RunningFeed running(cluster);
   running.feed().Follow({"ns", "a"});
   running.Start();
   ASSERT_TRUE(server.WaitForWatches(1));
@@ -216,10 +216,10 @@ TEST_F(RuleFeedTest, AReadThatFailsIsMadeAgain) {
                     kube::testing::StatusAnswer(500, "InternalError", "no"));
   std::mutex mutex;
   std::vector<std::string> faults;
-  Running running(cluster, {.failed = [&](const kube::Fault& fault, std::chrono::milliseconds) {
-                    const std::lock_guard lock(mutex);
-                    faults.emplace_back(kube::ReasonName(fault.reason));
-                  }});
+  RunningFeed running(cluster, {.failed = [&](const kube::Fault& fault, std::chrono::milliseconds) {
+                        const std::lock_guard lock(mutex);
+                        faults.emplace_back(kube::ReasonName(fault.reason));
+                      }});
   running.feed().Follow({"ns", "a"});
   running.Start();
   EXPECT_THAT(running.Told(1), ElementsAre("ns/a: 1 shape"));
@@ -233,7 +233,7 @@ TEST_F(RuleFeedTest, WhereNoRuleMayBeNothingIsRead) {
   server.Put(resources::kConfigMaps, Rule("elsewhere", "a", kOneShape));
   for (const char* ns : {"", "ns"}) {
     server.ForgetRequests();
-    Running running(cluster, {.ns = ns, .without = {"kube-system", "elsewhere"}});
+    RunningFeed running(cluster, {.ns = ns, .without = {"kube-system", "elsewhere"}});
     for (const RuleName& rule :
          {RuleName("kube-system", "a"), RuleName("elsewhere", "a"), RuleName("ns", "")}) {
       running.feed().Follow(rule);
@@ -255,7 +255,7 @@ TEST_F(RuleFeedTest, ARuleThatIsTooLargeIsNoRule) {
   server.Put(resources::kConfigMaps,
              ConfigMap("ns", "a",
                        {{"elastic_scaling.json", kOneShape}, {"x", std::string(20 * 1024, 'x')}}));
-  Running running(cluster, {}, {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024});
+  RunningFeed running(cluster, {}, {.page_bytes = 4 * 1024, .object_bytes = 8 * 1024});
   running.feed().Follow({"ns", "a"});
   running.Start();
   EXPECT_THAT(running.Told(1), ElementsAre("ns/a: ConfigMap \"a\" is too large to be read"));

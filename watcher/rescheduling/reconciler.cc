@@ -285,7 +285,13 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
                    [&](size_t i) { return run.decision.types[i] != FaultType::kHealthy; }) -
       tasks.begin());
   DisruptionGate::Request request = RequestOf(run);
-  request.still_so = [&](LeaderClient& client) { return IsStillSo(client, run.key, run.group); };
+  request.still_so = [&](LeaderClient& client) -> Refusal {
+    Refusal changed = IsStillSo(client, run.key, run.group);
+    if (!changed.refused() && !enforced(options_.settings())) {
+      return {.why = "the configuration no longer asks for it", .brief = true};
+    }
+    return changed;
+  };
   // As the plugin does: a job that cannot be asked loses its pods all the same.
   if (run.decision.step == Step::kEvict && run.decision.asks_to_exit) {
     request.before_first = [&] { AskToExit(run, true); };

@@ -388,8 +388,11 @@ bool Reconciler::MayBeEvicted(LeaderClient& client, const ObservedInstance& inst
   });
 }
 
-// Whether the pods of the instance, or what they belong to, opt out.
+// Whether the configuration, the pods of the instance or what they belong to say otherwise by now.
 Refusal Reconciler::OptsOut(LeaderClient& client, const ObservedInstance& instance) {
+  if (settings_().mode != schemas::EnforcementMode::kEnforce) {
+    return {.why = "the configuration no longer asks for it", .brief = true};
+  }
   static const json::Projection fields(OptOutFields());
   for (const PodState* pod : instance.pods) {
     const std::string& ns = ServiceKeyOf(*pod).ns;

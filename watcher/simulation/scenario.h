@@ -213,7 +213,11 @@ struct ScenarioOptions : scaling::Options {
   WatchDelays watch_delays{};                // for jobs
   bool clusterd = true;                      // it runs
   // Nothing settles unless the scenario says so: what it reports at one time is one report.
-  schemas::Rescheduling rescheduling{.settle = std::chrono::seconds(0)};
+  schemas::Rescheduling rescheduling = [] {
+    schemas::Rescheduling settings;
+    settings.settle = std::chrono::seconds(0);
+    return settings;
+  }();
   std::chrono::seconds grace_over_time{900};  // of the scheduler
 };
 
