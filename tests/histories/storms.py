@@ -115,7 +115,7 @@ def reports_in_several_parts_are_counted_together(world: World) -> None:
     names = world.nodes(12)
     for name in names:
         world.job(f"on-{name}", [name], ns="team-b")
-    world.watch()
+    world.watch({"settle": "2s"})
     halves = (names[:6], names[6:])
 
     def report(broken: list[str]) -> None:

@@ -21,7 +21,7 @@ PAUSED = {"mindgate.io/pause-rescheduling": "true"}
 LEASE = (LEASES, LEASE_NAMESPACE, "mindgate-watcher")
 TAINT = "mindgate.io/faulty"
 FORCE, GRACE = {"fault-scheduling": "force"}, {"fault-scheduling": "grace"}
-DEFAULTS: Object = {"mode": "enforce"}  # of `rescheduling`, for every watcher whose history asks for nothing else
+DEFAULTS: Object = {"mode": "enforce", "settle": "0s"}  # of `rescheduling`, for every watcher whose history asks for nothing else
 FOLLOWED = (PODS, PODGROUPS, NODES, CONFIGMAPS)
 
 
