@@ -26,17 +26,50 @@ TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
   EXPECT_TRUE(world.begins);
 }
 
-// It will not run again, and nobody replaces it.
-TEST(DecideEscalation, APodThatFailedAsAWholeDoesNot) {
+// Whatever became of it there. What others do with their pods is no reason to delete those that
+// run.
+TEST(DecideEscalation, ARestartIsOverWhenEachPodHasANode) {
+  struct Case {
+    const char* name;
+    void (*happens)(World& world);
+  };
+  const Case cases[] = {
+      {"one is drained by somebody", [](World& world) { world.task(2).going = world.now; }},
+      {"one has failed for good",
+       [](World& world) {
+         world.task(2).failed = true;
+         world.task(2).ended = true;
+       }},
+      {"two have succeeded",
+       [](World& world) {
+         world.job.tasks.erase(world.job.tasks.begin() + 2, world.job.tasks.end());
+         world.job.succeeded = 2;
+       }},
+  };
+  for (const Case& each : cases) {
+    World world(kPods);
+    world.BreakChip(1);
+    EXPECT_EQ(world.Look(), "delete p1");
+    world.Repair();
+    world.Put(1);
+    each.happens(world);
+    EXPECT_EQ(world.Look(), "nothing") << each.name;
+    EXPECT_EQ(world.why, "it has all the pods that it needs") << each.name;
+    EXPECT_EQ(world.LookAfter(seconds(3600)), "nothing") << each.name;
+  }
+}
+
+TEST(DecideEscalation, PodsThatSucceededDoNotStandForOneThatWaits) {
   World world(kPods);
-  world.task(2).failed = true;
-  world.task(2).ended = true;
   world.BreakChip(1);
   world.Look();
   world.Repair();
   world.Put(1);
+  world.task(1).node.clear();
+  world.job.tasks.pop_back();
+  world.job.succeeded = 1;
   EXPECT_EQ(world.Look(), "waits");
-  EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2 p3");
+  EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2");
 }
 
 // Trap 35: fault-retry-times is 0, so nobody looks at how a container ended before.

@@ -148,6 +148,32 @@ TEST(ReschedulingFreshLook, AJobThatIsCompleteByNowIsNotRestartedWider) {
   EXPECT_EQ(direct.Deletes(), 1U);
 }
 
+// The scheduler counts pods that succeeded, which no watch tells of, and those that failed.
+TEST(ReschedulingFreshLook, AJobWhosePodsHaveEndedIsNotRestartedWider) {
+  const std::pair<Json, bool> cases[] = {
+      {{{"running", 1}, {"succeeded", 3}}, true},
+      {{{"running", 1}, {"succeeded", 2}, {"failed", 1}}, true},
+      {{{"running", 1}, {"succeeded", 2}}, false},
+      {{{"running", 3}, {"succeeded", -7}}, false},
+  };
+  for (const auto& [counts, is_complete] : cases) {
+    Direct direct;
+    direct.settings.escalate_after = std::chrono::seconds(6);
+    direct.cluster.PutJob("train", kPodLabels);
+    direct.cluster.PutNode("n3", false);
+    direct.Look("train", {"n3"});
+    direct.cluster.PutPod("train", "train-3", "", kPodLabels);
+    const Job late = direct.JobNow("train");
+    direct.Look("train", late, {});
+    Json group = direct.Group("train");
+    group["status"].merge_patch(counts);
+    direct.cluster.server.Put(kube::resources::kPodGroups, group);
+    direct.cluster.clock.Advance(std::chrono::seconds(30));
+    direct.Look("train", late, {});
+    EXPECT_EQ(direct.Deletes(), is_complete ? 1U : 5U) << counts.dump();
+  }
+}
+
 // Its budget is for the restarts that happen.
 TEST(ReschedulingFreshLook, ARestartThatIsNotBegunCostsNothing) {
   Direct direct;

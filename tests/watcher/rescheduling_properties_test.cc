@@ -37,10 +37,9 @@ class ScopeOracle {
     const bool any = std::find(faulty.begin(), faulty.end(), true) != faulty.end();
     const bool gone = std::none_of(pods.begin(), pods.end(),
                                    [&](const Task& pod) { return acted_on_.contains(pod.uid); });
-    const auto running = std::count_if(pods.begin(), pods.end(), [](const Task& pod) {
-      return !pod.node.empty() && !pod.going && !pod.ended;
-    });
-    complete_ = !any && running >= world.job.min_available;
+    const auto placed =
+        std::count_if(pods.begin(), pods.end(), [](const Task& pod) { return !pod.node.empty(); });
+    complete_ = !any && placed >= world.job.min_available;
     const bool pending = !any && gone && !complete_;
     if (pending && pending_since_) sessions_ += world.now - *pending_since_;
     pending_since_ = pending ? std::optional(world.now) : std::nullopt;

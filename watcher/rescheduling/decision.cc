@@ -304,11 +304,9 @@ class Deciding {
   void Follow() {
     Restart& restart = *next_.restart;
     if (!restart.targets.empty()) return;
-    // A container that was restarted in place runs, whatever its last end was.
-    const auto placed = std::count_if(job_.tasks.begin(), job_.tasks.end(), [](const Task& task) {
-      return !task.node.empty() && !task.going && !task.ended;
-    });
-    if (placed >= job_.min_available) {
+    const auto placed = std::count_if(job_.tasks.begin(), job_.tasks.end(),
+                                      [](const Task& task) { return !task.node.empty(); });
+    if (HasAllPods(job_, placed + job_.succeeded)) {
       decision_.stops_asking =
           restart.reason == FaultType::kSubHealthFault && job_.policy.asks_to_exit();
       next_.restart.reset();
@@ -441,6 +439,10 @@ class Deciding {
 };
 
 }  // namespace
+
+bool HasAllPods(const Job& job, int64_t on_nodes) {
+  return on_nodes >= std::max<int64_t>(1, job.min_available);
+}
 
 std::string PodStatus(FaultType type) { return "Unhealthy-" + std::string(FaultTypeName(type)); }
 

@@ -183,10 +183,17 @@ void CompareReports(LeaderClient& client, const faults::FaultsByNode& nodes,
   look.failed = look.failed || failed;
 }
 
-// As the scheduler counts them, in case the watch of pods is late.
+// As the scheduler counts them, in case the watch of pods is late. It counts no pods that are being
+// deleted; those are counted as the watch told of them.
 bool IsComplete(const json::Value& group, const Job& job) {
-  const auto running = json::AsInt(json::FindPath(group, {"status", "running"}));
-  return running.value_or(0) >= std::max<int64_t>(1, job.min_available);
+  int64_t on_nodes = std::count_if(job.tasks.begin(), job.tasks.end(), [](const Task& task) {
+    return task.going && !task.node.empty();
+  });
+  for (const char* phase : {"running", "succeeded", "failed"}) {
+    const auto pods = json::AsInt(json::FindPath(group, {"status", phase}));
+    on_nodes += std::clamp<int64_t>(pods.value_or(0), 0, INT32_MAX);
+  }
+  return HasAllPods(job, on_nodes);
 }
 
 }  // namespace

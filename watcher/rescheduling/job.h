@@ -31,11 +31,18 @@ struct Job {
   // huawei.com/schedule_minAvailable (plugin/job.go).
   int64_t min_available = 1;
   FaultPolicy policy{};
-  std::vector<Task> tasks{};                 // by name of the pod
+  std::vector<Task> tasks{};                 // by name of the pod; none that succeeded
+  int64_t succeeded = 0;                     // pods that did, as the PodGroup's status says
   std::string disabled{};                    // why nothing may be done; empty: it may
   kube::ObjectReference regarding{};         // whom Events are about
   std::optional<Time> restarted_by_other{};  // when the plugin restarted it, as its records say
   bool operator==(const Job&) const = default;
 };
+
+// Whether so many pods are all that the job needs. Those count that have a node, whatever became of
+// them there: also pods that failed, that are being deleted or that succeeded (mind-cluster:
+// component/ascend-for-volcano/plugin/job.go, GetJobInfoAllocatedTaskNum; Volcano counts pods that
+// succeeded as ready).
+bool HasAllPods(const Job& job, int64_t on_nodes);
 
 }  // namespace mindgate::watcher::rescheduling

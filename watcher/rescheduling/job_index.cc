@@ -24,7 +24,10 @@ int64_t MinAvailable(const PodGroupState& group, const JobMetadata& metadata) {
 }  // namespace
 
 Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
-  Job job{.uid = group.uid, .started = group.started, .regarding = group.regarding};
+  Job job{.uid = group.uid,
+          .started = group.started,
+          .succeeded = group.succeeded,
+          .regarding = group.regarding};
   JobMetadata merged;
   merged.AddLabels(group.metadata.labels);
   merged.AddAnnotations(group.metadata.annotations);

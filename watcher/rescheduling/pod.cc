@@ -76,6 +76,7 @@ std::vector<json::Projection::Path> PodGroupFields() {
   fields.push_back({"status", "running"});
   fields.push_back({"spec", "minResources"});
   fields.push_back({"status", "phase"});
+  fields.push_back({"status", "succeeded"});
   return fields;
 }
 
@@ -194,6 +195,8 @@ PodGroupState PodGroupOf(const Value& object) {
   const std::string phase = json::TextAt(object, {"status", "phase"});
   state.started = phase == "Running" || phase == "Unknown";
   state.asks_for_npus = AsksForNpus(object);
+  const auto succeeded = json::AsInt(json::FindPath(object, {"status", "succeeded"}));
+  state.succeeded = std::max<int64_t>(0, succeeded.value_or(0));
   state.regarding = {"scheduling.volcano.sh/v1beta1", "PodGroup", state.job.ns, state.job.pod_group,
                      state.uid};
   if (const Value* owner = schemas::ControllerOf(metadata)) {

@@ -53,6 +53,7 @@ struct PodGroupState {
   int64_t min_member = 1;
   bool started = false;
   bool asks_for_npus = false;       // its minResources name an NPU
+  int64_t succeeded = 0;            // pods, as the scheduler counted them last
   kube::ObjectReference regarding;  // its owner; where it has none, itself
 };
 using PodGroupPtr = std::shared_ptr<const PodGroupState>;
