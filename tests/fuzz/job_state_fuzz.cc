@@ -66,7 +66,7 @@ struct Leading {
 
 JobStates Read(const std::string& text) {
   const auto document = json::Document::Decode(text);
-  return document ? Decode(document->root()) : JobStates();
+  return document ? Decode(document->root(), Time::max()) : JobStates();
 }
 
 bool Names(const Json& jobs, const JobKey& job, const std::string& uid) {

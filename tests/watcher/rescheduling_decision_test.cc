@@ -337,6 +337,83 @@ TEST(DecideTakeover, WhatTheSchedulerRecordedCounts) {
   EXPECT_EQ(world.LookAfter(seconds(20)), "delete p1");
 }
 
+// The grace period is anybody's to choose: an hour of it does not keep a pod on a broken chip.
+TEST(DecideTakeover, ADeletionByOthersIsWaitedForWithinBounds) {
+  Takeover forced(kPods);
+  forced.task(1).going = forced.now + std::chrono::hours(1);
+  forced.BreakChip(1);
+  EXPECT_EQ(forced.Look(), "waits");
+  EXPECT_EQ(forced.LookAfter(seconds(29)), "waits");
+  EXPECT_EQ(forced.LookAfter(seconds(1)), "delete p1");
+  Takeover later(kPods);
+  later.BreakChip(1);
+  EXPECT_EQ(later.Look(), "waits");
+  later.task(1).going = later.now + std::chrono::hours(1);
+  EXPECT_EQ(later.LookAfter(seconds(20)), "waits");
+  EXPECT_EQ(later.LookAfter(seconds(29)), "waits");
+  EXPECT_EQ(later.LookAfter(seconds(1)), "delete p1");
+  Takeover graceful(kGrace);
+  graceful.job.policy.pod_rescheduling = true;
+  graceful.task(1).going = graceful.now + std::chrono::hours(1);
+  graceful.BreakChip(1);
+  EXPECT_EQ(graceful.Look(), "waits");
+  EXPECT_EQ(graceful.LookAfter(seconds(899)), "waits");
+  EXPECT_EQ(graceful.LookAfter(seconds(1)), "nothing") << "it is chosen, and is going";
+  EXPECT_EQ(graceful.LookAfter(seconds(1)), "delete p1") << "it has had graceOverTime";
+}
+
+// The scheduler's host may have another time.
+TEST(DecideTakeover, ARecordOfATimeThatIsYetToComeIsOfNow) {
+  Takeover world(kPods);
+  world.BreakChip(1);
+  world.Look();
+  world.job.restarted_by_other = world.now + std::chrono::hours(1);
+  EXPECT_EQ(world.LookAfter(seconds(30)), "waits");
+  EXPECT_EQ(world.requeue, seconds(30));
+  EXPECT_EQ(world.LookAfter(seconds(30)), "delete p1");
+}
+
+TEST(DecideTakeover, RecordsDoNotHoldARestartForLongerThanGraceOverTime) {
+  for (const bool ahead : {false, true}) {
+    Takeover world(kPods);
+    world.BreakChip(1);
+    world.Look();
+    while (world.now < kStart + seconds(900)) {
+      world.now += seconds(30);
+      world.job.restarted_by_other = world.now + std::chrono::hours(ahead ? 1 : 0);
+      EXPECT_EQ(world.Look(), "waits");
+    }
+    EXPECT_EQ(world.requeue, seconds(30));
+    world.now += seconds(30);
+    world.job.restarted_by_other = world.now;
+    EXPECT_EQ(world.Look(), "delete p1");
+  }
+}
+
+// --- whose clock ---------------------------------------------------------------------------------
+
+// The API server's clock may be an hour behind ours, or ahead: only its own times are compared.
+TEST(DecideClocks, AReplacementIsOneWhateverOurClockSays) {
+  for (const int ahead : {-1, 1}) {
+    World world(kPods);
+    world.now = kStart + std::chrono::hours(ahead);
+    world.BreakChip(1);
+    EXPECT_EQ(world.Look(), "delete p1");
+    world.Put(1);
+    world.task(1).created = kStart + seconds(10);
+    EXPECT_EQ(world.LookAfter(seconds(2)), "waits") << "it was restarted in vain";
+    EXPECT_EQ(world.requeue, seconds(8));
+    // One that was there before was not.
+    World other(kPods);
+    other.now = kStart + std::chrono::hours(ahead);
+    other.BreakChip(1);
+    EXPECT_EQ(other.Look(), "delete p1");
+    other.Repair();
+    other.BreakChip(2);
+    EXPECT_EQ(other.LookAfter(seconds(2)), "delete p1 p2");
+  }
+}
+
 // --- platforms that act by themselves ------------------------------------------------------------
 
 TEST(DecideExternal, FaultyPodsAreMarkedOnce) {

@@ -13,6 +13,8 @@
 namespace mindgate::watcher::rescheduling {
 namespace {
 
+constexpr Time kLater = kStart + std::chrono::hours(1);
+
 // --- what is kept --------------------------------------------------------------------------------
 
 TEST(JobStates, AreReadAsTheyWereWritten) {
@@ -21,6 +23,7 @@ TEST(JobStates, AreReadAsTheyWereWritten) {
                  .retried_for = "u1",
                  .in_vain = 1,
                  .restarted = kStart,
+                 .youngest = kStart - seconds(1),
                  .restart = Restart{.since = kStart,
                                     .reason = FaultType::kCardUnhealthy,
                                     .by_force = true,
@@ -30,29 +33,30 @@ TEST(JobStates, AreReadAsTheyWereWritten) {
                                     .finished = kStart + seconds(5),
                                     .chosen = {.all = Escalation::kSuperPods, .pods = {"u2"}},
                                     .inherited = true},
-                 .seen = {{"u4", kStart + seconds(9)}}};
+                 .seen = {.faulty = {{"u4", kStart + seconds(9)}}}};
   const JobStates states = {{{"ns", "group"}, state}};
   const json::Json text = Encode(states, 10);
-  EXPECT_EQ(text.dump(),
-            R"({"jobs":[{"inVain":1,"namespace":"ns","podGroup":"group",)"
-            R"("restart":{"all":"superPods","finished":"2026-01-01T00:00:05Z","force":true,)"
-            R"("pods":["u2"],"racks":[7],"reason":"CardUnhealthy","scope":"superPods",)"
-            R"("since":"2026-01-01T00:00:00Z","superPods":[0,3]},)"
-            R"("restarted":"2026-01-01T00:00:00Z","retriedFor":"u1","retriesUsed":2,)"
-            R"("seen":{"u4":"2026-01-01T00:00:09Z"},"uid":"g"}]})");
-  EXPECT_EQ(Decode(json::Document::Decode(text.dump())->root()), states);
+  EXPECT_EQ(
+      text.dump(),
+      R"({"jobs":[{"inVain":1,"namespace":"ns","podGroup":"group",)"
+      R"("restart":{"all":"superPods","finished":"2026-01-01T00:00:05Z","force":true,)"
+      R"("pods":["u2"],"racks":[7],"reason":"CardUnhealthy","scope":"superPods",)"
+      R"("since":"2026-01-01T00:00:00Z","superPods":[0,3]},)"
+      R"("restarted":"2026-01-01T00:00:00Z","retriedFor":"u1","retriesUsed":2,)"
+      R"("seen":{"u4":"2026-01-01T00:00:09Z"},"uid":"g","youngest":"2025-12-31T23:59:59Z"}]})");
+  EXPECT_EQ(Decode(json::Document::Decode(text.dump())->root(), kLater), states);
 }
 
 TEST(JobStates, WhatAPersonBrokeIsLeftOut) {
   for (const char* text :
        {"{}", "[]", R"({"jobs": 1})", R"({"jobs": [1, {}, {"namespace": "ns"}]})",
         R"({"jobs": [{"namespace": "ns", "podGroup": "g", "uid": ""}]})"}) {
-    EXPECT_EQ(Decode(json::Document::Decode(text)->root()), JobStates()) << text;
+    EXPECT_EQ(Decode(json::Document::Decode(text)->root(), kLater), JobStates()) << text;
   }
   const auto odd = json::Document::Decode(
       R"({"jobs": [{"namespace": "ns", "podGroup": "g", "uid": "u", "retriesUsed": -3,)"
       R"( "restart": {"since": "yesterday"}}]})");
-  EXPECT_EQ(Decode(odd->root()), (JobStates{{{"ns", "g"}, {.uid = "u"}}}));
+  EXPECT_EQ(Decode(odd->root(), kLater), (JobStates{{{"ns", "g"}, {.uid = "u"}}}));
 }
 
 // Half a character could not be written again, and the watcher would end at every start.
@@ -61,9 +65,10 @@ TEST(JobStates, WhatIsNotAUidIsCutBetweenCharacters) {
       R"({"jobs": [{"namespace": "ns", "podGroup": "g", "uid": "u", "retriedFor": "123456789012é",)"
       R"( "seen": {"1é3é5é7é9é": "2026-01-01T00:00:00Z"}}]})");
   const JobStates want = {
-      {{"ns", "g"}, {.uid = "u", .retried_for = "123456789012", .seen = {{"1é3é5é7é9", kStart}}}}};
-  EXPECT_EQ(Decode(odd->root()), want);
-  EXPECT_EQ(Decode(json::Document::Decode(Encode(want, 1).dump())->root()), want);
+      {{"ns", "g"},
+       {.uid = "u", .retried_for = "123456789012", .seen = {.faulty = {{"1é3é5é7é9", kStart}}}}}};
+  EXPECT_EQ(Decode(odd->root(), kLater), want);
+  EXPECT_EQ(Decode(json::Document::Decode(Encode(want, 1).dump())->root(), kLater), want);
 }
 
 // Bounded, and what was restarted last stays.
@@ -72,7 +77,7 @@ TEST(JobStates, TheOldestGoWhenThereAreTooMany) {
   for (int i = 0; i < 5; ++i) {
     states[{"ns", "g" + std::to_string(i)}] = {.uid = "u", .restarted = kStart + seconds(i % 3)};
   }
-  const JobStates kept = Decode(json::Document::Decode(Encode(states, 3).dump())->root());
+  const JobStates kept = Decode(json::Document::Decode(Encode(states, 3).dump())->root(), kLater);
   EXPECT_EQ(kept.size(), 3U);
   EXPECT_TRUE(kept.contains({"ns", "g2"}));
   EXPECT_TRUE(kept.contains({"ns", "g1"}));
@@ -87,6 +92,7 @@ TEST(JobStates, ARecordStaysSmall) {
                  .retried_for = ShortUid(uid),
                  .in_vain = 100,
                  .restarted = kStart,
+                 .youngest = kStart - seconds(1),
                  .restart = Restart{.since = kStart,
                                     .reason = FaultType::kSubHealthFault,
                                     .by_force = true,
@@ -98,18 +104,18 @@ TEST(JobStates, ARecordStaysSmall) {
     state.restart->targets[pod] = {.since = kStart};
     state.restart->chosen.pods.insert(ShortUid(pod));
     state.restart->super_pods.insert(i);
-    state.seen[ShortUid(pod)] = kStart - seconds(i);
+    state.seen.faulty[ShortUid(pod)] = kStart - seconds(i);
   }
   const JobStates states = {
       {{"team-of-people", "podgroup-6c8f5a0e-5d1e-4a51-9c38-d4a9f1b0e7aa"}, state}};
   const std::string text = Encode(states, 10).dump();
-  EXPECT_LE(text.size(), 600U) << text;
-  const JobStates read = Decode(json::Document::Decode(text)->root());
+  EXPECT_LE(text.size(), 640U) << text;
+  const JobStates read = Decode(json::Document::Decode(text)->root(), kLater);
   ASSERT_EQ(read.size(), 1U);
   const JobState& kept = read.begin()->second;
   EXPECT_EQ(kept.restart->chosen.pods.size(), 6U);
   EXPECT_EQ(kept.restart->super_pods, (std::set<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
-  EXPECT_EQ(kept.seen,
+  EXPECT_EQ(kept.seen.faulty,
             (std::map<std::string, Time>{{"1999" + uid.substr(4, 9), kStart - seconds(999)}}));
 }
 
@@ -237,6 +243,44 @@ TEST(DecideFailover, OfJobsThatAreLeftAloneNothingIsKept) {
     world.Look();
     EXPECT_TRUE(world.state.IsEmpty()) << value;
   }
+}
+
+// Which pods the one before chose is known by the API server's times alone.
+TEST(DecideFailover, PodsThatHangAreForcedWhateverTheClockOfTheOneBefore) {
+  for (const int ahead : {-3, 3}) {
+    Hanging world(kGrace);
+    world.now = kStart + std::chrono::hours(ahead);
+    world.BreakChip(1);
+    EXPECT_EQ(world.Look(), "evict p0 p2 p3 p1");
+    world.Hang({0, 2, 3});
+    world.Put(1);
+    world.task(1).created = kStart + seconds(5);
+    world.Hang({1});  // a replacement, by somebody else
+    world.now = kStart + seconds(20);
+    world.Repair();
+    world.Restart();
+    world.Look();
+    EXPECT_EQ(world.LookAfter(seconds(901)), "delete p0 p2 p3") << ahead;
+  }
+}
+
+TEST(JobStates, ATimeThatIsYetToComeIsNow) {
+  const JobState written{
+      .uid = "g",
+      .restarted = kLater + seconds(1),
+      .youngest = kLater + seconds(2),
+      .restart =
+          Restart{.since = kLater + seconds(3), .finished = kLater + seconds(4), .inherited = true},
+      .seen = {.faulty = {{"u", kLater + seconds(5)}}}};
+  JobState want = written;
+  want.restarted = kLater;
+  want.restart->since = kLater;
+  want.restart->finished = kLater;
+  want.seen.faulty["u"] = kLater;
+  const std::string text = Encode({{{"ns", "g"}, written}}, 1).dump();
+  EXPECT_EQ(Decode(json::Document::Decode(text)->root(), kLater), (JobStates{{{"ns", "g"}, want}}));
+  EXPECT_EQ(Decode(json::Document::Decode(text)->root(), kLater + seconds(9)),
+            (JobStates{{{"ns", "g"}, written}}));
 }
 
 // A clock that is ahead, or a person who wrote it, must not stop a job for years.

@@ -40,7 +40,7 @@ TEST(ReschedulingState, OnlyWhatTheNextLeaderMissesIsWritten) {
   Storing storing;
   StateStore store("mindgate-system", "mindgate-rescheduling");
   LeaderClient leader = storing.Leader(1);
-  ASSERT_TRUE(store.Load(leader));
+  ASSERT_TRUE(store.Load(leader, Time::max()));
   ASSERT_TRUE(store.Save(leader, {kNs, "healthy"}, JobState{.uid = "u"}));
   EXPECT_EQ(storing.Writes(), 0U);
   ASSERT_TRUE(store.Save(leader, {kNs, "train"}, Storing::Restarted(0)));
@@ -58,7 +58,7 @@ TEST(ReschedulingState, JobsThatWereRestartedLongestAgoGoWhenItIsFull) {
   Storing storing;
   StateStore store("mindgate-system", "mindgate-rescheduling");
   LeaderClient leader = storing.Leader(1);
-  ASSERT_TRUE(store.Load(leader));
+  ASSERT_TRUE(store.Load(leader, Time::max()));
   const auto key = [](int i) {
     return JobKey{std::string(63, 'n'), std::string(240, 'p') + std::to_string(100000 + i)};
   };
@@ -75,7 +75,7 @@ TEST(ReschedulingState, AJobOfManySuperPodsIsKeptWithoutThem) {
   Storing storing;
   StateStore store("mindgate-system", "mindgate-rescheduling");
   LeaderClient leader = storing.Leader(1);
-  ASSERT_TRUE(store.Load(leader));
+  ASSERT_TRUE(store.Load(leader, Time::max()));
   JobState large = Storing::Restarted(0);
   for (int i = 0; i < 100'000; ++i) large.restart->super_pods.insert(i);
   ASSERT_TRUE(store.Save(leader, {kNs, "large"}, large));
@@ -88,13 +88,14 @@ TEST(ReschedulingState, WhatWentBetweenTwoLeadersIsForgotten) {
   Storing storing;
   StateStore first("mindgate-system", "mindgate-rescheduling");
   LeaderClient leader = storing.Leader(1);
-  ASSERT_TRUE(first.Load(leader));
+  ASSERT_TRUE(first.Load(leader, Time::max()));
   for (const char* name : {"gone", "there"}) {
     ASSERT_TRUE(first.Save(leader, {kNs, name}, Storing::Restarted(0)));
   }
   StateStore second("mindgate-system", "mindgate-rescheduling");
   LeaderClient next = storing.Leader(2);
-  ASSERT_TRUE(second.Load(next, [](const JobKey& job) { return job.pod_group == "there"; }));
+  ASSERT_TRUE(
+      second.Load(next, Time::max(), [](const JobKey& job) { return job.pod_group == "there"; }));
   EXPECT_TRUE(second.Get({kNs, "gone"}).IsEmpty());
   EXPECT_FALSE(second.Get({kNs, "there"}).IsEmpty());
   ASSERT_TRUE(second.Save(next, {kNs, "there"}, Storing::Restarted(1)));

@@ -91,7 +91,7 @@ struct World {
   // Another watcher leads, and knows what was written down.
   void Restart() {
     const std::string text = Encode({{{"ns", "group"}, state}}, 10).dump();
-    state = Decode(json::Document::Decode(text)->root())[{"ns", "group"}];
+    state = Decode(json::Document::Decode(text)->root(), now)[{"ns", "group"}];
   }
 
   Job job;

@@ -75,6 +75,7 @@ class Deciding {
     if (next_.restart && MayRestart()) GoOn();
     if (!next_.restart && next_.restarted && *next_.restarted + kForget < now_) {
       next_.restarted.reset();
+      next_.youngest.reset();
       next_.in_vain = 0;
     }
     return std::move(decision_);
@@ -92,18 +93,31 @@ class Deciding {
 
   // Only for jobs that somebody acts on: what is noted is written for the next leader.
   void NoteSeen() {
-    std::map<std::string, Time> seen;
+    Seen seen;
     if (!MayRestart() && job_.policy.fault_scheduling != FaultScheduling::kExternal) {
-      next_.seen.clear();
+      next_.seen = {};
       return;
     }
+    const auto since = [&](const std::map<std::string, Time>& before, const std::string& uid) {
+      const auto found = before.find(uid);
+      return found == before.end() ? now_ : std::min(now_, found->second);
+    };
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       if (!IsFaulty(i)) continue;
       const std::string uid = ShortUid(job_.tasks[i].uid);
-      const auto before = next_.seen.find(uid);
-      seen.emplace(uid, before == next_.seen.end() ? now_ : std::min(now_, before->second));
+      seen.faulty.emplace(uid, since(next_.seen.faulty, uid));
+      if (job_.tasks[i].going) seen.going.emplace(uid, since(next_.seen.going, uid));
     }
+    if (!seen.empty()) seen.other = RestartByOther();
     next_.seen = std::move(seen);
+  }
+
+  // The last one that is known of. A record of which the time is yet to come was written now.
+  std::optional<OtherRestart> RestartByOther() const {
+    const std::optional<OtherRestart>& before = next_.seen.other;
+    const std::optional<Time>& recorded = job_.restarted_by_other;
+    if (!recorded || (before && before->recorded == *recorded)) return before;
+    return OtherRestart{*recorded, std::min(*recorded, now_)};
   }
 
   // Takes over what the leader before began: the pods that it deleted and that hang. Those that it
@@ -111,8 +125,6 @@ class Deciding {
   void Inherit() {
     Restart& restart = *next_.restart;
     restart.inherited = false;
-    restart.since = std::min(restart.since, now_);
-    if (restart.finished) restart.finished = std::min(*restart.finished, now_);
     for (const Task& task : job_.tasks) {
       if (!task.going || !IsOlder(task)) continue;
       const bool in_scope = restart.chosen.all && IsIn(*restart.chosen.all, task);
@@ -131,7 +143,16 @@ class Deciding {
 
   // Whether the pod was there when the last pods were chosen.
   bool IsOlder(const Task& task) const {
-    return task.created && *task.created < next_.restart->since;
+    return task.created && next_.youngest && *task.created <= *next_.youngest;
+  }
+
+  // Of the pods that are there now.
+  std::optional<Time> Youngest() const {
+    std::optional<Time> youngest;
+    for (const Task& task : job_.tasks) {
+      if (task.created) youngest = std::max(youngest.value_or(*task.created), *task.created);
+    }
+    return youngest;
   }
 
   // Whether the pod is in one of the blocks of the restart's faulty pods.
@@ -155,8 +176,10 @@ class Deciding {
   }
 
   void Choose(const Task& task, bool by_force) {
+    const auto going = next_.seen.going.find(ShortUid(task.uid));
+    const Time since = going == next_.seen.going.end() ? now_ : going->second;
     const auto [target, is_new] =
-        next_.restart->targets.try_emplace(task.uid, Target{now_, by_force});
+        next_.restart->targets.try_emplace(task.uid, Target{since, by_force});
     if (by_force) target->second.by_force = true;
   }
 
@@ -164,6 +187,7 @@ class Deciding {
   void NoteChosen() {
     Restart& restart = *next_.restart;
     restart.since = now_;
+    next_.youngest = Youngest();
     restart.by_force = std::all_of(restart.targets.begin(), restart.targets.end(),
                                    [](const auto& target) { return target.second.by_force; });
     restart.chosen = {};
@@ -224,30 +248,40 @@ class Deciding {
     return false;
   }
 
-  // When others have had their time with one of the new faults; what is being deleted has been seen
-  // to by somebody.
-  std::optional<Time> WaitsForOthers() const {
-    if (options_.takeover_after <= seconds(0)) return std::nullopt;
+  // When others have had their time with one of the new faults. A pod that somebody deletes already
+  // has its grace period as well, and a restart that somebody recorded begins the time again; but
+  // neither the one nor the other keeps us from acting for more than graceOverTime, or where pods
+  // go by force takeoverAfter: both times are by clocks of other hosts.
+  std::optional<Time> WaitsForOthers(Step step) const {
+    const seconds after = options_.takeover_after;
+    if (after <= seconds(0)) return std::nullopt;
+    const Seen& seen = next_.seen;
+    const seconds at_most = step == Step::kEvict ? options_.grace_over_time : after;
     std::optional<Time> due;
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       const Task& task = job_.tasks[i];
       if (!IsFaulty(i) || IsTarget(task)) continue;
-      Time since = next_.seen.at(ShortUid(task.uid));
-      if (task.going) since = std::max(since, *task.going);
-      if (job_.restarted_by_other) since = std::max(since, *job_.restarted_by_other);
-      due = Earlier(due, since + options_.takeover_after);
+      const std::string uid = ShortUid(task.uid);
+      const Time since = seen.faulty.at(uid);
+      Time until = since + after;
+      if (task.going) {
+        until = std::max(until, std::min(*task.going + after, seen.going.at(uid) + at_most));
+      }
+      if (seen.other) {
+        const Time latest = since + options_.grace_over_time;
+        until = std::max(until, std::min(seen.other->since, latest) + after);
+      }
+      due = Earlier(due, until);
     }
     return due && *due > now_ ? due : std::nullopt;
   }
 
   // Whether what the last restart led to is faulty as well.
   bool IsInVain() const {
-    if (!next_.restarted) return false;
+    if (!next_.restarted || !next_.youngest) return false;
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       const Task& task = job_.tasks[i];
-      if (IsFaulty(i) && !IsTarget(task) && task.created && *task.created >= *next_.restarted) {
-        return true;
-      }
+      if (IsFaulty(i) && !IsTarget(task) && task.created && !IsOlder(task)) return true;
     }
     return false;
   }
@@ -260,7 +294,7 @@ class Deciding {
   }
 
   void Begin(const Response& response) {
-    if (const auto due = WaitsForOthers()) {
+    if (const auto due = WaitsForOthers(response.step)) {
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;
     }
@@ -423,7 +457,7 @@ class Deciding {
       decision_.why = "its faulty pods are marked for the platform that restarts them";
       return;
     }
-    if (const auto due = WaitsForOthers()) {
+    if (const auto due = WaitsForOthers(response.step)) {
       decision_.tasks.clear();
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;

@@ -21,14 +21,16 @@
 namespace mindgate::watcher::rescheduling {
 
 struct DecisionOptions {
-  // How long whoever else may act has time to, from when a fault is seen; 0: none.
+  // How long whoever else may act has time to, from when a fault is seen; 0: none. A deletion by
+  // somebody else, or one that the plugin recorded, gives them more time, but not without end.
   std::chrono::seconds takeover_after{0};
   // From the end of a restart that left the job incomplete to one of a wider scope: after half of
   // it that of the rack blocks, after one such time that of the logical super pods, after two the
   // whole job. The plugin counts 3, 6 and 12 sessions, of one second each by default.
   std::chrono::seconds escalate_after{6};
   // How long pods may take that end by themselves: grace-over-time of the scheduler. Each has its
-  // own time, from when it was chosen.
+  // own time, from when it was chosen, or for one that somebody deleted before, from when that was
+  // seen of it.
   std::chrono::seconds grace_over_time{900};
 };
 
@@ -58,6 +60,8 @@ struct Decision {
 // "Unhealthy-CardUnhealthy".
 std::string PodStatus(FaultType type);
 
+// `now` must not jump between two decisions of one leader: see TermClock. What the API server's
+// clock says is compared with its own times only, but for deletionTimestamp, which is bounded.
 Decision Decide(const Job& job, const Hardware& hardware, const JobState& state,
                 const DecisionOptions& options, Time now);
 

@@ -26,8 +26,9 @@ constexpr size_t kMostBlocks = 8;
 // The pod that was seen first decides when the time of others is over.
 constexpr size_t kMostSeen = 1;
 
-std::optional<Time> TimeAt(const Value& object, std::string_view key) {
-  return ParseTimestamp(json::TextAt(object, {key}));
+std::optional<Time> TimeAt(const Value& object, std::string_view key, Time now = Time::max()) {
+  const auto time = ParseTimestamp(json::TextAt(object, {key}));
+  return time ? std::optional(std::min(*time, now)) : std::nullopt;
 }
 
 int64_t CountAt(const Value& object, std::string_view key) {
@@ -86,12 +87,14 @@ Json EncodeSeen(const std::map<std::string, Time>& seen) {
   return object;
 }
 
-std::map<std::string, Time> DecodeSeen(const Value* object) {
-  std::map<std::string, Time> seen;
+Seen DecodeSeen(const Value* object, Time now) {
+  Seen seen;
   if (!json::IsObject(object)) return seen;
   for (const auto& [pod, since] : object->members()) {
     const auto time = ParseTimestamp(json::AsString(&since).value_or(""));
-    if (time && seen.size() < kMostSeen) seen.emplace(ShortUid(pod), *time);
+    if (time && seen.faulty.size() < kMostSeen) {
+      seen.faulty.emplace(ShortUid(pod), std::min(*time, now));
+    }
   }
   return seen;
 }
@@ -109,9 +112,9 @@ Json EncodeRestart(const Restart& restart) {
   return object;
 }
 
-std::optional<Restart> DecodeRestart(const Value* object) {
+std::optional<Restart> DecodeRestart(const Value* object, Time now) {
   if (object == nullptr) return std::nullopt;
-  const auto since = TimeAt(*object, "since");
+  const auto since = TimeAt(*object, "since", now);
   if (!since) return std::nullopt;
   Restart restart{.since = *since,
                   .reason = FaultTypeOf(json::TextAt(*object, {"reason"})),
@@ -119,7 +122,7 @@ std::optional<Restart> DecodeRestart(const Value* object) {
                   .escalation = EscalationAt(*object, "scope").value_or(Escalation::kFaultyPods),
                   .racks = BlocksAt(*object, "racks"),
                   .super_pods = BlocksAt(*object, "superPods"),
-                  .finished = TimeAt(*object, "finished"),
+                  .finished = TimeAt(*object, "finished", now),
                   .chosen = {.all = EscalationAt(*object, "all")},
                   .inherited = true};
   const Value* pods = json::Find(*object, "pods");
@@ -139,8 +142,9 @@ Json EncodeJob(const JobKey& job, const JobState& state) {
   if (!state.retried_for.empty()) object["retriedFor"] = state.retried_for;
   if (state.in_vain > 0) object["inVain"] = state.in_vain;
   if (state.restarted) object["restarted"] = FormatTime(*state.restarted);
+  if (state.youngest) object["youngest"] = FormatTime(*state.youngest);
   if (state.restart) object["restart"] = EncodeRestart(*state.restart);
-  if (!state.seen.empty()) object["seen"] = EncodeSeen(state.seen);
+  if (!state.seen.empty()) object["seen"] = EncodeSeen(state.seen.faulty);
   return object;
 }
 
@@ -170,7 +174,7 @@ Json Encode(const JobStates& states, size_t max) {
   return {{"jobs", std::move(jobs)}};
 }
 
-JobStates Decode(const Value& text) {
+JobStates Decode(const Value& text, Time now) {
   JobStates states;
   const Value* jobs = json::Find(text, "jobs");
   if (!json::IsArray(jobs)) return states;
@@ -180,9 +184,10 @@ JobStates Decode(const Value& text) {
                    .retries_used = CountAt(object, "retriesUsed"),
                    .retried_for = ShortUid(json::TextAt(object, {"retriedFor"})),
                    .in_vain = CountAt(object, "inVain"),
-                   .restarted = TimeAt(object, "restarted"),
-                   .restart = DecodeRestart(json::Find(object, "restart")),
-                   .seen = DecodeSeen(json::Find(object, "seen"))};
+                   .restarted = TimeAt(object, "restarted", now),
+                   .youngest = TimeAt(object, "youngest"),
+                   .restart = DecodeRestart(json::Find(object, "restart"), now),
+                   .seen = DecodeSeen(json::Find(object, "seen"), now)};
     if (job.ns.empty() || job.pod_group.empty() || state.uid.empty()) continue;
     states.insert_or_assign(job, std::move(state));
   }

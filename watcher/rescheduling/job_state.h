@@ -53,17 +53,36 @@ struct Restart {
   bool operator==(const Restart&) const = default;
 };
 
+// A restart by somebody else, as that one recorded it.
+struct OtherRestart {
+  Time recorded{};  // by its own clock
+  Time since{};     // by ours: not later than when the record was seen first
+  bool operator==(const OtherRestart&) const = default;
+};
+
+// Since when what is wrong with a job is known.
+struct Seen {
+  std::map<std::string, Time> faulty{};  // each faulty pod, by ShortUid
+  std::map<std::string, Time> going{};   // likewise, that it is being deleted; one leader only
+  std::optional<OtherRestart> other{};   // one leader only
+  bool empty() const { return faulty.empty(); }
+  bool operator==(const Seen&) const = default;
+};
+
 // What is remembered of a job between two decisions, and by the next leader. Of what may be many
 // the next leader knows the first few (kMost... in job_state.cc): one ConfigMap of 1 MiB holds all
-// jobs, and one of them should take no more than 600 bytes.
+// jobs, and one of them should take no more than 640 bytes.
 struct JobState {
   std::string uid{};  // of the PodGroup: another one begins anew
   int64_t retries_used = 0;
   std::string retried_for{};        // ShortUid of the failed pod that the last retry was for
   int64_t in_vain = 0;              // restarts, each of which replaced what the last one had made
   std::optional<Time> restarted{};  // when the last one began
+  // When the youngest pod that was there then was created, by the API server's clock. Pods that
+  // were created later came after it, whatever our clock says.
+  std::optional<Time> youngest{};
   std::optional<Restart> restart{};
-  std::map<std::string, Time> seen{};  // since when each faulty pod is known, by ShortUid
+  Seen seen{};
   bool operator==(const JobState&) const = default;
 
   // Nothing of it would be missed.
@@ -75,7 +94,9 @@ using JobStates = std::map<JobKey, JobState>;
 // As it is kept: {"jobs": [{"namespace": "", "podGroup": "", "uid": "", ...}]}, by namespace and
 // name. Of more than `max` those go first that were restarted longest ago.
 json::Json Encode(const JobStates& states, size_t max);
-// Takes what it understands: what a person broke must not stop rescheduling.
-JobStates Decode(const json::Value& text);
+// Takes what it understands: what a person broke must not stop rescheduling. The times were written
+// by the clock of another host: one after `now` counts as `now`. One that is too early stays, so
+// that a grace period may be shorter by the difference of the two clocks, once after a failover.
+JobStates Decode(const json::Value& text, Time now);
 
 }  // namespace mindgate::watcher::rescheduling

@@ -98,11 +98,11 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     return {};
   }
   run.job = *inputs.job;
-  run.now = clock_.WallNow();
+  run.now = term_clock_.Now(term);
   const bool enforces = enforced(run.settings);
   if (enforces) {
     // Of jobs that went while nobody led nothing is kept.
-    if (const auto loaded = store_.Load(run.client, options_.exists); !loaded) {
+    if (const auto loaded = store_.Load(run.client, run.now, options_.exists); !loaded) {
       logger_.Warning("what was restarted before cannot be read: nothing is restarted until it is",
                       {{"fault", loaded.error().message}});
       return {.failed = true};

@@ -20,6 +20,7 @@
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/reconcile_loop.h"
+#include "watcher/frame/term_clock.h"
 #include "watcher/rescheduling/decision.h"
 #include "watcher/rescheduling/fresh_look.h"
 #include "watcher/rescheduling/state_store.h"
@@ -99,6 +100,7 @@ class Reconciler {
 
   const Writer writer_;
   const Clock& clock_;
+  TermClock term_clock_{clock_};
   log::Logger& logger_;
   DecisionListener& decisions_;
   DisruptionGate& gate_;

@@ -87,7 +87,7 @@ std::string StateStore::Text() const {
   return text.append(kEnd);
 }
 
-kube::Answer<void> StateStore::Load(LeaderClient& client, const Exists& exists) {
+kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists& exists) {
   const Time term = client.term().since();
   {
     const MutexLock lock(mutex_);
@@ -106,7 +106,7 @@ kube::Answer<void> StateStore::Load(LeaderClient& client, const Exists& exists) 
     }
     const std::string text = answer ? json::TextAt(*answer, {"data", kKey}) : "";
     // What is broken is begun anew: budgets are refilled, as they are when Volcano restarts.
-    if (const auto document = json::Document::Decode(text)) states = Decode(document->root());
+    if (const auto document = json::Document::Decode(text)) states = Decode(document->root(), now);
   }
   std::vector<JobKey> gone;
   for (const auto& [job, state] : states) {

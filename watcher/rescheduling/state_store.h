@@ -32,8 +32,8 @@ class StateStore {
   StateStore(std::string ns, std::string name) : ns_(std::move(ns)), name_(std::move(name)) {}
 
   // Reads what the leader before left, once in each term, but for jobs that `exists` denies (null:
-  // of none). Nothing may be decided before.
-  kube::Answer<void> Load(LeaderClient& client, const Exists& exists = {});
+  // of none). Nothing may be decided before. `now` as for Decode.
+  kube::Answer<void> Load(LeaderClient& client, Time now, const Exists& exists = {});
 
   JobState Get(const JobKey& job) const;
   // When jobs were restarted the last time that the leader before wrote down, also those that are

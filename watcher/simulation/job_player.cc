@@ -279,7 +279,7 @@ class JobPlayer {
         kube::PathOf(kube::resources::kConfigMaps, JobReplica::kNamespace, JobReplica::kState));
     const auto text = json::Document::Decode(json::TextAt(kept, {"data", "state.json"}));
     if (!text) return now;
-    const auto states = rescheduling::Decode(text->root());
+    const auto states = rescheduling::Decode(text->root(), clock_.WallNow());
     const auto state = states.find({scenario_.jobs[job].ns, JobName(job)});
     if (state != states.end()) now.retries_used = state->second.retries_used;
     return now;
