@@ -208,6 +208,100 @@ TEST(FaultFeed, ReportsThatAreOldEverywhereAreClusterDs) {
   EXPECT_TRUE(following.Becomes("n0: Ascend910-3")) << following.Faulty();
 }
 
+// The clock of one node is a day ahead, and its last entry stays for a day.
+TEST(FaultFeed, AClockThatIsAheadDoesNotHideThatClusterDIsGone) {
+  constexpr int64_t kDay = 86400;
+  Reporting reporting;
+  reporting.PutPart("cluster-info-device-0", {{"n0", {"", 0}}, {"n1", {"", kDay}}});
+  reporting.PutNode("n0", "", 0);
+  reporting.PutNode("n1", "", kDay);
+  Following following(reporting);
+  ASSERT_TRUE(following.Becomes("")) << following.Faulty();
+  reporting.clock.Advance(ToldByAll::kOld + std::chrono::seconds(60));
+  reporting.PutNode("n0", "Ascend910-5", 660);
+  EXPECT_TRUE(following.Becomes("n0: Ascend910-5")) << following.Faulty();
+  EXPECT_FALSE(following.feed.by_clusterd());
+}
+
+// Whose reports count, from the times of ClusterD's and of the nodes' reports in seconds.
+TEST(ToldByAll, ClusterDIsGoneWhenANodeReportsAfterItAndNothingOfItIsNew) {
+  using Times = std::map<std::string, int64_t>;
+  constexpr int64_t kNow = 100000;
+  constexpr int64_t kDay = 86400;
+  struct Case {
+    const char* name;
+    Times clusterd;
+    Times nodes;
+    bool wants_nodes;
+    bool by_clusterd;
+  };
+  const Case cases[] = {
+      {"it is alive", {{"n0", kNow - 300}, {"n1", kNow - 10}}, {}, false, true},
+      {"one node is not updated",
+       {{"n0", kNow - 9000}, {"n1", kNow - 10}},
+       {{"n0", kNow - 10}},
+       false,
+       true},
+      {"nothing is known of the nodes yet", {{"n0", kNow - 700}}, {}, true, true},
+      {"both are old", {{"n0", kNow - 700}}, {{"n0", kNow - 690}}, true, true},
+      {"it is gone", {{"n0", kNow - 700}}, {{"n0", kNow - 10}}, true, false},
+      {"one node of two reports",
+       {{"n0", kNow - 700}, {"n1", kNow - 700}},
+       {{"n0", kNow - 700}, {"n1", kNow - 10}},
+       true,
+       false},
+      {"a clock is ahead",
+       {{"n0", kNow - 700}, {"n1", kNow + kDay}},
+       {{"n0", kNow - 10}, {"n1", kNow + kDay}},
+       true,
+       false},
+      {"the clock of a node that is behind",
+       {{"n0", kNow - kDay}},
+       {{"n0", kNow - kDay + 600}},
+       true,
+       false},
+      {"two clocks, each in step with itself",
+       {{"n0", kNow - 700}, {"n1", kNow + kDay}},
+       {{"n0", kNow - 690}, {"n1", kNow + kDay + 10}},
+       true,
+       true},
+      {"our clock is behind", {{"n0", kNow + 3600}}, {{"n0", kNow + 3610}}, true, true},
+      {"our clock is behind, and it is gone",
+       {{"n0", kNow + 3600}},
+       {{"n0", kNow + 4300}},
+       true,
+       false},
+      {"a node that it does not know", {{"n0", kNow - 700}}, {{"n9", kNow - 10}}, true, false},
+      {"one of which the clock is ahead", {{"n0", kNow - 700}}, {{"n9", kNow + kDay}}, true, true},
+  };
+  const auto told_of = [](const Times& times, bool speaks) {
+    Told told{.speaks = speaks};
+    for (const auto& [node, at] : times) {
+      const Time time{std::chrono::seconds(at)};
+      told.times.emplace_back(node, time);
+      told.newest = std::max(told.newest.value_or(time), time);
+    }
+    return told;
+  };
+  for (const Case& each : cases) {
+    ToldByAll all;
+    const Told clusterd = told_of(each.clusterd, true);
+    all.Put(Writer::kClusterD, "mindx-dl/cluster-info-device-0", &clusterd);
+    for (const auto& [node, at] : each.nodes) {
+      const Told own = told_of({{node, at}}, false);
+      all.Put(Writer::kNodes, "kube-system/mindx-dl-deviceinfo-" + node, &own);
+    }
+    const Time now{std::chrono::seconds(kNow)};
+    EXPECT_EQ(all.WantsNodes(Source::kAuto, now), each.wants_nodes) << each.name;
+    EXPECT_EQ(all.CountingFrom(Source::kAuto, now).clusterd, each.by_clusterd) << each.name;
+    // What was deleted shows nothing any more.
+    for (const auto& [node, at] : each.nodes) {
+      all.Put(Writer::kNodes, "kube-system/mindx-dl-deviceinfo-" + node, nullptr);
+    }
+    EXPECT_TRUE(all.CountingFrom(Source::kAuto, now).clusterd) << each.name;
+  }
+}
+
 TEST(FaultFeed, TheOptionDecidesWhoCounts) {
   Reporting reporting;
   reporting.PutPart("cluster-info-device-0", {{"n0", {"Ascend910-3", 0}}});

@@ -58,7 +58,7 @@ std::optional<Told> Worth(const json::Value& config_map, Writer writer) {
     std::optional<Time> time;
     if (node.devices) time = node.devices->updated;
     if (node.switches) Later(node.switches->updated, time);
-    if (writer == Writer::kClusterD && time) told.times.emplace_back(node.node, *time);
+    if (time) told.times.emplace_back(node.node, *time);
     if (node.machine) Later(node.machine->updated, time);
     Later(time, told.newest);
     if (node.devices && told.chip_type.empty()) told.chip_type = node.devices->chip_type;
@@ -118,8 +118,12 @@ std::set<std::string> ToldByAll::Put(Writer writer, const std::string& config_ma
     changed.insert(node);
   }
   if (before.empty()) of_config_map_.erase(config_map);
+  if (writer == Writer::kNodes && (told == nullptr || told->times.empty())) {
+    node_times_.erase(config_map);
+  } else if (writer == Writer::kNodes) {
+    node_times_[config_map] = told->times;
+  }
   if (writer == Writer::kNodes && told != nullptr) {
-    Later(told->newest, nodes_newest_);
     if (!told->chip_type.empty() && chip_types_.size() < kMaxChipTypes &&
         chip_types_.insert(told->chip_type).second) {
       for (const std::string& node : nodes()) changed.insert(node);
@@ -222,8 +226,25 @@ std::vector<ReportVersion> ToldByAll::ReportsOf(const std::string& node, Countin
 }
 
 bool ToldByAll::IsOld(Time now) const {
-  const auto newest = clusterd_newest();
-  return newest && *newest + kOld < now;
+  if (!clusterd_newest()) return false;
+  const auto newest = clusterd_newest(now + kAhead);
+  return !newest || *newest + kOld < now;
+}
+
+// Whether a node reported after ClusterD did of it.
+bool ToldByAll::IsBehind(Time now) const {
+  const auto newest = clusterd_newest(now + kAhead);
+  const auto is_behind = [&](const std::pair<std::string, Time>& own) {
+    const auto& [node, time] = own;
+    std::optional<Time> theirs;
+    for (const auto& [config_map, part] : parts_) Later(TimeIn(part.times, node), theirs);
+    if (theirs) return *theirs + kBehind < time;
+    // ClusterD does not know the node, so that clocks of two nodes are compared.
+    return newest && time <= now + kAhead && *newest + kBehind < time;
+  };
+  return std::any_of(node_times_.begin(), node_times_.end(), [&](const auto& report) {
+    return std::any_of(report.second.begin(), report.second.end(), is_behind);
+  });
 }
 
 bool ToldByAll::WantsNodes(Source source, Time now) const {
@@ -236,8 +257,7 @@ ToldByAll::Counting ToldByAll::CountingFrom(Source source, Time now) const {
   constexpr Counting kNodes{.clusterd = false, .nodes = true};
   if (source != Source::kAuto) return source == Source::kNodes ? kNodes : kClusterD;
   if (!clusterd_speaks()) return kNodes;
-  const bool gone = IsOld(now) && nodes_newest_ && *clusterd_newest() + kBehind < *nodes_newest_;
-  return gone ? kNodes : kClusterD;
+  return IsOld(now) && IsBehind(now) ? kNodes : kClusterD;
 }
 
 bool ToldByAll::clusterd_speaks() const {
@@ -245,9 +265,17 @@ bool ToldByAll::clusterd_speaks() const {
                      [](const auto& part) { return part.second.speaks; });
 }
 
-std::optional<Time> ToldByAll::clusterd_newest() const {
+std::optional<Time> ToldByAll::clusterd_newest(Time latest) const {
   std::optional<Time> newest;
-  for (const auto& [config_map, part] : parts_) Later(part.newest, newest);
+  for (const auto& [config_map, part] : parts_) {
+    if (part.newest && *part.newest <= latest) {
+      Later(part.newest, newest);
+      continue;
+    }
+    for (const auto& [node, time] : part.times) {
+      if (time <= latest) Later(time, newest);
+    }
+  }
   return newest;
 }
 

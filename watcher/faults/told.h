@@ -41,7 +41,7 @@ struct ReportVersion {
 struct Told {
   std::vector<NodeReport> nodes{};  // with a fault; without their times
   std::vector<std::string> problems{};
-  // By name of the node, of ClusterD's only: when the device plugin or a switch spoke of it.
+  // By name of the node: when the device plugin or a switch spoke of it, by the clock of that node.
   std::vector<std::pair<std::string, Time>> times{};
   std::optional<Time> newest{};
   std::string chip_type{};
@@ -64,12 +64,15 @@ struct Serials {
 class ToldByAll {
  public:
   // ClusterD's reports carry the times of the device plugins', which write at least every 5 minutes
-  // also when nothing changes (mind-cluster: component/ascend-device-plugin). When the newest of
-  // all nodes is older than this, the reports of the nodes are read as well; when those are newer
-  // by more than the second, ClusterD is gone. Until then its reports count: our clock may be
-  // wrong, and both may be old.
+  // also when nothing changes (mind-cluster: component/ascend-device-plugin). When none of them is
+  // younger than this by our clock, the reports of the nodes are read as well. Then each node is
+  // compared with itself, since nodes have clocks of their own: ClusterD is gone when the report of
+  // a node is newer than what ClusterD has of that node by more than kBehind. Until then its
+  // reports count: our clock may be wrong, and both may be old.
   static constexpr std::chrono::minutes kOld{10};
-  static constexpr std::chrono::minutes kBehind{1};
+  static constexpr std::chrono::minutes kBehind{6};
+  // A time that is further ahead of our clock shows nothing.
+  static constexpr std::chrono::minutes kAhead{1};
 
   // Whose ConfigMaps count.
   struct Counting {
@@ -98,10 +101,9 @@ class ToldByAll {
   // As PublicMemory does; returns what Put does.
   std::set<std::string> ForgetReplaced() { return Named(public_.ForgetReplaced()); }
 
-  // Whether one of ClusterD's is not empty, and the newest time in them.
+  // Whether one of ClusterD's is not empty, and the newest time in them that is not after `latest`.
   bool clusterd_speaks() const;
-  std::optional<Time> clusterd_newest() const;
-  std::optional<Time> nodes_newest() const { return nodes_newest_; }
+  std::optional<Time> clusterd_newest(Time latest = Time::max()) const;
 
  private:
   struct Part {
@@ -117,6 +119,7 @@ class ToldByAll {
   };
 
   bool IsOld(Time now) const;
+  bool IsBehind(Time now) const;
   bool IsOutdated(const std::string& config_map, const std::string& node) const;
   std::set<std::string> Named(const std::set<std::string>& nodes) const;
   void AddPublic(const std::string& node, DeviceFaults& devices) const;
@@ -131,7 +134,8 @@ class ToldByAll {
   PublicMemory public_;
   std::map<std::string, std::string> public_versions_;  // by ConfigMap
   std::set<std::string> chip_types_;
-  std::optional<Time> nodes_newest_;
+  // By ConfigMap of a node, as Told::times.
+  std::map<std::string, std::vector<std::pair<std::string, Time>>> node_times_;
 };
 
 }  // namespace mindgate::watcher::faults

@@ -141,9 +141,12 @@ std::vector<ReportMap> OfNode(const ReportFaults& report, const ReportFaults& be
   return maps;
 }
 
+// Of one node that nothing else is said of.
 ReportMap BeatOf(faults::Writer writer, Time at) {
+  const Time time{std::chrono::seconds(Stamp(at))};
   return {writer, "beat",
-          faults::Told{.newest = Time(std::chrono::seconds(Stamp(at))),
+          faults::Told{.times = {{"beat", time}},
+                       .newest = time,
                        .speaks = writer == faults::Writer::kClusterD}};
 }
 
