@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "json/decode.h"
+#include "watcher/faults/device_report.h"
 #include "watcher/faults/reports.h"
 #include "watcher/faults/told.h"
 
@@ -74,6 +75,25 @@ TEST(FaultReports, OfTheDevicePlugin) {
 
 // Seconds in UpdateTime, milliseconds in fault_time (trap 39): taken for one another, a fault would
 // be of 1970 or of the year 57971.
+// Reports name physical chips only.
+TEST(FaultReports, APartOfAChipIsOfThatChip) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"Ascend910-3", "Ascend910-3"},
+      {"Ascend310P-1c-400-1_0", "Ascend310P-1"},
+      {"Ascend310P-2c.1cpu-100-12_0", "Ascend310P-12"},
+      {"Ascend310P-1c-400-1", "Ascend310P-1c-400-1"},
+      {"Ascend310P-1c-400", "Ascend310P-1c-400"},
+      {"Ascend910", "Ascend910"},
+      {"", ""},
+      {"-", "-"},
+      {"---_", "-"},
+  };
+  for (const auto& [name, want] : cases) EXPECT_EQ(PhysicalChip(name), want) << name;
+  using Chips = std::set<std::string, std::less<>>;
+  EXPECT_EQ(PhysicalChips(" Ascend310P-1c-400-1_0, Ascend310P-1c-401-1_0,,Ascend310P-2"),
+            (Chips{"Ascend310P-1", "Ascend310P-2"}));
+}
+
 TEST(FaultReports, TimesHaveTheUnitOfTheirField) {
   const Report report =
       ReadCluster("cluster-info-device-0",

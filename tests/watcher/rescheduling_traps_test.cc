@@ -162,6 +162,30 @@ TEST(ReschedulingTrap, ASnapshotKnowsTheMasterToo) {
   }
 }
 
+// In the watcher, `status --faults` and what-if alike.
+TEST(ReschedulingTrap, AVirtualNpuIsFaultyWithItsChip) {
+  const json::Json uses = {{"huawei.com/AscendReal", "Ascend310P-1c-400-1_0"}};
+  const std::set<std::string, std::less<>> chips = {"Ascend310P-1"};
+  EXPECT_EQ(ReadTrapPod(TrapPod("p0", uses))->ToTask().chips, chips);
+  SmallCluster cluster;
+  cluster.Node("n0");
+  cluster.Devices("n0", {{"huawei.com/Ascend310P-Unhealthy", "Ascend310P-1"}});
+  cluster.Group("pg", "ReplicaSet/chat-7d", 1, kForce);
+  for (const char* chip : {"1", "2"}) {
+    cluster.Pod({.name = std::string("p") + chip,
+                 .node = "n0",
+                 .group = "pg",
+                 .owner = "ReplicaSet/chat-7d",
+                 .annotations = {
+                     {"huawei.com/AscendReal", std::string("Ascend310P-1c-400-") + chip + "_0"}}});
+  }
+  const ClusterSnapshot snapshot = cluster.Snapshot();
+  const Survey survey = SurveyOf(snapshot, FaultsIn(snapshot));
+  ASSERT_EQ(survey.jobs.size(), 1U);
+  EXPECT_EQ(survey.jobs[0].types,
+            (std::vector<FaultType>{FaultType::kCardUnhealthy, FaultType::kHealthy}));
+}
+
 // Likewise levels.
 TEST(ReschedulingTrap, LevelsNeedTheirPolicy) {
   const auto with = [](const char* policy, const char* levels) {

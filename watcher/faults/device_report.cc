@@ -74,6 +74,20 @@ std::vector<std::string> NamesIn(std::string_view list) {
   return names;
 }
 
+std::string PhysicalChip(std::string_view name) {
+  const std::vector<std::string_view> parts = Split(name, '-');
+  if (parts.size() < 4) return std::string(name);
+  const size_t end = parts[3].find('_');
+  if (end == std::string_view::npos) return std::string(name);
+  return std::string(parts[0]) + "-" + std::string(parts[3].substr(0, end));
+}
+
+std::set<std::string, std::less<>> PhysicalChips(std::string_view list) {
+  std::set<std::string, std::less<>> chips;
+  for (const std::string& name : NamesIn(list)) chips.insert(PhysicalChip(name));
+  return chips;
+}
+
 std::optional<Time> TimeOfSeconds(const Value* value) {
   const auto seconds = json::AsInt(value);
   if (!seconds || *seconds <= 0 || *seconds > kMaxSeconds) return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,14 @@ void AddManuallySeparated(std::string_view list, DeviceFaults& devices);
 
 // "a, b,": the names of a list, without spaces and empty ones.
 std::vector<std::string> NamesIn(std::string_view list);
+
+// The physical chip of a name in huawei.com/AscendReal: of a virtual NPU the one that it is a part
+// of, as reports name no other ("Ascend310P-1" of "Ascend310P-1c-400-1_0": type, template, cores,
+// chip and its part; mind-cluster: component/ascend-for-volcano/plugin/device_info.go,
+// GetPhysicCardNameFromVChip). Names of another form are left as they are.
+std::string PhysicalChip(std::string_view name);
+// Those of such a list. Two parts of one chip are one.
+std::set<std::string, std::less<>> PhysicalChips(std::string_view list);
 
 // Seconds or, where a component writes them, milliseconds since 1970; nothing for other values.
 std::optional<Time> TimeOfSeconds(const json::Value* value);

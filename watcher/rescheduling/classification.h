@@ -17,7 +17,7 @@ namespace mindgate::watcher::rescheduling {
 struct Task {
   std::string pod{};
   std::string node{};                          // empty: it is not placed
-  std::set<std::string, std::less<>> chips{};  // huawei.com/AscendReal
+  std::set<std::string, std::less<>> chips{};  // the physical ones of huawei.com/AscendReal
   bool failed = false;                         // it or one of its containers ended with an error
   bool ended = false;                          // it failed as a whole: it will not run again
   std::string fault_type{};                    // its label fault-type, written by ClusterD

@@ -123,11 +123,8 @@ PodPtr PodReader::Read(const Value& pod) {
   state->metadata = metadata_.Get(MetadataOf(metadata));
   std::string node = json::TextAt(pod, {"spec", "nodeName"});
   if (!node.empty()) state->node = nodes_.Get(std::move(node));
-  std::set<std::string, std::less<>> chips;
-  for (std::string& chip : faults::NamesIn(json::TextAt(annotations, {schemas::kAscendReal}))) {
-    chips.insert(std::move(chip));
-  }
-  state->chips = chips_.Get(std::move(chips));
+  state->chips =
+      chips_.Get(faults::PhysicalChips(json::TextAt(annotations, {schemas::kAscendReal})));
   const auto number = [&](std::string_view key) {
     const auto value = ParseGoInt(json::TextAt(annotations, {key}));
     return value && *value >= 0 && *value <= INT32_MAX ? static_cast<int32_t>(*value) : -1;

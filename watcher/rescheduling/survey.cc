@@ -54,9 +54,7 @@ Task TaskOf(const Value& pod) {
   Task task;
   task.pod = json::TextAt(metadata, {"name"});
   task.node = json::TextAt(json::Find(pod, "spec"), {"nodeName"});
-  for (std::string& chip : faults::NamesIn(json::TextAt(annotations, {schemas::kAscendReal}))) {
-    task.chips.insert(std::move(chip));
-  }
+  task.chips = faults::PhysicalChips(json::TextAt(annotations, {schemas::kAscendReal}));
   task.ended = json::TextAt(pod, {"status", "phase"}) == "Failed";
   task.failed = task.ended || HasFailedContainer(pod);
   task.fault_type = json::TextAt(labels, {schemas::kFaultType});

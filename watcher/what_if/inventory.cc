@@ -148,9 +148,8 @@ Pod PodOf(const Value& object) {
   pod.priority =
       std::clamp<int64_t>(json::AsInt(json::Find(spec, "priority")).value_or(0),
                           std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
-  for (std::string& chip : faults::NamesIn(json::TextAt(annotations, {schemas::kAscendReal}))) {
-    pod.chips.insert(std::move(chip));
-  }
+  const auto chips = faults::PhysicalChips(json::TextAt(annotations, {schemas::kAscendReal}));
+  pod.chips.insert(chips.begin(), chips.end());
   pod.node_selector = LabelsOf(json::Find(spec, "nodeSelector"));
   const Value* tolerations = json::Find(spec, "tolerations");
   for (size_t i = 0; json::IsArray(tolerations) && i < tolerations->size(); ++i) {

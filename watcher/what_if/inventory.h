@@ -62,7 +62,7 @@ struct Pod {
   int64_t priority = 0;
   std::string resource{};  // the NPUs that it asks for; empty: none
   int64_t npus = 0;
-  std::set<std::string> chips{};  // huawei.com/AscendReal
+  std::set<std::string> chips{};  // physical ones of AscendReal
   Labels node_selector{};
   std::vector<Toleration> tolerations{};
   bool gated = false;                  // the scheduler may not place it yet
