@@ -39,7 +39,9 @@ ReconcileResult CertificateController::Reconcile(const Term& term) {
   logger_.Error(
       "certificates cannot be managed now: will retry",
       {{"reason", kube::ReasonName(next.error().reason)}, {"fault", next.error().message}});
-  return {.failed = true};
+  ReconcileResult result;
+  result.Fail(next.error());
+  return result;
 }
 
 }  // namespace mindgate::watcher

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -13,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/thread.h"
+#include "kube/fault.h"
 #include "kube/wait.h"
 #include "watcher/frame/term.h"
 #include "watcher/frame/work_queue.h"
@@ -23,6 +25,16 @@ namespace mindgate::watcher {
 struct ReconcileResult {
   bool failed = false;                                      // again, after a back-off
   std::optional<Clock::Instant::duration> requeue_after{};  // again, although nothing changed
+  // Of what failed: not again before, as the server asked (Retry-After of a 429). It bounds the
+  // back-off from below, and a change of the key waits as well.
+  std::optional<std::chrono::seconds> retry_after{};
+
+  // Of several faults the longest Retry-After counts.
+  void Fail(const kube::Fault& fault) {
+    failed = true;
+    if (fault.retry_after)
+      retry_after = std::max(retry_after.value_or(*fault.retry_after), *fault.retry_after);
+  }
 };
 
 // Reconciles keys from a WorkQueue while this replica leads: one worker at a time to a key, a
@@ -78,6 +90,7 @@ class ReconcileLoop {
     explicit Failed(kube::Backoff of) : backoff(of) {}
     kube::Backoff backoff;
     Clock::Instant until{};
+    Clock::Instant changes_from{};
   };
 
   void Work(const std::stop_token& stop) {
@@ -87,39 +100,42 @@ class ReconcileLoop {
   void Handle(const typename Queue::Work& work) {
     const Key& key = work.key;
     const auto term = options_.term();
-    if (const auto until = options_.changes_wait && term ? WaitsUntil(key) : std::nullopt) {
+    if (const auto until = term ? WaitsUntil(key) : std::nullopt) {
       queue_.AddAt(key, *until);
     } else if (term) {
       const ReconcileResult result = options_.reconcile(key, *term);
       if (options_.observe_latency) options_.observe_latency(clock_.Now() - work.due);
-      if (const auto again = BackOff(key, result.failed)) queue_.AddAt(key, *again);
+      if (const auto again = BackOff(key, result)) queue_.AddAt(key, *again);
       if (result.requeue_after) queue_.AddAfter(key, *result.requeue_after);
     } else {
-      BackOff(key, false);
+      BackOff(key, {});
       if (options_.forget) options_.forget(key);
     }
     queue_.Done(key);
   }
 
   // When a key that failed is due again.
-  std::optional<Clock::Instant> BackOff(const Key& key, bool failed) {
+  std::optional<Clock::Instant> BackOff(const Key& key, const ReconcileResult& result) {
     const MutexLock lock(mutex_);
-    if (!failed) {
+    if (!result.failed) {
       failed_.erase(key);
       return std::nullopt;
     }
     Failed& entry =
         failed_.try_emplace(key, kube::Backoff(options_.backoff, options_.seed + ++seeds_))
             .first->second;
-    entry.until = clock_.Now() + entry.backoff.Next();
+    const Clock::Instant now = clock_.Now();
+    const Clock::Instant asked = now + result.retry_after.value_or(std::chrono::seconds(0));
+    entry.until = std::max(now + Clock::Instant::duration(entry.backoff.Next()), asked);
+    entry.changes_from = options_.changes_wait ? entry.until : asked;
     return entry.until;
   }
 
   std::optional<Clock::Instant> WaitsUntil(const Key& key) {
     const MutexLock lock(mutex_);
     const auto found = failed_.find(key);
-    if (found == failed_.end() || found->second.until <= clock_.Now()) return std::nullopt;
-    return found->second.until;
+    if (found == failed_.end() || found->second.changes_from <= clock_.Now()) return std::nullopt;
+    return found->second.changes_from;
   }
 
   const Clock& clock_;

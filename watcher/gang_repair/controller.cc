@@ -183,7 +183,7 @@ ReconcileResult Controller::Reconcile(const OwnerKey& owner, const Term& term) {
   std::string sayings;
   for (const Repair& repair : *repairs) {
     if (options_.mode == schemas::EnforcementMode::kEnforce) {
-      result.failed |= !Write(repair, term);
+      Write(repair, term, result);
       continue;
     }
     const std::string saying = repair.group.uid + " " + repair.decision.k + "\n";
@@ -229,15 +229,15 @@ std::optional<std::vector<Controller::Repair>> Controller::RepairsOf(const Owner
   return repairs;
 }
 
-// False when it must be tried again.
-bool Controller::Write(const Repair& repair, const Term& term) {
+void Controller::Write(const Repair& repair, const Term& term, ReconcileResult& result) {
   const PodGroup& group = repair.group;
   LeaderClient client(writer_, term);
   const auto answer = client.MergePatch(resources::kPodGroups, group.ns, group.name,
                                         PatchOf(group, repair.decision));
   if (!answer) {
     const kube::Fault& fault = answer.error();
-    if (fault.reason == kube::Reason::kStopped) return false;
+    result.Fail(fault);
+    if (fault.reason == kube::Reason::kStopped) return;
     const bool changed =
         fault.reason == kube::Reason::kConflict || fault.reason == kube::Reason::kNotFound;
     ++(changed ? conflicts_ : failed_);
@@ -250,7 +250,7 @@ bool Controller::Write(const Repair& repair, const Term& term) {
                  {"name", repair.name},
                  {"reason", kube::ReasonName(fault.reason)},
                  {"fault", fault.message}});
-    return false;
+    return;
   }
   if (const auto written = PodGroupOf(json::Document(*answer).root())) {
     const MutexLock lock(mutex_);
@@ -258,7 +258,6 @@ bool Controller::Write(const Repair& repair, const Term& term) {
   }
   Tell(repair, true);
   ++(repair.lowers() ? lowered_ : restored_);
-  return true;
 }
 
 void Controller::Tell(const Repair& repair, bool enforced) {

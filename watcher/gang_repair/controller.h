@@ -89,7 +89,7 @@ class Controller final : public watcher::Controller {
   void EnqueueIfCurrent();
   ReconcileResult Reconcile(const OwnerKey& owner, const Term& term);
   std::optional<std::vector<Repair>> RepairsOf(const OwnerKey& owner);
-  bool Write(const Repair& repair, const Term& term);
+  void Write(const Repair& repair, const Term& term, ReconcileResult& result);
   void Tell(const Repair& repair, bool enforced);
   void OnFault(const kube::Resource& resource, const kube::Fault& fault,
                std::chrono::milliseconds pause);
