@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/time.h"
@@ -20,5 +24,39 @@ inline constexpr std::string_view kRecordsKey = "recent-reschedule-records";
 // be understood. Its name for a job is "<namespace>/<PodGroup>", and the PodGroup of an owner ends
 // with that one's uid.
 std::optional<Time> LastRestart(const json::Value& config_map, const JobKey& job);
+
+// Which pods of a job the plugin called faulty; what it deleted besides it does not record.
+struct PluginRestarts {
+  size_t records = 0;
+  std::set<std::string> faulty{};
+  bool complete = true;  // there may be more: the plugin records no more than 10 pods of a restart
+  bool operator==(const PluginRestarts&) const = default;
+};
+
+// Those that it recorded from `since` on. Of a job it keeps 10 records; what is more than that, or
+// not understood, is left out. Pods' names are those of Kubernetes: up to 253 characters.
+PluginRestarts RestartsSince(const json::Value& config_map, const JobKey& job, Time since);
+
+// Where the two do not agree about the pods of a job.
+struct PluginDifference {
+  std::set<std::string> only_plugin{};  // that the plugin alone called faulty
+  std::set<std::string> only_ours{};
+  bool operator==(const PluginDifference&) const = default;
+};
+
+// Compares the records of one spell of faults, which ends when no pod of the job is faulty, with
+// our own decisions in it: `faulty` are the pods that these called faulty, and since when. Nothing
+// when they agree, and when either knows of no fault. Pods that we called faulty later than
+// kFaultsComeTogether after the first ones are not expected in the records: the plugin does not
+// examine a job again that it is restarting.
+//
+// A difference is no fault of the job. It shows that a version of the plugin decides by other rules
+// than those that mindgate knows, or that the two read different reports.
+inline constexpr std::chrono::seconds kFaultsComeTogether{1};
+std::optional<PluginDifference> Compare(const PluginRestarts& plugin,
+                                        const std::map<std::string, Time>& faulty);
+
+// "it called p1, p2 faulty, and mindgate did not": for an Event. Of many pods the first few.
+std::string DifferenceText(const PluginDifference& difference);
 
 }  // namespace mindgate::watcher::rescheduling
