@@ -134,7 +134,9 @@ ReconcileResult Isolation::NotChanged(const NodeKey& key, const kube::Fault& fau
          {"fault", fault.message},
          {"to_remove_it_run", "kubectl taint nodes " + key.name + " " + TaintText() + "-"}});
   }
-  return {.failed = fault.reason != kube::Reason::kForbidden};
+  ReconcileResult result;
+  if (fault.reason != kube::Reason::kForbidden) result.Fail(fault);
+  return result;
 }
 
 // Whether it was not told the last time; empty: there is nothing to tell of the node.

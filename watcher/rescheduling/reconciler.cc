@@ -1,6 +1,7 @@
 #include "watcher/rescheduling/reconciler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -52,8 +53,9 @@ struct Reconciler::Run {
   Time now{};
   Job job{};
   Decision decision{};
-  PodGroupState group{};        // as the fresh look found it
-  std::string records_fault{};  // why it is not known whether Volcano acted
+  PodGroupState group{};                // as the fresh look found it
+  std::atomic<int64_t> retry_after{0};  // seconds that the API server asked for; 0: none
+  std::string records_fault{};          // why it is not known whether Volcano acted
 
   Hardware hardware() const { return {*inputs.faults, not_ready}; }
 };
@@ -212,6 +214,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     return wait(refusal);
   }
   result.failed = !Finish(run, tasks, outcomes);
+  if (run.retry_after > 0) result.retry_after = std::chrono::seconds(run.retry_after);
   return result;
 }
 
@@ -379,8 +382,7 @@ Reconciler::Done Reconciler::Act(Run& run, DestructiveClient& client, size_t i) 
 }
 
 // A pod that is gone, or another one of its name, is what was wanted: somebody else was faster.
-Reconciler::Done Reconciler::Judge(const Run& run, const Task& task,
-                                   const kube::Answer<void>& answer) {
+Reconciler::Done Reconciler::Judge(Run& run, const Task& task, const kube::Answer<void>& answer) {
   if (answer) return Done::kYes;
   switch (answer.error().reason) {
     case kube::Reason::kNotFound:
@@ -394,6 +396,12 @@ Reconciler::Done Reconciler::Judge(const Run& run, const Task& task,
   {
     const MutexLock lock(mutex_);
     ++counts_.failed;
+  }
+  if (const auto& asked = answer.error().retry_after) {
+    int64_t before = run.retry_after;
+    while (before < asked->count() &&
+           !run.retry_after.compare_exchange_weak(before, asked->count())) {
+    }
   }
   logger_.Warning("a pod cannot be restarted now",
                   {{"namespace", run.key.ns},

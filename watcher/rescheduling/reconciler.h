@@ -94,7 +94,7 @@ class Reconciler {
   bool Finish(Run& run, const std::vector<size_t>& tasks, const std::vector<Done>& outcomes);
   bool AskToExit(Run& run, bool exits);
   Done Act(Run& run, DestructiveClient& client, size_t task);
-  Done Judge(const Run& run, const Task& task, const kube::Answer<void>& answer);
+  Done Judge(Run& run, const Task& task, const kube::Answer<void>& answer);
   void Tell(Run& run, bool done, const std::string& reason);
   void TellOnce(Run& run, bool done, const std::string& reason);
 

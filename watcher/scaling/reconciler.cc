@@ -1,6 +1,7 @@
 #include "watcher/scaling/reconciler.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "json/decode.h"
@@ -26,6 +27,7 @@ struct Reconciler::Run {
   const Time now;
   std::vector<ObservedInstance> observed{};
   Decision decision{};
+  std::atomic<int64_t> retry_after{0};  // seconds that the API server asked for; 0: none
 
   bool enforced() const { return settings.mode == schemas::EnforcementMode::kEnforce; }
   const ObservedInstance* Find(const std::string& name) const {
@@ -108,7 +110,12 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
   const auto& rule = inputs.view.rule.rule;
   run.observed =
       Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen, inputs.view.pod_groups);
-  if (run.enforced() && !FinishGivingUp(run)) return {.failed = true};
+  const auto failed = [&](bool any) {
+    ReconcileResult result{.failed = any};
+    if (run.retry_after > 0) result.retry_after = std::chrono::seconds(run.retry_after);
+    return result;
+  };
+  if (run.enforced() && !FinishGivingUp(run)) return failed(true);
   run.decision =
       Decide(ServiceOf(run), settings, run.now,
              std::max(run.state.known_since, run.state.given_up.value_or(run.state.known_since)));
@@ -121,7 +128,7 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
     undone = CarryOut(run);
   }
   TellAll(run, undone);
-  ReconcileResult result{.failed = !undone.empty()};
+  ReconcileResult result = failed(!undone.empty());
   if (const auto& again = run.state.recount_at) {
     run.decision.requeue_at = std::min(run.decision.requeue_at.value_or(*again), *again);
   }
@@ -310,8 +317,8 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
       ++granted_;
       continue;
     }
-    const Done done =
-        Judge(tl::make_unexpected(answer.error()), *pod, "the gate of a pod cannot be opened now");
+    const Done done = Judge(run, tl::make_unexpected(answer.error()), *pod,
+                            "the gate of a pod cannot be opened now");
     if (done == Done::kNo || all == Done::kYes) all = done;
   }
   return all;
@@ -366,7 +373,7 @@ bool Reconciler::Withdraw(Run& run, const ObservedInstance& instance) {
   std::vector<Done> outcomes(pods.size(), Done::kNo);
   const Refusal refusal =
       gate_.Send(run.client.term(), request, pods.size(), [&](DestructiveClient& client, size_t i) {
-        outcomes[i] = Delete(client, *pods[i], versions[i]);
+        outcomes[i] = Delete(run, client, *pods[i], versions[i]);
       });
   if (refusal.refused()) {
     ReportRefusal(run.key, refusal);
@@ -379,11 +386,11 @@ bool Reconciler::Withdraw(Run& run, const ObservedInstance& instance) {
   return true;
 }
 
-bool Reconciler::MayBeEvicted(LeaderClient& client, const ObservedInstance& instance) {
+bool Reconciler::MayBeEvicted(Run& run, LeaderClient& client, const ObservedInstance& instance) {
   return std::all_of(instance.pods.begin(), instance.pods.end(), [&](const PodState* pod) {
     kube::DeleteOptions options;
     options.preconditions.uid = pod->uid;
-    return Judge(client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
+    return Judge(run, client.MayEvict(ServiceKeyOf(*pod).ns, pod->name, options), *pod,
                  "a pod may not be evicted now") == Done::kYes;
   });
 }
@@ -427,7 +434,7 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
     if (!IsStillSo(client, stranded)) return changed;
     for (const std::string& name : names) {
       const ObservedInstance* instance = run.Find(name);
-      if (!IsStillSo(client, instance) || !MayBeEvicted(client, *instance)) return changed;
+      if (!IsStillSo(client, instance) || !MayBeEvicted(run, client, *instance)) return changed;
       if (Refusal of = OptsOut(client, *instance); of.refused()) return of;
     }
     return {};
@@ -447,9 +454,10 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
     for (const PodState* pod : instance->pods) pods.push_back({pod, &each});
   }
   std::vector<Done> done(pods.size(), Done::kNo);
-  const Refusal refusal = gate_.Send(
-      run.client.term(), request, pods.size(),
-      [&](DestructiveClient& client, size_t i) { done[i] = Delete(client, *pods[i].pod, ""); });
+  const Refusal refusal =
+      gate_.Send(run.client.term(), request, pods.size(), [&](DestructiveClient& client, size_t i) {
+        done[i] = Delete(run, client, *pods[i].pod, "");
+      });
   if (refusal.refused() && giving_up.begin()->second.pods.empty()) {
     ReportRefusal(run.key, refusal);
     return names;
@@ -497,7 +505,7 @@ bool Reconciler::FinishGivingUp(Run& run) {
     std::vector<Done> done(left.size(), Done::kNo);
     const Refusal refusal = gate_.Send(
         run.client.term(), RequestOf(run, 0), left.size(),
-        [&](DestructiveClient& client, size_t i) { done[i] = Delete(client, *left[i], ""); });
+        [&](DestructiveClient& client, size_t i) { done[i] = Delete(run, client, *left[i], ""); });
     if (refusal.refused()) ReportRefusal(run.key, refusal);
     for (size_t i = 0; i < left.size(); ++i) {
       if (done[i] == Done::kYes) giving_up.deleted.insert(left[i]->uid);
@@ -518,18 +526,18 @@ void Reconciler::ReportRefusal(const ServiceKey& key, const Refusal& refusal) {
       {{"namespace", key.ns}, {"rule", key.rule}, {"jobID", key.job_id}, {"why", refusal.why}});
 }
 
-Reconciler::Done Reconciler::Delete(DestructiveClient& client, const PodState& pod,
+Reconciler::Done Reconciler::Delete(Run& run, DestructiveClient& client, const PodState& pod,
                                     std::string resource_version) {
   kube::DeleteOptions options;
   options.preconditions.uid = pod.uid;
   options.preconditions.resource_version = std::move(resource_version);
-  return Judge(client.DeletePod(ServiceKeyOf(pod).ns, pod.name, options), pod,
+  return Judge(run, client.DeletePod(ServiceKeyOf(pod).ns, pod.name, options), pod,
                "a pod cannot be deleted now");
 }
 
 // A pod that is gone, another one of its name and a gate that is open already are not failures: the
 // watch reports them, and the next decision sees them.
-Reconciler::Done Reconciler::Judge(const kube::Answer<void>& answer, const PodState& pod,
+Reconciler::Done Reconciler::Judge(Run& run, const kube::Answer<void>& answer, const PodState& pod,
                                    const char* what) {
   if (answer) return Done::kYes;
   switch (answer.error().reason) {
@@ -543,6 +551,12 @@ Reconciler::Done Reconciler::Judge(const kube::Answer<void>& answer, const PodSt
       break;
   }
   ++failed_;
+  if (const auto& asked = answer.error().retry_after) {
+    int64_t before = run.retry_after;
+    while (before < asked->count() &&
+           !run.retry_after.compare_exchange_weak(before, asked->count())) {
+    }
+  }
   logger_.Warning(what, {{"namespace", std::string_view(ServiceKeyOf(pod).ns)},
                          {"pod", std::string_view(pod.name)},
                          {"reason", kube::ReasonName(answer.error().reason)},

@@ -134,14 +134,15 @@ class Reconciler {
   static bool StillWaits(LeaderClient& client, const PodGroupState& pod_group);
   static bool IsQueued(const Run& run, const std::string& instance);
   static bool IsStillSo(LeaderClient& client, const ObservedInstance* instance);
-  bool MayBeEvicted(LeaderClient& client, const ObservedInstance& instance);
+  bool MayBeEvicted(Run& run, LeaderClient& client, const ObservedInstance& instance);
   Refusal OptsOut(LeaderClient& client, const ObservedInstance& instance);
-  Done Delete(DestructiveClient& client, const PodState& pod, std::string resource_version);
+  Done Delete(Run& run, DestructiveClient& client, const PodState& pod,
+              std::string resource_version);
   void ReportRefusal(const ServiceKey& key, const Refusal& refusal);
   void TellAll(Run& run, const std::set<std::string>& undone);
   void Tell(const ServiceKey& key, const Outcome& outcome, const Wording& wording, bool enforced,
             const ObservedInstance* instance);
-  Done Judge(const kube::Answer<void>& answer, const PodState& pod, const char* what);
+  Done Judge(Run& run, const kube::Answer<void>& answer, const PodState& pod, const char* what);
   ServiceState& StateOf(const ServiceKey& key);
 
   const Writer writer_;
