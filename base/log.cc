@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/mutex.h"
+#include "base/terminal_text.h"
 #include "base/text.h"
 
 namespace mindgate::log {
@@ -44,7 +45,8 @@ spdlog::level::level_enum SpdlogLevel(Level level) {
   return spdlog::level::err;
 }
 
-// In double quotes, as JSON has it; a byte that is not UTF-8 becomes U+FFFD.
+// In double quotes, as JSON has it; a byte that is not UTF-8 becomes U+FFFD, and what may act on
+// the terminal that shows the log is escaped.
 void AppendQuoted(std::string& line, std::string_view text) {
   line += '"';
   while (!text.empty()) {
@@ -54,6 +56,8 @@ void AppendQuoted(std::string& line, std::string_view text) {
       line += "\\ufffd";
     } else if (byte < 0x20 || byte == 0x7f) {
       line += fmt::format("\\u{:04x}", byte);
+    } else if (size > 1 && IsUnsafe(text.substr(0, size))) {
+      line += Escaped(text.substr(0, size));
     } else {
       if (byte == '"' || byte == '\\') line += '\\';
       line += text.substr(0, size);

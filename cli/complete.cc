@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "cli/help.h"
 #include "kube/environment.h"
@@ -35,7 +36,11 @@ std::vector<std::string> AskKubectl(std::vector<std::string> arguments, const Cl
   std::vector<std::string> lines;
   if (!ended || ended->exit_code != 0 || ended->signal != 0) return lines;
   for (std::string_view line : Split(ended->output, '\n')) {
-    if (!line.empty()) lines.emplace_back(line);
+    // A name with control characters is none of Kubernetes, and would not come out of a shell
+    // whole.
+    if (!line.empty() && line.find('\t') == line.npos && ForTerminal(line) == line) {
+      lines.emplace_back(line);
+    }
   }
   return lines;
 }

@@ -10,7 +10,9 @@ namespace mindgate::cli {
 namespace {
 
 // Bash also splits words at = and :, so the words are taken from the line itself, and the part that
-// bash treats as a separate word is removed from each candidate. Works with bash 3.2 of macOS.
+// bash treats as a separate word is removed from each candidate. Names come from the kubeconfigs
+// and clusters of others, so each is quoted: what TAB puts on the line must not run. Works with
+// bash 3.2 of macOS.
 constexpr const char* kBash = R"(# bash completion of mindgate
 _mindgate() {
   local line word cut tab directive candidate
@@ -32,7 +34,10 @@ _mindgate() {
   unset "lines[${#lines[@]} - 1]"
   for candidate in "${lines[@]}"; do
     candidate="${candidate%%"$tab"*}"
-    COMPREPLY+=("${candidate#"$cut"}")
+    candidate="${candidate#"$cut"}"
+    [ -n "$candidate" ] || continue
+    printf -v candidate %q "$candidate"
+    COMPREPLY+=("$candidate")
   done
   case "$directive" in
     :0) directive=-f ;;

@@ -32,8 +32,8 @@ struct Consequence {
 constexpr Consequence kOfFaultScheduling[] = {
     {"force", "The pods in scope are deleted at once, with grace period 0."},
     {"grace",
-     "The pods in scope are evicted with their own grace period, and deleted by force after 15 "
-     "minutes."},
+     "The pods in scope are evicted with their own grace period, and deleted by force after "
+     "graceOverTime, 15 minutes by default."},
     {"external-force, external-grace",
      "Nothing is deleted. Faulty pods get the annotation huawei.com/pod-status, which "
      "infer-operator acts on."},

@@ -1,11 +1,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
+#include "base/print_error.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 
@@ -30,8 +32,15 @@ int main(int argc, char** argv) {
                             mindgate::cli::TerminalWidth(out_is_terminal, STDOUT_FILENO),
                             ::isatty(STDIN_FILENO) == 1};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  const int exit_code =
-      mindgate::cli::Run(arguments, io, mindgate::cli::ProgramName(argc > 0 ? argv[0] : ""));
+  int exit_code = mindgate::cli::kExitUnusable;
+  try {
+    exit_code =
+        mindgate::cli::Run(arguments, io, mindgate::cli::ProgramName(argc > 0 ? argv[0] : ""));
+  } catch (const std::exception& bug) {
+    mindgate::PrintError(io.err, std::string("internal error: ") + bug.what(),
+                         "this is a bug of mindgate; please report it with the command line and "
+                         "its input");
+  }
   // A full disk must not look like success.
   errno = 0;
   std::cout.flush();

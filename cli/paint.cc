@@ -1,5 +1,6 @@
 #include "cli/paint.h"
 
+#include "cli/streams.h"
 #include "kube/environment.h"
 
 namespace mindgate::cli {
@@ -40,7 +41,7 @@ Paint::Paint(ColorMode mode, bool is_terminal)
 
 std::string Paint::operator()(Color color, std::string_view text) const {
   if (!on_ || text.empty()) return std::string(text);
-  return std::string(CodeOf(color)) + std::string(text) + "\033[0m";
+  return kOwnMark + std::string(CodeOf(color)) + std::string(text) + kOwnMark + "\033[0m";
 }
 
 }  // namespace mindgate::cli

@@ -12,7 +12,7 @@ enum class ColorMode { kAuto, kAlways, kNever };
 
 enum class Color { kRed, kGreen, kYellow, kCyan, kBold };
 
-// Colors text, or returns it unchanged.
+// Colors text, or returns it unchanged. The colors are for a TerminalStream.
 class Paint {
  public:
   // kAuto colors on a terminal unless NO_COLOR (https://no-color.org) is set or TERM is dumb.

@@ -33,8 +33,9 @@ constexpr int kLooksPerDecision = 5;
 struct Decisions {
   std::optional<StatusReport> scaling{};  // nothing: it cannot be read
   std::optional<Survey> faults{};
-  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;  // of the watcher
-  std::vector<std::string> unknown{};                               // what cannot be read and why
+  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;           // of the watcher
+  std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;  // likewise
+  std::vector<std::string> unknown{};  // what cannot be read and why
 };
 
 // The faults that concern the pods of the application, and what MindCluster does about them.
@@ -77,9 +78,14 @@ Decisions DecisionsOf(Connection& connection, const Health& health, Time now,
     decisions.unknown.push_back("scaling is not known: " + scaling.error());
   }
   std::string why_not;
-  if (decisions.scaling) decisions.fault_source = decisions.scaling->watcher.fault_source;
-  watcher::SnapshotOptions reports{.scaling_rules = false, .fault_source = decisions.fault_source};
-  if (decisions.scaling) reports.public_faults = decisions.scaling->watcher.public_faults;
+  watcher::SnapshotOptions reports{.scaling_rules = false};
+  if (decisions.scaling) {
+    const doctor::WatcherState& of_watcher = decisions.scaling->watcher;
+    decisions.fault_source = of_watcher.fault_source;
+    decisions.grace_over_time = of_watcher.grace_over_time;
+    reports.public_faults = of_watcher.public_faults;
+  }
+  reports.fault_source = decisions.fault_source;
   decisions.faults = FaultsOf(connection.client(), health, now, reports, stop, why_not);
   if (!decisions.faults) decisions.unknown.push_back("faults of nodes are not known: " + why_not);
   return decisions;
@@ -148,7 +154,7 @@ void PrintDecisions(const Decisions& decisions, bool wide, Time now, const Paint
   const auto& faults = decisions.faults;
   if (faults && !(faults->nodes.empty() && faults->not_ready.empty() && faults->jobs.empty())) {
     out << "\nFaults. ";
-    PrintFaultTable(*faults, decisions.fault_source, now, paint, out);
+    PrintFaultTable(*faults, decisions.fault_source, decisions.grace_over_time, now, paint, out);
   }
 }
 

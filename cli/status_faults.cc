@@ -10,6 +10,7 @@
 #include "base/print_error.h"
 #include "base/text.h"
 #include "cli/connection.h"
+#include "cli/grace.h"
 #include "cli/snapshot.h"
 #include "cli/status_print.h"
 #include "cli/watcher_events.h"
@@ -147,7 +148,7 @@ std::vector<std::string> PodsOf(const SurveyedJob& job) {
 }
 
 // "2 of 4 pods are evicted (fault-scheduling is grace): p0, p1"
-std::string WhatHappens(const SurveyedJob& job) {
+std::string WhatHappens(const SurveyedJob& job, std::chrono::seconds grace_over_time) {
   const Response& response = job.response;
   const std::vector<std::string> pods = PodsOf(job);
   const std::string count = std::to_string(pods.size()) + " of " +
@@ -161,7 +162,7 @@ std::string WhatHappens(const SurveyedJob& job) {
     case Step::kDelete:
       return count + verb + "deleted" + why;
     case Step::kEvict:
-      return count + verb + "evicted, and deleted by force after 15 minutes" + why;
+      return count + verb + EvictedText(grace_over_time) + why;
     case Step::kAnnotate:
       return count + verb + "annotated" + why;
     case Step::kFails:
@@ -186,12 +187,13 @@ std::string_view StepName(Step step) {
   return "";
 }
 
-void PrintJobTable(const Survey& survey, const Paint& paint, std::ostream& out) {
+void PrintJobTable(const Survey& survey, std::chrono::seconds grace_over_time, const Paint& paint,
+                   std::ostream& out) {
   Table table({"JOB", "FAULT", "WHAT MINDCLUSTER DOES"});
   for (const SurveyedJob& job : survey.jobs) {
     table.Add({job.ns + "/" + job.pod_group,
                std::string(watcher::rescheduling::FaultTypeName(job.response.reason)),
-               WhatHappens(job)});
+               WhatHappens(job, grace_over_time)});
   }
   if (table.empty()) return;
   out << "\n";
@@ -267,8 +269,8 @@ Survey Concerning(Survey survey, const std::string& ns, const std::set<std::stri
   return survey;
 }
 
-void PrintFaultTable(const Survey& survey, FaultSource source, Time now, const Paint& paint,
-                     std::ostream& out) {
+void PrintFaultTable(const Survey& survey, FaultSource source, std::chrono::seconds grace_over_time,
+                     Time now, const Paint& paint, std::ostream& out) {
   out << "Reported by " << SourceText(survey, source) << ".\n";
   Table table({"NODE", "PART", "STATE", "CODES", "SINCE", "FAULTY PODS"});
   for (const std::string& node : NodesOf(survey)) {
@@ -288,7 +290,7 @@ void PrintFaultTable(const Survey& survey, FaultSource source, Time now, const P
   } else {
     table.Print(paint, out);
   }
-  PrintJobTable(survey, paint, out);
+  PrintJobTable(survey, grace_over_time, paint, out);
 }
 
 OrderedJson FaultJson(const Survey& survey) {
@@ -324,11 +326,13 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  const doctor::WatcherState watcher = WatcherOf(connection->client(), clock.WallNow());
-  const FaultSource source = options.fault_source.value_or(watcher.fault_source);
-  const auto snapshot = ReadCluster(
-      connection->client(), clock.WallNow(),
-      {.scaling_rules = false, .fault_source = source, .public_faults = watcher.public_faults}, io);
+  const doctor::WatcherState of_watcher = WatcherOf(connection->client(), clock.WallNow());
+  const FaultSource source = options.fault_source.value_or(of_watcher.fault_source);
+  const auto snapshot = ReadCluster(connection->client(), clock.WallNow(),
+                                    {.scaling_rules = false,
+                                     .fault_source = source,
+                                     .public_faults = of_watcher.public_faults},
+                                    io);
   if (!snapshot) return kExitUnusable;
   const Survey survey =
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));
@@ -353,7 +357,8 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                           },
                       .text =
                           [&](std::ostream& out, bool) {
-                            PrintFaultTable(survey, source, clock.WallNow(), paint, out);
+                            PrintFaultTable(survey, source, of_watcher.grace_over_time,
+                                            clock.WallNow(), paint, out);
                             PrintFaultDecisions(decisions, clock.WallNow(), paint, out);
                           }},
                      io);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json_fwd.hpp>
 #include <ostream>
 #include <set>
@@ -20,9 +21,10 @@ int RunFaultStatus(const StatusOptions& options, Streams& io);
 watcher::rescheduling::Survey Concerning(watcher::rescheduling::Survey survey,
                                          const std::string& ns, const std::set<std::string>& pods,
                                          const std::set<std::string>& nodes);
-// `source` is what was asked for.
+// `source` is what was asked for, `grace_over_time` that of the watcher.
 void PrintFaultTable(const watcher::rescheduling::Survey& survey, schemas::FaultSource source,
-                     Time now, const Paint& paint, std::ostream& out);
+                     std::chrono::seconds grace_over_time, Time now, const Paint& paint,
+                     std::ostream& out);
 nlohmann::ordered_json FaultJson(const watcher::rescheduling::Survey& survey);
 
 }  // namespace mindgate::cli

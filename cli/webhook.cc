@@ -151,7 +151,6 @@ int RunWebhook(const WebhookOptions& options, Streams& io) {
   const auto code = webhook::Run(
       std::move(server), inputs, stop.get(),
       [&](int exit_code) {
-        logger.Error("second stop signal, exiting immediately");
         if (dev) dev->Remove();  // do not leave its key behind
         ::_exit(exit_code);
       },

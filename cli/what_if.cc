@@ -15,6 +15,7 @@
 #include "cli/kube_flags.h"
 #include "cli/print.h"
 #include "cli/snapshot.h"
+#include "cli/status.h"
 #include "cli/what_if_page.h"
 #include "cli/what_if_print.h"
 #include "offline/evaluate.h"
@@ -28,14 +29,17 @@ namespace what_if = watcher::what_if;
 struct Ground {
   watcher::ClusterSnapshot snapshot;
   std::string ns;
+  std::chrono::seconds grace_over_time;
 };
 
 std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
+  const auto config = offline::LoadConfigFile(options.config_file, io.err);
+  if (!config) return std::nullopt;
   const std::string& given = options.cluster.default_namespace;
   if (!options.snapshot.empty()) {
     auto snapshot = ReadSnapshotFile(options.snapshot, io);
     if (!snapshot) return std::nullopt;
-    return Ground{*std::move(snapshot), given.empty() ? "default" : given};
+    return Ground{*std::move(snapshot), given.empty() ? "default" : given, config->grace_over_time};
   }
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
@@ -44,7 +48,10 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   kube::Client& client = connection->client();
   auto snapshot = ReadCluster(client, now, SnapshotOptionsFor(client, now), io);
   if (!snapshot) return std::nullopt;
-  return Ground{*std::move(snapshot), connection->ns()};
+  const std::chrono::seconds grace_over_time =
+      options.config_file.empty() ? WatcherOf(connection->client(), clock.WallNow()).grace_over_time
+                                  : config->grace_over_time;
+  return Ground{*std::move(snapshot), connection->ns(), grace_over_time};
 }
 
 // The manifests after admission; nothing if one is invalid or would be denied. Nothing that is
@@ -106,7 +113,7 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& problem : answer.problems) warn(problem);
   const WhatIfReport report{ground->snapshot.taken, what_if::Sentences(*hypothesis),
-                            options.manifests, answer};
+                            options.manifests, answer, ground->grace_over_time};
   if (options.output == "json") {
     PrintWhatIfJson(report, io.out);
   } else if (options.output == "html") {

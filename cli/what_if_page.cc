@@ -48,15 +48,18 @@ std::string Cells(const std::vector<std::string>& texts) {
   return html + "</tr>\n";
 }
 
-std::string InstanceSection(const InstanceForecast& instance) {
+std::string InstanceSection(const InstanceForecast& instance,
+                            std::chrono::seconds grace_over_time) {
   std::string html = "<h3>" + HtmlEscaped(InstanceTitle(instance)) + ": " +
                      Verdict(InstanceVerdict(instance), instance.fate == Fate::kMoves) +
                      "</h3>\n<table>\n";
-  for (const auto& [word, text] : InstanceRows(instance)) html += Cells({word, text});
+  for (const auto& [word, text] : InstanceRows(instance, grace_over_time))
+    html += Cells({word, text});
   return html + "</table>\n";
 }
 
-std::string ForecastSection(const std::string& title, const Forecast& forecast) {
+std::string ForecastSection(const std::string& title, const Forecast& forecast,
+                            std::chrono::seconds grace_over_time) {
   std::string html = "<h2>" + HtmlEscaped(title.substr(0, title.find('\n'))) + "</h2>\n";
   if (const size_t line = title.find('\n'); line != std::string::npos) {
     html += "<ul>\n";
@@ -69,7 +72,7 @@ std::string ForecastSection(const std::string& title, const Forecast& forecast) 
   size_t shown = 0;
   for (const InstanceForecast& instance : forecast.instances) {
     if (shown++ == kMaxInstances) break;
-    html += InstanceSection(instance);
+    html += InstanceSection(instance, grace_over_time);
   }
   if (forecast.instances.size() > kMaxInstances) {
     html += "<p>and " + std::to_string(forecast.instances.size() - kMaxInstances) +
@@ -92,8 +95,10 @@ std::string WhatIfPage(const WhatIfReport& report) {
   std::string html(kHead);
   html += "<p class=\"soft\">The cluster as of " + FormatTime(report.taken) + "</p>\n";
   const watcher::what_if::Answer& answer = report.answer;
-  if (answer.applied) html += ForecastSection(AppliedTitle(report), *answer.applied);
-  if (answer.happens) html += ForecastSection(SupposedTitle(report), *answer.happens);
+  if (answer.applied)
+    html += ForecastSection(AppliedTitle(report), *answer.applied, report.grace_over_time);
+  if (answer.happens)
+    html += ForecastSection(SupposedTitle(report), *answer.happens, report.grace_over_time);
   return html + "</body>\n</html>\n";
 }
 

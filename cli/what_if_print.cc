@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cli/grace.h"
 #include "cli/output.h"
 #include "cli/print.h"
 #include "offline/results_json.h"
@@ -33,12 +34,12 @@ std::string Listed(const std::vector<std::string>& texts) {
   return Join(first, ", ") + " and " + std::to_string(texts.size() - kMaxNamed) + " more";
 }
 
-std::string_view DeedText(Deed deed) {
+std::string DeedText(Deed deed, std::chrono::seconds grace_over_time) {
   switch (deed) {
     case Deed::kDeleted:
       return "deleted at once";
     case Deed::kEvicted:
-      return "evicted, and deleted by force after 15 minutes";
+      return EvictedText(grace_over_time);
     case Deed::kAnnotated:
       return "annotated, for infer-operator to replace";
     case Deed::kDrained:
@@ -77,14 +78,14 @@ std::string ShapeText(const std::optional<size_t>& shape, size_t shapes) {
   return shape ? std::to_string(*shape + 1) + " of " + std::to_string(shapes) : "none";
 }
 
-void PrintForecast(const std::string& title, const Forecast& forecast, const Paint& paint,
-                   std::ostream& out) {
+void PrintForecast(const std::string& title, const Forecast& forecast,
+                   std::chrono::seconds grace_over_time, const Paint& paint, std::ostream& out) {
   out << title << "\n";
   for (const InstanceForecast& instance : forecast.instances) {
     out << "\n"
         << paint(Color::kBold, InstanceTitle(instance)) << ": "
         << paint(ColorOf(instance), InstanceVerdict(instance)) << "\n";
-    for (const auto& [word, text] : InstanceRows(instance)) {
+    for (const auto& [word, text] : InstanceRows(instance, grace_over_time)) {
       out << "  " << Padded(word, 8) << text << "\n";
     }
   }
@@ -189,7 +190,8 @@ std::string InstanceVerdict(const InstanceForecast& instance) {
   return verdict + (instance.already ? ", as it is already" : "");
 }
 
-std::vector<std::pair<std::string, std::string>> InstanceRows(const InstanceForecast& instance) {
+std::vector<std::pair<std::string, std::string>> InstanceRows(
+    const InstanceForecast& instance, std::chrono::seconds grace_over_time) {
   std::vector<std::pair<std::string, std::string>> rows;
   std::vector<std::string> hits;
   for (const Hit& hit : instance.hits) {
@@ -201,7 +203,7 @@ std::vector<std::pair<std::string, std::string>> InstanceRows(const InstanceFore
   }
   for (const Step& step : instance.steps) {
     rows.emplace_back("then", Number(step.pods.size(), "pod is ", "pods are ") +
-                                  std::string(DeedText(step.deed)) + " (" + step.why +
+                                  DeedText(step.deed, grace_over_time) + " (" + step.why +
                                   "): " + Listed(step.pods));
   }
   std::vector<std::string> placed;
@@ -273,9 +275,9 @@ std::string SupposedTitle(const WhatIfReport& report) {
 
 void PrintWhatIf(const WhatIfReport& report, const Paint& paint, std::ostream& out) {
   const auto& [applied, happens, problems] = report.answer;
-  if (applied) PrintForecast(AppliedTitle(report), *applied, paint, out);
+  if (applied) PrintForecast(AppliedTitle(report), *applied, report.grace_over_time, paint, out);
   if (applied && happens) out << "\n";
-  if (happens) PrintForecast(SupposedTitle(report), *happens, paint, out);
+  if (happens) PrintForecast(SupposedTitle(report), *happens, report.grace_over_time, paint, out);
 }
 
 void PrintWhatIfJson(const WhatIfReport& report, std::ostream& out) {

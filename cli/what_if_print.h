@@ -1,11 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
 #include "cli/paint.h"
+#include "schemas/config.h"
 #include "watcher/what_if/forecast.h"
 
 namespace mindgate::cli {
@@ -15,6 +17,7 @@ struct WhatIfReport {
   std::vector<std::string> supposed;   // sentences
   std::vector<std::string> manifests;  // as named
   const watcher::what_if::Answer& answer;
+  std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;
 };
 
 // The words of the text and of the page, without colors.
@@ -22,7 +25,7 @@ std::string InstanceTitle(const watcher::what_if::InstanceForecast& instance);
 std::string InstanceVerdict(const watcher::what_if::InstanceForecast& instance);
 // What is told of an instance: pairs of a word and a sentence.
 std::vector<std::pair<std::string, std::string>> InstanceRows(
-    const watcher::what_if::InstanceForecast& instance);
+    const watcher::what_if::InstanceForecast& instance, std::chrono::seconds grace_over_time);
 std::string ShapeChange(const watcher::what_if::ServiceForecast& service);
 std::string GroupChanges(const watcher::what_if::ServiceForecast& service);
 // "2 instances find their place again, 1 does not. 1 service shrinks."

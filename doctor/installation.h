@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -49,8 +50,9 @@ Leader LeaderOf(const json::Json& lease, Time now);
 struct WatcherState {
   std::optional<schemas::EnforcementMode> mode;
   schemas::ElasticScaling settings{};  // with `mode`; else the defaults
-  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;  // likewise
-  schemas::PublicFaults public_faults{};                            // likewise
+  schemas::FaultSource fault_source = schemas::FaultSource::kAuto;           // likewise
+  std::chrono::seconds grace_over_time = schemas::Config().grace_over_time;  // likewise
+  schemas::PublicFaults public_faults{};                                     // likewise
   std::string why_no_mode;  // a sentence, when there is none
   std::optional<Leader> leader;
   std::string why_no_leader;       // a sentence, when there is none

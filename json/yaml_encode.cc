@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/terminal_text.h"
 #include "base/text.h"
 #include "json/text_places.h"
 #include "json/yaml.h"
@@ -51,13 +52,23 @@ bool FitsLiteral(std::string_view text) {
          text.find("\xE2\x80\xA9") == std::string_view::npos;    // paragraph separator
 }
 
+// Whether a character in it is no end of a line or tab, and would act on a terminal.
+bool IsAnyUnsafe(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = std::max<size_t>(Utf8Length(text), 1);
+    if (text[0] != '\n' && text[0] != '\t' && IsUnsafe(text.substr(0, length))) return true;
+    text.remove_prefix(length);
+  }
+  return false;
+}
+
 class Emitter {
  public:
-  explicit Emitter(std::string& out) {
+  Emitter(std::string& out, bool unicode) {
     fine_ = yaml_emitter_initialize(&emitter_) == 1;
     if (!fine_) return;
     yaml_emitter_set_output(&emitter_, Append, &out);
-    yaml_emitter_set_unicode(&emitter_, 1);
+    yaml_emitter_set_unicode(&emitter_, unicode ? 1 : 0);
     yaml_emitter_set_width(&emitter_, -1);
     yaml_emitter_set_indent(&emitter_, 2);
   }
@@ -162,7 +173,12 @@ class Emitter {
 
 std::string EncodeYaml(const Json& value) {
   std::string out;
-  Emitter(out).Document(value);
+  Emitter(out, /*unicode=*/true).Document(value);
+  if (IsAnyUnsafe(out)) {
+    // With all that is not ASCII as escapes in double quotes: libyaml has no choice in between.
+    out.clear();
+    Emitter(out, /*unicode=*/false).Document(value);
+  }
   if (!out.ends_with('\n')) out += '\n';
   return out;
 }

@@ -18,7 +18,7 @@ std::string Shown(bool is_terminal, bool quiet, size_t width = 80) {
   std::istringstream in;
   std::ostringstream out;
   std::ostringstream err;
-  Streams io{.in = in, .out = out, .err = err};
+  Streams io{in, out, err};
   io.out_is_terminal = is_terminal;
   io.width = width;
   {

@@ -145,6 +145,13 @@ TEST_F(InShells, Bash) {
   EXPECT_EQ(Bash("mindgate apply --output=", "mindgate apply --output ="),
             "yaml json name jsonpath= patch diff table\n");
   EXPECT_EQ(Bash("mindgate apply --filename=fi", "mindgate apply --filename = fi"), "file.yaml\n");
+  // Names of a hostile kubeconfig: what comes onto the line does nothing.
+  workspace_.Write("usr/bin/kubectl",
+                   "#!/bin/sh\necho '$(touch owned)'; echo 'a b;c'; printf 'e\\033[2K\\n'\n");
+  std::filesystem::permissions("usr/bin/kubectl", std::filesystem::perms::owner_all);
+  EXPECT_EQ(Bash("mindgate status --context ", "mindgate status --context \"\""),
+            "\\$\\(touch\\ owned\\) a\\ b\\;c\n");
+  EXPECT_FALSE(std::filesystem::exists("owned"));
   EXPECT_EQ(Bash("kubectl-mindgate explain MG10", "kubectl-mindgate explain MG10").substr(0, 12),
             "MG100 MG101 ");
 }

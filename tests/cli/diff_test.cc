@@ -42,7 +42,8 @@ TEST(UnifiedDiff, Cases) {
 
 TEST(UnifiedDiff, InColour) {
   EXPECT_EQ(UnifiedDiff("a\nb\n", "a\nc\n", Paint(ColorMode::kAlways, false)),
-            "\033[36m@@ -1,2 +1,2 @@\033[0m\n a\n\033[31m-b\033[0m\n\033[32m+c\033[0m\n");
+            "\xFF\033[36m@@ -1,2 +1,2 @@\xFF\033[0m\n a\n\xFF\033[31m-b\xFF\033[0m\n"
+            "\xFF\033[32m+c\xFF\033[0m\n");
 }
 
 // What patch(1) would make of it.
@@ -114,15 +115,15 @@ TEST(UnifiedDiff, VeryDifferentTextsAreReplacedWhole) {
 
 TEST(Paint, OnlyOnATerminalAndNotAgainstNoColor) {
   ::unsetenv("NO_COLOR");
-  EXPECT_EQ(Paint(ColorMode::kAuto, true)(Color::kRed, "x"), "\033[31mx\033[0m");
+  EXPECT_EQ(Paint(ColorMode::kAuto, true)(Color::kRed, "x"), "\xFF\033[31mx\xFF\033[0m");
   EXPECT_EQ(Paint(ColorMode::kAuto, false)(Color::kRed, "x"), "x");
   EXPECT_EQ(Paint(ColorMode::kNever, true)(Color::kRed, "x"), "x");
-  EXPECT_EQ(Paint(ColorMode::kAlways, false)(Color::kRed, "x"), "\033[31mx\033[0m");
+  EXPECT_EQ(Paint(ColorMode::kAlways, false)(Color::kRed, "x"), "\xFF\033[31mx\xFF\033[0m");
   ::setenv("NO_COLOR", "1", 1);
   EXPECT_EQ(Paint(ColorMode::kAuto, true)(Color::kRed, "x"), "x");
-  EXPECT_EQ(Paint(ColorMode::kAlways, true)(Color::kRed, "x"), "\033[31mx\033[0m");
+  EXPECT_EQ(Paint(ColorMode::kAlways, true)(Color::kRed, "x"), "\xFF\033[31mx\xFF\033[0m");
   ::setenv("NO_COLOR", "", 1);
-  EXPECT_EQ(Paint(ColorMode::kAuto, true)(Color::kRed, "x"), "\033[31mx\033[0m");
+  EXPECT_EQ(Paint(ColorMode::kAuto, true)(Color::kRed, "x"), "\xFF\033[31mx\xFF\033[0m");
   ::unsetenv("NO_COLOR");
 }
 

@@ -246,7 +246,7 @@ faulty. The job's label fault-scheduling decides:
 
   force                           The pods in scope are deleted at once, with grace period 0.
   grace                           The pods in scope are evicted with their own grace period, and
-                                  deleted by force after 15 minutes.
+                                  deleted by force after graceOverTime, 15 minutes by default.
   external-force, external-grace  Nothing is deleted. Faulty pods get the annotation
                                   huawei.com/pod-status, which infer-operator acts on.
   off, or no label                Nothing happens: the pods stay on the faulty hardware.

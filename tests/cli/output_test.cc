@@ -96,7 +96,8 @@ TEST(Output, Tables) {
             "chat      held    no room\n"
             "\u670d\u52a1-long   ok\n");
   std::ostringstream painted;
-  table.Print(Paint(ColorMode::kAlways, false), painted);
+  TerminalStream terminal(painted);
+  table.Print(Paint(ColorMode::kAlways, false), terminal);
   EXPECT_EQ(painted.str(),
             "\033[1mNAME\033[0m      \033[1mSTATE\033[0m   \033[1mWHY\033[0m\n"
             "chat      \033[33mheld\033[0m    no room\n"

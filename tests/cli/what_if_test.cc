@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/grace.h"
 #include "kube/fake_api_server.h"
 #include "support/cli.h"
 #include "support/golden.h"
@@ -63,6 +64,34 @@ TEST(WhatIf, ColorsTheVerdict) {
   EXPECT_THAT(WhatIf({"--card", "npu-0/0"}).out, Not(HasSubstr("\x1b")));
   EXPECT_THAT(WhatIf({"--card", "npu-0/0", "--color", "always"}).out,
               HasSubstr("\x1b[32mfinds its place again"));
+}
+
+TEST(WhatIf, ForcesPodsAfterTheGraceOverTimeOfTheConfiguration) {
+  EXPECT_EQ(EvictedText(std::chrono::minutes(15)),
+            "evicted, and deleted by force after 15 minutes");
+  EXPECT_EQ(EvictedText(std::chrono::seconds(60)), "evicted, and deleted by force after 1 minute");
+  EXPECT_EQ(EvictedText(std::chrono::seconds(90)), "evicted, and deleted by force after 1m30s");
+  EXPECT_EQ(EvictedText(std::chrono::hours(1)), "evicted, and deleted by force after 1h");
+  SmallCluster cluster;
+  cluster.Node("n0");
+  cluster.Group("pg", "Job/train", 1, {{"fault-scheduling", "grace"}});
+  cluster.Pod({"w", "n0", "0", "pg", "Job/train"});
+  const Json snapshot = {{"kind", "Snapshot"},
+                         {"version", 1},
+                         {"taken", "2026-03-02T12:00:00Z"},
+                         {"nodes", cluster.nodes},
+                         {"pods", cluster.pods},
+                         {"podGroups", cluster.pod_groups},
+                         {"faultReports", Json::array()},
+                         {"scalingRules", Json::array()}};
+  const Workspace folder;
+  folder.Write("s.json", snapshot.dump());
+  folder.Write("grace.yaml", "graceOverTime: 10m\n");
+  const std::vector<std::string> question = {"what-if", "--card", "n0/0", "--snapshot", "s.json"};
+  EXPECT_THAT(Cli(question).out, HasSubstr("deleted by force after 15 minutes"));
+  std::vector<std::string> configured = question;
+  configured.insert(configured.end(), {"--config", "grace.yaml"});
+  EXPECT_THAT(Cli(configured).out, HasSubstr("deleted by force after 10 minutes"));
 }
 
 TEST(WhatIf, EscapesWhatItShowsAsHtml) {
