@@ -115,8 +115,18 @@ FunctionAnswer RunFunction(std::string_view resource_list, const schemas::Config
   }
   Json list = std::move(documents->front().value);
   Json items = list.value("items", Json::array());
+  const Json function_config = list.value("functionConfig", Json::object());
+  if (!function_config.is_object()) {
+    return {"", "functionConfig of the ResourceList must be an object, not " +
+                    WithArticle(json::TypeName(function_config)) +
+                    "; write the configuration of the application in its spec"};
+  }
+  if (!items.is_array() ||
+      !std::all_of(items.begin(), items.end(), [](const Json& item) { return item.is_object(); })) {
+    return {"", "items of the ResourceList must be a list of objects"};
+  }
   Json results = Json::array();
-  const Json written = ConfigurationIn(list.value("functionConfig", Json::object()));
+  const Json written = ConfigurationIn(function_config);
   const auto read = ReadConfiguration(written, json::Positions());
   if (!read) {
     for (const json::Issue& issue : read.error().items()) {

@@ -10,6 +10,11 @@ namespace {
 
 using json::Value;
 
+// A place that no adapter has set. What is written there would be written at the root.
+bool IsNowhere(const schemas::Place& place) {
+  return place.path.size() == 0 && place.value == nullptr;
+}
+
 // How much of a path exists in an object.
 struct Reach {
   size_t length = 0;               // up to the end of the first token that is missing or null
@@ -69,7 +74,7 @@ void Edits::Add(std::string_view path, const Write& write) {
 
 void Edits::Set(const schemas::Place& map, std::string_view key, const Value& value,
                 std::string_view reason) {
-  if (map.wrong_type) return;
+  if (map.wrong_type || IsNowhere(map)) return;
   const std::string_view path = Spell(map.path, key);
   // The map's own value is the end of the way to it.
   const bool known = map.value != nullptr && map.value->is_object();
@@ -80,7 +85,7 @@ void Edits::Set(const schemas::Place& map, std::string_view key, const Value& va
 }
 
 void Edits::Append(const schemas::Place& list, const Value& item, std::string_view reason) {
-  if (list.wrong_type) return;
+  if (list.wrong_type || IsNowhere(list)) return;
   const std::string_view path = Spell(list.path, "-");
   const std::string_view list_path = path.substr(0, path.size() - 2);
   const bool known = list.value != nullptr && list.value->is_array();

@@ -149,7 +149,8 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
 }
 
 bool CopiesMetadata(const PodGroupView& group) {
-  return group.owner == PodGroupOwner::kAscendJob || group.owner == PodGroupOwner::kVolcanoJob;
+  return group.labels &&
+         (group.owner == PodGroupOwner::kAscendJob || group.owner == PodGroupOwner::kVolcanoJob);
 }
 
 bool AnyInjected(const MutationContext& context, const PodGroupView& group) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "json/yaml.h"
@@ -38,6 +39,16 @@ std::string Scalar(const OrderedJson& value) {
   const bool bare = text == "on" || text == "off" ||
                     (is_word && json::ResolvePlainScalar(text) == json::Json(text));
   return bare ? text : value.dump();
+}
+
+// The default as one writes it. A text without one is empty, where it may be; other keys without
+// one are left to a comment.
+std::optional<std::string> DefaultOf(const OrderedJson& property) {
+  if (const auto value = property.find("default"); value != property.end()) return Scalar(*value);
+  if (property.value("type", OrderedJson()) != "string") return std::nullopt;
+  const bool may_be_empty = !property.contains("minLength") && !property.contains("enum") &&
+                            !property.contains("pattern");
+  return may_be_empty ? std::optional<std::string>("\"\"") : std::nullopt;
 }
 
 // An example in flow style, which is JSON with bare words.
@@ -105,21 +116,29 @@ std::string DefaultConfigFile(const KnownNames& known) {
       Comment(key + ":", 0, out);
       Example(examples->front(), out);
     }
-    if (const auto value = property.find("default"); value != property.end()) {
-      out += key + ": " + Scalar(*value) + "\n";
+    if (const auto value = DefaultOf(property)) {
+      out += key + ": " + *value + "\n";
       continue;
     }
-    out += key + ":" + (property["properties"].empty() ? " {}" : "") + "\n";
-    for (const auto& [name, member] : property["properties"].items()) {
+    const auto members = property.find("properties");
+    if (members == property.end()) {
+      Comment(key + ":", 0, out);
+      continue;
+    }
+    out += key + ":" + (members->empty() ? " {}" : "") + "\n";
+    for (const auto& [name, member] : members->items()) {
       Comment(member["description"].get<std::string>(), 2, out);
-      out += "  " + name + ":";
-      if (const auto value = member.find("default"); value != member.end()) {
-        out += " " + Scalar(*value) + "\n";
-        continue;
-      }
-      out += "\n";
-      for (const auto& [label, inner] : member["properties"].items()) {
-        out += "    " + label + ": " + Scalar(inner["default"]) + "\n";
+      const auto inner_members = member.find("properties");
+      if (const auto value = DefaultOf(member)) {
+        out += "  " + name + ": " + *value + "\n";
+      } else if (inner_members == member.end()) {
+        Comment(name + ":", 2, out);
+      } else {
+        out += "  " + name + ":\n";
+        for (const auto& [label, inner] : inner_members->items()) {
+          const auto written = DefaultOf(inner);
+          out += written ? "    " + label + ": " + *written + "\n" : "    # " + label + ":\n";
+        }
       }
     }
   }

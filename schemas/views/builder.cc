@@ -274,6 +274,10 @@ PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
   PodGroupView& group = view_.pod_groups.emplace_back();
   group.owner = owner;
   group.name = name;
+  if (owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob) {
+    group.labels = view_.labels;
+    group.annotations = view_.annotations;
+  }
   for (size_t index : templates) view_.templates[index].pod_group = view_.pod_groups.size() - 1;
   size_t* const row = view_.arena->Row<size_t>(templates.size());
   std::copy(templates.begin(), templates.end(), row);

@@ -75,5 +75,28 @@ TEST(DeployDefects, TheClusterOfTheKubeconfig) {
   }
 }
 
+// A KRM function is given whatever a kustomization holds.
+TEST(DeployDefects, AFunctionConfigOfAnotherTypeIsNamed) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"("functionConfig": "x", "items": [])",
+       "functionConfig of the ResourceList must be an object"},
+      {R"("functionConfig": null, "items": [])", "not null"},
+      {R"("functionConfig": 7, "items": [])", "not a number"},
+      {R"("functionConfig": [], "items": [])", "not a list"},
+      {R"("functionConfig": {}, "items": "x")", "items of the ResourceList must be a list"},
+      {R"("functionConfig": {}, "items": [7])", "items of the ResourceList must be a list"}};
+  for (const auto& [members, message] : cases) {
+    const std::string list =
+        R"({"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", )" + members + "}";
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"deploy", "--function"}, std::vector<std::string>{}}) {
+      const CliResult result = Cli(arguments, list);
+      EXPECT_EQ(result.code, kExitUnusable) << list;
+      EXPECT_EQ(result.out, "") << list;
+      EXPECT_THAT(result.err, HasSubstr(message)) << list;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mindgate::cli

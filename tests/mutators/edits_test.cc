@@ -31,6 +31,15 @@ struct PatchCase {
   std::string want;
 };
 
+// An adapter that names no map must not have the object itself written.
+TEST(Edits, APlaceThatWasNotSetIsNotWritten) {
+  const auto object = YamlDocument("{kind: x}");
+  Edits edits(object.root());
+  edits.Set(schemas::Place(), "fault-scheduling", "force", "a reason");
+  edits.Append(schemas::Place(), kItem, "a reason");
+  EXPECT_TRUE(edits.empty());
+}
+
 TEST(Edits, BuildsTheSmallestPatch) {
   const std::vector<PatchCase> cases = {
       {"a missing member",
