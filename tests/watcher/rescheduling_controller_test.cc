@@ -209,8 +209,8 @@ TEST(ReschedulingModes, TakeoverReadsWhatTheSchedulerRecorded) {
                  {{"JobID", "serving/train"},
                   {"TotalRescheduleTimes", 1},
                   {"RescheduleRecords",
-                   {{{"LogFileFormatTime", "I0101 00:01:00"},
-                     {"RescheduleTimeStamp", 1767225660},  // a minute after the test begins
+                   {{{"LogFileFormatTime", "I0101 00:00:35"},
+                     {"RescheduleTimeStamp", 1767225635},  // 35 s after the test begins
                      {"ReasonOfTask", Json::array()}}}}}}})
               .dump()}}}});
   Replica replica(cluster);
@@ -222,7 +222,7 @@ TEST(ReschedulingModes, TakeoverReadsWhatTheSchedulerRecorded) {
   cluster.server.Put(resources::kPods, cluster.Pod("train-0"));  // a change
   EXPECT_TRUE(cluster.server.WaitForRequests({.target_part = "job-reschedule-reason"}, 1));
   EXPECT_TRUE(Eventually([&] {
-    return replica.LastReason("train") == "Volcano has time to act until 2026-01-01T00:01:30Z";
+    return replica.LastReason("train") == "Volcano has time to act until 2026-01-01T00:01:05Z";
   }));
   EXPECT_EQ(cluster.server.Count(kDeletes), 0U);
   cluster.clock.Advance(std::chrono::seconds(60));

@@ -174,7 +174,11 @@ TEST_F(ScalingWritesTest, AWriteIsNotRepeatedWithoutADecision) {
   cluster.server.AnswerNext(1, {.method = "PATCH"},
                             StatusAnswer(429, "TooManyRequests", "later", 3600));
   watcher.Start();
-  EXPECT_TRUE(cluster.WaitOpen({"p0"}, {"p0"}));
+  ASSERT_TRUE(Eventually([&] { return cluster.server.Count({.method = "PATCH"}) == 1; }));
+  EXPECT_TRUE(Eventually([&] {
+    cluster.clock.Advance(std::chrono::seconds(61));
+    return cluster.IsOpen("p0");
+  }));
   EXPECT_EQ(cluster.server.Count({.method = "PATCH"}), 2U);
 }
 

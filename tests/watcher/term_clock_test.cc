@@ -52,7 +52,7 @@ TEST(ReschedulingClock, ASetWallClockNeitherForcesAPodNorSparesIt) {
     SetClock clock(direct.cluster.clock);
     direct.settings.mode = schemas::ReschedulingMode::kEnforce;
     rescheduling::Reconciler reconciler(direct.writer, clock, direct.logger, direct.told,
-                                        direct.budget,
+                                        direct.gate,
                                         {.settings = [&] { return direct.settings; },
                                          .grace_over_time = [] { return minutes(15); }});
     const auto look = [&] {

@@ -25,8 +25,9 @@ namespace mindgate::watcher {
 struct ReconcileResult {
   bool failed = false;                                      // again, after a back-off
   std::optional<Clock::Instant::duration> requeue_after{};  // again, although nothing changed
-  // Of what failed: not again before, as the server asked (Retry-After of a 429). It bounds the
-  // back-off from below, and a change of the key waits as well.
+  // Of what failed: not again before, as the server asked (Retry-After of a 429), but for a minute
+  // at most: API servers ask for seconds. It bounds the back-off from below, and a change of the
+  // key waits as well.
   std::optional<std::chrono::seconds> retry_after{};
 
   // Of several faults the longest Retry-After counts.
@@ -93,6 +94,8 @@ class ReconcileLoop {
     Clock::Instant changes_from{};
   };
 
+  static constexpr std::chrono::seconds kLongestAsked{60};
+
   void Work(const std::stop_token& stop) {
     while (const auto work = queue_.Take(stop)) Handle(*work);
   }
@@ -125,7 +128,8 @@ class ReconcileLoop {
         failed_.try_emplace(key, kube::Backoff(options_.backoff, options_.seed + ++seeds_))
             .first->second;
     const Clock::Instant now = clock_.Now();
-    const Clock::Instant asked = now + result.retry_after.value_or(std::chrono::seconds(0));
+    const Clock::Instant asked =
+        now + std::min(result.retry_after.value_or(std::chrono::seconds(0)), kLongestAsked);
     entry.until = std::max(now + Clock::Instant::duration(entry.backoff.Next()), asked);
     entry.changes_from = options_.changes_wait ? entry.until : asked;
     return entry.until;
