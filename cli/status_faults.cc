@@ -328,11 +328,10 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   const doctor::WatcherState of_watcher = WatcherOf(connection->client(), clock.WallNow());
   const FaultSource source = options.fault_source.value_or(of_watcher.fault_source);
-  const auto snapshot = ReadCluster(connection->client(), clock.WallNow(),
-                                    {.scaling_rules = false,
-                                     .fault_source = source,
-                                     .public_faults = of_watcher.public_faults},
-                                    io);
+  const auto snapshot = ReadCluster(
+      connection->client(), clock.WallNow(),
+      {.scaling_rules = false, .fault_source = source, .public_faults = of_watcher.public_faults},
+      io);
   if (!snapshot) return kExitUnusable;
   const Survey survey =
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));

@@ -68,15 +68,16 @@ NODES = rule("", "nodes", "list watch")
 QUEUED = rule("scheduling.volcano.sh", "podgroups", "get list watch")
 EVICTIONS = rule("", "pods/eviction", "create")
 OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED]
-RESTARTS = [
+OPT_OUTS = [
     rule("", "namespaces", "get"),
-    rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"]),
     rule("apps", "deployments replicasets statefulsets", "get"),
     rule("batch.volcano.sh", "jobs", "get"),
     rule("leaderworkerset.x-k8s.io", "leaderworkersets", "get"),
     rule("mindxdl.gitee.com", "ascendjobs", "get"),
     rule("orchestration.aibrix.ai", "podsets rolesets stormservices", "get"),
 ]
+RECORDS = rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"])
+RESTARTS = [*OPT_OUTS, RECORDS]
 
 STATE_OF_RESTARTS = [
     rule("", "configmaps", "create"),
@@ -155,9 +156,8 @@ RIGHTS: dict[str, dict[str, list[tuple[str, list[Object]]]]] = {
                     rule("", "nodes", "list watch get patch"),
                     QUEUED,
                     EVICTIONS,
-                    *RESTARTS[:2],
+                    *RESTARTS,
                     rule("", "configmaps", "get patch"),
-                    *RESTARTS[2:],
                     *GANGS,
                     EVENTS,
                 ],
@@ -190,7 +190,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": "enforce"}, "gangRepair": False},
-        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, NODES, QUEUED, EVENTS],
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, NODES, QUEUED, *OPT_OUTS, EVENTS],
     ),
     (
         {
@@ -198,7 +198,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             "gangRepair": False,
             "rescheduling": {"mode": False},
         },
-        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, QUEUED, EVENTS],
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, QUEUED, *OPT_OUTS, EVENTS],
     ),
     (
         {"elasticScaling": {"mode": "enforce", "rebalance": "enforce"}, "gangRepair": False},
@@ -208,6 +208,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             NODES,
             QUEUED,
             EVICTIONS,
+            *OPT_OUTS,
             EVENTS,
         ],
     ),
@@ -257,9 +258,8 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             OBSERVE[1],
             rule("", "nodes", "list watch get"),
             QUEUED,
-            *RESTARTS[:2],
+            *RESTARTS,
             rule("", "configmaps", "get patch"),
-            *RESTARTS[2:],
             EVENTS,
         ],
     ),

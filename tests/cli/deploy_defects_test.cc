@@ -81,7 +81,7 @@ TEST(DeployDefects, AFunctionConfigOfAnotherTypeIsNamed) {
       {R"("functionConfig": "x", "items": [])",
        "functionConfig of the ResourceList must be an object"},
       {R"("functionConfig": null, "items": [])", "not null"},
-      {R"("functionConfig": 7, "items": [])", "not a number"},
+      {R"("functionConfig": 7, "items": [])", "not an integer"},
       {R"("functionConfig": [], "items": [])", "not a list"},
       {R"("functionConfig": {}, "items": "x")", "items of the ResourceList must be a list"},
       {R"("functionConfig": {}, "items": [7])", "items of the ResourceList must be a list"}};

@@ -13,8 +13,6 @@ constexpr size_t kMaxChipTypes = 8;
 constexpr std::string_view kClusterReports = "cluster-info-";
 constexpr std::string_view kNodeReports = "mindx-dl-";
 constexpr const char* kDefaultChipType = "Ascend910";
-// By how much a node that ClusterD does not know reports after all that it knows, once it is gone.
-constexpr std::chrono::minutes kAfterAllOthers{1};
 
 void Later(const std::optional<Time>& time, std::optional<Time>& newest) {
   if (time && (!newest || *newest < *time)) newest = time;
@@ -242,7 +240,7 @@ bool ToldByAll::IsBehind(Time now) const {
     for (const auto& [config_map, part] : parts_) Later(TimeIn(part.times, node), theirs);
     if (theirs) return *theirs + kBehind < time;
     // ClusterD does not know the node, so that clocks of two nodes are compared.
-    return newest && time <= now + kAhead && *newest + kAfterAllOthers < time;
+    return newest && time <= now + kAhead && *newest + kBehind < time;
   };
   return std::any_of(node_times_.begin(), node_times_.end(), [&](const auto& report) {
     return std::any_of(report.second.begin(), report.second.end(), is_behind);

@@ -70,7 +70,7 @@ class ToldByAll {
   // a node is newer than what ClusterD has of that node by more than kBehind. Until then its
   // reports count: our clock may be wrong, and both may be old.
   static constexpr std::chrono::minutes kOld{10};
-  static constexpr std::chrono::minutes kBehind{6};
+  static constexpr std::chrono::minutes kBehind{1};
   // A time that is further ahead of our clock shows nothing.
   static constexpr std::chrono::minutes kAhead{1};
 
