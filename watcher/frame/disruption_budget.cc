@@ -13,6 +13,8 @@ std::optional<Instant> DisruptionBudget::Take(const std::string& ns, int64_t per
   const auto free_at = FreeAt(ns, per_minute, now, count);
   if (free_at) return free_at;
   for (int64_t i = 0; i < count; ++i) taken_.push_back({now, ns});
+  std::erase_if(served_, [&](const auto& served) { return served.second + kRemembered <= now; });
+  served_[ns] = now;
   std::erase_if(waiting_, [&](const Waiting& one) { return one.ns == ns; });
   return std::nullopt;
 }
@@ -84,19 +86,29 @@ std::optional<Instant> DisruptionBudget::FreeAt(const std::string& ns, int64_t p
 }
 
 int64_t DisruptionBudget::InFront(const std::string& ns, Instant now) const {
+  const Instant served = ServedLast(ns);
   int64_t count = 0;
+  bool behind = false;  // those that asked later
   for (const Waiting& one : waiting_) {
-    if (one.ns == ns) break;
-    if (one.from <= now) ++count;
+    if (one.ns == ns) {
+      behind = true;
+    } else if (one.from <= now && (one.served < served || (one.served == served && !behind))) {
+      ++count;
+    }
   }
   return count;
+}
+
+Instant DisruptionBudget::ServedLast(const std::string& ns) const {
+  const auto found = served_.find(ns);
+  return found == served_.end() ? Instant::min() : found->second;
 }
 
 void DisruptionBudget::Wait(const std::string& ns, Instant from, Instant until) {
   const auto place = std::find_if(waiting_.begin(), waiting_.end(),
                                   [&](const Waiting& one) { return one.ns == ns; });
   if (place == waiting_.end()) {
-    waiting_.push_back({ns, from, until});
+    waiting_.push_back({ns, ServedLast(ns), from, until});
   } else {
     place->from = from;
     place->until = std::max(place->until, until);

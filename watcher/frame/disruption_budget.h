@@ -16,9 +16,9 @@ namespace mindgate::watcher {
 // How much of the whole cluster may be disrupted within a minute, whichever controller asks: what
 // looks like many faults at once may be one mistake. Of that a namespace gets an equal share of
 // all that asked within the minute, and half at most, so that one tenant's faults leave some to the
-// others. What is free goes to the namespace that has waited longest, whatever its name: an earlier
-// one in the line may come for it until kPatience after the time that it was given. Safe from many
-// threads.
+// others. What is free goes to the namespace that was served longest ago, or never, and of those to
+// the one that has asked for longest, whatever its name: one that is in front may come for it until
+// kPatience after the time that it was given. Safe from many threads.
 class DisruptionBudget {
  public:
   using Instant = Clock::Instant;
@@ -48,24 +48,29 @@ class DisruptionBudget {
     Instant when{};
     std::string ns;
   };
+  // How long it is known when a namespace was served: more than a full line takes.
+  static constexpr std::chrono::minutes kRemembered{60};
   // A namespace in the line.
   struct Waiting {
     std::string ns;
-    Instant from{};   // when it may be served: its share is used up until then
-    Instant until{};  // when nobody waits for it any more
+    Instant served{};  // the last time; the beginning of time: not within kRemembered
+    Instant from{};    // when it may be served: its share is used up until then
+    Instant until{};   // when nobody waits for it any more
   };
 
   std::optional<Instant> FreeAt(const std::string& ns, int64_t per_minute, Instant now,
                                 int64_t count) REQUIRES(mutex_);
   // The namespaces in front of `ns` that may be served now.
   int64_t InFront(const std::string& ns, Instant now) const REQUIRES(mutex_);
+  Instant ServedLast(const std::string& ns) const REQUIRES(mutex_);
   // Keeps its place in the line, or takes the last one.
   void Wait(const std::string& ns, Instant from, Instant until) REQUIRES(mutex_);
 
   Mutex mutex_;
-  std::deque<Taken> taken_ GUARDED_BY(mutex_);               // of the last minute, oldest first
-  std::map<std::string, Instant> asked_ GUARDED_BY(mutex_);  // of the last minute, by namespace
-  std::list<Waiting> waiting_ GUARDED_BY(mutex_);            // whoever waited longest is first
+  std::deque<Taken> taken_ GUARDED_BY(mutex_);                // of the last minute, oldest first
+  std::map<std::string, Instant> asked_ GUARDED_BY(mutex_);   // of the last minute, by namespace
+  std::list<Waiting> waiting_ GUARDED_BY(mutex_);             // whoever asked first is first
+  std::map<std::string, Instant> served_ GUARDED_BY(mutex_);  // the last time, by namespace
 };
 
 }  // namespace mindgate::watcher

@@ -58,8 +58,8 @@ class DestructiveClient {
 // has something left. Calls are sent at most kAtOnce at the same time. Safe from many threads.
 class DisruptionGate {
  public:
-  // Of one job at a time, as MindCluster's plugin does.
-  static constexpr size_t kBatch = 200;
+  // Calls that follow from one answer: with kAtOnce at a time some seconds of a slow API server.
+  static constexpr size_t kBatch = 50;
 
   struct Options {
     std::string ns{};  // of the watcher's Lease; empty: nothing is paused

@@ -252,7 +252,8 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
   return look;
 }
 
-Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen) {
+Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen,
+                  const Job& job, bool pods) {
   const auto unreadable = [](std::string why) {
     return Refusal{.why = std::move(why), .unreadable = true};
   };
@@ -271,6 +272,14 @@ Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& 
   }
   if (OptOut owner = DisabledByOwner(client, group.root(), key.ns); !owner.why.empty()) {
     return {.why = std::move(owner.why), .unreadable = owner.unreadable};
+  }
+  if (!pods) return {};
+  FreshLook look{.job = job, .group = now};
+  ReadPodsAgain(client, key, {}, look);
+  if (look.failed) return unreadable("its pods cannot be read");
+  if (!look.job.disabled.empty()) return {.why = look.job.disabled};
+  if (look.job.policy != job.policy) {
+    return {.why = "the labels of its pods have changed meanwhile", .brief = true};
   }
   return {};
 }

@@ -43,8 +43,9 @@ FreshLook LookAgain(LeaderClient& client, const JobKey& key, const Job& job,
                     const Decision& decision, const Hardware& hardware,
                     const ReportsOf& reports_of = {});
 
-// The question right before a call: whether namespace, PodGroup and owners are as they were in the
-// look.
-Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen);
+// The question right before a call: whether namespace, PodGroup and owners, and with `pods` what
+// the pods say, are as they were in the look.
+Refusal IsStillSo(LeaderClient& client, const JobKey& key, const PodGroupState& seen,
+                  const Job& job, bool pods);
 
 }  // namespace mindgate::watcher::rescheduling

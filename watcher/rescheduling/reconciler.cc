@@ -23,6 +23,8 @@ namespace resources = kube::resources;
 
 // When a look at what keeps a job from being restarted comes again.
 constexpr std::chrono::seconds kLookAgain{30};
+// How many batches of a job's pods may go before all its pods are read again.
+constexpr size_t kReadPods = 4;
 // When what a watch is about to tell should be there.
 constexpr std::chrono::seconds kWatchIsLate{1};
 
@@ -288,8 +290,11 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
                    [&](size_t i) { return run.decision.types[i] != FaultType::kHealthy; }) -
       tasks.begin());
   DisruptionGate::Request request = RequestOf(run);
+  // Pods before the first call and after each kReadPods: of a large job that is a long list.
+  size_t asked = 0;
   request.still_so = [&](LeaderClient& client) -> Refusal {
-    Refusal changed = IsStillSo(client, run.key, run.group);
+    const bool pods = asked++ % kReadPods == 0;
+    Refusal changed = IsStillSo(client, run.key, run.group, run.job, pods);
     if (!changed.refused() && !enforced(options_.settings())) {
       return {.why = "the configuration no longer asks for it", .brief = true};
     }
@@ -301,6 +306,7 @@ Refusal Reconciler::CarryOut(Run& run, std::vector<Done>& outcomes) {
   }
   const auto send = [&](size_t from, size_t to) {
     if (from == to) return Refusal();
+    asked = 0;
     Refusal refusal =
         gate_.Send(run.client.term(), request, to - from, [&](DestructiveClient& client, size_t i) {
           outcomes[from + i] = Act(run, client, tasks[from + i]);
