@@ -7,6 +7,18 @@ namespace mindgate::watcher {
 
 using Instant = DisruptionBudget::Instant;
 
+namespace {
+
+// When `count` more are free of `most`; nothing: they are. With fewer allowed than before, older
+// ones must run out first.
+std::optional<Instant> RunsOut(const std::vector<Instant>& used, int64_t count, int64_t most) {
+  const int64_t over = std::ssize(used) + count - most;
+  if (over <= 0) return std::nullopt;
+  return used[static_cast<size_t>(over - 1)] + std::chrono::minutes(1);
+}
+
+}  // namespace
+
 std::optional<Instant> DisruptionBudget::Take(const std::string& ns, int64_t per_minute,
                                               Instant now, int64_t count) {
   const MutexLock lock(mutex_);
@@ -63,18 +75,13 @@ std::optional<Instant> DisruptionBudget::FreeAt(const std::string& ns, int64_t p
   const auto sharers = std::max<int64_t>(2, std::ssize(asked_));
   const int64_t share = std::max(count, (per_minute + sharers - 1) / sharers);
   std::vector<Instant> own;
+  std::vector<Instant> all;
   for (const Taken& taken : taken_) {
+    all.push_back(taken.when);
     if (taken.ns == ns) own.push_back(taken.when);
   }
-  // When `count` more are free of `most`: with fewer allowed than before, older ones must run out
-  // first.
-  const auto runs_out = [&](int64_t used, int64_t most, const auto& at) -> std::optional<Instant> {
-    if (used + count <= most) return std::nullopt;
-    return at(static_cast<size_t>(used + count - most - 1)) + kMinute;
-  };
-  const auto own_free = runs_out(std::ssize(own), share, [&](size_t i) { return own[i]; });
-  const auto all_free = runs_out(std::ssize(taken_), per_minute,
-                                 [&](size_t i) REQUIRES(mutex_) { return taken_[i].when; });
+  const auto own_free = RunsOut(own, count, share);
+  const auto all_free = RunsOut(all, count, per_minute);
   if (own_free || all_free) {
     const Instant at = std::max(own_free.value_or(now), all_free.value_or(now));
     Wait(ns, own_free.value_or(now), at + kPatience);

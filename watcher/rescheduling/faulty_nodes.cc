@@ -16,9 +16,8 @@ void FaultyNodes::Changed(const std::vector<std::string>& nodes, const std::stri
   for (const std::string& node : nodes) became_faulty += Count(node, now) ? 1 : 0;
   if (CountsLocked().faulty <= kFew) burst_.reset();
   // Some of them may have been counted one by one meanwhile, by a change of their pods.
-  const auto faulty = static_cast<size_t>(std::count_if(
-      nodes.begin(), nodes.end(),
-      [&](const std::string& node) REQUIRES(mutex_) { return faulty_.contains(node); }));
+  size_t faulty = 0;
+  for (const std::string& node : nodes) faulty += faulty_.contains(node) ? 1 : 0;
   if (faulty > kFew && !report.empty()) burst_ = Burst{report, faulty};
   if (became_faulty == 0) return;
   if (!grew_ || grew_->second + options_.settle() < now) grew_.emplace(now, now);
