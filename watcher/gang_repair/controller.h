@@ -20,6 +20,7 @@
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/pods.h"
 #include "watcher/frame/reconcile_loop.h"
+#include "watcher/frame/writer.h"
 #include "watcher/gang_repair/decision.h"
 #include "watcher/gang_repair/state.h"
 
