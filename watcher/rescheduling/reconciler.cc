@@ -249,14 +249,14 @@ void Reconciler::InheritBudget(Run& run) {
   const MutexLock lock(mutex_);  // nobody takes from it before
   if (inherited_ == term) return;
   inherited_ = term;
+  // Clocks of two machines differ, so that only times of the leader before are compared: the newest
+  // restart counts as if it had just happened.
+  const auto restarted = store_.restarted();
+  Time newest{};
+  for (const auto& [ns, when] : restarted) newest = std::max(newest, when);
   const Clock::Instant now = clock_.Now();
   std::map<std::string, std::vector<Clock::Instant>> taken;
-  for (const auto& [ns, restarted] : store_.restarted()) {
-    // Clocks of two machines differ: what seems to be ahead happened a moment ago.
-    const auto ago =
-        std::clamp<Time::duration>(run.now - restarted, Time::duration(0), std::chrono::hours(1));
-    taken[ns].push_back(now - ago);
-  }
+  for (const auto& [ns, when] : restarted) taken[ns].push_back(now - (newest - when));
   for (auto& [ns, times] : taken) {
     std::erase_if(times, [&](Clock::Instant at) { return at + std::chrono::minutes(1) <= now; });
     std::sort(times.begin(), times.end());
