@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +31,21 @@ std::string_view Trim(std::string_view text);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(std::span<const std::string_view> words, std::string_view separator);
 std::string Join(std::span<const std::string> words, std::string_view separator);
+
+// "a, b and 3 more": the first `most` of a container, each as `text` says it.
+template <typename Items, typename Text = std::identity>
+std::string JoinFirst(const Items& items, size_t most, std::string_view separator = ", ",
+                      const Text& text = {}) {
+  std::string out;
+  size_t named = 0;
+  for (const auto& item : items) {
+    if (named == most) break;
+    if (named++ > 0) out += separator;
+    out += std::invoke(text, item);
+  }
+  const size_t others = items.size() - named;
+  return others == 0 ? out : out + " and " + std::to_string(others) + " more";
+}
 
 // "a", "a or b", "a, b or c", each in double quotes.
 std::string OneOf(std::span<const std::string_view> values);

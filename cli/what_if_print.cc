@@ -28,11 +28,7 @@ using watcher::what_if::Step;
 // A line names no more pods; JSON has them all.
 constexpr size_t kMaxNamed = 8;
 
-std::string Listed(const std::vector<std::string>& texts) {
-  if (texts.size() <= kMaxNamed) return Join(texts, ", ");
-  const std::vector<std::string> first(texts.begin(), texts.begin() + kMaxNamed);
-  return Join(first, ", ") + " and " + std::to_string(texts.size() - kMaxNamed) + " more";
-}
+std::string Listed(const std::vector<std::string>& texts) { return JoinFirst(texts, kMaxNamed); }
 
 std::string DeedText(Deed deed, std::chrono::seconds grace_over_time) {
   switch (deed) {

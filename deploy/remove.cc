@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "deploy/kinship.h"
 #include "deploy/labels.h"
 #include "json/value.h"
@@ -14,11 +15,7 @@ using kube::Reason;
 
 std::string Listed(const std::vector<std::string>& titles) {
   constexpr size_t kMost = 5;
-  std::string text;
-  for (size_t i = 0; i < std::min(titles.size(), kMost); ++i)
-    text += (i > 0 ? ", " : "") + titles[i];
-  if (titles.size() > kMost) text += " and " + std::to_string(titles.size() - kMost) + " more";
-  return text;
+  return JoinFirst(titles, kMost);
 }
 
 // "Pod chat-engine-0 (finalizers: a, b)"

@@ -18,12 +18,6 @@ constexpr std::string_view kControllersCheck = "controllers";
 // The controllers of Kubernetes itself, whose ClusterRoleBindings may be of users.
 constexpr const char* kKubernetesNamespace = "kube-system";
 
-std::string Join(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 bool Names(const Json& rule, std::string_view key, std::initializer_list<std::string_view> wanted) {
   const Json* list = json::Find(rule, key);
   return json::IsArray(list) && std::ranges::any_of(*list, [&](const Json& each) {
@@ -144,7 +138,7 @@ void CheckControllers(Context& context) {
         kControllersCheck,
         "no ServiceAccount of these namespaces has a ClusterRole, so no operator is installed "
         "there, but all of their ServiceAccounts count as controllers: " +
-            Join(empty),
+            JoinFirst(empty, empty.size()),
         "take them out of controllers.namespaces of the chart. `helm upgrade` leaves out those of "
         "MindCluster and of frameworks by itself, `helm template` cannot");
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "json/text_at.h"
 #include "kube/reflector.h"
 
@@ -91,17 +92,17 @@ void CheckTrustedNamespaces(Context& context) {
   for (const Json& ns : *namespaces) existing.insert(json::TextAt(ns, {"metadata", "name"}));
   bool good = true;
   for (const Listed& listed : NamespacesOf(context)) {
-    std::string missing;
+    std::vector<std::string> missing;
     for (const std::string& ns : listed.namespaces) {
-      if (!existing.contains(ns)) missing += (missing.empty() ? "" : ", ") + ns;
+      if (!existing.contains(ns)) missing.push_back(ns);
     }
     if (missing.empty()) continue;
     good = false;
-    context.report.Warn(kTrustCheck,
-                        "these namespaces are trusted by their names and do not exist: " + missing +
-                            ". Whoever may create namespaces can create one, and then " +
-                            listed.consequence,
-                        listed.fix + ", or create them so that nobody else can");
+    context.report.Warn(
+        kTrustCheck,
+        "these namespaces are trusted by their names and do not exist: " + Join(missing, ", ") +
+            ". Whoever may create namespaces can create one, and then " + listed.consequence,
+        listed.fix + ", or create them so that nobody else can");
   }
   if (good) {
     context.report.Ok(kTrustCheck, "every namespace that is trusted by its name exists");

@@ -31,12 +31,7 @@ void Report(const json::Issues& issues, Findings& findings) {
 // "a", "b" and 3 more
 std::string SomeOf(const std::vector<std::string>& names) {
   constexpr size_t kMaxNames = 3;
-  std::string out;
-  for (size_t i = 0; i < names.size() && i < kMaxNames; ++i) {
-    out += (i == 0 ? "" : ", ") + Quote(names[i]);
-  }
-  if (names.size() > kMaxNames) out += " and " + std::to_string(names.size() - kMaxNames) + " more";
-  return out;
+  return JoinFirst(names, kMaxNames, ", ", [](const std::string& name) { return Quote(name); });
 }
 
 void CheckRuleKey(const RuleContext& context, Findings& findings) {

@@ -39,19 +39,6 @@ void ForEachRecord(const Value& config_map, const JobKey& job, const Each& each)
   }
 }
 
-std::string NamesText(const std::set<std::string>& pods) {
-  std::vector<std::string> names;
-  for (const std::string& pod : pods) {
-    if (names.size() == kPodsInText) break;
-    names.push_back(pod);
-  }
-  std::string text = Join(names, ", ");
-  if (pods.size() > kPodsInText) {
-    text += " and " + std::to_string(pods.size() - kPodsInText) + " more";
-  }
-  return text;
-}
-
 }  // namespace
 
 std::optional<Time> LastRestart(const Value& config_map, const JobKey& job) {
@@ -103,11 +90,11 @@ std::optional<PluginDifference> Compare(const PluginRestarts& plugin,
 std::string DifferenceText(const PluginDifference& difference) {
   std::vector<std::string> parts;
   if (!difference.only_plugin.empty()) {
-    parts.push_back("it called " + NamesText(difference.only_plugin) +
+    parts.push_back("it called " + JoinFirst(difference.only_plugin, kPodsInText) +
                     " faulty, and mindgate did not");
   }
   if (!difference.only_ours.empty()) {
-    parts.push_back("mindgate called " + NamesText(difference.only_ours) +
+    parts.push_back("mindgate called " + JoinFirst(difference.only_ours, kPodsInText) +
                     " faulty, and it did not");
   }
   return Join(parts, "; ");

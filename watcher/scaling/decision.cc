@@ -324,9 +324,7 @@ class Round {
 
   // "a and b"; of many the first few, and how many more.
   static std::string Few(const std::vector<std::string>& texts) {
-    if (texts.size() <= kMaxNamed) return Join(texts, " and ");
-    const std::vector<std::string> first(texts.begin(), texts.begin() + kMaxNamed);
-    return Join(first, " and ") + " and " + std::to_string(texts.size() - kMaxNamed) + " more";
+    return JoinFirst(texts, kMaxNamed, " and ");
   }
 
   // "d (0 of 1 run) and p (1 of 2 run, there is no room for p-0)"

@@ -21,11 +21,7 @@ using faults::NodeStatus;
 // A message names no more nodes or chips than these.
 constexpr size_t kMaxNamed = 5;
 
-std::string Few(const std::vector<std::string>& names) {
-  if (names.size() <= kMaxNamed) return Join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
-  return Join(first, ", ") + " and " + std::to_string(names.size() - kMaxNamed) + " more";
-}
+std::string Few(const std::vector<std::string>& names) { return JoinFirst(names, kMaxNamed); }
 
 class Reader {
  public:
