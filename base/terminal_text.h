@@ -16,6 +16,10 @@ bool IsUnsafe(std::string_view character);
 // is not UTF-8.
 std::string Escaped(std::string_view character);
 
+// Whether nothing in the text is unsafe but tabs and ends of lines, so that ForTerminal changes
+// nothing.
+bool IsSafeText(std::string_view text);
+
 // The text with each unsafe character escaped, but for tabs and ends of lines.
 std::string ForTerminal(std::string_view text);
 

@@ -38,7 +38,7 @@ std::vector<std::string> AskKubectl(std::vector<std::string> arguments, const Cl
   for (std::string_view line : Split(ended->output, '\n')) {
     // A name with control characters is none of Kubernetes, and would not come out of a shell
     // whole.
-    if (!line.empty() && line.find('\t') == line.npos && ForTerminal(line) == line) {
+    if (!line.empty() && line.find('\t') == line.npos && IsSafeText(line)) {
       lines.emplace_back(line);
     }
   }

@@ -52,16 +52,6 @@ bool FitsLiteral(std::string_view text) {
          text.find("\xE2\x80\xA9") == std::string_view::npos;    // paragraph separator
 }
 
-// Whether a character in it is no end of a line or tab, and would act on a terminal.
-bool IsAnyUnsafe(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = std::max<size_t>(Utf8Length(text), 1);
-    if (text[0] != '\n' && text[0] != '\t' && IsUnsafe(text.substr(0, length))) return true;
-    text.remove_prefix(length);
-  }
-  return false;
-}
-
 class Emitter {
  public:
   Emitter(std::string& out, bool unicode) {
@@ -174,7 +164,7 @@ class Emitter {
 std::string EncodeYaml(const Json& value) {
   std::string out;
   Emitter(out, /*unicode=*/true).Document(value);
-  if (IsAnyUnsafe(out)) {
+  if (!IsSafeText(out)) {
     // With all that is not ASCII as escapes in double quotes: libyaml has no choice in between.
     out.clear();
     Emitter(out, /*unicode=*/false).Document(value);
