@@ -149,8 +149,7 @@ GroupValue ValueFor(const MutationContext& context, const PodGroupView& group, s
 }
 
 bool CopiesMetadata(const PodGroupView& group) {
-  return group.labels &&
-         (group.owner == PodGroupOwner::kAscendJob || group.owner == PodGroupOwner::kVolcanoJob);
+  return group.labels && schemas::CopiesMetadata(group.owner);
 }
 
 bool AnyInjected(const MutationContext& context, const PodGroupView& group) {

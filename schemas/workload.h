@@ -152,6 +152,13 @@ enum class PodGroupOwner {
   kPod,
 };
 
+// Whether it has the labels and annotations of the object's own metadata (mind-cluster:
+// component/ascend-operator/pkg/controllers/v1/job.go; volcano:
+// pkg/controllers/job/job_controller_actions.go).
+constexpr bool CopiesMetadata(PodGroupOwner owner) {
+  return owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob;
+}
+
 // Pods that the scheduler treats as one job.
 struct PodGroupView {
   PodGroupOwner owner;

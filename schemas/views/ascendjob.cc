@@ -72,8 +72,6 @@ void ReadAscendJob(Builder& builder) {
     for (PodTemplateView& pod : view.templates) pod.job_scheduler = job_scheduler;
   }
   PodGroupView& group = builder.AddGroup(PodGroupOwner::kAscendJob, "the job", all);
-  group.labels = view.labels;
-  group.annotations = view.annotations;
   group.min_member = json::Find(scheduling, "minAvailable") == nullptr
                          ? total
                          : builder.Int(scheduling, kSchedulingPath, "minAvailable");

@@ -274,7 +274,7 @@ PodGroupView& Builder::AddGroup(PodGroupOwner owner, std::string_view name,
   PodGroupView& group = view_.pod_groups.emplace_back();
   group.owner = owner;
   group.name = name;
-  if (owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob) {
+  if (CopiesMetadata(owner)) {
     group.labels = view_.labels;
     group.annotations = view_.annotations;
   }
