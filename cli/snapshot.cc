@@ -60,10 +60,6 @@ std::string ReadAll(std::istream& in) {
 
 }  // namespace
 
-watcher::SnapshotOptions SnapshotOptionsFor(kube::Client& client, Time now) {
-  return {.public_faults = WatcherOf(client, now).public_faults};
-}
-
 std::optional<watcher::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
                                                     const watcher::SnapshotOptions& options,
                                                     Streams& io) {
@@ -87,7 +83,7 @@ int RunSnapshot(const SnapshotCommandOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   const Time now = clock.WallNow();
   kube::Client& client = connection->client();
-  auto text = TakeText(client, now, SnapshotOptionsFor(client, now), io);
+  auto text = TakeText(client, now, {.public_faults = WatcherOf(client, now).public_faults}, io);
   if (!text) return kExitUnusable;
   if (options.output == "-") {
     io.out << *text;

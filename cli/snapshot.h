@@ -21,10 +21,6 @@ struct SnapshotCommandOptions {
 // written.
 int RunSnapshot(const SnapshotCommandOptions& options, Streams& io);
 
-// With the public faults that the watcher of this cluster counts; the default ones if its
-// configuration cannot be read.
-watcher::SnapshotOptions SnapshotOptionsFor(kube::Client& client, Time now);
-
 // The cluster as a snapshot. Nothing if it cannot be read; `io.err` says why.
 std::optional<watcher::ClusterSnapshot> ReadCluster(kube::Client& client, Time now,
                                                     const watcher::SnapshotOptions& options,

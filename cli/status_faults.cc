@@ -326,10 +326,11 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
   if (connection == nullptr) return kExitUnusable;
-  const doctor::WatcherState of_watcher = WatcherOf(connection->client(), clock.WallNow());
+  const Time now = clock.WallNow();
+  const doctor::WatcherState of_watcher = WatcherOf(connection->client(), now);
   const FaultSource source = options.fault_source.value_or(of_watcher.fault_source);
   const auto snapshot = ReadCluster(
-      connection->client(), clock.WallNow(),
+      connection->client(), now,
       {.scaling_rules = false, .fault_source = source, .public_faults = of_watcher.public_faults},
       io);
   if (!snapshot) return kExitUnusable;
@@ -356,9 +357,9 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                           },
                       .text =
                           [&](std::ostream& out, bool) {
-                            PrintFaultTable(survey, source, of_watcher.grace_over_time,
-                                            clock.WallNow(), paint, out);
-                            PrintFaultDecisions(decisions, clock.WallNow(), paint, out);
+                            PrintFaultTable(survey, source, of_watcher.grace_over_time, now, paint,
+                                            out);
+                            PrintFaultDecisions(decisions, now, paint, out);
                           }},
                      io);
 }

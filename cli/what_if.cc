@@ -46,11 +46,11 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   if (connection == nullptr) return std::nullopt;
   const Time now = clock.WallNow();
   kube::Client& client = connection->client();
-  auto snapshot = ReadCluster(client, now, SnapshotOptionsFor(client, now), io);
+  const doctor::WatcherState of_watcher = WatcherOf(client, now);
+  auto snapshot = ReadCluster(client, now, {.public_faults = of_watcher.public_faults}, io);
   if (!snapshot) return std::nullopt;
   const std::chrono::seconds grace_over_time =
-      options.config_file.empty() ? WatcherOf(connection->client(), clock.WallNow()).grace_over_time
-                                  : config->grace_over_time;
+      options.config_file.empty() ? of_watcher.grace_over_time : config->grace_over_time;
   return Ground{*std::move(snapshot), connection->ns(), grace_over_time};
 }
 
