@@ -9,12 +9,14 @@ using Instant = DisruptionBudget::Instant;
 
 namespace {
 
+constexpr std::chrono::minutes kMinute{1};
+
 // When `count` more are free of `most`; nothing: they are. With fewer allowed than before, older
 // ones must run out first.
 std::optional<Instant> RunsOut(const std::vector<Instant>& used, int64_t count, int64_t most) {
   const int64_t over = std::ssize(used) + count - most;
   if (over <= 0) return std::nullopt;
-  return used[static_cast<size_t>(over - 1)] + std::chrono::minutes(1);
+  return used[static_cast<size_t>(over - 1)] + kMinute;
 }
 
 }  // namespace

@@ -37,7 +37,6 @@ class DisruptionBudget {
   void Inherit(const std::string& ns, const std::vector<Instant>& taken);
 
  private:
-  static constexpr std::chrono::minutes kMinute{1};
   // How long what is free is kept for a namespace that was asked to come for it: more than a
   // reconciler needs to look at a job on a slow API server.
   static constexpr std::chrono::seconds kPatience{15};

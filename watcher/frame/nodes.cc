@@ -6,6 +6,7 @@
 
 #include "schemas/faulty_taint.h"
 #include "schemas/names.h"
+#include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -25,12 +26,7 @@ bool IsIsolated(const Value& node) {
 }  // namespace
 
 bool IsReady(const Value& node) {
-  const Value* conditions = json::FindPath(node, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return true;
-  const auto ready = std::find_if(conditions->begin(), conditions->end(), [](const Value& one) {
-    return json::FindString(&one, "type") == "Ready";
-  });
-  return ready == conditions->end() || json::FindString(&*ready, "status") == "True";
+  return ConditionStatus(node, "Ready").value_or("True") == "True";
 }
 
 std::string SerialNumberOf(const Value& node) {

@@ -33,9 +33,25 @@ struct ReconcileResult {
   // Of several faults the longest Retry-After counts.
   void Fail(const kube::Fault& fault) {
     failed = true;
-    if (fault.retry_after)
-      retry_after = std::max(retry_after.value_or(*fault.retry_after), *fault.retry_after);
+    if (fault.retry_after) retry_after = std::max(retry_after, fault.retry_after);
   }
+};
+
+// What failed of the calls that several threads make for one key. Safe from many threads.
+class SharedFailure {
+ public:
+  void Fail(const kube::Fault& fault) {
+    const MutexLock lock(mutex_);
+    result_.Fail(fault);
+  }
+  std::optional<std::chrono::seconds> retry_after() const {
+    const MutexLock lock(mutex_);
+    return result_.retry_after;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  ReconcileResult result_ GUARDED_BY(mutex_);
 };
 
 // Reconciles keys from a WorkQueue while this replica leads: one worker at a time to a key, a

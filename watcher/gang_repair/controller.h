@@ -49,8 +49,7 @@ class Controller final : public watcher::Controller {
     uint64_t seed = 1;  // spreads pauses; another one for each replica
   };
 
-  // `client` reads and watches; `pods` must not run yet. All must
-  // outlive it.
+  // `client` reads and watches; `pods` must not run yet. All must outlive it.
   Controller(kube::Client& client, Writer writer, kube::Sleeper& sleeper, const Clock& clock,
              log::Logger& logger, PodInformer& pods, DecisionLog& decisions, Options options);
 

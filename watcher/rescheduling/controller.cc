@@ -239,18 +239,15 @@ std::string ReschedulingController::Stopped() const {
   return faulty_nodes_.WhyStopped(nodes_.counts().nodes, options_.settings().max_faulty_nodes);
 }
 
-// A node that is not there counts as lost if it ever was there.
-bool ReschedulingController::IsLost(const Task& task) const {
-  if (task.node.empty() || nodes_.IsReady(task.node)) return false;
-  return nodes_.Exists(task.node) || task.bound || faulty_nodes_.HasLeft(task.node);
-}
-
 ReconcileResult ReschedulingController::Reconcile(const JobKey& key, const Term& term) {
   if (!current()) return {};  // all come again once it is
   Reconciler::Inputs inputs{.job = index_.Look(key), .faults = counted_.Get(), .not_ready = {}};
   if (inputs.job) {
     for (const Task& task : inputs.job->tasks) {
-      if (IsLost(task)) inputs.not_ready.insert(task.node);
+      const bool ready = nodes_.IsReady(task.node);
+      if (faulty_nodes_.IsLost(task, ready || nodes_.Exists(task.node), ready)) {
+        inputs.not_ready.insert(task.node);
+      }
     }
   }
   // The watch of nodes may be between its change and the count.

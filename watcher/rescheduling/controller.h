@@ -78,7 +78,6 @@ class ReschedulingController final : public Controller {
   void SubscribeTo(PodInformer& pods);
   void BecameCurrent();
   void EnqueueJobsOn(const std::string& node);
-  bool IsLost(const Task& task) const;
   FaultyNodes::Seen See(const std::string& node) const;
   std::string Stopped() const;
   ReconcileResult Reconcile(const JobKey& key, const Term& term);

@@ -75,6 +75,11 @@ bool FaultyNodes::HasLeft(const std::string& node) const {
   return left_.contains(node);
 }
 
+bool FaultyNodes::IsLost(const Task& task, bool exists, bool ready) const {
+  if (task.node.empty() || ready) return false;
+  return exists || task.bound || HasLeft(task.node);
+}
+
 FaultyNodes::Counts FaultyNodes::CountsLocked() const {
   const size_t vanished = vanished_.size() - unseen_ + std::min(unseen_, jobs_of_unseen_.size());
   return {faulty_.size() + vanished, vanished};

@@ -61,6 +61,9 @@ class FaultyNodes {
   void Left(const std::string& node);
   // Whether it was there, and has not come back.
   bool HasLeft(const std::string& node) const;
+  // Whether Kubernetes lost the node of the task, about which this is seen: one that is not there
+  // counts if it ever was.
+  bool IsLost(const Task& task, bool exists, bool ready) const;
 
   Counts counts() const;
   // Why nothing may be restarted, as more than `max_percent` of all nodes are faulty; empty: it

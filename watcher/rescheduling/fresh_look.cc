@@ -112,15 +112,15 @@ void ReadPodsAgain(LeaderClient& client, const JobKey& key, const std::vector<si
   for (const auto& [name, pod] : pods) all.push_back(pod);
   Job fresh = JobOf(look.group, all);
   // What metadata does not say is as the watch reported it; what it does not know, it will report.
+  std::map<std::string_view, const Task*> by_uid;
+  for (const Task& task : known) by_uid.emplace(task.uid, &task);
   std::vector<Task> left;
   for (Task& task : fresh.tasks) {
     if (read_whole.contains(task.pod)) {
       left.push_back(std::move(task));
-      continue;
+    } else if (const auto before = by_uid.find(task.uid); before != by_uid.end()) {
+      left.push_back(*before->second);
     }
-    const auto before = std::find_if(known.begin(), known.end(),
-                                     [&](const Task& other) { return other.uid == task.uid; });
-    if (before != known.end()) left.push_back(*before);
   }
   fresh.tasks = std::move(left);
   fresh.restarted_by_other = look.job.restarted_by_other;

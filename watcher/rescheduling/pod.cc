@@ -9,6 +9,7 @@
 #include "schemas/names.h"
 #include "schemas/owners.h"
 #include "watcher/faults/device_report.h"
+#include "watcher/frame/conditions.h"
 
 namespace mindgate::watcher::rescheduling {
 namespace {
@@ -102,14 +103,7 @@ bool HasFailedContainer(const Value& pod) {
   });
 }
 
-bool IsBound(const Value& pod) {
-  const Value* conditions = json::FindPath(pod, {"status", "conditions"});
-  if (!json::IsArray(conditions)) return false;
-  return std::any_of(conditions->begin(), conditions->end(), [](const Value& condition) {
-    return json::TextAt(condition, {"type"}) == "PodScheduled" &&
-           json::TextAt(condition, {"status"}) == "True";
-  });
-}
+bool IsBound(const Value& pod) { return ConditionStatus(pod, "PodScheduled") == "True"; }
 
 PodPtr PodReader::Read(const Value& pod) {
   const Value* metadata = json::Find(pod, "metadata");

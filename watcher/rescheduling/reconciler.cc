@@ -1,7 +1,6 @@
 #include "watcher/rescheduling/reconciler.h"
 
 #include <algorithm>
-#include <atomic>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -55,9 +54,9 @@ struct Reconciler::Run {
   Time now{};
   Job job{};
   Decision decision{};
-  PodGroupState group{};                // as the fresh look found it
-  std::atomic<int64_t> retry_after{0};  // seconds that the API server asked for; 0: none
-  std::string records_fault{};          // why it is not known whether Volcano acted
+  PodGroupState group{};        // as the fresh look found it
+  SharedFailure failure;        // of calls about its pods
+  std::string records_fault{};  // why it is not known whether Volcano acted
 
   Hardware hardware() const { return {*inputs.faults, not_ready}; }
 };
@@ -216,7 +215,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     return wait(refusal);
   }
   result.failed = !Finish(run, tasks, outcomes);
-  if (run.retry_after > 0) result.retry_after = std::chrono::seconds(run.retry_after);
+  result.retry_after = run.failure.retry_after();
   return result;
 }
 
@@ -403,12 +402,7 @@ Reconciler::Done Reconciler::Judge(Run& run, const Task& task, const kube::Answe
     const MutexLock lock(mutex_);
     ++counts_.failed;
   }
-  if (const auto& asked = answer.error().retry_after) {
-    int64_t before = run.retry_after;
-    while (before < asked->count() &&
-           !run.retry_after.compare_exchange_weak(before, asked->count())) {
-    }
-  }
+  run.failure.Fail(answer.error());
   logger_.Warning("a pod cannot be restarted now",
                   {{"namespace", run.key.ns},
                    {"pod", task.pod},
@@ -423,11 +417,8 @@ namespace {
 
 std::string PodsText(const Job& job, const std::vector<size_t>& tasks) {
   constexpr size_t kMost = 8;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < tasks.size() && i < kMost; ++i) names.push_back(job.tasks[tasks[i]].pod);
-  std::string text = Join(names, ", ");
-  if (tasks.size() > kMost) text += " and " + std::to_string(tasks.size() - kMost) + " more";
-  return text;
+  return JoinFirst(tasks, kMost, ", ",
+                   [&](size_t i) -> const std::string& { return job.tasks[i].pod; });
 }
 
 }  // namespace

@@ -41,8 +41,7 @@ class ScalingController final : public Controller {
     uint64_t seed = 1;
   };
 
-  // `client` reads and watches; `pods` must not run yet. All must
-  // outlive it.
+  // `client` reads and watches; `pods` must not run yet. All must outlive it.
   ScalingController(kube::Client& client, Writer writer, kube::Sleeper& sleeper, const Clock& clock,
                     log::Logger& logger, PodInformer& pods, DecisionLog& decisions,
                     DisruptionGate& gate, Options options);

@@ -1,10 +1,10 @@
 #include "watcher/scaling/reconciler.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "json/decode.h"
+#include "json/text_at.h"
 #include "watcher/frame/opt_outs.h"
 #include "watcher/scaling/gates.h"
 
@@ -27,7 +27,7 @@ struct Reconciler::Run {
   const Time now;
   std::vector<ObservedInstance> observed{};
   Decision decision{};
-  std::atomic<int64_t> retry_after{0};  // seconds that the API server asked for; 0: none
+  SharedFailure failure{};  // of calls about its pods
 
   bool enforced() const { return settings.mode == schemas::EnforcementMode::kEnforce; }
   const ObservedInstance* Find(const std::string& name) const {
@@ -59,6 +59,8 @@ bool IsSame(const PodState& a, const PodState& b) {
 
 // When a step that the gate refused without saying until when is tried again.
 constexpr std::chrono::seconds kAskAgain{30};
+// What was decided about is another one by now, which the watch will report.
+Refusal Changed() { return {.why = "its pods have changed meanwhile", .brief = true}; }
 
 constexpr Wording kGranted{"granted", "InstanceGranted", "Grant"};
 constexpr Wording kHeld{"held", "InstanceHeld", "Hold"};
@@ -111,9 +113,7 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
   run.observed =
       Observe(inputs.view.pods, rule ? &*rule : nullptr, &run.state.seen, inputs.view.pod_groups);
   const auto failed = [&](bool any) {
-    ReconcileResult result{.failed = any};
-    if (run.retry_after > 0) result.retry_after = std::chrono::seconds(run.retry_after);
-    return result;
+    return ReconcileResult{.failed = any, .retry_after = run.failure.retry_after()};
   };
   if (run.enforced() && !FinishGivingUp(run)) return failed(true);
   run.decision =
@@ -325,15 +325,19 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
 }
 
 // What is destroyed is read again before: a watch may be a while behind. Nothing when it is no
-// longer what was decided about, else its resourceVersion.
-std::optional<std::string> Reconciler::LookAgain(LeaderClient& client, const PodState& pod) {
-  static const json::Projection fields(PodFields());
-  const auto answer = client.Read(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name, fields);
+// longer what was decided about.
+std::optional<json::Document> Reconciler::LookAgain(LeaderClient& client, const PodState& pod) {
+  static const json::Projection fields = [] {
+    auto paths = PodFields();
+    const auto of_opt_outs = OptOutFields();
+    paths.insert(paths.end(), of_opt_outs.begin(), of_opt_outs.end());
+    return json::Projection(paths);
+  }();
+  auto answer = client.Read(kube::resources::kPods, ServiceKeyOf(pod).ns, pod.name, fields);
   if (!answer) return std::nullopt;
   const auto now = PodOf(answer->root());
   if (!now || !IsSame(pod, *now)) return std::nullopt;
-  const json::Value* version = json::FindPath(answer->root(), {"metadata", "resourceVersion"});
-  return std::string(json::AsString(version).value_or(""));
+  return *std::move(answer);
 }
 
 bool Reconciler::IsStillSo(LeaderClient& client, const ObservedInstance* instance) {
@@ -341,6 +345,30 @@ bool Reconciler::IsStillSo(LeaderClient& client, const ObservedInstance* instanc
   if (instance->pod_group != nullptr) return StillWaits(client, *instance->pod_group);
   return std::all_of(instance->pods.begin(), instance->pods.end(),
                      [&](const PodState* pod) { return LookAgain(client, *pod).has_value(); });
+}
+
+// The question right before pods of the instance go: whether all of them are as they were, and
+// neither the configuration, nor they or what they belong to, say otherwise by now. `versions`: of
+// the pods.
+Refusal Reconciler::MayGo(LeaderClient& client, const ObservedInstance& instance,
+                          std::map<const PodState*, std::string>& versions) {
+  if (settings_().mode != schemas::EnforcementMode::kEnforce) {
+    return {.why = "the configuration no longer asks for it", .brief = true};
+  }
+  if (instance.pod_group != nullptr && !StillWaits(client, *instance.pod_group)) return Changed();
+  for (const PodState* pod : instance.pods) {
+    const auto now = LookAgain(client, *pod);
+    if (!now) return Changed();
+    versions[pod] = json::TextAt(now->root(), {"metadata", "resourceVersion"});
+    // All pods of an instance have the same namespace, PodGroup and owners.
+    if (pod == instance.pods.front()) {
+      OptOut of = DisabledFor(client, now->root(), ServiceKeyOf(*pod).ns);
+      if (!of.why.empty()) return {.why = std::move(of.why), .unreadable = of.unreadable};
+    } else if (SaysDisabled(now->root())) {
+      return {.why = "mindgate.io/rescheduling is disabled on pod " + pod->name};
+    }
+  }
+  return {};
 }
 
 bool Reconciler::StillWaits(LeaderClient& client, const PodGroupState& pod_group) {
@@ -360,20 +388,13 @@ bool Reconciler::Withdraw(Run& run, const ObservedInstance& instance) {
   for (const PodState* pod : instance.pods) {
     if (!pod->gate) pods.push_back(pod);  // others are where they should be
   }
-  std::vector<std::string> versions(pods.size());
+  std::map<const PodState*, std::string> versions;
   DisruptionGate::Request request = RequestOf(run, 0);
-  request.still_so = [&](LeaderClient& client) -> Refusal {
-    for (size_t i = 0; i < pods.size(); ++i) {
-      auto version = LookAgain(client, *pods[i]);
-      if (!version) return {.why = "its pods have changed meanwhile", .brief = true};
-      versions[i] = *std::move(version);
-    }
-    return OptsOut(client, instance);
-  };
+  request.still_so = [&](LeaderClient& client) { return MayGo(client, instance, versions); };
   std::vector<Done> outcomes(pods.size(), Done::kNo);
   const Refusal refusal =
       gate_.Send(run.client.term(), request, pods.size(), [&](DestructiveClient& client, size_t i) {
-        outcomes[i] = Delete(run, client, *pods[i], versions[i]);
+        outcomes[i] = Delete(run, client, *pods[i], versions.at(pods[i]));
       });
   if (refusal.refused()) {
     ReportRefusal(run.key, refusal);
@@ -395,29 +416,6 @@ bool Reconciler::MayBeEvicted(Run& run, LeaderClient& client, const ObservedInst
   });
 }
 
-// Whether the configuration, the pods of the instance or what they belong to say otherwise by now.
-Refusal Reconciler::OptsOut(LeaderClient& client, const ObservedInstance& instance) {
-  if (settings_().mode != schemas::EnforcementMode::kEnforce) {
-    return {.why = "the configuration no longer asks for it", .brief = true};
-  }
-  static const json::Projection fields(OptOutFields());
-  for (const PodState* pod : instance.pods) {
-    const std::string& ns = ServiceKeyOf(*pod).ns;
-    const auto answer = client.Read(kube::resources::kPods, ns, pod->name, fields);
-    if (!answer && answer.error().reason == kube::Reason::kNotFound) continue;
-    if (!answer) return {.why = answer.error().message, .unreadable = true};
-    // All pods of an instance have the same namespace, PodGroup and owners.
-    const bool first = pod == instance.pods.front();
-    if (first) {
-      OptOut of = DisabledFor(client, answer->root(), ns);
-      if (!of.why.empty()) return {.why = std::move(of.why), .unreadable = of.unreadable};
-    } else if (SaysDisabled(answer->root())) {
-      return {.why = "mindgate.io/rescheduling is disabled on pod " + pod->name};
-    }
-  }
-  return {};
-}
-
 // All or none: less than all would help nobody.
 std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outcome*>& outcomes) {
   std::set<std::string> names;
@@ -430,12 +428,13 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
   const ObservedInstance* stranded = run.Find(run.decision.stranded);
   DisruptionGate::Request request = RequestOf(run, outcomes.size());
   request.still_so = [&](LeaderClient& client) -> Refusal {
-    const Refusal changed{.why = "its pods have changed meanwhile", .brief = true};
-    if (!IsStillSo(client, stranded)) return changed;
+    if (!IsStillSo(client, stranded)) return Changed();
+    std::map<const PodState*, std::string> versions;
     for (const std::string& name : names) {
       const ObservedInstance* instance = run.Find(name);
-      if (!IsStillSo(client, instance) || !MayBeEvicted(run, client, *instance)) return changed;
-      if (Refusal of = OptsOut(client, *instance); of.refused()) return of;
+      if (instance == nullptr) return Changed();
+      if (Refusal refusal = MayGo(client, *instance, versions); refusal.refused()) return refusal;
+      if (!MayBeEvicted(run, client, *instance)) return Changed();
     }
     return {};
   };
@@ -551,12 +550,7 @@ Reconciler::Done Reconciler::Judge(Run& run, const kube::Answer<void>& answer, c
       break;
   }
   ++failed_;
-  if (const auto& asked = answer.error().retry_after) {
-    int64_t before = run.retry_after;
-    while (before < asked->count() &&
-           !run.retry_after.compare_exchange_weak(before, asked->count())) {
-    }
-  }
+  run.failure.Fail(answer.error());
   logger_.Warning(what, {{"namespace", std::string_view(ServiceKeyOf(pod).ns)},
                          {"pod", std::string_view(pod.name)},
                          {"reason", kube::ReasonName(answer.error().reason)},

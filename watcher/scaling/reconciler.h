@@ -130,12 +130,13 @@ class Reconciler {
   Done OpenGates(Run& run, const ObservedInstance& instance);
   bool Withdraw(Run& run, const ObservedInstance& instance);
   std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
-  static std::optional<std::string> LookAgain(LeaderClient& client, const PodState& pod);
+  static std::optional<json::Document> LookAgain(LeaderClient& client, const PodState& pod);
   static bool StillWaits(LeaderClient& client, const PodGroupState& pod_group);
   static bool IsQueued(const Run& run, const std::string& instance);
   static bool IsStillSo(LeaderClient& client, const ObservedInstance* instance);
   bool MayBeEvicted(Run& run, LeaderClient& client, const ObservedInstance& instance);
-  Refusal OptsOut(LeaderClient& client, const ObservedInstance& instance);
+  Refusal MayGo(LeaderClient& client, const ObservedInstance& instance,
+                std::map<const PodState*, std::string>& versions);
   Done Delete(Run& run, DestructiveClient& client, const PodState& pod,
               std::string resource_version);
   void ReportRefusal(const ServiceKey& key, const Refusal& refusal);

@@ -267,9 +267,10 @@ ReconcileResult JobReplica::ReconcileJob(const JobKey& key, const Term& term) {
   if (inputs.job) {
     for (const rescheduling::Task& task : inputs.job->tasks) {
       const auto node = nodes_.find(task.node);
-      const bool ready = node != nodes_.end() && node->second;
-      const bool was_there = node != nodes_.end() || task.bound || faulty_nodes_.HasLeft(task.node);
-      if (!task.node.empty() && !ready && was_there) inputs.not_ready.insert(task.node);
+      const bool exists = node != nodes_.end();
+      if (faulty_nodes_.IsLost(task, exists, exists && node->second)) {
+        inputs.not_ready.insert(task.node);
+      }
     }
   }
   return reconciler_->Reconcile(key, inputs, term);
