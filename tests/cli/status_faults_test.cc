@@ -79,13 +79,15 @@ struct StatusFaults : ::testing::Test {
   }
   void PutEvent(const std::string& name, const std::string& reason, const std::string& note,
                 const std::string& by = "mindgate.io/watcher") {
-    server.Put(resources::kEvents,
-               {{"metadata", {{"namespace", "infer"}, {"name", name}}},
-                {"reason", reason},
-                {"note", note},
-                {"reportingController", by},
-                {"eventTime", FormatTime(SystemClock().WallNow() - std::chrono::minutes(5))},
-                {"regarding", {{"kind", "Job"}, {"name", "train"}}}});
+    server.Put(
+        resources::kEvents,
+        {{"metadata", {{"namespace", "infer"}, {"name", name}}},
+         {"reason", reason},
+         {"note", note},
+         {"reportingController", by},
+         // In whole minutes as it is printed, for half a minute from now on.
+         {"eventTime", FormatTime(SystemClock().WallNow() - std::chrono::seconds(15 * 60 + 30))},
+         {"regarding", {{"kind", "Job"}, {"name", "train"}}}});
   }
   auto Run(std::vector<std::string> more = {}) {
     more.insert(more.begin(), {"status", "--faults", "--server", server.url()});
@@ -181,7 +183,7 @@ TEST_F(StatusFaults, SaysWhatTheWatcherDidOrWhyNot) {
   const std::string out = Run().out;
   EXPECT_EQ(out.substr(out.find("\n\n") + 2),
             "AGE   OBJECT            MINDGATE       WHY\n"
-            "5m    infer/Job train   NotRestarted   fault-retry-times is used up\n");
+            "15m   infer/Job train   NotRestarted   fault-retry-times is used up\n");
   Json decisions = Json::parse(Run({"-o", "json"}).out)["decisions"];
   ASSERT_EQ(decisions.size(), 1U);
   decisions[0].erase("time");

@@ -103,17 +103,23 @@ def a_clock_that_falls_back_takes_over_all_the_same(world: World) -> None:
     world.await_deleted("default/a-0")
 
 
-@history()
-def a_clock_that_jumps_ahead_widens_no_restart(world: World) -> None:
-    """The replacement has twenty minutes to find room before the whole job is restarted."""
+def watch_a_restart_of_one_pod(world: World, escalate_after: str) -> Program:
+    """Of a job of two, one pod was deleted. Its replacement waits for room, and may be widened to the whole job."""
     world.nodes(10)
     world.job("a", ["n0", "n1"], labels=FORCE | {"pod-rescheduling": "on"})
-    watcher = world.watch({"escalateAfter": "10m"}, clock=world.clock())
+    watcher = world.watch({"escalateAfter": escalate_after}, clock=world.clock())
     world.owners_recreate()
     world.report(["n1"])
     world.await_deleted("default/a-1")
     world.await_sent(watcher)
     reconciled(world, watcher, "a-0")
+    return watcher
+
+
+@history()
+def a_clock_that_jumps_ahead_widens_no_restart(world: World) -> None:
+    """The replacement has twenty minutes to find room before the whole job is restarted."""
+    watcher = watch_a_restart_of_one_pod(world, "10m")
     watcher.clock.set(HOUR)
     reconciled(world, watcher, "a-0")
     assert world.deleted() == ["default/a-1"], world.deleted()
@@ -121,14 +127,7 @@ def a_clock_that_jumps_ahead_widens_no_restart(world: World) -> None:
 
 @history()
 def a_clock_that_falls_back_widens_the_restart_all_the_same(world: World) -> None:
-    world.nodes(10)
-    world.job("a", ["n0", "n1"], labels=FORCE | {"pod-rescheduling": "on"})
-    watcher = world.watch({"escalateAfter": "5s"}, clock=world.clock())
-    world.owners_recreate()
-    world.report(["n1"])
-    world.await_deleted("default/a-1")
-    world.await_sent(watcher)
-    reconciled(world, watcher, "a-0")
+    watcher = watch_a_restart_of_one_pod(world, "5s")
     watcher.clock.set(-HOUR)
     watcher.until(lambda: "default/a-0" in world.deleted(), "the whole job to be restarted")
 

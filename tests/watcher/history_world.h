@@ -35,7 +35,7 @@ inline constexpr seconds kLeaseLasts(15);
 // Nodes, jobs, their owners, scheduler and kubelets; leaders and their Lease.
 class HistoryWorld {
  public:
-  // `asked` is told of each call before it is carried out.
+  // `asked` sees each call before it is carried out.
   using Asked = std::function<void(const HistoryReplica& by, const kube::HttpCall& call)>;
 
   HistoryWorld(uint64_t seed, Asked asked) : dice_(seed), seed_(seed), asked_(std::move(asked)) {
@@ -185,7 +185,7 @@ class HistoryWorld {
         case 0:
           ChangeNode();
           break;
-        case 1:  // a storm, which it is told of
+        case 1:  // a storm, which its watches report
           for (size_t i = 0; i < kNodes / 2; ++i) Break(i);
           replica.DeliverAll();
           break;

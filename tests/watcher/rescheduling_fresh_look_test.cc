@@ -148,7 +148,7 @@ TEST(ReschedulingFreshLook, AJobThatIsCompleteByNowIsNotRestartedWider) {
   EXPECT_EQ(direct.Deletes(), 1U);
 }
 
-// The scheduler counts pods that succeeded, which no watch tells of, and those that failed.
+// The scheduler counts pods that succeeded, which no watch reports, and those that failed.
 TEST(ReschedulingFreshLook, AJobWhosePodsHaveEndedIsNotRestartedWider) {
   const std::pair<Json, bool> cases[] = {
       {{{"running", 1}, {"succeeded", 3}}, true},

@@ -173,6 +173,15 @@ struct ScalingUnlabelledJobs : ::testing::Test {
     cluster.server.Put(resources::kPods, RunningPodOfJob(job, Json::object()));
     cluster.server.Put(resources::kPodGroups, PodGroupOfJob(job, group, phase));
   }
+  // Two jobs of g0 and one of g1 run, whose pods lack the labels, and a third of g0 comes.
+  bool HoldsAThirdOfG0() {
+    PutJob("p0", "g0", "Running");
+    PutJob("p1", "g0", "Running");
+    PutJob("d0", "g1", "Running");
+    cluster.Submit("p2", "g0");
+    watcher.Start();
+    return Shows({"g0", 2, 2, 0, 1});
+  }
   // `passes`: with each look, as what follows a decision may be queued only after it shows.
   bool Shows(const GroupCount& want, std::chrono::seconds passes = std::chrono::seconds(0)) {
     return Eventually([&] {
@@ -186,12 +195,7 @@ struct ScalingUnlabelledJobs : ::testing::Test {
 };
 
 TEST_F(ScalingUnlabelledJobs, HoldAThirdOfTheirGroupBack) {
-  PutJob("p0", "g0", "Running");
-  PutJob("p1", "g0", "Running");
-  PutJob("d0", "g1", "Running");
-  cluster.Submit("p2", "g0");
-  watcher.Start();
-  EXPECT_TRUE(Shows({"g0", 2, 2, 0, 1}));
+  ASSERT_TRUE(HoldsAThirdOfG0());
   EXPECT_FALSE(cluster.IsOpen("p2"));
   // It takes the place of one that ends.
   cluster.server.Remove(resources::kPods, "ns", "p1-0");
@@ -213,12 +217,7 @@ TEST_F(ScalingUnlabelledJobs, CountOnceTheirPodGroupsAreThere) {
 }
 
 TEST_F(ScalingUnlabelledJobs, CountWhereTheirPodGroupsSay) {
-  PutJob("p0", "g0", "Running");
-  PutJob("p1", "g0", "Running");
-  PutJob("d0", "g1", "Running");
-  cluster.Submit("p2", "g0");
-  watcher.Start();
-  ASSERT_TRUE(Shows({"g0", 2, 2, 0, 1}));
+  ASSERT_TRUE(HoldsAThirdOfG0());
   // Its labels say something else now.
   cluster.server.Put(resources::kPodGroups, PodGroupOfJob("p1", "g0", "Running", "other"));
   EXPECT_TRUE(cluster.WaitOpen({"p2"}, {"p2"}));
