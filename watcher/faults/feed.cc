@@ -117,14 +117,14 @@ void Feed::RunOfNodes(const std::stop_token& stop) {
       if (!sleeper_.Sleep(kLook, stop)) return;
     }
     ForgetReplaced();
-    while (WantsNodes() && !stop.stop_requested()) FollowNodes(stop);
+    while (FollowNodes(stop) == Ended::kOtherNamespaces) continue;
     if (stop.stop_requested()) return;
     Recount();
   }
 }
 
-// Until they are not needed any more, or other namespaces count.
-void Feed::FollowNodes(const std::stop_token& stop) {
+// Until they are not needed any more, though they may be again by now, or other namespaces count.
+Feed::Ended Feed::FollowNodes(const std::stop_token& stop) {
   const std::set<std::string> namespaces = options_.public_namespaces();
   UsePublic(namespaces);
   std::vector<Informer*> informers = {devices_.get(), machines_.get()};
@@ -139,11 +139,17 @@ void Feed::FollowNodes(const std::stop_token& stop) {
     threads.push_back(
         StartThread("faults-nodes", [&end, informer] { informer->Run(end.get_token()); }));
   }
-  while (WantsNodes() && options_.public_namespaces() == namespaces &&
-         sleeper_.Sleep(kLook, end.get_token())) {
+  Ended ended = Ended::kNotNeeded;
+  while (WantsNodes()) {
+    if (options_.public_namespaces() != namespaces) {
+      ended = Ended::kOtherNamespaces;
+      break;
+    }
+    if (!sleeper_.Sleep(kLook, end.get_token())) break;
     Recount();
   }
   end.request_stop();
+  return ended;
 }
 
 void Feed::Changed(Writer writer, const std::string& config_map, const Told* before,

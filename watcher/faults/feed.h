@@ -72,7 +72,8 @@ class Feed {
                                          std::string_view selector);
   void Changed(Writer writer, const std::string& config_map, const Told* before, const Told* after);
   void RunOfNodes(const std::stop_token& stop);
-  void FollowNodes(const std::stop_token& stop);
+  enum class Ended { kNotNeeded, kOtherNamespaces };
+  Ended FollowNodes(const std::stop_token& stop);
   // Has an informer for each namespace that counts now, and forgets what the others said.
   void UsePublic(const std::set<std::string>& namespaces);
   void ForgetReplaced();
