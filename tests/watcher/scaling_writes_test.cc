@@ -150,9 +150,26 @@ TEST_F(ScalingWritesTest, AGiveUpThatMeetsAConflictIsFinishedToo) {
   EXPECT_TRUE(Eventually([&] { return watcher.controller.counts().given_up == 1; }));
 }
 
+TEST_F(ScalingWritesTest, AnOptOutKeepsWhatIsLeftOfAGiveUp) {
+  PutAll(Json::object(), RefusedSince("2026-01-01T00:00:00Z"));
+  const kube::testing::When of_the_second{.method = "DELETE", .target_part = "/pods/p1-1"};
+  cluster.server.AnswerNext(1000, of_the_second, StatusAnswer(403, "Forbidden", "not now"));
+  watcher.Start();
+  ASSERT_TRUE(GivenUpInTime());
+  ASSERT_TRUE(Eventually([&] { return cluster.server.Count(of_the_second) > 0; }));
+  Json kept = cluster.server.Find(resources::kPods, "ns", "p1-1");
+  kept["metadata"]["annotations"]["mindgate.io/rescheduling"] = "disabled";
+  cluster.server.Put(resources::kPods, kept);
+  DecideAgain();
+  const size_t before = cluster.server.Count(of_the_second);
+  DecideAgain();
+  EXPECT_EQ(cluster.server.Count(of_the_second), before);
+  EXPECT_EQ(watcher.controller.counts().given_up, 0U);
+}
+
 TEST_F(ScalingWritesTest, NoWriteFollowsTheLossOfTheLease) {
   PutAll(Json::object(), RefusedSince("2026-01-01T00:00:00Z"));
-  const auto gate = cluster.server.Hold({.method = "POST", .target_part = "/eviction"});
+  const auto gate = cluster.server.Hold({.method = "DELETE"});
   watcher.Start();
   // A held request is not counted before it is carried out.
   ASSERT_TRUE(Eventually([&] {
@@ -164,7 +181,7 @@ TEST_F(ScalingWritesTest, NoWriteFollowsTheLossOfTheLease) {
   watcher.leads = false;
   gate->Release();
   watcher.Stop();
-  EXPECT_EQ(Deletes(), 0U) << "both pods of p1 stay";
+  EXPECT_EQ(Deletes(), 1U) << "the second pod of p1 stays";
 }
 
 // The client would wait for as long as the server asks, while another replica leads.

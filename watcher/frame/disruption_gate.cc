@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "watcher/frame/in_parallel.h"
 #include "watcher/frame/opt_outs.h"
 
 namespace mindgate::watcher {
@@ -91,7 +90,8 @@ Refusal DisruptionGate::Send(const Term& term, const Request& request, size_t co
     if (Refusal refusal = May(term, request, from == 0); refusal.refused()) return refusal;
     DestructiveClient client(writer_, term);
     if (from == 0 && request.before_first) request.before_first();
-    InParallel(std::min(kBatch, count - from), [&](size_t i) { call(client, from + i); });
+    InParallel(
+        std::min(kBatch, count - from), [&](size_t i) { call(client, from + i); }, request.at_once);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "kube/client.h"
 #include "watcher/frame/disruption_budget.h"
+#include "watcher/frame/in_parallel.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/term.h"
 #include "watcher/frame/writer.h"
@@ -55,7 +56,7 @@ class DestructiveClient {
 // give-ups, taints and marks. Under the lock of the send it asks, before each batch of calls:
 // whether the term holds, whether the brake is off, whether the watcher is paused on its Lease,
 // whether what the controller read again a moment ago is still so, and, once, whether the budget
-// has something left. Calls are sent at most kAtOnce at the same time. Safe from many threads.
+// has something left. Safe from many threads.
 class DisruptionGate {
  public:
   // Calls that follow from one answer: with kAtOnce at a time some seconds of a slow API server.
@@ -84,6 +85,8 @@ class DisruptionGate {
     // not call the gate.
     std::function<Refusal(LeaderClient& client)> still_so{};
     // Runs once when the gate opens, before the first call.
+    // Calls at the same time. With 1 each is answered before the next one is sent.
+    size_t at_once = kAtOnce;
     std::function<void()> before_first{};
   };
   using Call = std::function<void(DestructiveClient& client, size_t i)>;

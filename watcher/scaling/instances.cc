@@ -139,6 +139,12 @@ bool IsStale(const PodGroupState& pod_group, const SeenByUid* seen) {
 
 }  // namespace
 
+std::set<std::string> ObservedInstance::uids() const {
+  std::set<std::string> uids;
+  for (const PodState* pod : pods) uids.insert(pod->uid);
+  return uids;
+}
+
 std::vector<ObservedInstance> Observe(std::span<const PodPtr> pods,
                                       const schemas::ScalingRule* rule, const SeenByUid* seen,
                                       std::span<const PodGroupPtr> pod_groups) {

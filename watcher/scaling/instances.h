@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct ObservedInstance {
   kube::ObjectReference regarding;
   std::vector<const PodState*> pods;         // by name; of the pods given to Observe
   const PodGroupState* pod_group = nullptr;  // of one that is known by it, which has no pods here
+
+  std::set<std::string> uids() const;  // of its pods
 };
 
 // When a watcher first saw something of a pod or a PodGroup, by its own clock: what the pods say of

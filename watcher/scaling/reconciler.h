@@ -19,6 +19,7 @@
 #include "watcher/frame/decision_log.h"
 #include "watcher/frame/disruption_gate.h"
 #include "watcher/frame/leader_client.h"
+#include "watcher/frame/opt_outs.h"
 #include "watcher/frame/reconcile_loop.h"
 #include "watcher/scaling/service_index.h"
 #include "watcher/scaling/standings.h"
@@ -131,6 +132,7 @@ class Reconciler {
   bool Withdraw(Run& run, const ObservedInstance& instance);
   std::set<std::string> GiveUp(Run& run, const std::vector<const Outcome*>& outcomes);
   static std::optional<json::Document> LookAgain(LeaderClient& client, const PodState& pod);
+  static OptOut OptedOut(LeaderClient& client, const std::vector<const PodState*>& pods);
   static bool StillWaits(LeaderClient& client, const PodGroupState& pod_group);
   static bool IsQueued(const Run& run, const std::string& instance);
   static bool IsStillSo(LeaderClient& client, const ObservedInstance* instance);
