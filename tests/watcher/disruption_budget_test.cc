@@ -89,6 +89,13 @@ TEST(DisruptionBudget, ANewLeaderInheritsWhatWasTaken) {
   EXPECT_EQ(own.Take("a", 6, At(50)), std::nullopt);
   own.Inherit("a", {At(30), At(40), At(50)});
   EXPECT_EQ(own.Take("a", 6, At(60)), At(90)) << "three, and not five";
+  // Another one has led meanwhile.
+  DisruptionBudget again;
+  EXPECT_EQ(again.Take("a", 4, At(0)), std::nullopt);
+  again.Inherit("a", {At(0), At(30)});
+  EXPECT_EQ(again.Take("a", 4, At(59)), At(60));
+  EXPECT_EQ(again.Take("a", 4, At(60)), std::nullopt);
+  EXPECT_EQ(again.Take("a", 4, At(61)), At(90)) << "what the other one took";
 }
 
 TEST(DisruptionBudget, WhatWasTakenCountsAlsoWhenLessIsAllowedLater) {

@@ -41,7 +41,7 @@ struct Gated : ::testing::Test {
     gate.SetBrake([this] { return brake; });
   }
   Term term() {
-    return Term(Time{}, [this] { return holds; }, ended.get_token());
+    return Term(since, [this] { return holds; }, ended.get_token());
   }
   void Pause() {
     cluster.server.Put(resources::kLeases,
@@ -70,6 +70,7 @@ struct Gated : ::testing::Test {
   DisruptionBudget budget;
   DisruptionGate gate;
   Refusal brake{};
+  Time since{};
   bool holds = true;
   std::stop_source ended;
   std::atomic<int> sent = 0;
@@ -102,6 +103,24 @@ TEST_F(Gated, EachQuestionKeepsItShut) {
             "mindgate.io/pause-rescheduling");
   EXPECT_EQ(sent, 0);
   EXPECT_EQ(cluster.server.Count(kDeletes), 1U);
+}
+
+// What the replica before took of it nobody knows.
+TEST_F(Gated, AShareThatIsNotInheritedIsNotTakenInTheFirstMinute) {
+  since = cluster.clock.WallNow();
+  DisruptionGate::Request inherits = Begins(30);
+  inherits.share->inherited = true;
+  EXPECT_EQ(Delete(inherits), "");
+  const std::string expected =
+      "this replica has led for less than a minute, and does not know what the one before took of "
+      "restartsPerMinute";
+  EXPECT_EQ(Delete(Begins(30)), expected);
+  const Refusal asked = gate.Ask(term(), Begins(30));
+  EXPECT_EQ(asked.why, expected);
+  ASSERT_TRUE(asked.again);
+  EXPECT_LE(*asked.again, cluster.clock.Now() + std::chrono::minutes(1));
+  cluster.clock.Advance(std::chrono::minutes(1));
+  EXPECT_EQ(Delete(Begins(30)), "");
 }
 
 // The API server may be slow: what stops everything may come while it is asked.

@@ -83,6 +83,45 @@ TEST(ReschedulingState, AJobOfManySuperPodsIsKeptWithoutThem) {
   EXPECT_EQ(storing.cluster.Kept()["jobs"].size(), 1U);
 }
 
+// Of each restart, also when a job has several, or is gone.
+TEST(ReschedulingState, WhatTheBudgetCountedOutlivesTheJobs) {
+  Storing storing;
+  StateStore first("mindgate-system", "mindgate-rescheduling");
+  LeaderClient leader = storing.Leader(1);
+  const Time begin{std::chrono::seconds(1767225600)};
+  const auto at = [&](int after) { return begin + std::chrono::seconds(after); };
+  ASSERT_TRUE(first.Load(leader, Time::max()));
+  for (const int when : {0, 50, 70}) {
+    ASSERT_TRUE(first.Save(leader, {kNs, "train"}, Storing::Restarted(when), at(when)));
+  }
+  ASSERT_TRUE(first.Save(leader, {"other", "gone"}, Storing::Restarted(80), at(80)));
+  ASSERT_TRUE(first.Save(leader, {kNs, "refused"}, Storing::Restarted(85), at(85)));
+  first.TakeBack({kNs, "refused"}, {}, true);
+  first.Keep([](const JobKey& job) { return job.pod_group == "train"; });
+  ASSERT_TRUE(first.Save(leader, {kNs, "train"}, Storing::Restarted(70)));
+  EXPECT_EQ(storing.cluster.Kept()["spent"], Json::parse(R"({"other": ["2026-01-01T00:01:20Z"],
+                            "serving": ["2026-01-01T00:00:50Z", "2026-01-01T00:01:10Z"]})"));
+  // The clock of the next leader is an hour behind.
+  StateStore second("mindgate-system", "mindgate-rescheduling");
+  LeaderClient next = storing.Leader(2);
+  ASSERT_TRUE(second.Load(next, at(-3600)));
+  EXPECT_EQ(second.spent().times(), (std::map<std::string, std::vector<Time>>{
+                                        {kNs, {at(-3630), at(-3610)}}, {"other", {at(-3600)}}}));
+}
+
+TEST(ReschedulingState, WhatAPersonWroteIntoTheBudgetIsLeftOut) {
+  for (const char* text : {"[]", "1", R"({"ns": 1})", R"({"ns": [1, "yesterday", {}]})"}) {
+    const auto document = json::Document::Decode(text);
+    EXPECT_TRUE(SpentBudget::Decode(&document->root(), Time{}).empty()) << text;
+  }
+  EXPECT_TRUE(SpentBudget::Decode(nullptr, Time{}).empty());
+  Json many = Json::array();
+  for (size_t i = 0; i < 2 * SpentBudget::kMost; ++i) many.push_back("2026-01-01T00:00:00Z");
+  const json::Document document(Json({{"ns", many}}));
+  EXPECT_EQ(SpentBudget::Decode(&document.root(), Time{}).times().at("ns").size(),
+            SpentBudget::kMost);
+}
+
 // Of jobs that were deleted while nobody led nothing stays.
 TEST(ReschedulingState, WhatWentBetweenTwoLeadersIsForgotten) {
   Storing storing;

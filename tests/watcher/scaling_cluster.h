@@ -116,6 +116,7 @@ struct Replica {
   kube::Recorder recorder{
       client, sleeper, cluster.clock, {.controller = "mindgate.io/watcher", .instance = "a"}, 1};
   DecisionLog decisions{cluster.clock, logger, recorder};
+  const Time since = cluster.clock.WallNow();
   DisruptionBudget budget;
   DisruptionGate gate{writer, cluster.clock, budget, {}};
   PodInformer pods{client, sleeper, cluster.clock, {}};
@@ -130,8 +131,7 @@ struct Replica {
                                {.settings = [this] { return settings; },
                                 .term = [this]() -> std::optional<Term> {
                                   if (!leads) return std::nullopt;
-                                  return Term(cluster.clock.WallNow(),
-                                              [this] { return leads.load(); }, {});
+                                  return Term(since, [this] { return leads.load(); }, {});
                                 }}};
   std::stop_source stop;
   std::jthread following;

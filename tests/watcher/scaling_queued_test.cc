@@ -338,7 +338,7 @@ TEST(ScalingWithoutVolcano, IsSaidOnceAndTheRestGoesOn) {
                                logger, watcher.pods, watcher.decisions, watcher.gate,
                                {.settings = [&] { return watcher.settings; },
                                 .term = [&]() -> std::optional<Term> {
-                                  return Term(cluster.clock.WallNow(), [] { return true; }, {});
+                                  return Term(watcher.since, [] { return true; }, {});
                                 }});
   cluster.PutRule(kTwoShapes);
   cluster.Submit("p0", "g0");

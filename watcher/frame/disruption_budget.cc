@@ -55,16 +55,19 @@ void DisruptionBudget::GiveBack(const std::string& ns, int64_t count) {
 
 void DisruptionBudget::Inherit(const std::string& ns, const std::vector<Instant>& taken) {
   const MutexLock lock(mutex_);
-  const auto known =
-      std::count_if(taken_.begin(), taken_.end(), [&](const Taken& one) { return one.ns == ns; });
-  // The newest that are known here are the newest of those, or were taken after them.
-  for (auto i = std::ssize(taken) - known; i > 0; --i) {
-    const Instant when = taken[static_cast<size_t>(i - 1)];
-    const auto place =
-        std::upper_bound(taken_.begin(), taken_.end(), when,
-                         [](Instant at, const Taken& other) { return at < other.when; });
-    taken_.insert(place, {when, ns});
+  std::vector<Instant> known;
+  for (const Taken& one : taken_) {
+    if (one.ns == ns) known.push_back(one.when);
   }
+  // The newest of both may be the same, or one that only one of them knows of.
+  std::vector<Instant> all(std::max(known.size(), taken.size()), Instant::min());
+  std::copy(known.rbegin(), known.rend(), all.begin());
+  std::transform(taken.rbegin(), taken.rend(), all.begin(), all.begin(),
+                 [](Instant a, Instant b) { return std::max(a, b); });
+  std::erase_if(taken_, [&](const Taken& one) { return one.ns == ns; });
+  for (const Instant when : all) taken_.push_back({when, ns});
+  std::stable_sort(taken_.begin(), taken_.end(),
+                   [](const Taken& a, const Taken& b) { return a.when < b.when; });
 }
 
 std::optional<Instant> DisruptionBudget::FreeAt(const std::string& ns, int64_t per_minute,

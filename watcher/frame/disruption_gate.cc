@@ -56,10 +56,22 @@ Refusal DisruptionGate::Paused(LeaderClient& client) const {
   return {.why = std::move(paused.why), .unreadable = paused.unreadable};
 }
 
+Refusal DisruptionGate::NotYet(const Term& term, const Share& share) {
+  if (share.inherited) return {};
+  const auto left = term.since() + std::chrono::minutes(1) - term_clock_.Now(term);
+  if (left <= left.zero()) return {};
+  return {.why =
+              "this replica has led for less than a minute, and does not know what the one "
+              "before took of " +
+              std::string(share.setting),
+          .again = clock_.Now() + left};
+}
+
 Refusal DisruptionGate::Ask(const Term& term, const Request& request) {
   if (Refusal braked = Braked(); braked.refused()) return braked;
   if (request.share) {
     const Share& share = *request.share;
+    if (Refusal not_yet = NotYet(term, share); not_yet.refused()) return not_yet;
     const auto again = budget_.Ask(request.ns, share.per_minute, clock_.Now(), share.count);
     if (again) return UsedUp(request, again);
   }
@@ -80,6 +92,7 @@ Refusal DisruptionGate::May(const Term& term, const Request& request, bool first
   if (!term.holds()) return TermIsOver();
   if (!first || !request.share) return {};
   const Share& share = *request.share;
+  if (Refusal not_yet = NotYet(term, share); not_yet.refused()) return not_yet;
   return UsedUp(request, budget_.Take(request.ns, share.per_minute, clock_.Now(), share.count));
 }
 

@@ -14,6 +14,7 @@
 #include "watcher/frame/in_parallel.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/frame/term.h"
+#include "watcher/frame/term_clock.h"
 #include "watcher/frame/writer.h"
 
 namespace mindgate::watcher {
@@ -74,6 +75,9 @@ class DisruptionGate {
     std::string_view setting;  // that says how many: "restartsPerMinute"
     int64_t per_minute = 0;
     int64_t count = 1;
+    // Somebody tells the budget what a leader before this one took of it. Otherwise nothing is
+    // taken in the first minute of a term.
+    bool inherited = false;
   };
 
   struct Request {
@@ -81,12 +85,12 @@ class DisruptionGate {
     std::string ns{};
     // Nothing: it goes on with what was counted before.
     std::optional<Share> share{};
+    // Calls at the same time. With 1 each is answered before the next one is sent.
+    size_t at_once = kAtOnce;
     // Reads opt-outs and policy again, which nobody else knows of; null: there are none. It must
     // not call the gate.
     std::function<Refusal(LeaderClient& client)> still_so{};
     // Runs once when the gate opens, before the first call.
-    // Calls at the same time. With 1 each is answered before the next one is sent.
-    size_t at_once = kAtOnce;
     std::function<void()> before_first{};
   };
   using Call = std::function<void(DestructiveClient& client, size_t i)>;
@@ -116,6 +120,8 @@ class DisruptionGate {
  private:
   Refusal Braked() const { return brake_ ? brake_() : Refusal(); }
   Refusal Paused(LeaderClient& client) const;
+  // Why nothing of the share may be taken now, but for the budget.
+  Refusal NotYet(const Term& term, const Share& share);
   Refusal May(const Term& term, const Request& request, bool first) REQUIRES(sending_);
 
   const Writer writer_;
@@ -123,6 +129,7 @@ class DisruptionGate {
   DisruptionBudget& budget_;
   const Options options_;
   Brake brake_;
+  TermClock term_clock_{clock_};
   Mutex sending_;  // from the questions to the end of the calls
 };
 

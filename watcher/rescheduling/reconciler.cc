@@ -193,9 +193,12 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     result.failed = look.failed;
     return result;
   }
-  if (const auto saved = store_.Save(run.client, key, run.decision.next); !saved) {
+  const bool spends = run.decision.begins;
+  if (const auto saved = store_.Save(run.client, key, run.decision.next,
+                                     spends ? std::optional(run.now) : std::nullopt);
+      !saved) {
     // Nothing was done: as if it had not been decided.
-    store_.Set(key, before);
+    store_.TakeBack(key, before, spends);
     if (saved.error().reason != kube::Reason::kStopped) {
       logger_.Warning(
           "a job is not restarted: what is to be done cannot be written down",
@@ -217,6 +220,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   result.failed = !Finish(run, tasks, outcomes);
   result.retry_after = run.failure.retry_after();
   return result;
+    store_.TakeBack(key, before, spends);
 }
 
 // --- before anything is done ---------------------------------------------------------------------
@@ -226,7 +230,8 @@ DisruptionGate::Request Reconciler::RequestOf(const Run& run) const {
   DisruptionGate::Request request{.ns = run.key.ns};
   if (run.decision.begins) {
     request.share = {.setting = "restartsPerMinute",
-                     .per_minute = run.settings.restarts_per_minute};
+                     .per_minute = run.settings.restarts_per_minute,
+                     .inherited = true};
   }
   return request;
 }
@@ -248,18 +253,15 @@ void Reconciler::InheritBudget(Run& run) {
   const MutexLock lock(mutex_);  // nobody takes from it before
   if (inherited_ == term) return;
   inherited_ = term;
-  // Clocks of two machines differ, so that only times of the leader before are compared: the newest
-  // restart counts as if it had just happened.
-  const auto restarted = store_.restarted();
-  Time newest{};
-  for (const auto& [ns, when] : restarted) newest = std::max(newest, when);
   const Clock::Instant now = clock_.Now();
-  std::map<std::string, std::vector<Clock::Instant>> taken;
-  for (const auto& [ns, when] : restarted) taken[ns].push_back(now - (newest - when));
-  for (auto& [ns, times] : taken) {
-    std::erase_if(times, [&](Clock::Instant at) { return at + std::chrono::minutes(1) <= now; });
-    std::sort(times.begin(), times.end());
-    gate_.budget().Inherit(ns, times);
+  const SpentBudget spent = store_.spent();
+  for (const auto& [ns, times] : spent.times()) {
+    std::vector<Clock::Instant> taken;
+    for (const Time at : times) {
+      const Clock::Instant instant = now - (run.now - at);
+      if (instant + std::chrono::minutes(1) > now) taken.push_back(instant);
+    }
+    gate_.budget().Inherit(ns, taken);
   }
 }
 

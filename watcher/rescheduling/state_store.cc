@@ -14,7 +14,7 @@ namespace {
 using json::Json;
 
 constexpr std::string_view kBegin = R"({"jobs":[)";
-constexpr std::string_view kEnd = "]}";
+constexpr std::string_view kEnd = "]";
 
 // Empty: nothing of it would be missed.
 std::string TextOf(const JobKey& job, const JobState& state) {
@@ -63,7 +63,8 @@ void StateStore::Drop(const JobKey& job) {
 
 // By namespace and name, as Encode writes them.
 std::string StateStore::Text() const {
-  size_t size = kBegin.size() + kEnd.size();
+  const std::string spent = spent_.empty() ? "}" : R"(,"spent":)" + spent_.Encode().dump() + "}";
+  size_t size = kBegin.size() + kEnd.size() + spent.size();
   std::vector<std::pair<Time, const JobKey*>> oldest;
   for (const auto& [job, entry] : entries_) {
     size += entry.text.size() + 1;
@@ -84,7 +85,7 @@ std::string StateStore::Text() const {
     if (text.size() > kBegin.size()) text += ',';
     text += entry.text;
   }
-  return text.append(kEnd);
+  return text.append(kEnd).append(spent);
 }
 
 kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists& exists) {
@@ -99,6 +100,7 @@ kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists
     if (loaded_ == term) return {};
   }
   JobStates states;
+  SpentBudget spent;
   if (!ns_.empty()) {
     const auto answer = client.Get(kube::resources::kConfigMaps, ns_, name_);
     if (!answer && answer.error().reason != kube::Reason::kNotFound) {
@@ -106,7 +108,10 @@ kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists
     }
     const std::string text = answer ? json::TextAt(*answer, {"data", kKey}) : "";
     // What is broken is begun anew: budgets are refilled, as they are when Volcano restarts.
-    if (const auto document = json::Document::Decode(text)) states = Decode(document->root(), now);
+    if (const auto document = json::Document::Decode(text)) {
+      states = Decode(document->root(), now);
+      spent = SpentBudget::Decode(json::Find(document->root(), "spent"), now);
+    }
   }
   std::vector<JobKey> gone;
   for (const auto& [job, state] : states) {
@@ -115,10 +120,7 @@ kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists
   const MutexLock lock(mutex_);
   states_.clear();
   entries_.clear();
-  restarted_.clear();
-  for (const auto& [job, state] : states) {
-    if (state.restarted) restarted_.emplace_back(job.ns, *state.restarted);
-  }
+  spent_ = std::move(spent);
   for (auto& [job, state] : states) Put(job, std::move(state));
   written_ = version_;
   for (const JobKey& job : gone) Drop(job);
@@ -132,9 +134,9 @@ JobState StateStore::Get(const JobKey& job) const {
   return found == states_.end() ? JobState() : found->second;
 }
 
-std::vector<std::pair<std::string, Time>> StateStore::restarted() const {
+SpentBudget StateStore::spent() const {
   const MutexLock lock(mutex_);
-  return restarted_;
+  return spent_;
 }
 
 void StateStore::Set(const JobKey& job, JobState state) {
@@ -142,9 +144,22 @@ void StateStore::Set(const JobKey& job, JobState state) {
   Put(job, std::move(state));
 }
 
-kube::Answer<void> StateStore::Save(LeaderClient& client, const JobKey& job, JobState state) {
+void StateStore::TakeBack(const JobKey& job, JobState before, bool spent) {
+  const MutexLock lock(mutex_);
+  Put(job, std::move(before));
+  if (!spent) return;
+  spent_.TakeBack(job.ns);
+  ++version_;
+}
+
+kube::Answer<void> StateStore::Save(LeaderClient& client, const JobKey& job, JobState state,
+                                    std::optional<Time> spends) {
   {
     const MutexLock lock(mutex_);
+    if (spends) {
+      spent_.Add(job.ns, *spends);
+      ++version_;
+    }
     Put(job, std::move(state));
     if (written_ == version_ || ns_.empty()) return {};
   }

@@ -10,6 +10,7 @@
 #include "base/mutex.h"
 #include "watcher/frame/leader_client.h"
 #include "watcher/rescheduling/job_state.h"
+#include "watcher/rescheduling/spent_budget.h"
 
 namespace mindgate::watcher::rescheduling {
 
@@ -36,14 +37,17 @@ class StateStore {
   kube::Answer<void> Load(LeaderClient& client, Time now, const Exists& exists = {});
 
   JobState Get(const JobKey& job) const;
-  // When jobs were restarted the last time that the leader before wrote down, also those that are
-  // gone by now, with their namespaces. Of the last Load.
-  std::vector<std::pair<std::string, Time>> restarted() const;
+  // What the budget counted, first of all for the leader before.
+  SpentBudget spent() const;
   // In memory only.
   void Set(const JobKey& job, JobState state);
   // Also for the next leader, which is written before anything is done. Writes nothing when what is
-  // kept there would not change.
-  kube::Answer<void> Save(LeaderClient& client, const JobKey& job, JobState state);
+  // kept there would not change. `spends`: when the budget is about to count it.
+  kube::Answer<void> Save(LeaderClient& client, const JobKey& job, JobState state,
+                          std::optional<Time> spends = {});
+  // What was saved with `spends` did not happen: memory is as it was before, and what is kept for
+  // the next leader with the next Save.
+  void TakeBack(const JobKey& job, JobState before, bool spent);
   // Of all that `exists` denies. What is kept for the next leader goes with the next Save.
   void Keep(const Exists& exists);
 
@@ -64,9 +68,9 @@ class StateStore {
   mutable Mutex mutex_;
   JobStates states_ GUARDED_BY(mutex_);
   std::map<JobKey, Entry> entries_ GUARDED_BY(mutex_);
-  std::vector<std::pair<std::string, Time>> restarted_ GUARDED_BY(mutex_);
+  SpentBudget spent_ GUARDED_BY(mutex_);
   std::optional<Time> loaded_ GUARDED_BY(mutex_);  // for the term that began then
-  uint64_t version_ GUARDED_BY(mutex_) = 0;        // of `entries_`
+  uint64_t version_ GUARDED_BY(mutex_) = 0;        // of `entries_` and `spent_`
   uint64_t written_ GUARDED_BY(mutex_) = 0;        // the version that the ConfigMap has
 };
 
