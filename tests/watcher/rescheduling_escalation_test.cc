@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -24,6 +25,28 @@ TEST(DecideEscalation, APlainJobIsRestartedAsAWholeWhenItStaysIncomplete) {
   EXPECT_EQ(world.LookAfter(seconds(11)), "waits");
   EXPECT_EQ(world.LookAfter(seconds(1)), "delete p0 p1 p2 p3");
   EXPECT_TRUE(world.begins);
+}
+
+// Until the new fault is over, it is that one that keeps the job from running.
+TEST(DecideEscalation, AFaultMeanwhileBeginsTheTimeAgain) {
+  World world(kPods);
+  world.BreakChip(1);
+  EXPECT_EQ(world.Look(), "delete p1");
+  world.Repair();
+  world.Put(1);
+  const std::string node = world.task(1).node;
+  world.task(1).node.clear();
+  EXPECT_EQ(world.Look(), "waits");
+  EXPECT_EQ(world.requeue, seconds(12));
+  world.task(1).node = node;
+  world.BreakChip(1);
+  EXPECT_EQ(world.LookAfter(seconds(5)), "waits");
+  EXPECT_THAT(world.why, ::testing::HasSubstr("what replaced its faulty pods is faulty as well"));
+  world.Repair();
+  world.task(1).node.clear();
+  EXPECT_EQ(world.LookAfter(seconds(4)), "waits");
+  EXPECT_EQ(world.requeue, seconds(12));
+  EXPECT_EQ(world.LookAfter(seconds(12)), "delete p0 p1 p2 p3");
 }
 
 // Whatever became of it there. What others do with their pods is no reason to delete those that

@@ -294,6 +294,8 @@ class Deciding {
   }
 
   void Begin(const Response& response) {
+    // Until it is healthy again, it is the new fault that keeps the job from running.
+    if (next_.restart) next_.restart->finished.reset();
     if (const auto due = WaitsForOthers(response.step)) {
       Wait(*due, "Volcano has time to act until " + FormatTime(*due));
       return;
@@ -323,7 +325,6 @@ class Deciding {
       next_.restart = Restart{.since = now_, .reason = response.reason};
     }
     Restart& restart = *next_.restart;
-    restart.finished.reset();
     for (const size_t i : response.tasks) Choose(job_.tasks[i], response.step == Step::kDelete);
     for (size_t i = 0; i < job_.tasks.size(); ++i) {
       if (!IsFaulty(i)) continue;
