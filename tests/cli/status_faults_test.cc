@@ -52,9 +52,11 @@ struct StatusFaults : ::testing::Test {
   }
   void PutPod(const std::string& name, const std::string& node, const std::string& chips,
               const std::string& pod_group = "") {
-    Json pod = {{"metadata", {{"namespace", "infer"}, {"name", name}}},
-                {"spec", {{"nodeName", node}}},
-                {"status", {{"phase", "Running"}}}};
+    Json pod = {
+        {"metadata", {{"namespace", "infer"}, {"name", name}}},
+        {"spec", {{"nodeName", node}}},
+        {"status",
+         {{"phase", "Running"}, {"conditions", {{{"type", "PodScheduled"}, {"status", "True"}}}}}}};
     if (!chips.empty()) pod["metadata"]["annotations"]["huawei.com/AscendReal"] = chips;
     if (!pod_group.empty()) {
       pod["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = pod_group;

@@ -67,6 +67,9 @@ class SmallCluster {
     if (!pod.node.empty()) spec["nodeName"] = pod.node;
     spec.merge_patch(pod.spec);
     Json status = {{"phase", pod.node.empty() ? "Pending" : "Running"}};
+    if (!pod.node.empty()) {
+      status["conditions"] = {{{"type", "PodScheduled"}, {"status", "True"}}};
+    }
     status.merge_patch(pod.status);
     pods.push_back({{"metadata", std::move(metadata)},
                     {"spec", std::move(spec)},

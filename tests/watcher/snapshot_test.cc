@@ -234,7 +234,7 @@ TEST_F(SnapshotTest, KeepsWhatIsReadAndNothingElse) {
 "nodes": [
 {"metadata":{"name":"n0"},"spec":{"taints":[{"effect":"NoSchedule","key":"a"}]},"status":{"allocatable":{"huawei.com/Ascend910":"8"},"capacity":{"huawei.com/Ascend910":"8"},"conditions":[{"status":"True","type":"Ready"}]}}],
 "pods": [
-{"metadata":{"annotations":{"huawei.com/AscendReal":"Ascend910-0,Ascend910-1","scheduling.k8s.io/group-name":"pg"},"creationTimestamp":"2026-03-01T08:00:00Z","labels":{"jobID":"chat","mind-cluster/scaling-rule":"rule"},"name":"w0","namespace":"infer","ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","controller":true,"kind":"Job","name":"train"}]},"spec":{"containers":[{"resources":{"limits":{"huawei.com/Ascend910":"2"}}}],"nodeName":"n0"},"status":{"phase":"Running"}}],
+{"metadata":{"annotations":{"huawei.com/AscendReal":"Ascend910-0,Ascend910-1","scheduling.k8s.io/group-name":"pg"},"creationTimestamp":"2026-03-01T08:00:00Z","labels":{"jobID":"chat","mind-cluster/scaling-rule":"rule"},"name":"w0","namespace":"infer","ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","controller":true,"kind":"Job","name":"train"}]},"spec":{"containers":[{"resources":{"limits":{"huawei.com/Ascend910":"2"}}}],"nodeName":"n0"},"status":{"conditions":[{"status":"True","type":"PodScheduled"}],"phase":"Running"}}],
 "podGroups": [
 {"metadata":{"creationTimestamp":"2026-03-01T08:00:00Z","labels":{"fault-scheduling":"force"},"name":"pg","namespace":"infer","ownerReferences":[{"apiVersion":"batch.volcano.sh/v1alpha1","controller":true,"kind":"Job","name":"train"}]},"spec":{"minMember":2},"status":{"phase":"Running"}}],
 "faultReports": [

@@ -188,10 +188,11 @@ SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
     nodes.insert(std::move(name));
   }
   ReadReports(snapshot, found);
-  // A pod is lost with its node also when the node's object is gone (trap 37).
+  // A pod is lost with its node also when the node's object is gone (trap 37). What a tenant writes
+  // into spec.nodeName does not make a node.
   for (const Value* pod : snapshot.pods) {
     std::string node = json::TextAt(pod, {"spec", "nodeName"});
-    if (!node.empty() && !nodes.contains(node)) found.gone.insert(std::move(node));
+    if (!node.empty() && !nodes.contains(node) && IsBound(*pod)) found.gone.insert(std::move(node));
   }
   found.not_ready.insert(found.gone.begin(), found.gone.end());
   return found;

@@ -101,11 +101,12 @@ Json NodeEntry(const Value& object) {
 
 Json PodEntry(const Value& object) {
   Json entry = json::TreeOf(object);
-  // Ready, and why the scheduler found no room: with a time that decisions read.
+  // Ready, whether a scheduler bound it, and why it found no room: with a time that decisions read.
   KeepItems(entry, Json::json_pointer("/status/conditions"), [](const Json& condition) {
     const auto type = json::FindString(condition, "type");
     return type == "Ready" ||
-           (type == "PodScheduled" && json::FindString(condition, "reason") == "Unschedulable");
+           (type == "PodScheduled" && (json::FindString(condition, "status") == "True" ||
+                                       json::FindString(condition, "reason") == "Unschedulable"));
   });
   KeepItems(entry, Json::json_pointer("/status/containerStatuses"), [](const Json& status) {
     const Json* code = json::FindPath(status, {"lastState", "terminated", "exitCode"});
