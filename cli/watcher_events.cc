@@ -13,8 +13,8 @@ namespace mindgate::cli {
 namespace {
 
 // What rescheduling tells.
-constexpr std::array<std::string_view, 5> kReasons = {"JobRestarted", "NotRestarted", "PodsMarked",
-                                                      "RestartWaits", "WouldRestart"};
+constexpr std::array<std::string_view, 6> kReasons = {
+    "JobRestarted", "NotRestarted", "PluginDiffers", "PodsMarked", "RestartWaits", "WouldRestart"};
 
 }  // namespace
 

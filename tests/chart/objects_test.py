@@ -67,7 +67,8 @@ EVENTS = rule("events.k8s.io", "events", "create patch")
 NODES = rule("", "nodes", "list watch")
 QUEUED = rule("scheduling.volcano.sh", "podgroups", "get list watch")
 EVICTIONS = rule("", "pods/eviction", "create")
-OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED]
+RECORDS = rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"])
+OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED, RECORDS]
 OPT_OUTS = [
     rule("", "namespaces", "get"),
     rule("apps", "deployments replicasets statefulsets", "get"),
@@ -76,7 +77,6 @@ OPT_OUTS = [
     rule("mindxdl.gitee.com", "ascendjobs", "get"),
     rule("orchestration.aibrix.ai", "podsets rolesets stormservices", "get"),
 ]
-RECORDS = rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"])
 RESTARTS = [*OPT_OUTS, RECORDS]
 
 STATE_OF_RESTARTS = [
@@ -190,7 +190,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
     ),
     (
         {"elasticScaling": {"mode": "enforce"}, "gangRepair": False},
-        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, NODES, QUEUED, *OPT_OUTS, EVENTS],
+        [rule("", "pods", "get list watch patch delete"), RULES_OF_SCALING, NODES, QUEUED, *RESTARTS, EVENTS],
     ),
     (
         {
@@ -208,7 +208,7 @@ SWITCHES: list[tuple[Object, list[Object]]] = [
             NODES,
             QUEUED,
             EVICTIONS,
-            *OPT_OUTS,
+            *RESTARTS,
             EVENTS,
         ],
     ),

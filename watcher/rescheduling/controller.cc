@@ -286,6 +286,9 @@ void ReschedulingController::AddMetrics(std::vector<MetricFamily>& families) con
   AddSeries(tainted, {{"action", "added"}}, static_cast<double>(taints.added));
   AddSeries(tainted, {{"action", "removed"}}, static_cast<double>(taints.removed));
   families.push_back(std::move(tainted));
+  families.push_back(MakeCounter("mindgate_rescheduling_plugin_differs_total",
+                                 "Jobs of which Volcano's plugin called other pods faulty.",
+                                 total.plugin_differs));
   families.push_back(
       MakeCounter("mindgate_rescheduling_looks_total", "Looks at a job.", total.looks));
   families.push_back(MakeCounter("mindgate_rescheduling_failed_calls_total",

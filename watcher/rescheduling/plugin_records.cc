@@ -41,6 +41,11 @@ void ForEachRecord(const Value& config_map, const JobKey& job, const Each& each)
 
 }  // namespace
 
+kube::Answer<json::Document> ReadRecords(LeaderClient& client) {
+  static const json::Projection fields({{"data", std::string(kRecordsKey)}});
+  return client.Read(kube::resources::kConfigMaps, kRecordsNamespace, kRecordsName, fields);
+}
+
 std::optional<Time> LastRestart(const Value& config_map, const JobKey& job) {
   std::optional<Time> last;
   ForEachRecord(config_map, job,

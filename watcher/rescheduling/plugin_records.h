@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "json/value.h"
+#include "watcher/frame/leader_client.h"
 #include "watcher/rescheduling/job.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -19,6 +20,9 @@ namespace mindgate::watcher::rescheduling {
 inline constexpr std::string_view kRecordsNamespace = "mindx-dl";
 inline constexpr std::string_view kRecordsName = "job-reschedule-reason";
 inline constexpr std::string_view kRecordsKey = "recent-reschedule-records";
+
+// With what of it is understood here.
+kube::Answer<json::Document> ReadRecords(LeaderClient& client);
 
 // When the plugin restarted the job the last time; nothing when its records do not say, or cannot
 // be understood. Its name for a job is "<namespace>/<PodGroup>", and the PodGroup of an owner ends

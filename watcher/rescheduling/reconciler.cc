@@ -78,6 +78,7 @@ bool Reconciler::enforced(const schemas::Rescheduling& settings) const {
 
 void Reconciler::Keep(const std::function<bool(const JobKey&)>& exists) {
   store_.Keep(exists);
+  canary_.Keep(exists);
   const MutexLock lock(mutex_);
   std::erase_if(said_, [&](const auto& said) { return !exists(said.first); });
 }
@@ -97,6 +98,7 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   }
   if (!inputs.job) {
     store_.Set(key, {});
+    canary_.Forget(key);
     Forget(key);
     return {};
   }
@@ -137,6 +139,10 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
     result.requeue_after = std::min(result.requeue_after.value_or(after), after);
   };
   if (run.decision.requeue_at) requeue_at(*run.decision.requeue_at);
+  if (run.settings.mode != ReschedulingMode::kEnforce) {
+    const auto again = canary_.Look(run.client, key, run.job, run.decision.types, run.now);
+    if (again) requeue_at(*again);
+  }
 
   if (run.decision.tasks.empty()) {
     const bool healthy = run.decision.reason == FaultType::kHealthy;
@@ -214,13 +220,14 @@ ReconcileResult Reconciler::Reconcile(const JobKey& key, const Inputs& inputs, c
   if (refusal.refused() && !any_sent) {
     // Nothing was done, and the next leader is not to think so either. If this cannot be written,
     // it finds pods that are not faulty any more, or chooses them again.
+    store_.TakeBack(key, before, spends);
     static_cast<void>(store_.Save(run.client, key, before));
     return wait(refusal);
   }
+  canary_.Forget(key);
   result.failed = !Finish(run, tasks, outcomes);
   result.retry_after = run.failure.retry_after();
   return result;
-    store_.TakeBack(key, before, spends);
 }
 
 // --- before anything is done ---------------------------------------------------------------------
@@ -266,9 +273,7 @@ void Reconciler::InheritBudget(Run& run) {
 }
 
 std::optional<Time> Reconciler::RestartedByOther(Run& run) {
-  static const json::Projection fields({{"data", std::string(kRecordsKey)}});
-  const auto records =
-      run.client.Read(resources::kConfigMaps, kRecordsNamespace, kRecordsName, fields);
+  const auto records = ReadRecords(run.client);
   if (!records) {
     // There are none before the plugin restarts the first job.
     if (records.error().reason == kube::Reason::kNotFound) return std::nullopt;
@@ -480,7 +485,9 @@ void Reconciler::TellOnce(Run& run, bool done, const std::string& reason) {
 
 Reconciler::Counts Reconciler::counts() const {
   const MutexLock lock(mutex_);
-  return counts_;
+  Counts counts = counts_;
+  counts.plugin_differs = canary_.reported();
+  return counts;
 }
 
 }  // namespace mindgate::watcher::rescheduling

@@ -23,6 +23,7 @@
 #include "watcher/frame/term_clock.h"
 #include "watcher/rescheduling/decision.h"
 #include "watcher/rescheduling/fresh_look.h"
+#include "watcher/rescheduling/plugin_canary.h"
 #include "watcher/rescheduling/state_store.h"
 
 namespace mindgate::watcher::rescheduling {
@@ -61,8 +62,9 @@ class Reconciler {
     uint64_t looks = 0;
     // Pods, by fault type and by what was done: "deleted", "evicted", "annotated".
     std::map<std::pair<std::string, std::string>, uint64_t> pods{};
-    uint64_t restarts = 0;  // of jobs, begun or widened
-    uint64_t failed = 0;    // calls of the API server
+    uint64_t restarts = 0;        // of jobs, begun or widened
+    uint64_t plugin_differs = 0;  // jobs of which the plugin called other pods faulty
+    uint64_t failed = 0;          // calls of the API server
   };
 
   // All must outlive it.
@@ -106,6 +108,7 @@ class Reconciler {
   DisruptionGate& gate_;
   const Options options_;
   StateStore store_;
+  PluginCanary canary_{logger_, decisions_};
 
   mutable Mutex mutex_;
   std::map<JobKey, std::string> said_ GUARDED_BY(mutex_);  // what was told the last time
