@@ -88,6 +88,7 @@ bool IsOptedIn(const WorkloadView& view) { return view.Label(schemas::kInject) =
 void Judge(WorkloadView& view, const WorkloadView* old_view, const AdmissionRequest& request,
            const Config& config, const Options& options, Verdict& verdict) {
   if (!request.trusts_owners) view.controller_injected = false;
+  if (options.explain) verdict.children = schemas::ChildRowsOf(view);
   policies::Judgement judgement = policies::Judge({view, old_view, request, config},
                                                   options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = judgement.gave_up;

@@ -9,6 +9,7 @@
 #include "json/patch.h"
 #include "mutators/edits.h"
 #include "policies/engine.h"
+#include "schemas/child_rows.h"
 #include "schemas/config.h"
 #include "schemas/request.h"
 
@@ -35,6 +36,7 @@ struct Verdict {
   // With Options::explain only.
   std::vector<mutators::Withheld> withheld;
   std::vector<policies::RuleTrace> traces;
+  std::vector<schemas::ChildRow> children;  // what the controllers will make of it
 };
 
 // The API server cuts every warning to 256 runes once all of them together pass 4,096, and advises
@@ -47,7 +49,7 @@ struct Options {
   bool judge = true;
   bool apply = true;     // without judge: fill Verdict::mutated all the same
   bool strict = false;   // a finding of mode warn denies as well
-  bool explain = false;  // fill withheld and traces
+  bool explain = false;  // fill withheld, traces and children
 };
 
 // Decides one request. Never throws and has no side effects; safe from many threads. kError when a

@@ -78,6 +78,9 @@ class ExplanationPrinter {
       out_ << ", " << decision.verdict.ignored_because;
     }
     out_ << "\n";
+    if (const std::string note = decision.Note(); !note.empty())
+      out_ << Wrapped(note, width_, "  ");
+    PrintChildren(decision.verdict.children);
     PrintEdits("Changed", decision.verdict.changes, decision);
     PrintEdits("Not changed", decision.verdict.withheld, decision);
     if (!decision.verdict.traces.empty()) PrintRules(decision);
@@ -87,6 +90,24 @@ class ExplanationPrinter {
   }
 
  private:
+  // Indented below the PodGroup that they are in are Pods.
+  void PrintChildren(const std::vector<schemas::ChildRow>& children) {
+    if (children.empty()) return;
+    size_t count = 0;
+    size_t name = 0;
+    for (const schemas::ChildRow& each : children) {
+      count = std::max(count, each.count.size());
+      name = std::max(name, each.kind.size() + each.name.size() + 1);
+    }
+    out_ << "  " << paint_(Color::kBold, "What its controllers will make") << "\n";
+    for (const schemas::ChildRow& each : children) {
+      std::string facts = each.facts;
+      if (!each.maker.empty()) facts += (facts.empty() ? "by " : ", by ") + each.maker;
+      out_ << "    " << std::string(count - each.count.size(), ' ') << each.count << " "
+           << Padded(each.kind + " " + each.name, name) << "  " << facts << "\n";
+    }
+  }
+
   // For changes and for withheld edits.
   template <typename Entries>
   void PrintEdits(std::string_view title, const Entries& entries,
@@ -179,6 +200,15 @@ OrderedJson ExplanationJson(const std::vector<offline::Decision>& decisions,
     OrderedJson result = offline::HeaderJson(decision);
     result["reason"] = decision.verdict.ignored_because;
     result["changes"] = ChangesJson(decision);
+    OrderedJson children = OrderedJson::array();
+    for (const schemas::ChildRow& each : decision.verdict.children) {
+      children.push_back({{"count", each.count},
+                          {"kind", each.kind},
+                          {"name", each.name},
+                          {"facts", each.facts},
+                          {"maker", each.maker}});
+    }
+    result["children"] = std::move(children);
     OrderedJson withheld = OrderedJson::array();
     for (const mutators::Withheld& entry : decision.verdict.withheld) {
       withheld.push_back(

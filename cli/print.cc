@@ -198,6 +198,9 @@ void PrintTable(const std::vector<offline::Decision>& decisions, const Paint& pa
     if (const auto& fault = decision.input.fault) {
       row("error", "", PlaceText(decision, fault->at), fault->field, fault->message, fault->hint);
     }
+    if (const std::string note = decision.Note(); !note.empty()) {
+      row("note", "", PlaceText(decision, decision.Place(decision.npu_pods)), "", note, "");
+    }
     for (const policies::Finding& finding : decision.verdict.findings) {
       row(Consequence(finding, false), RuleText(finding),
           PlaceText(decision, decision.Place(finding)), finding.field, finding.message,
@@ -224,6 +227,11 @@ void PrintFindings(const std::vector<offline::Decision>& decisions, bool strict,
                    std::ostream& err) {
   for (const offline::Decision& decision : decisions) {
     const offline::InputText& input = decision.input.source->input;
+    if (const std::string note = decision.Note(); !note.empty()) {
+      err << json::Render(
+          {decision.Place(decision.npu_pods), "", paint(ColorOf("note"), "note") + ": " + note, ""},
+          input.name, input.text);
+    }
     for (const policies::Finding& finding : decision.verdict.findings) {
       const std::string_view word = Consequence(finding, strict);
       if (word == "audit") continue;

@@ -3,8 +3,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "json/pointer.h"
 #include "offline/block_place.h"
 #include "schemas/kinds.h"
+#include "schemas/npu_pods.h"
 
 namespace mindgate::offline {
 namespace {
@@ -83,6 +85,14 @@ std::string Decision::Title() const {
   return title + (name.empty() ? "-" : name);
 }
 
+std::string Decision::Note() const {
+  if (npu_pods.empty()) return "";
+  return "mindgate does not handle kind " + kind + ", and its pods ask for NPUs (" +
+         json::FieldPath(*input.object, npu_pods) +
+         "): on a cluster each of them is injected and judged as a Pod when it is created; gang "
+         "size and labels of its PodGroup are not judged";
+}
+
 std::string EffectiveNamespace(const Value& object, const std::string& default_namespace) {
   std::string own = NamespaceOf(object);
   if (!own.empty()) return own;
@@ -135,6 +145,10 @@ Decision Decider::Decide(const InputObject& input) const {
   }
   decision.operation = asked.operation;
   decision.verdict = admission::Admit(asked, config_, options_);
+  if (decision.verdict.outcome == admission::Outcome::kIgnored && input.object != nullptr &&
+      !schemas::KindOf(*input.object)) {
+    decision.npu_pods = schemas::FindNpuPods(*input.object).value_or("");
+  }
   return decision;
 }
 

@@ -25,6 +25,9 @@ struct Decision {
   std::string name;
   // kError without findings if the input has a fault.
   admission::Verdict verdict;
+  // Of an object whose kind mindgate does not handle: where it holds pods that ask for NPUs, all
+  // the same. Empty: it holds none.
+  std::string npu_pods;
 
   // After mutation; null if there is no object.
   const json::Value* ObjectAfter() const;
@@ -34,6 +37,8 @@ struct Decision {
   json::Position Place(const policies::Finding& finding) const;
   // "Deployment default/llama".
   std::string Title() const;
+  // What a user should know of `npu_pods`; empty when there are none.
+  std::string Note() const;
 };
 
 // Request attributes that manifests do not contain, from flags.

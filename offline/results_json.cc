@@ -80,6 +80,7 @@ OrderedJson ResultsJson(const std::vector<Decision>& decisions, const Skipped& s
     result["changes"] = ChangesJson(decision);
     result["findings"] = FindingsJson(decision);
     result["warnings"] = decision.verdict.warnings;
+    if (const std::string note = decision.Note(); !note.empty()) result["note"] = note;
     results.push_back(std::move(result));
   }
   return {{"results", std::move(results)}, {"summary", SummaryJson(decisions, skipped)}};

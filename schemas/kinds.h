@@ -184,6 +184,9 @@ inline constexpr KindSet kDeployments = {Kind::kDeployment};
 inline constexpr KindSet kReplicaSets = kDeployments | KindSet{Kind::kReplicaSet};
 inline constexpr KindSet kStatefulSets = {Kind::kStatefulSet};
 inline constexpr KindSet kPods = {Kind::kPod};
+// Whose rank tables ascend-operator makes.
+inline constexpr KindSet kRankTableKinds =
+    kAscendJobs | kDeployments | kStatefulSets | KindSet{Kind::kVolcanoJob};
 inline constexpr KindSet kConfigMaps = {Kind::kConfigMap};
 inline constexpr KindSet kServices = {Kind::kService};
 

@@ -48,6 +48,8 @@ inline constexpr std::string_view kScalingRuleKey =
     "elastic_scaling.json";  // data key of the rule's ConfigMap
 inline constexpr std::string_view kRankTablePrefix =
     "rings-config-";  // name prefix of rank-table ConfigMaps
+// A volume of that name asks ascend-operator for a rank table.
+inline constexpr std::string_view kRankTableVolume = "ranktable";
 
 // The values of `app` that MindCluster compares; any other is a plain label to it.
 inline constexpr std::string_view kMindieServer = "mindie-ms-server";

@@ -26,6 +26,53 @@ using ::mindgate::testing::Workspace;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// As it will be stored: what is injected counts.
+TEST(Explain, BeginsWithWhatTheControllersWillMake) {
+  const Workspace workspace;
+  workspace.Write(
+      "job.yaml",
+      "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: chat, labels: "
+      "{framework: pytorch}}, spec: {replicaSpecs: {Master: {replicas: 1, template: "
+      "{spec: {containers: [{name: ascend, resources: {limits: {huawei.com/Ascend910: 8}, "
+      "requests: {huawei.com/Ascend910: 8}}}]}}}}}}");
+  const CliResult text = Cli({"explain", "-f", "job.yaml"});
+  EXPECT_THAT(text.out, HasSubstr("  What its controllers will make\n"
+                                  "    1 PodGroup chat-<uid>          1 pod, minMember 1, 8 "
+                                  "huawei.com/Ascend910, by ascend-operator\n"
+                                  "    1 Pod Master                   8 huawei.com/Ascend910 each, "
+                                  "scheduler volcano\n"
+                                  "    1 Service chat-master-0        by ascend-operator\n"
+                                  "      ConfigMap rings-config-chat  the rank table, when it is "
+                                  "there, by ascend-operator\n"));
+  const auto json = json::Decode(Cli({"explain", "-f", "job.yaml", "-o", "json"}).out);
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["results"][0]["children"][2], (json::Json{{"count", "1"},
+                                                              {"kind", "Service"},
+                                                              {"name", "chat-master-0"},
+                                                              {"facts", ""},
+                                                              {"maker", "ascend-operator"}}));
+}
+
+// Its pods are injected all the same, so that it is not simply ignored.
+TEST(Explain, SaysThatAnUnknownKindHoldsPodsWithNpus) {
+  const Workspace workspace;
+  workspace.Write("ray.yaml",
+                  "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: r}\nspec:\n"
+                  "  workerGroupSpecs:\n  - template:\n      spec: {containers: [{name: w, "
+                  "resources: {limits: {huawei.com/Ascend910: 8}}}]}\n");
+  const std::string note =
+      "mindgate does not handle kind RayCluster, and its pods ask for NPUs "
+      "(spec.workerGroupSpecs[0].template.spec): on a cluster each of them is injected and judged "
+      "as a Pod when it is created; gang size and labels of its PodGroup are not judged";
+  EXPECT_THAT(Cli({"apply", "-f", "ray.yaml"}).err, HasSubstr("ray.yaml:7:7: note: " + note));
+  const auto json = json::Decode(Cli({"apply", "-f", "ray.yaml", "-o", "json"}).out);
+  ASSERT_TRUE(json);
+  EXPECT_EQ((*json)["results"][0]["note"], note);
+  EXPECT_EQ((*json)["results"][0]["outcome"], "ignored");
+  workspace.Write("service.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n");
+  EXPECT_EQ(Cli({"apply", "-f", "service.yaml"}).err, "");
+}
+
 TEST(Explain, ObjectsRuleByRule) {
   const Workspace workspace;
   workspace.Write("pod.yaml", kMisspeltPod);
@@ -33,9 +80,15 @@ TEST(Explain, ObjectsRuleByRule) {
   const CliResult result = Cli({"explain", "-f", "pod.yaml", "--all", "--config", "mindgate.yaml"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out, ::testing::StartsWith("Pod default/p (pod.yaml:1, CREATE): denied\n"
-                                                "  Changed\n"
-                                                "    scheduler-name  spec.schedulerName\n"));
+  EXPECT_THAT(result.out,
+              ::testing::StartsWith(
+                  "Pod default/p (pod.yaml:1, CREATE): denied\n"
+                  "  What its controllers will make\n"
+                  "    1 PodGroup podgroup-<uid>  1 pod, minMember 1, 1 huawei.com/Ascend910, by "
+                  "volcano-controllers\n"
+                  "    1 Pod                      1 huawei.com/Ascend910 each, scheduler volcano\n"
+                  "  Changed\n"
+                  "    scheduler-name  spec.schedulerName\n"));
   EXPECT_THAT(result.out, HasSubstr("\n    passed    MG001 "));
   EXPECT_THAT(result.out, HasSubstr("\n    off       MG051 "));
   EXPECT_THAT(result.out,

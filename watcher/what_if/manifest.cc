@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "json/text_at.h"
+#include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/workload.h"
 #include "watcher/snapshot/fields.h"
@@ -51,26 +52,6 @@ Json LimitsOf(const PodTemplateView& pod) {
   return limits;
 }
 
-int64_t ReplicasOf(const Value* value) {
-  return std::max<int64_t>(json::AsInt(json::Find(value, "replicas")).value_or(1), 0);
-}
-
-// How many PodGroups of one kind an object makes.
-int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
-  const Value* spec = json::Find(view.object, "spec");
-  const int64_t sets = view.is_set ? ReplicasOf(spec) : 1;
-  if (view.kind == Kind::kLeaderWorkerSet || view.kind == Kind::kInstanceSet) {
-    return ReplicasOf(spec);
-  }
-  const bool of_role = group.owner == PodGroupOwner::kInstance ||
-                       schemas::kInferWithRoles.Has(view.kind) ||
-                       (group.owner == PodGroupOwner::kPodSet && view.kind != Kind::kPodSet);
-  if (!of_role || group.templates.empty()) return sets;
-  const size_t part = view.templates[group.templates.front()].part;
-  const Value* role = part < view.parts.size() ? view.parts[part].value : nullptr;
-  return sets * ReplicasOf(role);
-}
-
 class Planner {
  public:
   explicit Planner(const ClusterSnapshot& snapshot) { applied_.snapshot = snapshot; }
@@ -94,7 +75,7 @@ class Planner {
     for (size_t g = 0; g < view.pod_groups.size(); ++g) {
       const PodGroupView& group = view.pod_groups[g];
       grouped.insert(group.templates.begin(), group.templates.end());
-      const int64_t count = CountOf(view, group);
+      const int64_t count = schemas::CountOf(view, group);
       for (int64_t i = 0; i < count && !full_; ++i) {
         const std::string suffix = (view.pod_groups.size() > 1 ? "-" + std::to_string(g) : "") +
                                    (count > 1 ? "-" + std::to_string(i) : "");

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schemas/workload.h"
+
+namespace mindgate::schemas {
+
+// One line of what becomes of an object: "4  Pod  worker  8 huawei.com/Ascend910 each, scheduler
+// volcano".
+struct ChildRow {
+  std::string count;  // "4"; empty: the object does not say
+  std::string kind;   // "PodGroup"
+  std::string name;   // of a Pod that of its template; may be empty
+  std::string facts;  // for people
+  std::string maker;  // the controller; empty with Pods
+  bool operator==(const ChildRow&) const = default;
+};
+
+// PodGroups with their Pods below, Services, rank table; empty for an object that makes no pods.
+std::vector<ChildRow> ChildRowsOf(const WorkloadView& view);
+
+}  // namespace mindgate::schemas

@@ -1,0 +1,259 @@
+#include "schemas/children.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "schemas/names.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using json::Value;
+
+constexpr std::string_view kAscendOperator = "ascend-operator";
+constexpr std::string_view kVolcanoControllers = "volcano-controllers";
+
+// Which amounts of a container's resources a controller counts.
+enum class Counts : uint8_t {
+  kRequests,  // volcano: pkg/controllers/util/util.go, CalTaskRequests; lws: pkg/utils/utils.go
+  kRequestsOrLimits,  // of a container without any request its limits (kubeflow/common:
+                      // pkg/controller.v1/common/util.go, AddResourceList)
+  kEither,            // of real pods, where the API server copies limits; infer-operator
+};
+
+struct GroupFacts {
+  PodGroupOwner owner;
+  std::string_view maker;
+  std::string_view before;  // its name
+  std::string_view after;
+  Counts counts;
+};
+
+// Who makes a PodGroup and what it is called: volcano: pkg/controllers/podgroup, staging
+// pkg/apis/helpers (GeneratePodgroupName); mind-cluster: ascend-operator pkg/controllers/v1/job.go,
+// infer-operator pkg/controller/workload/podgroup_manager.go; lws:
+// pkg/schedulerprovider/volcano_provider.go.
+constexpr std::array<GroupFacts, 10> kGroupFacts = {{
+    {PodGroupOwner::kAscendJob, kAscendOperator, "", "-<uid>", Counts::kRequestsOrLimits},
+    {PodGroupOwner::kVolcanoJob, kVolcanoControllers, "", "-<uid>", Counts::kRequests},
+    {PodGroupOwner::kReplicaSet,
+     kVolcanoControllers,
+     "podgroup-<uid of its ReplicaSet>",
+     {},
+     Counts::kEither},
+    {PodGroupOwner::kStatefulSet, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
+    {PodGroupOwner::kJob, kVolcanoControllers, "podgroup-<uid of the Job>", {}, Counts::kEither},
+    {PodGroupOwner::kLeaderWorkerSetGroup, "lws", "", "-<group>-<revision>", Counts::kRequests},
+    {PodGroupOwner::kRoleSet,
+     kVolcanoControllers,
+     "podgroup-<uid of its RoleSet>",
+     {},
+     Counts::kEither},
+    {PodGroupOwner::kPodSet,
+     kVolcanoControllers,
+     "podgroup-<uid of its PodSet>",
+     {},
+     Counts::kEither},
+    {PodGroupOwner::kInstance, "infer-operator", "<instance>", {}, Counts::kEither},
+    {PodGroupOwner::kPod, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
+}};
+
+const GroupFacts& FactsOf(PodGroupOwner owner) {
+  return *std::find_if(kGroupFacts.begin(), kGroupFacts.end(),
+                       [owner](const GroupFacts& facts) { return facts.owner == owner; });
+}
+
+std::string_view NameOf(const WorkloadView& view) {
+  return view.name.empty() ? std::string_view("<name>") : view.name;
+}
+
+int64_t ReplicasOf(const Value* value) {
+  return std::max<int64_t>(json::AsInt(json::Find(value, "replicas")).value_or(1), 0);
+}
+
+std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
+  int64_t sum = 0;
+  for (const size_t i : group.templates) {
+    const auto pods = view.templates[i].pods;
+    if (!pods || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
+// Whether the controller counts the entry.
+bool IsCounted(const ContainerView& container, const NpuRequest& npu, Counts counts) {
+  if (npu.request != nullptr) return true;
+  if (counts == Counts::kEither) return true;
+  if (counts == Counts::kRequests) return false;
+  const Value* requests = json::FindPath(*container.value, {"resources", "requests"});
+  return !json::IsObject(requests) || requests->empty();
+}
+
+// Adds `pods` times what one pod asks for.
+void AddPods(const PodTemplateView& pod, int64_t pods, Counts counts,
+             std::vector<MinResource>& resources) {
+  for (const ContainerView& container : pod.containers) {
+    if (container.role == ContainerView::Role::kInit) continue;
+    for (const NpuRequest& npu : container.npus) {
+      if (!npu.IsNpu() || !IsCounted(container, npu, counts)) continue;
+      auto entry = std::find_if(resources.begin(), resources.end(), [&](const MinResource& one) {
+        return one.resource == npu.resource;
+      });
+      if (entry == resources.end()) {
+        entry = resources.insert(resources.end(), {npu.resource, int64_t{0}});
+      }
+      int64_t amount = 0;
+      if (!npu.count || !entry->amount || __builtin_mul_overflow(*npu.count, pods, &amount) ||
+          __builtin_add_overflow(*entry->amount, amount, &amount)) {
+        entry->amount.reset();
+      } else {
+        entry->amount = amount;
+      }
+    }
+  }
+}
+
+// What the user wrote for the PodGroup.
+void ReadMinResources(const Value& written, std::vector<MinResource>& resources) {
+  if (!written.is_object()) return;
+  for (const auto& [name, amount] : written.members()) {
+    if (name.starts_with(kResourcePrefix)) resources.push_back({name, WholeQuantity(&amount)});
+  }
+}
+
+const Value* WrittenMinResources(const WorkloadView& view, const PodGroupView& group) {
+  if (group.owner != PodGroupOwner::kAscendJob) return nullptr;
+  return json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy", "minResources"});
+}
+
+std::vector<MinResource> MinResourcesOf(const WorkloadView& view, const ChildPodGroup& child) {
+  std::vector<MinResource> resources;
+  const PodGroupView& group = *child.group;
+  if (const Value* written = WrittenMinResources(view, group)) {
+    ReadMinResources(*written, resources);
+    return resources;
+  }
+  const Counts counts = FactsOf(group.owner).counts;
+  // pg-controller counts one pod, whichever it sees first, for each of minMember.
+  const bool of_one = counts == Counts::kEither && group.owner != PodGroupOwner::kInstance;
+  for (const size_t i : group.templates) {
+    const PodTemplateView& pod = view.templates[i];
+    AddPods(pod, of_one ? child.min_member.value_or(1) : pod.pods.value_or(1), counts, resources);
+    if (of_one && !resources.empty()) break;
+  }
+  // Of a part of the pods only the controller knows which.
+  const bool whole = of_one || child.min_member == child.pods;
+  for (MinResource& each : resources) {
+    if (!whole) each.amount.reset();
+  }
+  return resources;
+}
+
+std::string_view QueueOf(const WorkloadView& view, const PodGroupView& group) {
+  constexpr std::string_view kQueueName = "scheduling.volcano.sh/queue-name";
+  switch (group.owner) {
+    case PodGroupOwner::kAscendJob:
+      return json::FindString(
+                 json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy"}), "queue")
+          .value_or("");
+    case PodGroupOwner::kVolcanoJob:
+      return json::FindString(view.spec.value, "queue").value_or("");
+    case PodGroupOwner::kLeaderWorkerSetGroup:
+      return view.Annotation(kQueueName).value_or("");
+    default:
+      if (group.templates.empty()) return "";
+      return view.templates[group.templates.front()].Annotation(kQueueName).value_or("");
+  }
+}
+
+// Replica types whose first pod gets a Service, in any case: the operator spells them itself.
+constexpr std::array<std::string_view, 3> kLeaderTypes = {"master", "scheduler", "chief"};
+
+void AddServicesOfAscendJob(const WorkloadView& view, std::vector<ChildService>& services) {
+  for (const PodTemplateView& pod : view.templates) {
+    const std::string type = ToLower(pod.name);
+    if (std::find(kLeaderTypes.begin(), kLeaderTypes.end(), type) == kLeaderTypes.end()) continue;
+    services.push_back(
+        {kAscendOperator, std::string(view.name) + "-" + type + "-0", "/metadata/name"});
+    return;
+  }
+}
+
+bool HasRankTableVolume(const PodTemplateView& pod) {
+  const Value* volumes = pod.pod_spec.Find("volumes");
+  return json::IsArray(volumes) &&
+         std::any_of(volumes->begin(), volumes->end(), [](const Value& volume) {
+           return json::FindString(volume, "name") == kRankTableVolume;
+         });
+}
+
+}  // namespace
+
+int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
+  const Value* spec = json::Find(view.object, "spec");
+  const int64_t sets = view.is_set ? ReplicasOf(spec) : 1;
+  if (view.kind == Kind::kLeaderWorkerSet || view.kind == Kind::kInstanceSet) {
+    return ReplicasOf(spec);
+  }
+  const bool of_role = group.owner == PodGroupOwner::kInstance || kInferWithRoles.Has(view.kind) ||
+                       (group.owner == PodGroupOwner::kPodSet && view.kind != Kind::kPodSet);
+  if (!of_role || group.templates.empty()) return sets;
+  const size_t part = view.templates[group.templates.front()].part;
+  const Value* role = part < view.parts.size() ? view.parts[part].value : nullptr;
+  return sets * ReplicasOf(role);
+}
+
+// Of an AscendJob (mind-cluster: component/ascend-operator/pkg/controllers/v1/service.go,
+// genService) and of a vcjob with plugin svc (volcano: pkg/controllers/job/plugins/svc/svc.go).
+std::vector<ChildService> ServicesOf(const WorkloadView& view) {
+  std::vector<ChildService> services;
+  if (view.name.empty()) return services;
+  if (view.kind == Kind::kAscendJob) AddServicesOfAscendJob(view, services);
+  if (view.kind == Kind::kVolcanoJob &&
+      json::Find(json::Find(view.spec.value, "plugins"), "svc") != nullptr) {
+    services.push_back({kVolcanoControllers, std::string(view.name), "/metadata/name"});
+  }
+  return services;
+}
+
+// mind-cluster: component/ascend-operator/pkg/ranktable/plugins.go, ShouldGenerateRankTable.
+std::optional<ChildRankTable> RankTableOf(const WorkloadView& view) {
+  if (view.name.empty() || !kRankTableKinds.Has(view.kind) || !view.RequestsNpus()) {
+    return std::nullopt;
+  }
+  const bool wanted = view.kind == Kind::kAscendJob ||
+                      view.labels.Find(kRingController) != nullptr ||
+                      std::any_of(view.templates.begin(), view.templates.end(), HasRankTableVolume);
+  if (!wanted) return std::nullopt;
+  return ChildRankTable{std::string(kRankTablePrefix) + std::string(view.name)};
+}
+
+Children ChildrenOf(const WorkloadView& view) {
+  Children children;
+  std::vector<bool> grouped(view.templates.size(), false);
+  for (const PodGroupView& group : view.pod_groups) {
+    const GroupFacts& facts = FactsOf(group.owner);
+    ChildPodGroup child;
+    child.group = &group;
+    child.maker = facts.maker;
+    child.name = facts.before.empty() ? std::string(NameOf(view)) + std::string(facts.after)
+                                      : std::string(facts.before);
+    child.count = CountOf(view, group);
+    child.pods = PodsOf(view, group);
+    child.min_member = group.min_member;
+    child.min_resources = MinResourcesOf(view, child);
+    child.queue = QueueOf(view, group);
+    for (const size_t i : group.templates) grouped[i] = true;
+    children.pod_groups.push_back(std::move(child));
+  }
+  for (size_t i = 0; i < grouped.size(); ++i) {
+    if (!grouped[i]) children.ungrouped.push_back(i);
+  }
+  children.services = ServicesOf(view);
+  children.rank_table = RankTableOf(view);
+  return children;
+}
+
+}  // namespace mindgate::schemas

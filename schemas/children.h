@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schemas/workload.h"
+
+// What the controllers of an object make of it, as far as the object shows it: rules judge it,
+// what-if plans with it, and `mindgate explain` shows it. A view says what stands in the object;
+// this says what becomes of it, in the cluster's own names. Nothing here looks at a cluster.
+namespace mindgate::schemas {
+
+// Entries of spec.minResources that Volcano's plugin finds: by the first one it knows that the job
+// is one for NPUs (mind-cluster: component/ascend-for-volcano/plugin/job.go,
+// GetVCJobReqNPUTypeFromJobInfo).
+struct MinResource {
+  std::string_view resource;      // "huawei.com/Ascend910"
+  std::optional<int64_t> amount;  // nothing: it depends on which pods the controller counts
+};
+
+struct ChildPodGroup {
+  const PodGroupView* group = nullptr;  // of the view
+  std::string_view maker;               // "ascend-operator"
+  // As it will be called, with what only the cluster knows in angle brackets: "chat-<uid>".
+  std::string name;
+  std::optional<int64_t> count;       // of such PodGroups
+  std::optional<int64_t> pods;        // in each
+  std::optional<int64_t> min_member;  // nothing: the object does not say
+  std::vector<MinResource> min_resources;
+  std::string_view queue;  // empty: Volcano's default one
+};
+
+struct ChildService {
+  std::string_view maker;
+  std::string name;
+  std::string_view named_by;  // path of what its name is made of
+};
+
+// The ConfigMap that ascend-operator fills with the addresses of all ranks.
+struct ChildRankTable {
+  std::string config_map;  // "rings-config-train"
+};
+
+struct Children {
+  std::vector<ChildPodGroup> pod_groups;
+  // Indexes of templates whose pods Volcano does not group.
+  std::vector<size_t> ungrouped;
+  std::vector<ChildService> services;
+  std::optional<ChildRankTable> rank_table;
+};
+
+Children ChildrenOf(const WorkloadView& view);
+
+// Parts of it, for those who need no more.
+std::vector<ChildService> ServicesOf(const WorkloadView& view);
+std::optional<ChildRankTable> RankTableOf(const WorkloadView& view);
+// How many PodGroups of one kind the object makes.
+int64_t CountOf(const WorkloadView& view, const PodGroupView& group);
+
+}  // namespace mindgate::schemas

@@ -1,0 +1,50 @@
+#include "schemas/npu_pods.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "json/pointer.h"
+#include "schemas/npu.h"
+
+namespace mindgate::schemas {
+namespace {
+
+using json::Value;
+
+bool IsStructured(const Value& value) { return value.is_object() || value.is_array(); }
+
+bool AsksForNpus(const Value& containers) {
+  return json::IsArray(&containers) &&
+         std::any_of(containers.begin(), containers.end(), [](const Value& container) {
+           return HasNpuRequests(json::Find(container, "resources"));
+         });
+}
+
+}  // namespace
+
+std::optional<std::string> FindNpuPods(const Value& object) {
+  std::vector<std::pair<std::string, const Value*>> left = {{"", &object}};
+  for (size_t visited = 0; !left.empty() && visited < kMaxMembers; ++visited) {
+    const auto [path, value] = std::move(left.back());
+    left.pop_back();
+    if (value->is_object()) {
+      const Value* containers = json::Find(*value, "containers");
+      if (containers != nullptr && AsksForNpus(*containers)) return path;
+      const auto members = value->members();
+      for (auto member = members.rbegin(); member != members.rend(); ++member) {
+        if (IsStructured(member->value)) {
+          left.emplace_back(json::Child(path, member->key), &member->value);
+        }
+      }
+    } else if (value->is_array()) {
+      for (size_t i = value->size(); i > 0; --i) {
+        const Value& item = (*value)[i - 1];
+        if (IsStructured(item)) left.emplace_back(path + "/" + std::to_string(i - 1), &item);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mindgate::schemas

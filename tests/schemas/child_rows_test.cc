@@ -1,0 +1,129 @@
+#include "schemas/child_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/objects.h"
+
+// What the controllers make of an object, kind by kind.
+namespace mindgate::schemas {
+namespace {
+
+// "1 PodGroup train-<uid>: 3 pods, minMember 3 (ascend-operator)"
+std::vector<std::string> RowsOf(const std::string& yaml) {
+  const json::Document object(mindgate::testing::Yaml(yaml));
+  const auto view = BuildView(object.root());
+  std::vector<std::string> rows;
+  if (!view) return rows;
+  for (const ChildRow& each : ChildRowsOf(*view)) {
+    std::string row = (each.count.empty() ? "?" : each.count) + " " + each.kind + " " + each.name +
+                      ": " + each.facts;
+    if (!each.maker.empty()) row += " (" + each.maker + ")";
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// A pod template with that many NPUs.
+std::string Npus(const std::string& resources) {
+  return "{spec: {schedulerName: volcano, containers: [{name: ascend, resources: {" + resources +
+         "}}]}}";
+}
+const std::string kEight =
+    Npus("requests: {huawei.com/Ascend910: 8}, limits: {huawei.com/Ascend910: 8}");
+const std::string kLimitsAlone = Npus("limits: {huawei.com/Ascend910: 8}");
+
+using Rows = std::vector<std::string>;
+constexpr const char* kPod = "8 huawei.com/Ascend910 each, scheduler volcano";
+
+TEST(ChildRows, OfAnAscendJob) {
+  const std::string head =
+      "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: chat}, spec: {";
+  const auto specs = [](const std::string& pod) {
+    return "replicaSpecs: {Master: {replicas: 1, template: " + pod +
+           "}, Worker: {replicas: 3, template: " + pod + "}}}}";
+  };
+  const Rows of_all = {"1 Pod Master: " + std::string(kPod), "3 Pod Worker: " + std::string(kPod),
+                       "1 Service chat-master-0:  (ascend-operator)",
+                       "? ConfigMap rings-config-chat: the rank table, when it is there "
+                       "(ascend-operator)"};
+  const auto with = [&](const std::string& group) {
+    Rows rows = {group};
+    rows.insert(rows.end(), of_all.begin(), of_all.end());
+    return rows;
+  };
+  EXPECT_EQ(RowsOf(head + specs(kEight)),
+            with("1 PodGroup chat-<uid>: 4 pods, minMember 4, 32 huawei.com/Ascend910 "
+                 "(ascend-operator)"));
+  EXPECT_EQ(RowsOf(head + specs(kLimitsAlone)),
+            with("1 PodGroup chat-<uid>: 4 pods, minMember 4, 32 huawei.com/Ascend910 "
+                 "(ascend-operator)"))
+      << "without any request the operator counts the limits";
+  EXPECT_EQ(
+      RowsOf(head + "runPolicy: {schedulingPolicy: {minAvailable: 2, queue: q}}, " + specs(kEight)),
+      with("1 PodGroup chat-<uid>: 4 pods, minMember 2, some huawei.com/Ascend910, queue q "
+           "(ascend-operator)"));
+  EXPECT_EQ(
+      RowsOf(head + "runPolicy: {schedulingPolicy: {minResources: {cpu: 4}}}, " + specs(kEight)),
+      with("1 PodGroup chat-<uid>: 4 pods, minMember 4, no NPUs in minResources "
+           "(ascend-operator)"));
+}
+
+TEST(ChildRows, OfAVolcanoJob) {
+  const auto job = [](const std::string& pod) {
+    return "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: train}, spec: "
+           "{minAvailable: 2, plugins: {svc: []}, tasks: [{name: w, replicas: 2, template: " +
+           pod + "}]}}";
+  };
+  EXPECT_EQ(RowsOf(job(kEight)),
+            (Rows{"1 PodGroup train-<uid>: 2 pods, minMember 2, 16 huawei.com/Ascend910 "
+                  "(volcano-controllers)",
+                  "2 Pod w: " + std::string(kPod), "1 Service train:  (volcano-controllers)"}));
+  EXPECT_EQ(RowsOf(job(kLimitsAlone)).front(),
+            "1 PodGroup train-<uid>: 2 pods, minMember 2, no NPUs in minResources "
+            "(volcano-controllers)");
+}
+
+TEST(ChildRows, OfWhatPgControllerGroups) {
+  EXPECT_EQ(RowsOf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, labels: "
+                   "{ring-controller.atlas: a}}, spec: {replicas: 3, template: " +
+                   kLimitsAlone + "}}"),
+            (Rows{"1 PodGroup podgroup-<uid of its ReplicaSet>: 3 pods, minMember 1, 8 "
+                  "huawei.com/Ascend910 (volcano-controllers)",
+                  "3 Pod : " + std::string(kPod),
+                  "? ConfigMap rings-config-d: the rank table, when it is there "
+                  "(ascend-operator)"}));
+}
+
+TEST(ChildRows, OfGroupsOfALeaderWorkerSet) {
+  EXPECT_EQ(
+      RowsOf("{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: "
+             "{name: l}, spec: {replicas: 2, leaderWorkerTemplate: {size: 4, workerTemplate: " +
+             kEight + "}}}"),
+      (Rows{"2 PodGroup l-<group>-<revision>: 4 pods each, minMember unknown, some "
+            "huawei.com/Ascend910 (lws)",
+            "8 Pod worker: " + std::string(kPod)}));
+}
+
+TEST(ChildRows, OfAStormService) {
+  EXPECT_EQ(RowsOf("{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, metadata: "
+                   "{name: s}, spec: {replicas: 1, template: {spec: {roles: [{name: prefill, "
+                   "replicas: 2, template: " +
+                   kEight + "}, {name: decode, replicas: 3, podGroupSize: 2, template: " + kEight +
+                   "}]}}}}"),
+            (Rows{"3 PodGroup podgroup-<uid of its PodSet>: 2 pods each, minMember 1, 8 "
+                  "huawei.com/Ascend910 (volcano-controllers)",
+                  "6 Pod decode: " + std::string(kPod),
+                  "1 PodGroup podgroup-<uid of its RoleSet>: 2 pods, minMember 1, 8 "
+                  "huawei.com/Ascend910 (volcano-controllers)",
+                  "2 Pod prefill: " + std::string(kPod)}));
+}
+
+TEST(ChildRows, OfWhatMakesNoPods) {
+  EXPECT_EQ(RowsOf("{apiVersion: v1, kind: Service, metadata: {name: s}}"), Rows());
+}
+
+}  // namespace
+}  // namespace mindgate::schemas
