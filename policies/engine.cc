@@ -28,6 +28,8 @@ std::vector<const Rule*> MakeCatalogue() {
                              common::FieldRules(),
                              common::ScaledPodRules(),
                              common::IsolationRules(),
+                             common::RankTableWiringRules(),
+                             common::ServiceNameRules(),
                              ascendjob::ReplicaRules(),
                              ascendjob::RunRules(),
                              ascendjob::LifeRules(),

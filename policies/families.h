@@ -14,18 +14,20 @@ using Family = std::span<const Rule>;
 
 namespace mindgate::policies::common {
 
-Family StructureRules();       // structure.cc
-Family SchedulerRules();       // scheduler.cc
-Family PodRules();             // pods.cc
-Family GracePeriodRules();     // grace_period.cc
-Family FaultValueRules();      // fault_values.cc
-Family RecoveryRules();        // recovery.cc
-Family FaultPlacementRules();  // fault_placement.cc
-Family MinAvailableRules();    // min_available.cc
-Family GangStartRules();       // gang_start.cc
-Family ScaledPodRules();       // scaled_pods.cc
-Family FieldRules();           // fields.cc
-Family IsolationRules();       // isolation.cc
+Family StructureRules();        // structure.cc
+Family SchedulerRules();        // scheduler.cc
+Family PodRules();              // pods.cc
+Family GracePeriodRules();      // grace_period.cc
+Family FaultValueRules();       // fault_values.cc
+Family RecoveryRules();         // recovery.cc
+Family FaultPlacementRules();   // fault_placement.cc
+Family MinAvailableRules();     // min_available.cc
+Family GangStartRules();        // gang_start.cc
+Family ScaledPodRules();        // scaled_pods.cc
+Family FieldRules();            // fields.cc
+Family IsolationRules();        // isolation.cc
+Family RankTableWiringRules();  // rank_table_wiring.cc
+Family ServiceNameRules();      // service_names.cc
 
 }  // namespace mindgate::policies::common
 

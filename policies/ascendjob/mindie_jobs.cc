@@ -98,6 +98,21 @@ void CheckIdentity(const RuleContext& context, Findings& findings) {
   }
 }
 
+// A rank table of the same service that no job here has the name of; empty when there is none.
+std::string_view TableWithoutJob(const RuleContext& context, std::string_view job_id) {
+  std::string_view name;
+  if (context.request.objects == nullptr) return name;
+  const schemas::ObjectLookup& objects = *context.request.objects;
+  const auto& job = context.view.info();
+  objects.ForEach("", "ConfigMap", context.ns(), [&](const Value& config_map) {
+    const auto table = schemas::ReadRankTable(config_map);
+    if (!name.empty() || !table || json::AsString(table->job_id) != job_id) return;
+    if (objects.Find(job.group, job.name, context.ns(), table->job_name) != nullptr) return;
+    name = json::FindString(json::Find(config_map, "metadata"), "name").value_or("");
+  });
+  return name;
+}
+
 void CheckRankTableExists(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   const auto job_id = view.Label(schemas::kJobId);
@@ -117,6 +132,16 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
                          "MindIE does not learn the job's devices",
                      meant->name != name ? "write name: " + name + " in the ConfigMap"
                                          : "write the job's namespace in the ConfigMap");
+    return;
+  }
+  const std::string_view orphan =
+      found.object == nullptr ? TableWithoutJob(context, *job_id) : std::string_view();
+  if (!orphan.empty()) {
+    findings.Violate("/metadata/name",
+                     "ConfigMap " + Quote(name) + " is missing, but " + Quote(orphan) +
+                         " has the same jobID and the name of no job: the operator finds the rank "
+                         "table by the job's name, so MindIE does not learn the job's devices",
+                     "write name: " + name + " in the ConfigMap");
     return;
   }
   if (found.IsAbsent()) {

@@ -10,6 +10,9 @@ namespace mindgate::policies::common {
 namespace {
 
 constexpr int64_t kMaxPods = 2147483647;
+// Whose PodGroups pg-controller makes, and takes the annotation from.
+constexpr schemas::KindSet kMembersCount =
+    schemas::kReplicaSets | schemas::kStatefulSets | schemas::KindSet{schemas::Kind::kJob};
 
 }  // namespace
 
@@ -45,6 +48,23 @@ std::optional<SeenK> SeenBy(const RuleContext& context, const PodTemplateView& p
                                             : pod.Annotation(schemas::kMinAvailable));
   if (!k || !IsGang(context, pod)) return std::nullopt;
   return SeenK{*k, &view, &pod, of_group};
+}
+
+std::optional<SeenGang> GangOf(const RuleContext& context, const PodTemplateView& pod) {
+  const auto k = SeenBy(context, pod);
+  const std::string_view text = context.view.Annotation(schemas::kGroupMinMember).value_or("");
+  const auto members = text.empty() ? std::nullopt : ParseK(text);
+  const bool counts = members && *members >= (k ? k->k : 2) &&
+                      kMembersCount.Has(context.view.kind) &&
+                      !context.config.versions.IsBefore(schemas::Component::kVolcano, {1, 12}) &&
+                      IsGang(context, pod);
+  if (counts) {
+    return SeenGang{*members, context.view.annotations.path.Child(schemas::kGroupMinMember),
+                    std::string(schemas::kGroupMinMember) + " is " + std::to_string(*members),
+                    true};
+  }
+  if (!k) return std::nullopt;
+  return SeenGang{k->k, k->Path(), KIs(k->k), false};
 }
 
 bool IsGang(const RuleContext& context, const PodTemplateView& pod) {

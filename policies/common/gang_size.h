@@ -32,6 +32,20 @@ struct SeenK {
 // Nothing when K is absent or unreadable, or nobody reads it.
 std::optional<SeenK> SeenBy(const RuleContext& context, const schemas::PodTemplateView& pod);
 
+// What keeps the pods of a PodGroup waiting for each other.
+struct SeenGang {
+  int64_t size = 0;
+  std::string path;         // of what says so
+  std::string text;         // "huawei.com/schedule_minAvailable is 2"
+  bool of_volcano = false;  // minMember of the PodGroup, whatever K says
+};
+
+// The larger of K and of what Volcano's own gang plugin wants: the annotation
+// scheduling.volcano.sh/group-min-member, which becomes minMember of PodGroups that pg-controller
+// makes from Volcano 1.12 on (volcano: pkg/controllers/podgroup/pg_controller_handler.go,
+// pkg/scheduler/plugins/gang/gang.go). Nothing as for SeenBy.
+std::optional<SeenGang> GangOf(const RuleContext& context, const schemas::PodTemplateView& pod);
+
 // Whether the plugin looks at these pods: they ask for NPUs, and Volcano schedules them. An
 // InferenceService seldom shows whether it asks for some.
 bool IsGang(const RuleContext& context, const schemas::PodTemplateView& pod);

@@ -36,29 +36,30 @@ const json::Value* SpecAround(const WorkloadView& view, const PodTemplateView& p
 }
 
 void CheckOrderedStatefulSet(const WorkloadView& view, const PodTemplateView& pod,
-                             const SeenK& seen, Findings& findings) {
+                             const SeenGang& gang, Findings& findings) {
   const auto policy = json::FindString(SpecAround(view, pod), "podManagementPolicy");
   if (policy.value_or("OrderedReady") != "OrderedReady") return;
-  findings.Violate(seen.Path(),
-                   KIs(seen.k) +
+  const std::string_view key = gang.of_volcano ? schemas::kGroupMinMember : schemas::kMinAvailable;
+  findings.Violate(gang.path,
+                   gang.text +
                        ", but a StatefulSet makes its second pod only when the first is ready, and "
                        "the first waits for the second: no pod ever starts",
-                   R"(write podManagementPolicy: "Parallel" in the StatefulSet's spec, or )"
-                   R"(huawei.com/schedule_minAvailable: "1")");
+                   "write podManagementPolicy: \"Parallel\" in the StatefulSet's spec, or " +
+                       std::string(key) + ": \"1\"");
 }
 
 // With the gang provider the first PodGroup holds the leader alone until it is ready; without it,
 // all leaders share one. Only what fails both ways is certain.
-void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, const SeenK& seen,
+void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, const SeenGang& gang,
                       Findings& findings) {
   const json::Value* spec = json::Find(view.object, "spec");
   if (json::FindString(spec, "startupPolicy") != "LeaderReady") return;
   if (&pod != &view.templates.front()) return;  // the leader, or the template that serves as one
   const json::Value* groups = json::Find(spec, "replicas");
   const auto leaders = groups == nullptr ? 1 : json::AsInt(groups);
-  if (!leaders || seen.k <= *leaders) return;
-  findings.Violate(seen.Path(),
-                   KIs(seen.k) +
+  if (!leaders || gang.size <= *leaders) return;
+  findings.Violate(gang.path,
+                   gang.text +
                        ", but with startupPolicy LeaderReady workers appear only when the leader "
                        "is ready, and the leader waits for them: no pod ever starts",
                    "remove the annotation, or write startupPolicy: \"LeaderCreated\"");
@@ -67,12 +68,12 @@ void CheckLeaderReady(const WorkloadView& view, const PodTemplateView& pod, cons
 void CheckDeadlock(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   for (const PodTemplateView& pod : view.templates) {
-    const auto seen = SeenBy(context, pod);
-    if (!seen || seen->k < 2) continue;
+    const auto gang = GangOf(context, pod);
+    if (!gang || gang->size < 2) continue;
     if (GroupOf(view, pod).owner == PodGroupOwner::kStatefulSet) {
-      CheckOrderedStatefulSet(view, pod, *seen, findings);
+      CheckOrderedStatefulSet(view, pod, *gang, findings);
     } else if (IsMultiNode(GroupOf(view, pod))) {
-      CheckLeaderReady(view, pod, *seen, findings);
+      CheckLeaderReady(view, pod, *gang, findings);
     }
   }
 }
@@ -92,20 +93,24 @@ bool HasFixedSize(const PodGroupView& group) {
 }
 
 struct TooLarge {
-  SeenK seen;
+  SeenGang gang;
   int64_t pods = 0;
+
+  std::string_view key() const {
+    return gang.of_volcano ? schemas::kGroupMinMember : schemas::kMinAvailable;
+  }
 };
 
-// The first K of the group that is larger than the pods the object makes. A group of no pods waits
-// for nothing.
+// The first gang of the group that is larger than the pods the object makes. A group of no pods
+// waits for nothing.
 std::optional<TooLarge> FindTooLarge(const RuleContext& context, const PodGroupView& group) {
   const WorkloadView& view = context.view;
   if (IsMultiNode(group) || (group.min_member && *group.min_member != 1)) return std::nullopt;
   const auto pods = PodsOf(view, group);
   if (!pods || *pods == 0) return std::nullopt;
   for (size_t index : group.templates) {
-    auto seen = SeenBy(context, view.templates[index]);
-    if (seen && seen->k > *pods) return TooLarge{*seen, *pods};
+    auto gang = GangOf(context, view.templates[index]);
+    if (gang && gang->size > *pods) return TooLarge{*std::move(gang), *pods};
   }
   return std::nullopt;
 }
@@ -119,10 +124,10 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
     const auto found = FindTooLarge(context, group);
     if (!found) continue;
     findings.Violate(
-        found->seen.Path(),
-        KIs(found->seen.k) + " but " + std::string(group.name) + " has only " + Pods(found->pods) +
+        found->gang.path,
+        found->gang.text + " but " + std::string(group.name) + " has only " + Pods(found->pods) +
             ": the gang never fills and no pod starts",
-        "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) + "\" or less");
+        "write " + std::string(found->key()) + ": \"" + std::to_string(found->pods) + "\" or less");
   }
 }
 
@@ -135,11 +140,41 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
     const auto found = FindTooLarge(context, group);
     if (!found) continue;
     const std::string_view count = view.UsesRuntime() ? "minReplicas" : "replicas";
-    findings.Violate(found->seen.Path(),
-                     KIs(found->seen.k) + " but " + std::string(count) + " make " +
+    findings.Violate(found->gang.path,
+                     found->gang.text + " but " + std::string(count) + " make " +
                          Pods(found->pods) + ": none starts until the rest are added",
-                     "write huawei.com/schedule_minAvailable: \"" + std::to_string(found->pods) +
+                     "write " + std::string(found->key()) + ": \"" + std::to_string(found->pods) +
                          "\", or raise " + std::string(count));
+  }
+}
+
+// Whether an update leaves it as it was: a larger service keeps its K, as another one would
+// recreate all its pods.
+bool IsKept(const RuleContext& context, const SeenK& seen) {
+  if (context.old_view == nullptr) return false;
+  const json::Value* before = json::Resolve(*context.old_view->object, seen.Path());
+  const json::Value* now = json::Resolve(*context.view.object, seen.Path());
+  return before != nullptr && now != nullptr && *before == *now;
+}
+
+// Roles that share a RoleSet's PodGroup serve together: prefill alone answers nobody.
+void CheckBelowRoles(const RuleContext& context, Findings& findings) {
+  const WorkloadView& view = context.view;
+  for (const PodGroupView& group : view.pod_groups) {
+    if (group.min_member && *group.min_member != 1) continue;
+    const auto pods = PodsOf(view, group);
+    if (!pods) continue;
+    for (const size_t index : group.templates) {
+      const auto seen = SeenBy(context, view.templates[index]);
+      if (!seen || seen->k >= *pods || IsKept(context, *seen)) continue;
+      findings.Violate(seen->Path(),
+                       KIs(seen->k) + ", less than the " + Pods(*pods) + " of " +
+                           std::string(group.name) + ": the scheduler binds the first " +
+                           Pods(seen->k) + " without the others, which may find no room",
+                       "write huawei.com/schedule_minAvailable: \"" + std::to_string(*pods) +
+                           "\", the sum of the roles' replicas");
+      break;
+    }
   }
 }
 
@@ -207,14 +242,14 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (view.controller_injected) return;
   for (const PodTemplateView& pod : view.templates) {
-    const auto seen = SeenBy(context, pod);
-    if (!seen) CheckBlockRollout(context, pod, findings);
-    if (!seen || GroupOf(view, pod).min_member.value_or(1) != 1) continue;
-    const auto update = schemas::RollingUpdateOf(view, pod, seen->k);
-    if (!update || !schemas::RolloutBlocked(view, pod, seen->k)) continue;
+    const auto gang = GangOf(context, pod);
+    if (!gang) CheckBlockRollout(context, pod, findings);
+    if (!gang || GroupOf(view, pod).min_member.value_or(1) != 1) continue;
+    const auto update = schemas::RollingUpdateOf(view, pod, gang->size);
+    if (!update || !schemas::RolloutBlocked(view, pod, gang->size)) continue;
     // Where the runtime is not known, it may still say otherwise.
     const bool assumed = view.LacksRuntime() && pod.pod_spec.Find("deploymentStrategy") == nullptr;
-    std::string message = KIs(seen->k) + ": every rolling update would hang, as " +
+    std::string message = gang->text + ": every rolling update would hang, as " +
                           (assumed ? "OME's default of " : "") + Limits(*update) +
                           " both stay below it";
     const std::string strategy = StrategyOf(view);
@@ -222,11 +257,13 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
     if (const std::string block = BlockOfSeveralPods(context, GroupOf(view, pod)); !block.empty()) {
       message += "; gangRepair cannot unblock it, as " + block;
       fix = "write type: \"Recreate\" in " + strategy;
+    } else if (gang->of_volcano) {
+      message += "; gangRepair cannot unblock it, as it lowers the other gang size alone";
     } else if (context.config.gang_repair) {
       message += "; the watcher's gangRepair unblocks it";
       fix += ", or keep the watcher's gangRepair on";
     }
-    findings.Violate(seen->Path(), std::move(message), std::move(fix));
+    findings.Violate(gang->path, std::move(message), std::move(fix));
   }
 }
 
@@ -347,6 +384,23 @@ constexpr Rule kGangStartRules[] = {
                "earlier versions ignore group-min-member, hence a warning). mind-cluster: "
                "component/ascend-for-volcano/plugin/job.go.",
      .check = CheckGroupMinMember},
+    {.id = "MG177",
+     .name = "min-available-below-roles",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kAibrixKinds,
+     .summary = "huawei.com/schedule_minAvailable is not smaller than what the roles of its "
+                "PodGroup make.",
+     .why =
+         "All roles with podGroupSize 1 of a RoleSet share one PodGroup. With a smaller gang the "
+         "scheduler lets some pods in and leaves the others out when nodes are short: prefill "
+         "instances hold their cards and wait for decode. ClusterD takes the number for the size "
+         "of the job.",
+     .fix = "Write the sum of the replicas of the roles that share the PodGroup, or podGroupSize.",
+     .source = "MindCluster's documents of vLLM inference; mind-cluster: "
+               "component/ascend-for-volcano/plugin/job.go. A warning, because a service may be "
+               "meant to start with some of its pods.",
+     .check = CheckBelowRoles},
     {.id = "MG079",
      .name = "min-available-external-autoscaler",
      .severity = Severity::kWarning,

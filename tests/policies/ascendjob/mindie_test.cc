@@ -205,6 +205,23 @@ TEST(RankTableExists, Table) {
                {"metadata.name: ConfigMap \"rings-config-j\" is missing, but there is one that "
                 "names no namespace: the operator finds the rank table by the job's name and "
                 "namespace, so MindIE does not learn the job's devices"}),
+          with("under another name", server,
+               {"{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-prefill, "
+                "namespace: "
+                "ns, labels: {jobID: s}}, data: {}}"},
+               {"metadata.name: ConfigMap \"rings-config-j\" is missing, but "
+                "\"rings-config-prefill\" has the same jobID and the name of no job: the operator "
+                "finds the rank table by the job's name, so MindIE does not learn the job's "
+                "devices"}),
+          with("of another job of the service", server,
+               {"{apiVersion: v1, kind: ConfigMap, metadata: {name: rings-config-prefill, "
+                "namespace: "
+                "ns, labels: {jobID: s}}, data: {}}",
+                "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: prefill, "
+                "namespace: ns}}"},
+               {"metadata.name: ConfigMap \"rings-config-j\" is missing; the operator never "
+                "creates it, "
+                "so MindIE does not learn the job's devices"}),
           with("of another service", server, {Table("jobID: t")},
                {"metadata.labels.jobID: jobID \"s\" is not the jobID of ConfigMap "
                 "\"rings-config-j\", "

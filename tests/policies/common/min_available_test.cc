@@ -420,6 +420,65 @@ TEST(GroupMinMemberAlone, Table) {
       });
 }
 
+TEST(MinAvailableBelowRoles, Table) {
+  const std::string path = "spec.roles[0].template.metadata.annotations" + kAt;
+  ExpectFindings(
+      "MG177", {{"below the sum",
+                 TwoRoles("replicas: 2", "2", "replicas: 3", "2"),
+                 {path + kName +
+                  " is 2, less than the 5 pods of the roles with podGroupSize 1: the scheduler "
+                  "binds the first 2 pods without the others, which may find no room"}},
+                {"the sum", TwoRoles("replicas: 2", "5", "replicas: 3", "5"), {}},
+                {"more is for another rule", TwoRoles("replicas: 2", "6", "replicas: 3", "6"), {}},
+                {"no number", TwoRoles("replicas: 2", "", "replicas: 3", ""), {}},
+                {"half a PodSet",
+                 TwoRoles("replicas: 1, podGroupSize: 4", "2", "replicas: 1", "1"),
+                 {path + kName +
+                  " is 2, less than the 4 pods of one PodSet of role prefill: the scheduler binds "
+                  "the first 2 pods without the others, which may find no room"}}});
+}
+
+// Volcano's own gang plugin wants that many pods, whatever MindCluster's plugin wants.
+TEST(GroupMinMember, IsAGangOfItsOwn) {
+  const std::string key = "scheduling.volcano.sh/group-min-member";
+  const std::string path = "metadata.annotations[" + key + "]: ";
+  const auto annotated = [&](const std::string& members) {
+    return "annotations: {" + key + ": '" + members + "'}";
+  };
+  ExpectFindings(
+      "MG077",
+      {{"a rolling update",
+        Native("Deployment", "replicas: 2, ", "", annotated("2")),
+        {path + key +
+         " is 2: every rolling update would hang, as maxSurge 1 and maxUnavailable 0 both stay "
+         "below it; gangRepair cannot unblock it, as it lowers the other gang size alone"}},
+       {"with the same K, which is repaired",
+        Native("Deployment", "replicas: 2, ", "2", annotated("2")),
+        {path + key +
+         " is 2: every rolling update would hang, as maxSurge 1 and maxUnavailable 0 both stay "
+         "below it; gangRepair cannot unblock it, as it lowers the other gang size alone"}},
+       {"Recreate",
+        Native("Deployment", "replicas: 2, strategy: {type: Recreate}, ", "2", annotated("2")),
+        {}}});
+  ExpectFindings("MG076", {{"more than replicas",
+                            Native("Deployment", "replicas: 2, ", "1", annotated("3")),
+                            {path + key +
+                             " is 3 but replicas make 2 pods: none starts until the rest are "
+                             "added"}}});
+  ExpectFindings(
+      "MG071",
+      {{"a StatefulSet in order",
+        Native("StatefulSet", "replicas: 2, ", "", annotated("2")),
+        {path + key +
+         " is 2, but a StatefulSet makes its second pod only when the first is ready, and the "
+         "first waits for the second: no pod ever starts"}},
+       {"at once",
+        Native("StatefulSet", "replicas: 2, podManagementPolicy: Parallel, ", "", annotated("2")),
+        {}},
+       {"no gang", Native("StatefulSet", "replicas: 2, ", "", annotated("1")), {}},
+       {"unreadable", Native("StatefulSet", "replicas: 2, ", "", annotated("two")), {}}});
+}
+
 TEST(MinAvailableExternalAutoscaler, Table) {
   const std::string effect =
       " is 2 with ome.io/autoscalerClass external: the Deployment starts with one pod, which waits "
