@@ -1,5 +1,6 @@
 #include "mutators/edits.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -41,6 +42,17 @@ bool Fits(const Reach& reach, Value::Type type) {
   return reach.present != nullptr ? reach.present->type() == type : reach.holder->is_object();
 }
 
+// Whether a stored value is the one that was written, with or without members that the API server
+// added (fieldRef.apiVersion).
+bool Completes(const Value& stored, const Value& written) {
+  if (!stored.is_object() || !written.is_object()) return stored == written;
+  return std::all_of(written.members().begin(), written.members().end(),
+                     [&stored](const json::Member& member) {
+                       const Value* same = stored.Lookup(member.key);
+                       return same != nullptr && Completes(*same, member.value);
+                     });
+}
+
 std::optional<std::string_view> PendingFirst(const Value* pending,
                                              std::optional<std::string_view> stored) {
   return pending != nullptr ? json::AsString(pending) : stored;
@@ -57,6 +69,32 @@ Edits::Edits(const Value& object, bool explain)
       arena_(std::make_shared<json::Arena>(kFirstBlock)),
       nodes_(std::make_unique<std::pmr::monotonic_buffer_resource>(kFirstBlock)),
       writes_(nodes_.get()) {}
+
+void Edits::PutBackFrom(const Value& stored, bool of_metadata) {
+  put_back_ = {&stored, of_metadata};
+}
+
+bool Edits::MayPutBack(std::string_view path) const {
+  return put_back_.of_metadata || !path.starts_with("/metadata/");
+}
+
+const Value* Edits::Allowed(std::string_view path, const Value& value) const {
+  if (put_back_.stored == nullptr) return &value;
+  if (!MayPutBack(path)) return nullptr;
+  const Value* stored = json::Resolve(*put_back_.stored, path);
+  return stored != nullptr && Completes(*stored, value) ? stored : nullptr;
+}
+
+const Value* Edits::AllowedItem(std::string_view list, const Value& item) const {
+  if (put_back_.stored == nullptr) return &item;
+  if (!MayPutBack(list)) return nullptr;
+  const Value* stored = json::Resolve(*put_back_.stored, list);
+  if (!json::IsArray(stored)) return nullptr;
+  const auto found = std::find_if(stored->begin(), stored->end(), [&item](const Value& candidate) {
+    return Completes(candidate, item);
+  });
+  return found == stored->end() ? nullptr : &*found;
+}
 
 std::string_view Edits::Spell(const schemas::Pointer& map, std::string_view key) const {
   spelled_.clear();
@@ -76,11 +114,13 @@ void Edits::Set(const schemas::Place& map, std::string_view key, const Value& va
                 std::string_view reason) {
   if (map.wrong_type || IsNowhere(map)) return;
   const std::string_view path = Spell(map.path, key);
+  const Value* const allowed = Allowed(path, value);
+  if (allowed == nullptr) return;
   // The map's own value is the end of the way to it.
   const bool known = map.value != nullptr && map.value->is_object();
   const Reach reach = known ? Reach{path.size(), map.value, map.Find(key)} : Follow(object_, path);
-  if (!Fits(reach, value.type())) return;
-  Add(path, {mutator_, reason, value, reach.length, reach.present != nullptr});
+  if (!Fits(reach, allowed->type())) return;
+  Add(path, {mutator_, reason, *allowed, reach.length, reach.present != nullptr});
   written_.Add(key);
 }
 
@@ -88,12 +128,14 @@ void Edits::Append(const schemas::Place& list, const Value& item, std::string_vi
   if (list.wrong_type || IsNowhere(list)) return;
   const std::string_view path = Spell(list.path, "-");
   const std::string_view list_path = path.substr(0, path.size() - 2);
+  const Value* const allowed = AllowedItem(list_path, item);
+  if (allowed == nullptr) return;
   const bool known = list.value != nullptr && list.value->is_array();
   const Reach reach =
       known ? Reach{list_path.size(), nullptr, list.value} : Follow(object_, list_path);
   if (!Fits(reach, Value::Type::kList)) return;
   const size_t length = reach.present != nullptr ? path.size() : reach.length;
-  Add(path, {mutator_, reason, item, length, false});
+  Add(path, {mutator_, reason, *allowed, length, false});
 }
 
 void Edits::Withhold(const schemas::Pointer& path, std::string_view reason) {

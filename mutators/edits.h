@@ -60,6 +60,12 @@ class Edits {
   void Withhold(const schemas::Pointer& path, std::string_view reason);
   void Withhold(const schemas::Place& map, std::string_view key, std::string_view reason);
 
+  // From now on a write only puts back what `stored`, the object before an update, has at the same
+  // place: the value there, if it is what would be written or what the API server made of it. For
+  // what cannot change after creation. Without `of_metadata` nothing of the object's own metadata,
+  // which can change.
+  void PutBackFrom(const json::Value& stored, bool of_metadata);
+
   // The request was over before every mutator had run.
   void GiveUp() { gave_up_ = true; }
   bool gave_up() const { return gave_up_; }
@@ -93,6 +99,15 @@ class Edits {
     bool replaces = false;  // nothing of the path is missing
   };
 
+  struct PutBack {
+    const json::Value* stored = nullptr;  // null pointer: everything may be written
+    bool of_metadata = true;
+  };
+
+  // What may be written to a path, or appended to a list; null pointer when nothing may.
+  const json::Value* Allowed(std::string_view path, const json::Value& value) const;
+  const json::Value* AllowedItem(std::string_view list, const json::Value& item) const;
+  bool MayPutBack(std::string_view path) const;
   // The path of a member, spelled where the next one will be.
   std::string_view Spell(const schemas::Pointer& map, std::string_view key) const;
   void Add(std::string_view path, const Write& write);
@@ -103,6 +118,7 @@ class Edits {
   const json::Value& object_;
   const bool explain_;
   std::string_view mutator_;
+  PutBack put_back_;
   std::shared_ptr<json::Arena> arena_;
   std::unique_ptr<std::pmr::monotonic_buffer_resource> nodes_;
   Writes writes_;               // by path, which is in the arena

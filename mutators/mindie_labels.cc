@@ -19,8 +19,11 @@ void MindieLabels(const MutationContext& context, Edits& edits) {
   for (const schemas::PodTemplateView& pod : view.templates) {
     if (!MayEdit(context, pod)) continue;
     for (std::string_view key : std::array{kJobId, kApp, kScalingRule, kGroupName}) {
-      const auto value = view.Label(key);
+      auto value = view.Label(key);
       if (!value || pod.labels.Find(key) != nullptr) continue;
+      // The job may carry another value since.
+      const schemas::PodTemplateView* old = PutsBack(context) ? OldTemplate(context, pod) : nullptr;
+      if (old != nullptr) value = old->labels.Text(key).value_or(*value);
       if (key == kApp && !job) continue;
       edits.Set(
           pod.labels, key, *value,

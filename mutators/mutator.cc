@@ -151,6 +151,10 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .of_children = true},
 }};
 
+std::string WhyFrozen(const WorkloadView& view) {
+  return "the pod template of a " + std::string(view.info().name) + " cannot change after creation";
+}
+
 // Why nothing may be written to this object at all; empty when it may.
 std::string Untouchable(const MutationContext& context) {
   const WorkloadView& view = context.view;
@@ -163,6 +167,19 @@ std::string Untouchable(const MutationContext& context) {
     return "it has more than " + std::to_string(view.excess->max) + " " +
            std::string(view.excess->what);
   }
+  // Its controller compares the template with its own. Where they differ, it makes another one.
+  if (view.kind == schemas::Kind::kReplicaSet && view.controller) {
+    return "owned by " + std::string(view.controller->kind) + " " +
+           std::string(view.controller->name) + ", which compares the template with its own";
+  }
+  if (PutsBack(context) && context.old_view == nullptr) return WhyFrozen(view);
+  return "";
+}
+
+// Why nothing may be injected into an object of this owner; empty when it may.
+std::string OptedOut(const MutationContext& context) {
+  const WorkloadView& view = context.view;
+  const auto& request = context.request;
   if (view.Label(schemas::kInject) == "disabled") return "labelled mindgate.io/inject: disabled";
   const auto label = request.namespace_labels.find(schemas::kInject);
   if (label != request.namespace_labels.end() && label->second == "disabled" && !context.opted_in) {
@@ -172,15 +189,6 @@ std::string Untouchable(const MutationContext& context) {
       context.config.OverrideFor(view.ns.empty() ? std::string_view(request.ns) : view.ns);
   if (override_ != nullptr && !override_->inject && !context.opted_in) {
     return "injection is disabled for its namespace in mindgate.yaml";
-  }
-  // Its controller compares the template with its own. Where they differ, it makes another one.
-  if (view.kind == schemas::Kind::kReplicaSet && view.controller) {
-    return "owned by " + std::string(view.controller->kind) + " " +
-           std::string(view.controller->name) + ", which compares the template with its own";
-  }
-  if (request.operation == Operation::kUpdate && view.info().template_frozen) {
-    return "the pod template of a " + std::string(view.info().name) +
-           " cannot change after creation";
   }
   return "";
 }
@@ -271,19 +279,27 @@ Edits Mutate(const MutationContext& asked) {
   const TemplateHistory history(asked);
   MutationContext context = asked;
   context.history = &history;
-  if (const std::string why = Untouchable(context); !why.empty()) {
-    edits.Begin("all");
-    edits.Withhold("", why);
+  const bool put_back = PutsBack(context);
+  const std::string untouchable = Untouchable(context);
+  const std::string opted_out = untouchable.empty() ? OptedOut(context) : "";
+  edits.Begin("all");
+  if (!untouchable.empty() || (!opted_out.empty() && !put_back)) {
+    edits.Withhold("", untouchable + opted_out);
     return edits;
   }
   const WorkloadView& view = context.view;
+  if (put_back) {
+    edits.Withhold("", WhyFrozen(view) + ": only what was injected then is put back");
+    context.opted_in |= context.old_view->Label(schemas::kInject) == "enabled";
+  }
   if (view.controller_injected) {
-    edits.Begin("all");
     edits.Withhold("", "owned by " + std::string(view.controller->kind) + " " +
                            std::string(view.controller->name) + ", which is injected itself");
   }
   for (const Mutator& mutator : kMutators) {
-    if (context.config.disabled_mutators.contains(mutator.name)) continue;
+    const bool off = !opted_out.empty() || context.config.disabled_mutators.contains(mutator.name);
+    if (put_back) edits.PutBackFrom(*context.old_view->object, !off);
+    if (off && !put_back) continue;
     if (view.controller_injected && !mutator.of_children) continue;
     if (context.request.is_over && context.request.is_over()) {
       edits.GiveUp();
@@ -293,6 +309,10 @@ Edits Mutate(const MutationContext& asked) {
     mutator.run(context, edits);
   }
   return edits;
+}
+
+bool PutsBack(const MutationContext& context) {
+  return context.request.operation == Operation::kUpdate && context.view.info().template_frozen;
 }
 
 bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {

@@ -42,10 +42,16 @@ std::span<const Mutator> Mutators();
 
 // Runs every enabled mutator. Nothing is written to objects that are being deleted, to children of
 // a controller that was injected itself (but by Mutator::of_children), in opted-out objects and
-// namespaces, and on operations other than CREATE and UPDATE.
+// namespaces, and on operations other than CREATE and UPDATE. An UPDATE of what cannot change after
+// creation gets back what was injected then and is left out now, and no more; a job or pod that was
+// injected before its owner opted out keeps what cannot change.
 Edits Mutate(const MutationContext& asked);
 
 // --- what mutators share ---
+
+// An UPDATE of a kind whose template cannot change after creation: only what the stored object has
+// is put back (Edits::PutBackFrom).
+bool PutsBack(const MutationContext& context);
 
 // True when this template is one that mindgate injects: it requests NPUs, or the object is opted in
 // and it is not a router.

@@ -23,14 +23,21 @@ std::string_view NamedInTemplate(const MutationContext& context) {
   return {};
 }
 
-// The scheduler that the job had before an update that drops it: a client re-applies its original
-// manifest.
+// The scheduler that was named before an update that drops it: a client re-applies its original
+// manifest, and `scheduler` in mindgate.yaml may have changed. Empty when it is not one of ours.
+std::string_view Kept(const MutationContext& context, std::string_view old) {
+  return old == context.config.scheduler || old == schemas::kVolcanoScheduler ? old
+                                                                              : std::string_view();
+}
+
 std::string_view OldScheduler(const MutationContext& context) {
   if (context.old_view == nullptr) return {};
-  const auto old = json::FindString(context.old_view->spec.value, kKey);
-  return old && (*old == context.config.scheduler || *old == schemas::kVolcanoScheduler)
-             ? *old
-             : std::string_view();
+  return Kept(context, json::FindString(context.old_view->spec.value, kKey).value_or(""));
+}
+
+std::string_view OldScheduler(const MutationContext& context, const PodTemplateView& pod) {
+  const PodTemplateView* old = OldTemplate(context, pod);
+  return old == nullptr ? std::string_view() : Kept(context, old->scheduler);
 }
 
 // A job names its scheduler once. Templates follow only where the operator would leave them behind.
@@ -102,9 +109,10 @@ void SchedulerName(const MutationContext& context, Edits& edits) {
                      "the rest of its gang goes to another scheduler than Volcano");
       continue;
     }
-    if (MayEdit(context, pod)) {
-      edits.Set(pod.pod_spec, kKey, context.config.scheduler, kReason);
-    }
+    if (!MayEdit(context, pod)) continue;
+    const std::string_view old = OldScheduler(context, pod);
+    edits.Set(pod.pod_spec, kKey, old.empty() ? std::string_view(context.config.scheduler) : old,
+              kReason);
   }
 }
 

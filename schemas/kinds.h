@@ -79,7 +79,7 @@ struct KindInfo {
   std::string_view name;  // "Deployment"
   bool built_in;         // the API server writes defaults (schedulerName: default-scheduler) before
                          // admission
-  bool template_frozen;  // the pod template cannot change after creation: mutate on CREATE only
+  bool template_frozen;  // the pod template cannot change after creation: an UPDATE only puts back
   // Where its pods take labels (or annotations, for "*") from, as people write field paths.
   std::string_view pod_metadata;
   void (*read)(views::Builder& builder);
