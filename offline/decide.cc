@@ -7,6 +7,7 @@
 #include "offline/block_place.h"
 #include "schemas/kinds.h"
 #include "schemas/npu_pods.h"
+#include "schemas/object_name.h"
 
 namespace mindgate::offline {
 namespace {
@@ -19,7 +20,7 @@ constexpr const char* kDefaultNamespace = "default";
 void Describe(const Value& object, const std::string& default_namespace, Decision& decision) {
   decision.api_version = ApiVersionOf(object);
   decision.kind = KindOf(object);
-  decision.name = NameOf(object);
+  decision.name = schemas::ObjectName(object);
   decision.ns = EffectiveNamespace(object, default_namespace);
 }
 

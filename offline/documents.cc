@@ -324,10 +324,6 @@ std::string KindOf(const Value& object) {
   return std::string(json::FindString(object, "kind").value_or(""));
 }
 
-std::string NameOf(const Value& object) {
-  return std::string(json::FindString(json::Find(object, "metadata"), "name").value_or(""));
-}
-
 std::string NamespaceOf(const Value& object) {
   return std::string(json::FindString(json::Find(object, "metadata"), "namespace").value_or(""));
 }

@@ -75,7 +75,6 @@ std::vector<InputObject> ObjectsIn(Source& source, Document& document, const std
 // Identifying fields of an object; empty if missing.
 std::string ApiVersionOf(const json::Value& object);
 std::string KindOf(const json::Value& object);
-std::string NameOf(const json::Value& object);
 std::string NamespaceOf(const json::Value& object);
 
 }  // namespace mindgate::offline

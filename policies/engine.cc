@@ -8,6 +8,7 @@
 #include "policies/chip_table.h"
 #include "policies/families.h"
 #include "policies/places.h"
+#include "schemas/object_name.h"
 
 namespace mindgate::policies {
 namespace {
@@ -65,6 +66,7 @@ bool MatchesOptional(std::string_view pattern, std::string_view text) {
 
 // The exception that covers this rule and object and has not expired.
 const schemas::Exception* ExceptionFor(const Rule& rule, const RuleContext& context) {
+  const std::string name = schemas::ObjectName(*context.view.object);
   for (const schemas::Exception& exception : context.config.exceptions) {
     if (exception.expires < context.request.now) continue;
     if (std::find(exception.rules.begin(), exception.rules.end(), rule.id) ==
@@ -73,7 +75,7 @@ const schemas::Exception* ExceptionFor(const Rule& rule, const RuleContext& cont
     }
     if (MatchesOptional(exception.ns, context.ns()) &&
         MatchesOptional(exception.kind, context.view.info().name) &&
-        MatchesOptional(exception.name, context.view.name)) {
+        MatchesOptional(exception.name, name)) {
       return &exception;
     }
   }

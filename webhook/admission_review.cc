@@ -12,6 +12,7 @@
 #include "http/framing.h"
 #include "json/decode.h"
 #include "json/patch.h"
+#include "schemas/object_name.h"
 
 namespace mindgate::webhook {
 namespace {
@@ -203,6 +204,9 @@ tl::expected<Review, ReviewRefusal> DecodeReview(json::Decoder& decoder, json::T
   review.request.now = now;
   review.kind = json::FindString(sent_kind, "kind").value_or("");
   review.user = json::FindString(user, "username").value_or("");
+  if (review.name.empty() && review.request.object != nullptr) {
+    review.name = schemas::ObjectName(*review.request.object);
+  }
   return review;
 }
 

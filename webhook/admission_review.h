@@ -28,7 +28,7 @@ struct Review {
   schemas::AdmissionRequest request;
   // Of the object that was sent; for logs and metrics.
   std::string kind;
-  std::string name;  // may be empty: generateName
+  std::string name;  // "legacy-*****" before generateName is completed
   std::string user;
   bool dry_run = false;
 };

@@ -326,6 +326,32 @@ TEST_F(Engine, Exceptions) {
   EXPECT_EQ(Run({Make("MG901", Pass)}).front(), "MG901 passed");
 }
 
+// The API server completes the name after the decision.
+TEST_F(Engine, ExceptionsCoverGeneratedNames) {
+  struct Row {
+    const char* pattern;
+    const char* name;
+    const char* generate_name;
+    bool holds;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"legacy-*", "", "legacy-", true},
+           {"legacy-*", "", "legacy-chat-", true},
+           {"legacy-*", "", "legacy", false},
+           {"legacy*", "", "legacy", true},
+           {"legacy-", "", "legacy-", false},
+           {"legacy-*", "chat", "legacy-", false},
+           {"legacy-*", "", "", false},
+           {"", "", "", true},
+       }) {
+    object_["metadata"]["name"] = row.name;
+    object_["metadata"]["generateName"] = row.generate_name;
+    config_.exceptions = {{{"MG901"}, "", "", row.pattern, "ops", "old", *ParseTime("2026-12-31")}};
+    EXPECT_EQ(Run({Make("MG901", Violate)}).back(), row.holds ? "admitted" : "denied")
+        << row.pattern << " for " << row.name << "|" << row.generate_name;
+  }
+}
+
 TEST_F(Engine, FindingsOfTheCatalogueComeById) {
   const json::Document object = YamlDocument(R"(
 apiVersion: apps/v1

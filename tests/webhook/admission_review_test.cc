@@ -277,6 +277,21 @@ TEST(AdmissionReview, OperationsScopesAndSubresources) {
   }
 }
 
+TEST(AdmissionReview, NamesTheObject) {
+  const auto name = [](const Json& of_request, const Json& metadata) {
+    Json review = ReviewOf(Deployment());
+    review["request"]["name"] = of_request;
+    review["request"]["object"]["metadata"] = metadata;
+    const auto decoded = Reviewed(review.dump());
+    return decoded ? decoded->name : "refused";
+  };
+  EXPECT_EQ(name("chat", {{"name", "other"}}), "chat");
+  EXPECT_EQ(name(nullptr, {{"name", "chat"}, {"generateName", "legacy-"}}), "chat");
+  EXPECT_EQ(name(nullptr, {{"generateName", "legacy-"}}), "legacy-*****");
+  EXPECT_EQ(name("", {{"generateName", "legacy-"}}), "legacy-*****");
+  EXPECT_EQ(name(nullptr, {{"labels", {{"a", "b"}}}}), "");
+}
+
 TEST(AdmissionReview, LargeIntegersAndUnknownFieldsSurvive) {
   Json object = Deployment();
   object["metadata"]["generation"] = 9223372036854775807;
