@@ -1,7 +1,9 @@
 #include "admission/admit.h"
 
+#include <algorithm>
 #include <exception>
 
+#include "admission/existing.h"
 #include "admission/warnings.h"
 #include "mutators/mutator.h"
 #include "schemas/names.h"
@@ -85,7 +87,46 @@ Verdict Ignored(std::string reason) {
 
 bool IsOptedIn(const WorkloadView& view) { return view.Label(schemas::kInject) == "enabled"; }
 
-void Judge(WorkloadView& view, const WorkloadView* old_view, const AdmissionRequest& request,
+// The mildest mode that denies.
+schemas::Mode Denying(const Options& options) {
+  return options.strict ? schemas::Mode::kWarn : schemas::Mode::kEnforce;
+}
+
+bool Denies(const policies::Finding& finding, const Options& options) {
+  return !finding.existed && finding.mode >= Denying(options);
+}
+
+bool IsDenied(const Verdict& verdict, const Options& options) {
+  return std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                     [&](const auto& finding) { return Denies(finding, options); });
+}
+
+// Judges the object before an update that would be denied, as an update of nothing, and marks what
+// was wrong with it already.
+void ForgiveExisting(const WorkloadView& view, WorkloadView& old_view,
+                     const AdmissionRequest& request, const Config& config, const Options& options,
+                     Verdict& verdict) {
+  if (!request.trusts_owners) old_view.controller_injected = false;
+  AdmissionRequest nothing = request;
+  nothing.object = request.old_object;
+  const auto before = policies::Judge({old_view, &old_view, nothing, config});
+  verdict.gave_up = verdict.gave_up || before.gave_up;
+  MarkExisting({*old_view.object, before.findings}, *view.object, Denying(options),
+               verdict.findings);
+  // A rule that finds nothing new warns.
+  for (policies::RuleTrace& trace : verdict.traces) {
+    bool found = false;
+    bool all_existed = true;
+    for (const policies::Finding& finding : verdict.findings) {
+      if (finding.rule != trace.rule) continue;
+      found = true;
+      all_existed = all_existed && finding.existed;
+    }
+    if (found && all_existed) trace.mode = schemas::Mode::kWarn;
+  }
+}
+
+void Judge(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& request,
            const Config& config, const Options& options, Verdict& verdict) {
   if (!request.trusts_owners) view.controller_injected = false;
   if (options.explain) verdict.children = schemas::ChildRowsOf(view);
@@ -93,10 +134,12 @@ void Judge(WorkloadView& view, const WorkloadView* old_view, const AdmissionRequ
                                                   options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = judgement.gave_up;
   verdict.findings = std::move(judgement.findings);
-  verdict.warnings = Warnings(verdict.findings);
-  if (judgement.denied || (options.strict && !verdict.warnings.empty())) {
-    verdict.outcome = Outcome::kDenied;
+  if (old_view != nullptr && config.existing_violations == schemas::Mode::kWarn &&
+      IsDenied(verdict, options)) {
+    ForgiveExisting(view, *old_view, request, config, options, verdict);
   }
+  verdict.warnings = Warnings(verdict.findings);
+  if (IsDenied(verdict, options)) verdict.outcome = Outcome::kDenied;
 }
 
 Verdict Decide(const AdmissionRequest& request, const Config& config, const Options& options) {
@@ -109,9 +152,9 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   auto view = views.Of(request.object);
   if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");
-  const auto old_view =
+  auto old_view =
       request.operation == Operation::kUpdate ? views.Of(request.old_object) : std::nullopt;
-  const WorkloadView* old = old_view ? &*old_view : nullptr;
+  WorkloadView* const old = old_view ? &*old_view : nullptr;
 
   Verdict verdict;
   if (options.mutate) {

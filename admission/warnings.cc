@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "admission/admit.h"
+#include "admission/existing.h"
 
 namespace mindgate::admission {
 namespace {
@@ -17,15 +18,24 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-std::string Cut(std::string text) {
-  if (text.size() <= kMaxWarning) return text;
-  size_t end = text.rfind(' ', kMaxWarning - kEllipsis.size());
-  if (end == std::string::npos || end < kMaxWarning / 2) {
-    end = kMaxWarning - kEllipsis.size();
+std::string Cut(std::string text, size_t limit) {
+  if (text.size() <= limit) return text;
+  size_t end = text.rfind(' ', limit - kEllipsis.size());
+  if (end == std::string::npos || end < limit / 2) {
+    end = limit - kEllipsis.size();
     while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // never inside a character
   }
   text.resize(end);
   return text + std::string(kEllipsis);
+}
+
+// What is cut of a long message is never that it was so before.
+std::string WarningOf(const policies::Finding& finding) {
+  std::string text = OneLine(std::string(finding.rule->id) + " " + std::string(finding.rule->name) +
+                             ": " + finding.message);
+  if (!finding.existed) return Cut(std::move(text), kMaxWarning);
+  text.resize(text.size() - kExisted.size());
+  return Cut(std::move(text), kMaxWarning - kExisted.size()) + std::string(kExisted);
 }
 
 }  // namespace
@@ -48,8 +58,7 @@ std::vector<std::string> Warnings(std::span<const policies::Finding> findings) {
   std::vector<const policies::Rule*> rules;
   for (const policies::Finding& finding : findings) {
     if (finding.mode != schemas::Mode::kWarn) continue;
-    std::string text = Cut(OneLine(std::string(finding.rule->id) + " " +
-                                   std::string(finding.rule->name) + ": " + finding.message));
+    std::string text = WarningOf(finding);
     if (std::find(warnings.begin(), warnings.end(), text) == warnings.end()) {
       warnings.push_back(std::move(text));
       rules.push_back(finding.rule);

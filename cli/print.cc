@@ -47,7 +47,7 @@ std::string RuleText(const policies::Finding& finding) {
 // The effect of a finding on its object.
 std::string_view Consequence(const policies::Finding& finding, bool strict) {
   if (finding.mode == Mode::kAudit) return "audit";
-  if (finding.mode == Mode::kWarn && !strict) return "warning";
+  if (finding.mode == Mode::kWarn && (!strict || finding.existed)) return "warning";
   return finding.rule == nullptr ? "error" : "denied";
 }
 

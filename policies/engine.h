@@ -26,6 +26,7 @@ struct Finding {
   std::string message;
   std::string fix;
   json::Position within = {};  // in the text at `path`, when that is a document of its own
+  bool existed = false;        // the object had it before the update: it does not deny
 };
 
 // How one rule fared with one object; for `explain`.

@@ -137,6 +137,8 @@ struct Config {
   Rescheduling rescheduling;
   // The most that any rule leads to, whatever `rules` and `namespaces` say.
   Mode max_mode = Mode::kEnforce;
+  // What an update meets that breaks a rule as the object before it did: kWarn or kEnforce.
+  Mode existing_violations = Mode::kWarn;
   RuleModes rules;
   std::vector<NamespaceOverride> namespaces;  // the first that matches counts
   std::vector<Exception> exceptions;

@@ -257,8 +257,8 @@ Type<Exception> ExceptionTable(const KnownNames& known) {
        {"kind", "Only objects of this kind. Left out, objects of every kind.", &Exception::kind,
         KindPattern()},
        {"name",
-        "Only the object of this name; a * at the end matches every ending. Left out, every "
-        "object.",
+        "Only the object of this name; a * at the end matches every ending, and what the API "
+        "server appends to a generateName. Left out, every object.",
         &Exception::name, Pattern(Text())},
        {"owner", "Who answers for the exception.", &Exception::owner, NonEmptyText(), kRequired},
        {"reason", "Why the rule may be broken.", &Exception::reason, NonEmptyText(), kRequired},
@@ -443,6 +443,12 @@ Type<Config> ConfigTable(const KnownNames& known) {
        "own mode is less keep it. For a rollout; enforce leaves every rule its mode.",
        &Config::max_mode,
        Choice<Mode>({{"audit", Mode::kAudit}, {"warn", Mode::kWarn}, {"enforce", Mode::kEnforce}})},
+      {"existingViolations",
+       "What an update leads to that breaks a rule only as the stored object did already, at the "
+       "same place and with the same value: with warn it is admitted with a warning, with enforce "
+       "it is denied like a new object.",
+       &Config::existing_violations,
+       Choice<Mode>({{"warn", Mode::kWarn}, {"enforce", Mode::kEnforce}})},
       {"rules",
        "What a violated rule leads to, by rule id or name: enforce denies, warn admits with a "
        "warning, audit only records, off does not check. Rules that are not listed keep their own "

@@ -15,6 +15,7 @@
 #include "support/objects.h"
 #include "support/places.h"
 #include "support/promises.h"
+#include "support/samples.h"
 
 // Admission over the samples of tests/fixtures, as their users would apply them. What it answers is
 // recorded in tests/golden/<project>/<file>.want; MINDGATE_REWRITE=1 records it again, and
@@ -27,34 +28,10 @@ namespace fs = std::filesystem;
 const fs::path kTests = fs::path(::mindgate::testing::SourceFolder()) / "tests";
 const fs::path kGoldens = kTests / "golden";
 
-struct Sample {
-  std::string name;  // "ome/doc-inferenceservice-187.yaml"
-  fs::path path;
-};
-
-std::ostream& operator<<(std::ostream& out, const Sample& sample) { return out << sample.name; }
-
-std::vector<Sample> Samples() {
-  const fs::path fixtures = kTests / "fixtures";
-  std::vector<Sample> samples;
-  for (const fs::path& root : {fixtures / "manifests", fixtures / "seeds"}) {
-    const fs::path names_from = root.filename() == "seeds" ? fixtures : root;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
-      if (entry.path().extension() != ".yaml") continue;
-      samples.push_back({entry.path().lexically_relative(names_from).string(), entry.path()});
-    }
-  }
-  std::sort(samples.begin(), samples.end(),
-            [](const Sample& a, const Sample& b) { return a.name < b.name; });
-  return samples;
-}
-
-std::string Read(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
+using testing::ReadSample;
+using testing::ReadText;
+using testing::Sample;
+using testing::Samples;
 
 fs::path GoldenOf(const Sample& sample) { return kGoldens / (sample.name + ".want"); }
 
@@ -82,7 +59,7 @@ std::string Describe(const json::Value& object, const admission::Verdict& verdic
 class Golden : public ::testing::TestWithParam<Sample> {
  protected:
   void SetUp() override {
-    auto documents = json::DecodeYaml(Read(GetParam().path));
+    auto documents = json::DecodeYaml(ReadSample(GetParam()));
     ASSERT_TRUE(documents) << documents.error().message << " at line " << documents.error().at.line;
     // Known are the documents of the file; the cluster may have more.
     objects_ = std::make_unique<testing::FakeObjects>(*documents, false);
@@ -118,7 +95,7 @@ TEST_P(Golden, SameAnswer) {
   }
   if (!fs::exists(kGoldens)) GTEST_SKIP() << "no answers are recorded yet";
   ASSERT_TRUE(fs::exists(golden)) << "no recorded answer; run with MINDGATE_REWRITE=1";
-  EXPECT_EQ(got, Read(golden));
+  EXPECT_EQ(got, ReadText(golden));
 }
 
 // What we write ourselves needs no second round, whatever the sample.

@@ -395,6 +395,35 @@ TEST_F(Apply, UpdatesAndOldObjects) {
   EXPECT_EQ(result.out, "");
 }
 
+// As offline, so on the wire: what was wrong before does not deny, even with --strict.
+TEST_F(Apply, WhatWasWrongBeforeWarns) {
+  workspace_.Write("old.yaml", Deployment("llm", "fault-scheduling: Force"));
+  workspace_.Write("new.yaml", Deployment("llm", "fault-scheduling: Force\n        x: y"));
+  workspace_.Write("mindgate.yaml", OnlyConfig({}, {"MG050"}));
+  for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--strict"}}) {
+    std::vector<std::string> arguments = {"-f", "new.yaml", "--old", "old.yaml"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CliResult result = Run(arguments);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.err, HasSubstr("new.yaml:13:27: warning: MG050"));
+    EXPECT_THAT(result.err, HasSubstr(" (it was so before this change)\n"));
+  }
+  workspace_.Write("mindgate.yaml", OnlyConfig({}, {"MG050"}) + "existingViolations: enforce\n");
+  const CliResult result = Run({"-f", "new.yaml", "--old", "old.yaml"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("new.yaml:13:27: denied: MG050"));
+}
+
+TEST_F(Apply, NamesThatTheServerCompletes) {
+  std::string yaml = Deployment("legacy-");
+  yaml.replace(yaml.find("name: legacy-"), 4, "generateName");
+  workspace_.Write("a.yaml", yaml);
+  EXPECT_EQ(Run({"-f", "a.yaml", "-o", "name"}).out, "deployment.apps/legacy-*****\n");
+  EXPECT_EQ(RunJson({"-f", "a.yaml"})["results"][0]["name"], "legacy-*****");
+  EXPECT_THAT(Run({"-f", "a.yaml", "-o", "table"}).out,
+              HasSubstr("Deployment default/legacy-*****  "));
+}
+
 TEST_F(Apply, NamespaceLabelsSwitchInjectionOff) {
   workspace_.Write("a.yaml", kDeployment);
   EXPECT_EQ(Run({"-f", "a.yaml", "-o", "patch", "--namespace-labels",

@@ -69,6 +69,7 @@ gangRepair: false
 elasticScaling: {mode: enforce, upstreamCounts: true, reservation: 20s, startDeadline: 5m, rebalance: off, rebalanceAfter: 1m30s, coolDown: 7s,
                  giveUpsPerMinute: 3}
 maxMode: warn
+existingViolations: enforce
 rules: {MG001: audit, fault-scheduling-value: off}
 namespaces:
   - {name: team-a, inject: disabled, rules: {MG050: warn}}
@@ -97,6 +98,7 @@ accelerators:
   want.elastic_scaling = {EnforcementMode::kEnforce, true,        seconds(20), seconds(300),
                           EnforcementMode::kOff,     seconds(90), seconds(7),  3};
   want.max_mode = Mode::kWarn;
+  want.existing_violations = Mode::kEnforce;
   want.versions.Set(Component::kVolcano, {1, 12});
   want.versions.Set(Component::kLeaderWorkerSet, {0, 7, 1});
   want.rules = {{"MG001", Mode::kAudit}, {"MG050", Mode::kOff}};

@@ -8,10 +8,11 @@
 
 #include "policies/engine.h"
 #include "policies/places.h"
+#include "support/never_worse.h"
 #include "support/objects.h"
 
 // How rule tests read: one table of manifests a rule, each with every finding of that rule that it
-// must give.
+// must give. Each manifest is stored, too, and must then stay changeable elsewhere.
 //
 //   TEST(FaultSchedulingValue, Table) {
 //     ExpectFindings("MG050", {
@@ -92,6 +93,9 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       if (!c.want_skipped && trace.reason == policies::kNeedsRuntime) continue;
       EXPECT_EQ(trace.result == policies::RuleTrace::Result::kSkipped, c.want_skipped);
     }
+    request.trusts_owners = true;
+    EXPECT_EQ(WorseUpdates(Yaml(c.object), request, EverythingEnforced(config)),
+              std::vector<std::string>());
   }
 }
 
