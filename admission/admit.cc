@@ -12,6 +12,8 @@ namespace mindgate::admission {
 namespace {
 
 using json::Value;
+using mutators::Edits;
+using mutators::MutationContext;
 using schemas::AdmissionRequest;
 using schemas::Config;
 using schemas::Operation;
@@ -142,6 +144,79 @@ void Judge(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& r
   if (IsDenied(verdict, options)) verdict.outcome = Outcome::kDenied;
 }
 
+// An object as it is once a patch of ours is applied.
+struct Mutated {
+  Mutated(Views& views, const Value& object, const json::Patch& patch)
+      : document(std::make_shared<json::Document>()) {
+    const auto applied = json::ApplyPatch(object, patch, document->arena());
+    if (!applied) {
+      throw std::runtime_error("mindgate's own patch does not apply: " + applied.error().message());
+    }
+    document->SetRoot(*applied);
+    view = views.Of(&document->root());
+  }
+
+  std::shared_ptr<json::Document> document;
+  std::optional<WorkloadView> view;
+};
+
+// What would be found in an object if it were created. Nothing when nothing would be injected.
+struct Created {
+  std::optional<Mutated> object;
+  std::vector<policies::Finding> findings;
+
+  Created(Views& views, const WorkloadView& view, const MutationContext& context) {
+    AdmissionRequest request = context.request;
+    request.operation = Operation::kCreate;
+    request.object = view.object;
+    request.old_object = nullptr;
+    const Edits edits =
+        mutators::Mutate({view, nullptr, request, context.config, IsOptedIn(view), false});
+    if (edits.empty()) return;
+    object.emplace(views, *view.object, edits.BuildPatch());
+    findings = policies::Judge({*object->view, nullptr, request, context.config}).findings;
+  }
+
+  Judged judged() const { return {object->document->root(), findings}; }
+};
+
+// Whether an update is denied for nothing but what is injected: the object was stored without it,
+// and what is found now would be found in the old object too if it were injected, or not if the
+// object were new. `after` is what the update makes.
+bool IsBetterLeftAlone(Views& views, WorkloadView& after, WorkloadView& old_view,
+                       const MutationContext& context, Options options) {
+  options.explain = false;
+  Verdict verdict;
+  Judge(after, &old_view, context.request, context.config, options, verdict);
+  if (verdict.outcome != Outcome::kDenied) return false;
+  const Created before(views, old_view, context);
+  if (!before.object) return false;
+  std::vector<policies::Finding>& found = verdict.findings;
+  MarkExisting(before.judged(), *after.object, Denying(options), found);
+  std::erase_if(found, [&](const auto& finding) { return !Denies(finding, options); });
+  if (found.empty()) return true;
+  const Created fresh(views, context.view, context);
+  if (!fresh.object) return false;
+  MarkExisting(fresh.judged(), *after.object, Denying(options), found);
+  return std::all_of(found.begin(), found.end(),
+                     [&](const auto& finding) { return Denies(finding, options); });
+}
+
+// What is written. Nothing new into an object from before mindgate that is refused only with it:
+// its owner could do nothing with it any more.
+Edits EditsOf(Views& views, MutationContext context, WorkloadView* old_view,
+              const Options& options) {
+  Edits edits = mutators::Mutate(context);
+  if (old_view == nullptr || edits.empty() || edits.gave_up() || mutators::PutsBack(context) ||
+      context.config.existing_violations == schemas::Mode::kEnforce) {
+    return edits;
+  }
+  Mutated after(views, *context.request.object, edits.BuildPatch());
+  if (!IsBetterLeftAlone(views, *after.view, *old_view, context, options)) return edits;
+  context.put_back_only = true;
+  return mutators::Mutate(context);
+}
+
 Verdict Decide(const AdmissionRequest& request, const Config& config, const Options& options) {
   if (request.operation != Operation::kCreate && request.operation != Operation::kUpdate) {
     return Ignored("operation " + std::string(schemas::OperationName(request.operation)));
@@ -158,8 +233,8 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
 
   Verdict verdict;
   if (options.mutate) {
-    const mutators::Edits edits =
-        mutators::Mutate({*view, old, request, config, IsOptedIn(*view), options.explain});
+    const Edits edits = EditsOf(
+        views, {*view, old, request, config, IsOptedIn(*view), options.explain}, old, options);
     if (edits.gave_up()) return GaveUp();
     verdict.patch = edits.BuildPatch();
     verdict.changes = edits.Changes();
@@ -170,17 +245,9 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
     return verdict.gave_up ? GaveUp() : verdict;
   }
   if (!options.judge && !options.apply) return verdict;
-  const auto mutated = std::make_shared<json::Document>();
-  const auto applied = json::ApplyPatch(*request.object, verdict.patch, mutated->arena());
-  if (!applied) {
-    throw std::runtime_error("mindgate's own patch does not apply: " + applied.error().message());
-  }
-  mutated->SetRoot(*applied);
-  verdict.mutated = mutated;
-  if (options.judge) {
-    auto mutated_view = views.Of(&mutated->root());
-    Judge(*mutated_view, old, request, config, options, verdict);
-  }
+  Mutated after(views, *request.object, verdict.patch);
+  verdict.mutated = after.document;
+  if (options.judge) Judge(*after.view, old, request, config, options, verdict);
   return verdict.gave_up ? GaveUp() : verdict;
 }
 

@@ -15,7 +15,7 @@ bool IsInText(const Finding& finding) {
   return finding.within.line > 0 || finding.path.starts_with("/data/");
 }
 
-// What a message says, without the line and column that move with the lines above.
+// The message without its line and column, which move with the lines above.
 std::string_view Essence(const Finding& finding) {
   const std::string position = "line " + std::to_string(finding.within.line) + ", column " +
                                std::to_string(finding.within.column) + ": ";

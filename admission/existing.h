@@ -8,7 +8,7 @@
 #include "json/value.h"
 #include "policies/engine.h"
 
-// What was wrong with an object before an update is no reason to refuse the update.
+// Whether what is wrong with an updated object was wrong before.
 namespace mindgate::admission {
 
 // Follows the message of a finding that the object had before.

@@ -151,8 +151,13 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .of_children = true},
 }};
 
-std::string WhyFrozen(const WorkloadView& view) {
-  return "the pod template of a " + std::string(view.info().name) + " cannot change after creation";
+// Why an update gets nothing that the stored object lacks.
+std::string WhyPutBack(const MutationContext& context) {
+  const auto& info = context.view.info();
+  if (!info.template_frozen) {
+    return "it was stored without what would be injected, and with it a rule would deny the update";
+  }
+  return "the pod template of a " + std::string(info.name) + " cannot change after creation";
 }
 
 // Why nothing may be written to this object at all; empty when it may.
@@ -172,7 +177,7 @@ std::string Untouchable(const MutationContext& context) {
     return "owned by " + std::string(view.controller->kind) + " " +
            std::string(view.controller->name) + ", which compares the template with its own";
   }
-  if (PutsBack(context) && context.old_view == nullptr) return WhyFrozen(view);
+  if (PutsBack(context) && context.old_view == nullptr) return WhyPutBack(context);
   return "";
 }
 
@@ -289,7 +294,7 @@ Edits Mutate(const MutationContext& asked) {
   }
   const WorkloadView& view = context.view;
   if (put_back) {
-    edits.Withhold("", WhyFrozen(view) + ": only what was injected then is put back");
+    edits.Withhold("", WhyPutBack(context) + ": only what was injected before is put back");
     context.opted_in |= context.old_view->Label(schemas::kInject) == "enabled";
   }
   if (view.controller_injected) {
@@ -312,7 +317,8 @@ Edits Mutate(const MutationContext& asked) {
 }
 
 bool PutsBack(const MutationContext& context) {
-  return context.request.operation == Operation::kUpdate && context.view.info().template_frozen;
+  return context.request.operation == Operation::kUpdate &&
+         (context.view.info().template_frozen || context.put_back_only);
 }
 
 bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {

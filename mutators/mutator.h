@@ -21,7 +21,9 @@ struct MutationContext {
   const schemas::Config& config;
   bool opted_in;  // mindgate.io/inject: enabled, so templates without a visible NPU request count
                   // as well
-  bool explain = true;                       // keep what is withheld, and why
+  bool explain = true;  // keep what is withheld, and why
+  // On UPDATE: what the old object lacks is not injected, since a rule would deny it.
+  bool put_back_only = false;
   const TemplateHistory* history = nullptr;  // of the view's templates; Mutate sets it
 };
 
@@ -49,8 +51,8 @@ Edits Mutate(const MutationContext& asked);
 
 // --- what mutators share ---
 
-// An UPDATE of a kind whose template cannot change after creation: only what the stored object has
-// is put back (Edits::PutBackFrom).
+// An UPDATE of a kind whose template cannot change after creation, or one with put_back_only: only
+// what the stored object has is put back (Edits::PutBackFrom).
 bool PutsBack(const MutationContext& context);
 
 // True when this template is one that mindgate injects: it requests NPUs, or the object is opted in

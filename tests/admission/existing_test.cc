@@ -1,5 +1,6 @@
 #include "admission/existing.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -200,6 +201,104 @@ TEST(Existing, MorePlacesThanAreNamed) {
   const json::Document few = YamlDocument(object(100, 2));
   const json::Document others = YamlDocument(object(200, 2));
   EXPECT_EQ(admission::Admit(UpdateOf(few, others), config).outcome, admission::Outcome::kDenied);
+}
+
+// A role of an ordered StatefulSet that only works as long as Volcano makes no gang of it (MG155).
+std::string InstanceSet(const std::string& image, const std::string& spec = "") {
+  return "{apiVersion: mindcluster.huawei.com/v1, kind: InstanceSet, metadata: {name: a, labels: "
+         "{infer.huawei.com/gang-schedule: 'true'}}, spec: {name: p, workload: {apiVersion: "
+         "apps/v1, kind: StatefulSet}, spec: {replicas: 2, template: {spec: {" +
+         spec + "containers: [{name: m, image: '" + image +
+         "', resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}";
+}
+
+std::vector<std::string> PathsOf(const admission::Verdict& verdict) {
+  std::vector<std::string> paths;
+  for (const mutators::Change& change : verdict.changes) paths.emplace_back(change.path);
+  return paths;
+}
+
+TEST(Existing, NothingIsInjectedThatWouldBeTheOnlyReasonToDeny) {
+  const Config config = Only({{"MG155", Mode::kEnforce}});
+  const json::Document raw = YamlDocument(InstanceSet("1"));
+  const json::Document rolled = YamlDocument(InstanceSet("2"));
+  const auto update = admission::Admit(UpdateOf(raw, rolled), config, {.explain = true});
+  EXPECT_EQ(update.outcome, admission::Outcome::kAdmitted);
+  EXPECT_EQ(PathsOf(update), std::vector<std::string>());
+  EXPECT_EQ(update.withheld.front().reason,
+            "it was stored without what would be injected, and with it a rule would deny the "
+            "update: only what was injected before is put back");
+  // The webhook that mutates judges nothing else, and comes to the same.
+  const auto mutating =
+      admission::Admit(UpdateOf(raw, rolled), config, {.judge = false, .apply = false});
+  EXPECT_EQ(PathsOf(mutating), std::vector<std::string>());
+
+  schemas::AdmissionRequest create;
+  create.object = &rolled.root();
+  EXPECT_EQ(admission::Admit(create, config).outcome, admission::Outcome::kDenied);
+  EXPECT_FALSE(PathsOf(admission::Admit(create, config)).empty());
+  Config enforce = config;
+  enforce.existing_violations = Mode::kEnforce;
+  EXPECT_EQ(admission::Admit(UpdateOf(raw, rolled), enforce).outcome, admission::Outcome::kDenied);
+  // Where no rule denies, a template that changes is injected.
+  EXPECT_FALSE(PathsOf(admission::Admit(UpdateOf(raw, rolled), Only({}))).empty());
+}
+
+// Only in part, since an untouched template stays as it is; and a change of what its controller
+// reads once.
+TEST(Existing, NothingIsInjectedThatANewObjectWouldNotBeDeniedFor) {
+  const auto group = [](const std::string& image) {
+    const std::string container = "', resources: {limits: {huawei.com/Ascend910: 8}}}]}}";
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: a}, "
+           "spec: {leaderWorkerTemplate: {size: 2, leaderTemplate: {spec: {containers: [{name: m, "
+           "image: '" +
+           image + container + ", workerTemplate: {spec: {containers: [{name: m, image: '1" +
+           container + "}}}";
+  };
+  const auto job = [](const std::string& image) {
+    return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: a}, spec: "
+           "{replicaSpecs: {Worker: {replicas: 2, template: {metadata: {labels: "
+           "{fault-scheduling: grace}}, spec: {schedulerName: volcano, containers: [{name: ascend, "
+           "image: '" +
+           image + "', resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}}";
+  };
+  const Config config = Only({{"MG136", Mode::kEnforce}, {"MG028", Mode::kEnforce}});
+  for (const auto& [before, after] :
+       {std::pair(group("1"), group("2")), std::pair(job("1"), job("2"))}) {
+    const json::Document raw = YamlDocument(before);
+    const json::Document rolled = YamlDocument(after);
+    const auto verdict = admission::Admit(UpdateOf(raw, rolled), config);
+    EXPECT_EQ(verdict.outcome, admission::Outcome::kAdmitted);
+    EXPECT_EQ(PathsOf(verdict), std::vector<std::string>());
+  }
+}
+
+// Some of it was injected when less was known: that part is put back.
+TEST(Existing, WhatWasInjectedBeforeIsPutBack) {
+  const Config config = Only({{"MG155", Mode::kEnforce}});
+  const json::Document stored = YamlDocument(InstanceSet("1", "schedulerName: volcano, "));
+  const json::Document manifest = YamlDocument(InstanceSet("2"));
+  const auto verdict = admission::Admit(UpdateOf(stored, manifest), config);
+  EXPECT_EQ(verdict.outcome, admission::Outcome::kAdmitted);
+  EXPECT_THAT(PathsOf(verdict), ::testing::Contains("/spec/spec/template/spec/schedulerName"));
+}
+
+// An update cannot take the injection away by a mistake of its own.
+TEST(Existing, AMistakeOfTheUpdateIsDeniedWithAllThatIsInjected) {
+  const Config config = Only({{"MG155", Mode::kEnforce}});
+  const auto single = [](const std::string& replicas) {
+    std::string text = InstanceSet("1");
+    return text.replace(text.find("replicas: 2"), 11, "replicas: " + replicas);
+  };
+  const json::Document stored = YamlDocument(single("1"));
+  const json::Document scaled = YamlDocument(single("2"));
+  const auto verdict = admission::Admit(UpdateOf(stored, scaled), config);
+  EXPECT_EQ(verdict.outcome, admission::Outcome::kAdmitted) << "it goes to another scheduler";
+  json::Json changed = json::TreeOf(scaled.root());
+  changed["spec"]["spec"]["template"]["spec"]["containers"][0]["image"] = "2";
+  const json::Document rolled(changed);
+  EXPECT_EQ(admission::Admit(UpdateOf(stored, rolled), config).outcome,
+            admission::Outcome::kDenied);
 }
 
 TEST(Existing, WarningsKeepTheirEnd) {

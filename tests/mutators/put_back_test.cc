@@ -43,7 +43,8 @@ TEST(PutBack, VolcanoJobs) {
   const std::string manifest = VolcanoJob("", "", "");
   const auto withheld = [](const std::string& more = "") {
     return std::vector<std::string>{
-        ": the pod template of a Job cannot change after creation: only what was injected then is "
+        ": the pod template of a Job cannot change after creation: only what was injected before "
+        "is "
         "put back" +
         more};
   };
@@ -164,7 +165,7 @@ TEST(PutBack, OptingInWithoutNpus) {
       });
 }
 
-// What mindgate.yaml says by now changes nothing that is frozen.
+// Other defaults in mindgate.yaml change nothing that is frozen.
 TEST(PutBack, UnderOtherDefaults) {
   schemas::Config before;
   for (auto& profile : before.profiles) profile.fault_scheduling = "grace";

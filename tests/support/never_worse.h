@@ -101,7 +101,6 @@ struct Trial {
   const json::Json& sent;
   const json::Json& want;  // null: whatever is written
   std::string title;
-  bool injects = false;  // into what was stored without mindgate
 };
 
 // Whether the object breaks the rule as it is stored.
@@ -114,12 +113,11 @@ inline bool IsBroken(const policies::Rule* rule, schemas::AdmissionRequest reque
 }
 
 // An update may be refused for what it changes itself: a number of pods that breaks a rule which
-// the stored object keeps. What is injected into a template that changes is judged like a new one.
-inline bool MayDeny(const policies::Finding& finding, const Trial& trial, const SmallChange& change,
+// the stored object keeps.
+inline bool MayDeny(const policies::Finding& finding, const SmallChange& change,
                     const schemas::AdmissionRequest& request, const schemas::Config& config) {
   const std::string place = change.path.to_string();
   if (finding.path == place || place.starts_with(finding.path + "/")) return true;
-  if (trial.injects) return true;
   return change.of == SmallChange::Of::kCount && !IsBroken(finding.rule, request, config);
 }
 
@@ -134,7 +132,7 @@ inline void Try(const Trial& trial, const SmallChange& change, schemas::Admissio
   for (const policies::Finding& finding : verdict.findings) {
     if (verdict.outcome != admission::Outcome::kDenied) break;
     if (finding.mode != schemas::Mode::kEnforce) continue;
-    if (MayDeny(finding, trial, change, request, config)) continue;
+    if (MayDeny(finding, change, request, config)) continue;
     worse.push_back(trial.title + " is denied by " +
                     (finding.rule == nullptr ? "-" : std::string(finding.rule->id)) + " at " +
                     finding.path + ": " + finding.message);
@@ -176,7 +174,7 @@ inline std::vector<std::string> WorseUpdates(const json::Json& original,
                   worse);
     const bool injects = change.of == SmallChange::Of::kTemplate;
     internal::Try({original, manifest, injects ? any : manifest,
-                   name + ", of what was stored without mindgate", injects},
+                   name + ", of what was stored without mindgate"},
                   change, request, config, worse);
   }
   return worse;
