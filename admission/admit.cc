@@ -185,12 +185,12 @@ struct Created {
 // object were new. `after` is what the update makes.
 bool IsBetterLeftAlone(Views& views, WorkloadView& after, WorkloadView& old_view,
                        const MutationContext& context, Options options) {
+  const Created before(views, old_view, context);
+  if (!before.object) return false;
   options.explain = false;
   Verdict verdict;
   Judge(after, &old_view, context.request, context.config, options, verdict);
   if (verdict.outcome != Outcome::kDenied) return false;
-  const Created before(views, old_view, context);
-  if (!before.object) return false;
   std::vector<policies::Finding>& found = verdict.findings;
   MarkExisting(before.judged(), *after.object, Denying(options), found);
   std::erase_if(found, [&](const auto& finding) { return !Denies(finding, options); });
