@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/lookalikes.h"
+
 namespace mindgate {
 namespace {
 
@@ -171,6 +173,8 @@ std::string Quote(std::string_view text) {
       out += "\\t";
     } else if (length == 0 || IsControl(character)) {
       out += HexEscaped(character);
+    } else if (const auto lookalike = LookalikeOf(character); lookalike && lookalike->invisible) {
+      out += "\\u" + lookalike->name.substr(2, 4);
     } else {
       out += character;
     }

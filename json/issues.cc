@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/lookalikes.h"
 #include "base/text.h"
 #include "json/text_places.h"
 
@@ -24,6 +25,17 @@ std::string_view LineOf(std::string_view text, int line) {
   text = text.substr(0, text.find('\n'));
   if (text.ends_with('\r')) text.remove_suffix(1);
   return text;
+}
+
+// Where the line with this number begins; the size of the text when there is none.
+size_t OffsetOfLine(std::string_view text, int line) {
+  size_t offset = 0;
+  for (int i = 1; i < line; ++i) {
+    const size_t end = text.find('\n', offset);
+    if (end == std::string_view::npos) return text.size();
+    offset = end + 1;
+  }
+  return offset;
 }
 
 // The line, cut to kMaxWidth bytes around the column, and below it a caret.
@@ -70,6 +82,30 @@ void Issues::Append(const Issues& other) {
   dropped_ += other.dropped_;
 }
 
+std::string LookalikeHint(const Issue& issue, std::string_view text) {
+  if (issue.at.line < 1) return "";
+  const auto hint = [](const FoundLookalike& found, const std::string& place) {
+    return place + "column " + std::to_string(found.offset + 1) + " is " + found.character.name +
+           (found.character.instead.empty() ? "; remove it"
+                                            : "; write " + Quote(found.character.instead));
+  };
+  const auto column = static_cast<size_t>(std::max(issue.at.column, 1) - 1);
+  if (const auto here = FindLookalike(LineOf(text, issue.at.line), column)) return hint(*here, "");
+  if (!issue.field.empty()) return "";
+  // The line before it that is not blank.
+  std::string_view before = text.substr(0, OffsetOfLine(text, issue.at.line));
+  for (int line = issue.at.line - 1; line > 0 && !before.empty(); --line) {
+    before.remove_suffix(1);
+    const size_t begin = before.rfind('\n') + 1;
+    const std::string_view above = before.substr(begin);
+    before = before.substr(0, begin);
+    if (above.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const auto there = FindLookalike(above, above.size());
+    return there ? hint(*there, "line " + std::to_string(line) + ", ") : "";
+  }
+  return "";
+}
+
 std::string Render(const Issue& issue, std::string_view file, std::string_view text) {
   std::string out(file);
   if (issue.at.line > 0) {
@@ -82,6 +118,9 @@ std::string Render(const Issue& issue, std::string_view file, std::string_view t
     if (!line.empty()) out += Excerpt(line, issue.at.column);
   }
   if (!issue.hint.empty()) out += "hint: " + issue.hint + "\n";
+  if (const std::string hint = LookalikeHint(issue, text); !hint.empty()) {
+    out += "hint: " + hint + "\n";
+  }
   return out;
 }
 

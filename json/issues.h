@@ -39,9 +39,13 @@ class Issues {
   size_t dropped_ = 0;
 };
 
+// "column 21 is U+FF1A FULLWIDTH COLON; write \":\"" when the line of `at`, or for a fault of
+// syntax the one before it, holds a character that only looks right; else empty.
+std::string LookalikeHint(const Issue& issue, std::string_view text);
+
 // "a.yaml:3:7: message", then the line of `text` and a caret under the column, then "hint: ...".
 // Lines over 160 bytes are cut around the column; control characters and bytes that are not UTF-8
-// are shown as '?'.
+// are shown as '?'. A hint about a character that only looks right comes last.
 std::string Render(const Issue& issue, std::string_view file, std::string_view text);
 std::string Render(const Issues& issues, std::string_view file, std::string_view text);
 

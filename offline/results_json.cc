@@ -33,6 +33,17 @@ OrderedJson HeaderJson(const Decision& decision) {
           {"outcome", admission::OutcomeName(decision.verdict.outcome)}};
 }
 
+namespace {
+
+// Where a character that only looks right is the cause.
+void AddHint(const Decision& decision, const json::Issue& issue, OrderedJson& finding) {
+  if (decision.input.source == nullptr) return;
+  const std::string hint = json::LookalikeHint(issue, decision.input.source->input.text);
+  if (!hint.empty()) finding["hint"] = hint;
+}
+
+}  // namespace
+
 OrderedJson FindingsJson(const Decision& decision) {
   OrderedJson findings = OrderedJson::array();
   if (const auto& fault = decision.input.fault) {
@@ -45,6 +56,7 @@ OrderedJson FindingsJson(const Decision& decision) {
                         {"fix", fault->hint},
                         {"line", fault->at.line},
                         {"column", fault->at.column}});
+    AddHint(decision, *fault, findings.back());
   }
   for (const policies::Finding& finding : decision.verdict.findings) {
     const json::Position at = decision.Place(finding);
@@ -57,6 +69,7 @@ OrderedJson FindingsJson(const Decision& decision) {
                         {"fix", finding.fix},
                         {"line", at.line},
                         {"column", at.column}});
+    AddHint(decision, {at, finding.field, "", ""}, findings.back());
   }
   return findings;
 }

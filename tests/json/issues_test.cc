@@ -116,5 +116,19 @@ TEST(Issues, KeepsTheFirstFifty) {
   EXPECT_EQ(Render(issues, "f", "x"), want + "f: 3 more not shown\n");
 }
 
+// Of an input method: it is the cause more often than not.
+TEST(Render, NamesACharacterThatOnlyLooksRight) {
+  const std::string text = "a:\n  fault-scheduling： force\n\nspec:\n";
+  EXPECT_EQ(Render(Issue{{4, 1}, "", "could not find expected ':'", ""}, "a.yaml", text),
+            "a.yaml:4:1: could not find expected ':'\nspec:\n^\n"
+            "hint: line 2, column 19 is U+FF1A FULLWIDTH COLON; write \":\"\n");
+  EXPECT_EQ(Render(Issue{{1, 4}, "a", "wrong", "write b"}, "a.yaml", "a: force\u200B\n"),
+            "a.yaml:1:4: wrong\na: force\u200B\n   ^\nhint: write b\n"
+            "hint: column 9 is U+200B ZERO WIDTH SPACE; remove it\n");
+  EXPECT_EQ(LookalikeHint(Issue{{4, 1}, "spec", "wrong", ""}, text), "")
+      << "a finding is about its own line";
+  EXPECT_EQ(LookalikeHint(Issue{{}, "", "wrong", ""}, text), "");
+}
+
 }  // namespace
 }  // namespace mindgate::json
