@@ -7,8 +7,8 @@
 
 #include "json/pointer.h"
 #include "mutators/families.h"
-#include "schemas/job_attributes.h"
 #include "schemas/names.h"
+#include "schemas/placement.h"
 
 namespace mindgate::mutators {
 namespace {
@@ -350,7 +350,7 @@ bool HasJobScheduler(const WorkloadView& view) {
 }
 
 bool IsScheduledByVolcano(const MutationContext& context, const PodTemplateView& pod) {
-  return schemas::IsPlacedByVolcano(context.view, pod, context.config);
+  return schemas::IsPlacedByVolcano(context.view, pod, context.request, context.config);
 }
 
 }  // namespace mindgate::mutators

@@ -36,6 +36,9 @@ std::optional<int64_t> ChipsOfInstance(const schemas::WorkloadView& view,
 // internal/npu/factory.go), which refuses them.
 std::string_view WhyNoBlock(const MutationContext& context, const PodGroupView& group,
                             std::string_view block) {
+  if (!IsScheduledByVolcano(context, context.view.templates[group.templates.front()])) {
+    return "another scheduler than Volcano places the pods, and only its plugin reads sp-block";
+  }
   const auto chips = schemas::ReadGroupChips(context.view, group, context.config);
   if (!chips || !chips->choice.handler || !chips->choice.handler->super_pod) {
     return "the component does not select super-pod servers by schedule_policy or accelerator-type";

@@ -177,7 +177,7 @@ Judgement Judge(const RuleContext& asked, std::vector<RuleTrace>* traces) {
 Judgement Judge(const RuleContext& asked, std::span<const Rule* const> rules,
                 std::vector<RuleTrace>* traces) {
   using Result = RuleTrace::Result;
-  const ChipTable chips(asked.view, asked.config);
+  const ChipTable chips(asked);
   RuleContext context = asked;
   context.chips = &chips;
   Judgement judgement;

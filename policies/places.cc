@@ -1,6 +1,7 @@
 #include "policies/places.h"
 
 #include "schemas/names.h"
+#include "schemas/placement.h"
 
 namespace mindgate::policies {
 namespace {
@@ -101,13 +102,26 @@ std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& oc
 }
 
 bool IsInjectionOff(const RuleContext& context, std::string_view mutator) {
-  const auto off = [](std::string_view text) { return text == "disabled"; };
-  if (off(context.view.Label(schemas::kInject).value_or(""))) return true;
-  const auto label = context.request.namespace_labels.find(schemas::kInject);
-  if (label != context.request.namespace_labels.end() && off(label->second)) return true;
-  const auto* override_ = context.config.OverrideFor(context.ns());
-  return (override_ != nullptr && !override_->inject) ||
-         context.config.disabled_mutators.contains(mutator);
+  return schemas::IsInjectionOff(context.view, context.request, context.config, mutator);
+}
+
+bool IsLeftToDefault(const RuleContext& context, const PodTemplateView& pod) {
+  const WorkloadView& view = context.view;
+  if (IsWrittenNoMore(context) && pod.has_pod_spec &&
+      schemas::IsDefaultScheduler(view.info(), pod.SchedulerName())) {
+    return true;
+  }
+  return schemas::IsLeftToDefault(view, pod, context.request, context.config);
+}
+
+bool IsPlacedByVolcano(const RuleContext& context, const PodTemplateView& pod) {
+  return !IsLeftToDefault(context, pod) &&
+         schemas::IsPlacedByVolcano(context.view, pod, context.request, context.config);
+}
+
+bool IsWrittenNoMore(const RuleContext& context) {
+  return context.request.operation == schemas::Operation::kUpdate &&
+         context.view.info().template_frozen;
 }
 
 bool MayBeBound(const RuleContext& context) {

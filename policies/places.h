@@ -94,6 +94,13 @@ std::optional<Disagreement> FindDisagreement(const schemas::LabelOccurrences& oc
 // or switches off the mutator of that name.
 bool IsInjectionOff(const RuleContext& context, std::string_view mutator);
 
+// An update of what has a frozen pod template: what is missing there stays missing.
+bool IsWrittenNoMore(const RuleContext& context);
+
+// As in schemas/placement.h, for an object that is judged: nothing more is written after it.
+bool IsLeftToDefault(const RuleContext& context, const schemas::PodTemplateView& pod);
+bool IsPlacedByVolcano(const RuleContext& context, const schemas::PodTemplateView& pod);
+
 inline constexpr std::string_view kNeedsRuntime =
     "needs the runtime of the service, which is not known here";
 

@@ -378,7 +378,6 @@ std::optional<GroupChips> ReadGroupChips(const WorkloadView& view, const PodGrou
     }
     if (asked.resource.empty()) continue;
     if (chips.resource.empty()) {
-      if (!IsPlacedByVolcano(view, pod, config)) return std::nullopt;
       chips.resource = asked.resource;
       chips.uniform = asked.count;
     }

@@ -125,7 +125,8 @@ struct GroupChips {
   bool IsDistributed() const { return npu_pods && *npu_pods > 1 && gang_certain; }
 };
 
-// Nothing when no pod of the group asks for whole cards, or Volcano does not place them.
+// Nothing when no pod of the group asks for whole cards. Only Volcano's plugin counts them: whether
+// it places the pods is for the caller to ask (schemas/placement.h).
 std::optional<GroupChips> ReadGroupChips(const WorkloadView& view, const PodGroupView& group,
                                          const Config& config);
 

@@ -1,7 +1,6 @@
 #include "schemas/job_attributes.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "schemas/names.h"
@@ -144,20 +143,6 @@ std::string GroupAnnotationPath(const WorkloadView& view, const PodGroupView& gr
 
 std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips) {
   return chips.own && chips.request != nullptr ? chips.request->Path() : std::string(pod.path);
-}
-
-std::optional<std::string_view> MeantScheduler(std::string_view scheduler, const Config& config) {
-  const std::array<std::string_view, 2> known = {config.scheduler, kVolcanoScheduler};
-  for (std::string_view right : known) {
-    if (scheduler == right || scheduler.starts_with(right)) return std::nullopt;
-  }
-  return NearestOf(scheduler, known);
-}
-
-bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config) {
-  const std::string_view scheduler = pod.SchedulerName();
-  return IsDefaultScheduler(view.info(), scheduler) || scheduler == kVolcanoScheduler ||
-         scheduler == config.scheduler || MeantScheduler(scheduler, config).has_value();
 }
 
 Visibility VisibilityOf(const WorkloadView& view, const PodGroupView& group) {

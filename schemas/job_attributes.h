@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "schemas/config.h"
 #include "schemas/workload.h"
 
 // What the NPU plugin of volcano-scheduler reads from one PodGroup and its pods: labels and node
@@ -63,14 +62,6 @@ std::string GroupAnnotationPath(const WorkloadView& view, const PodGroupView& gr
 
 // Where to point for the chips of a template.
 std::string ChipsPath(const PodTemplateView& pod, const PodChips& chips);
-
-// Volcano's name as it should be, when that was meant by a name that nearly is; nothing for names
-// with something behind it, such as "volcano-2", which may be another instance.
-std::optional<std::string_view> MeantScheduler(std::string_view scheduler, const Config& config);
-
-// Whether Volcano places these pods: true for it under its own or the configured name or a
-// misspelling of either, and for an unset scheduler, which injection fills in.
-bool IsPlacedByVolcano(const WorkloadView& view, const PodTemplateView& pod, const Config& config);
 
 // How far the object alone shows what the plugin will see.
 enum class Visibility {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
-#include "schemas/job_attributes.h"
+#include "policies/places.h"
 #include "schemas/names.h"
 
 // StormServices, RoleSets and PodSets of AIBrix: what MindCluster supports of them and how their
@@ -156,8 +156,7 @@ void CheckCpuRole(const RuleContext& context, Findings& findings) {
     }
     for (size_t index : group.templates) {
       const PodTemplateView& pod = templates[index];
-      if (pod.RequestsNpus() || pod.SchedulerName().empty() ||
-          !schemas::IsPlacedByVolcano(context.view, pod, context.config))
+      if (pod.RequestsNpus() || pod.SchedulerName().empty() || !IsPlacedByVolcano(context, pod))
         continue;
       findings.Violate(pod.pod_spec.path.Child("schedulerName"),
                        "role " + Quote(pod.name) +

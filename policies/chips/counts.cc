@@ -4,6 +4,7 @@
 #include "json/pointer.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
+#include "policies/places.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies::chips {
@@ -194,7 +195,7 @@ void CheckMixedProducts(const RuleContext& context, Findings& findings) {
   if (!context.view.RequestsNpus()) return;
   for (const PodTemplateView& pod : context.view.templates) {
     const NpuRequest* first = FirstNpu(pod);
-    if (first == nullptr) continue;
+    if (first == nullptr || !IsPlacedByVolcano(context, pod)) continue;
     for (const ContainerView& container : pod.containers) {
       for (const NpuRequest& npu : container.npus) {
         if (npu.count == int64_t{0} || npu.resource == first->resource) continue;
@@ -205,8 +206,9 @@ void CheckMixedProducts(const RuleContext& context, Findings& findings) {
   for (const PodGroupView& group : context.view.pod_groups) {
     std::string_view first;
     for (size_t index : group.templates) {
-      const PodChips chips = context.view.templates[index].chips;
-      if (chips.resource.empty() || !chips.own) continue;
+      const PodTemplateView& pod = context.view.templates[index];
+      const PodChips chips = pod.chips;
+      if (chips.resource.empty() || !chips.own || !IsPlacedByVolcano(context, pod)) continue;
       if (first.empty()) first = chips.resource;
       if (chips.resource != first) ReportMixture(*chips.request, first, "PodGroup", findings);
     }
@@ -240,9 +242,8 @@ void CheckRequestsEqualLimits(const RuleContext& context, Findings& findings) {
       for (const NpuRequest& npu : container.npus) {
         const std::string problem = QuantityProblem(npu, fragment);
         if (problem.empty()) continue;
-        findings.Violate(
-            npu.Path(), std::string(npu.resource) + " " + problem,
-            "write the same whole number under limits and requests, or under limits alone");
+        findings.Violate(npu.Path(), std::string(npu.resource) + " " + problem,
+                         "write the same whole number under limits and requests, or under limits alone");
       }
     }
   }

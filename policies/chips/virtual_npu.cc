@@ -31,6 +31,7 @@ void ForEachRequest(const PodTemplateView& pod, NpuResource wanted, Visit visit)
 
 void CheckStaticVnpu(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.own_npus || !IsPlacedByVolcano(context, pod)) continue;
     int64_t sum = 0;
     ForEachRequest(pod, NpuResource::kStaticVnpu, [&](const NpuRequest& npu) {
       if (!npu.count || *npu.count < 0 || __builtin_add_overflow(sum, *npu.count, &sum) ||
@@ -63,6 +64,7 @@ bool IsCoreCount(std::string_view product, int64_t cores) {
 void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
   if (context.view.controller_injected) return;
   for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.own_npus || !IsPlacedByVolcano(context, pod)) continue;
     ForEachRequest(pod, NpuResource::kDynamicVnpu, [&](const NpuRequest& npu) {
       if (!pod.pod_group) return;
       const PodGroupView& group = context.view.pod_groups[*pod.pod_group];

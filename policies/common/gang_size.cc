@@ -70,8 +70,7 @@ std::optional<SeenGang> GangOf(const RuleContext& context, const PodTemplateView
 bool IsGang(const RuleContext& context, const PodTemplateView& pod) {
   if (pod.router || !pod.pod_group) return false;
   // Where injection replaces the default scheduler, its name is gone by now.
-  if (pod.SchedulerName() == schemas::kDefaultScheduler ||
-      !schemas::IsPlacedByVolcano(context.view, pod, context.config)) {
+  if (pod.SchedulerName() == schemas::kDefaultScheduler || !IsPlacedByVolcano(context, pod)) {
     return false;
   }
   if (context.view.LacksRuntime()) return true;

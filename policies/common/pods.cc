@@ -57,7 +57,7 @@ size_t OthersInRuntime(const PodTemplateView& pod) {
 
 void CheckOneContainer(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    if (!pod.own_npus || !schemas::IsPlacedByVolcano(context.view, pod, context.config)) continue;
+    if (!pod.own_npus || !IsPlacedByVolcano(context, pod)) continue;
     size_t served = OthersInRuntime(pod);
     for (const ContainerView& container : pod.containers) {
       if (container.role == ContainerView::Role::kInit) continue;
@@ -76,7 +76,7 @@ void CheckOneContainer(const RuleContext& context, Findings& findings) {
 
 void CheckInitContainers(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
-    if (!pod.own_npus || !schemas::IsPlacedByVolcano(context.view, pod, context.config)) continue;
+    if (!pod.own_npus || !IsPlacedByVolcano(context, pod)) continue;
     for (const ContainerView& container : pod.containers) {
       if (container.role != ContainerView::Role::kInit) continue;
       const NpuRequest* npu = ServedByPlugin(container);

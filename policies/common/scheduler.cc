@@ -4,6 +4,7 @@
 #include "policies/places.h"
 #include "schemas/container_env.h"
 #include "schemas/names.h"
+#include "schemas/placement.h"
 
 // Who places pods with NPUs, and what is missing where injection was declined.
 namespace mindgate::policies::common {
@@ -12,7 +13,6 @@ namespace {
 using json::Value;
 using schemas::ContainerView;
 using schemas::NpuResource;
-using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 
 constexpr std::string_view kSchedulerName = "schedulerName";
@@ -39,24 +39,11 @@ void CheckMisspelled(const RuleContext& context, Findings& findings) {
   }
 }
 
-// The pods go to the default scheduler, and nobody changes that: an AscendJob's own controller
-// names Volcano for its pods, and injection does so elsewhere.
-bool IsLeftToDefault(const RuleContext& context, const PodTemplateView& pod) {
-  if (!schemas::IsDefaultScheduler(context.view.info(), pod.SchedulerName())) return false;
-  if (pod.pod_group && context.view.pod_groups[*pod.pod_group].owner == PodGroupOwner::kAscendJob) {
-    return false;
-  }
-  return pod.has_pod_spec && IsInjectionOff(context, "scheduler-name");
-}
-
 void CheckScheduler(const RuleContext& context, Findings& findings) {
   if (context.view.controller_injected) return;
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus()) continue;
-    if (schemas::IsPlacedByVolcano(context.view, pod, context.config) &&
-        !IsLeftToDefault(context, pod)) {
-      continue;
-    }
+    if (IsPlacedByVolcano(context, pod)) continue;
     const std::string_view scheduler = pod.SchedulerName();
     if (scheduler.empty() && context.view.LacksRuntime()) {
       findings.Skip(std::string(kNeedsRuntime));
@@ -86,7 +73,7 @@ void CheckMissingVariable(const RuleContext& context, Findings& findings) {
   const auto& view = context.view;
   if (view.controller_injected || !IsInjectionOff(context, "visible-devices")) return;
   for (const PodTemplateView& pod : view.templates) {
-    if (!schemas::IsPlacedByVolcano(view, pod, context.config)) continue;
+    if (!IsPlacedByVolcano(context, pod)) continue;
     if (chips::IsSoftShare(context, pod)) continue;
     for (const ContainerView& container : pod.containers) {
       const std::string_view resource = WholeCardOf(container);
@@ -132,17 +119,20 @@ constexpr Rule kSchedulerRules[] = {
      .severity = Severity::kWarning,
      .default_mode = schemas::Mode::kWarn,
      .kinds = schemas::kWorkloads,
-     .summary = "Where mindgate does not inject it, containers that ask for NPUs set "
-                "ASCEND_VISIBLE_DEVICES themselves.",
+     .summary =
+         "Where Volcano places the pods and mindgate does not inject it, containers that ask "
+         "for NPUs set ASCEND_VISIBLE_DEVICES themselves.",
      .why = "Ascend Docker Runtime mounts the chips that the variable names. Ascend Device Plugin "
             "sets it only when it runs with useAscendDocker, and only by reading the variable does "
             "it learn after a restart which chips a running pod holds.",
      .fix = "Write an entry ASCEND_VISIBLE_DEVICES in env with valueFrom.fieldRef.fieldPath: "
             "metadata.annotations['<requested resource>'], or let mindgate inject it.",
-     .source = "mind-cluster: docs/zh/scheduling (whole-card scheduling), "
-               "component/ascend-device-plugin/pkg/server/plugin.go (Allocate, "
-               "GetRealAllocateDevicesFromEnv). The plugin's default works without: therefore a "
-               "warning. Only for objects and namespaces that mindgate does not inject.",
+     .source =
+         "mind-cluster: docs/zh/scheduling (whole-card scheduling), "
+         "component/ascend-device-plugin/pkg/server/plugin.go (Allocate, "
+         "GetRealAllocateDevicesFromEnv). The plugin's default works without: therefore a "
+         "warning. Under other schedulers nobody writes the annotation, and the documents leave "
+         "the variable out.",
      .check = CheckMissingVariable},
     {.id = "MG105",
      .name = "scheduler-not-volcano",

@@ -5,7 +5,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/infer_operator/infer_operator.h"
-#include "schemas/job_attributes.h"
+#include "policies/places.h"
 #include "schemas/names.h"
 
 // Each role's workload and services
@@ -154,9 +154,8 @@ void CheckGangOrder(const RuleContext& context, Findings& findings) {
     const Value* spec = json::Find(*role.value, "spec");
     const schemas::PodTemplateView* pod = TemplateOf(context, role);
     const auto pods = json::AsInt(json::Find(spec, "replicas"));
-    if (pod == nullptr || pod->SchedulerName().empty() ||
-        !schemas::IsPlacedByVolcano(context.view, *pod, context.config) || !pods || *pods <= 1 ||
-        json::FindString(spec, "podManagementPolicy") == "Parallel") {
+    if (pod == nullptr || pod->SchedulerName().empty() || !IsPlacedByVolcano(context, *pod) ||
+        !pods || *pods <= 1 || json::FindString(spec, "podManagementPolicy") == "Parallel") {
       continue;
     }
     findings.Violate(role.Path("/spec/podManagementPolicy"),

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "policies/families.h"
-#include "schemas/job_attributes.h"
+#include "policies/places.h"
 #include "schemas/names.h"
 
 // Groups of a leader and its workers (lws: pkg/controllers, pkg/schedulerprovider).
@@ -19,7 +19,7 @@ void CheckGroupScheduler(const RuleContext& context, Findings& findings) {
   if (context.config.versions.IsBefore(schemas::Component::kLeaderWorkerSet, {0, 7})) return;
   const auto& templates = context.view.templates;
   const auto by_volcano = [&](const PodTemplateView& pod) {
-    return schemas::IsPlacedByVolcano(context.view, pod, context.config);
+    return IsPlacedByVolcano(context, pod);
   };
   for (const schemas::PodGroupView& group : context.view.pod_groups) {
     if (group.owner != schemas::PodGroupOwner::kLeaderWorkerSetGroup) continue;

@@ -46,7 +46,7 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
   }
   ExpectMutations({
       {"Deployment",
-       DeploymentOf(PodWith("", "")),
+       DeploymentOf(PodWith("", "", "schedulerName: volcano, ")),
        {"/spec/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
         "(recover-policy)",
         "/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
@@ -55,7 +55,8 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        "",
        config},
       {"StatefulSet",
-       "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: " + PodWith("", "") + "}}",
+       "{apiVersion: apps/v1, kind: StatefulSet, spec: {template: " +
+           PodWith("", "", "schedulerName: volcano, ") + "}}",
        {"/spec/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
         "(recover-policy)",
         "/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
@@ -64,21 +65,24 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        "",
        config},
       {"a value of the user's stays",
-       DeploymentOf(PodWith("", "huawei.com/recover_policy_path: 'pod,job'")),
+       DeploymentOf(
+           PodWith("", "huawei.com/recover_policy_path: 'pod,job'", "schedulerName: volcano, ")),
        {"/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
        "",
        {},
        "",
        config},
       {"a value of another type stays",
-       DeploymentOf(PodWith("", "huawei.com/recover_policy_path: true")),
+       DeploymentOf(
+           PodWith("", "huawei.com/recover_policy_path: true", "schedulerName: volcano, ")),
        {"/spec/template/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
        "",
        {},
        "",
        config},
       {"OME assumes it by itself",
-       "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: {runner: "
+       "{apiVersion: ome.io/v1beta1, kind: ClusterServingRuntime, spec: {engineConfig: "
+       "{schedulerName: volcano, runner: "
        "{resources: {limits: {huawei.com/Ascend910: 8}}}}}}",
        {"/spec/engineConfig/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
        "",
@@ -88,8 +92,9 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
       {"all pods of the group, as the scheduler reads any of them",
        "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, spec: {roles: [{name: p, "
        "replicas: 1, template: " +
-           PodWith("pod-rescheduling: 'on'", "") +
-           "}, {name: d, replicas: 1, template: " + PodWith("", "") + "}]}}",
+           PodWith("pod-rescheduling: 'on'", "", "schedulerName: volcano, ") +
+           "}, {name: d, replicas: 1, template: " + PodWith("", "", "schedulerName: volcano, ") +
+           "}]}}",
        {"/spec/roles/0/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
         "(recover-policy)",
         "/spec/roles/1/template/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  "
@@ -100,7 +105,7 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        "",
        config},
       {"StormService",
-       StormOf(PodWith("", "")),
+       StormOf(PodWith("", "", "schedulerName: volcano, ")),
        {kStormPod +
             "/metadata/annotations/huawei.com~1recover_policy_path = \"pod\"  (recover-policy)",
         kStormPod + "/metadata/labels/pod-rescheduling = \"on\"  (pod-rescheduling)"},
@@ -109,7 +114,7 @@ TEST(RecoverPolicy, GoesWithWhatPodReschedulingInjects) {
        "",
        config},
       {"StormService with podGroupSize 2",
-       StormOf(PodWith("", ""), "replicas: 1, podGroupSize: 2"),
+       StormOf(PodWith("", "", "schedulerName: volcano, "), "replicas: 1, podGroupSize: 2"),
        {},
        "",
        {},

@@ -216,7 +216,6 @@ TEST(ChooseHandler, FollowsTheOrderOfThePlugin) {
       {"virtual NPUs are not judged by count",
        {.chips = "1", .resource = "huawei.com/Ascend910-4c"},
        "not judged"},
-      {"another scheduler", {.scheduler = "my-scheduler"}, "not judged"},
       {"a policy that is not a string", {.annotations = policy + "8"}, "none: unreadable"},
       {"a type that is not a string", {.selector = type + "8"}, "none: unreadable"},
   };
