@@ -8,6 +8,7 @@ namespace mindgate::mutators {
 void MindieLabels(const MutationContext& context, Edits& edits);     // mindie_labels.cc
 void RuntimeLabels(const MutationContext& context, Edits& edits);    // runtime_labels.cc
 void SchedulerName(const MutationContext& context, Edits& edits);    // scheduler_name.cc
+void NpuRequests(const MutationContext& context, Edits& edits);      // npu_requests.cc
 void VisibleDevices(const MutationContext& context, Edits& edits);   // visible_devices.cc
 void FaultScheduling(const MutationContext& context, Edits& edits);  // fault_labels.cc
 void PodRescheduling(const MutationContext& context, Edits& edits);

@@ -19,7 +19,7 @@ using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-constexpr std::array<Mutator, 11> kMutators = {{
+constexpr std::array<Mutator, 12> kMutators = {{
     {.name = "mindie-labels",
      .summary = "copies the scaling labels of a job or workload, and jobID and app of an "
                 "AscendJob, to its pods",
@@ -56,6 +56,16 @@ constexpr std::array<Mutator, 11> kMutators = {{
      .withheld = "Where a scheduler is named already, and in an OME component that has no pod spec "
                  "of its own: there the runtime names the scheduler.",
      .run = SchedulerName},
+    {.name = "npu-requests",
+     .summary = "writes requests of NPUs that only limits name",
+     .writes = "The amount under limits, under requests too. Kubernetes does so for Pods alone, "
+               "and controllers count the requests of the template: without them the PodGroup of a "
+               "Volcano Job asks for no NPUs, and ascend-operator sees a job without NPUs.",
+     .where = "resources of each container of every pod template that names an NPU under limits "
+              "alone, virtual NPUs included.",
+     .withheld = "Where requests names the NPU, whatever the amount, and in Pods, for which the "
+                 "API server does it.",
+     .run = NpuRequests},
     {.name = "visible-devices",
      .summary = "adds ASCEND_VISIBLE_DEVICES to containers that request NPUs",
      .writes = "The variable ASCEND_VISIBLE_DEVICES, with a reference to the annotation of the pod "

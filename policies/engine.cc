@@ -40,6 +40,7 @@ std::vector<const Rule*> MakeCatalogue() {
                              ascendjob::ServiceRules(),
                              ascendjob::RankTableRules(),
                              chips::CountRules(),
+                             chips::StoredRequestRules(),
                              chips::PolicyRules(),
                              chips::SuperPodRules(),
                              chips::InferenceCardRules(),

@@ -47,6 +47,7 @@ Family RankTableRules();         // rank_tables.cc
 namespace mindgate::policies::chips {
 
 Family CountRules();             // counts.cc
+Family StoredRequestRules();     // stored_requests.cc
 Family PolicyRules();            // policy.cc
 Family SuperPodRules();          // super_pod.cc
 Family InferenceCardRules();     // inference_cards.cc

@@ -243,7 +243,7 @@ void CheckRequestsEqualLimits(const RuleContext& context, Findings& findings) {
         const std::string problem = QuantityProblem(npu, fragment);
         if (problem.empty()) continue;
         findings.Violate(npu.Path(), std::string(npu.resource) + " " + problem,
-                         "write the same whole number under limits and requests, or under limits alone");
+                         "write the same whole number under limits and requests");
       }
     }
   }
@@ -325,7 +325,7 @@ constexpr Rule kCountRules[] = {
      .why = "Chips are extended resources, which cannot be overcommitted or divided. The API "
             "server refuses every pod that says otherwise; inside a custom resource the mistake "
             "goes unnoticed until its controller tries to create the pods.",
-     .fix = "Write the same whole number under limits and requests, or leave requests out.",
+     .fix = "Write the same whole number under limits and requests.",
      .source = "Kubernetes documentation: Extended resources; kubernetes: pkg/apis/core/validation "
                "(ValidateResourceRequirements).",
      .check = CheckRequestsEqualLimits},

@@ -155,7 +155,8 @@ TEST(FaultRetryTimes, MindieJobsRetryOn) {
 std::string LabelledDeployment(const std::string& labels, const std::string& spec = "") {
   return "{apiVersion: apps/v1, kind: Deployment, spec: {template: {metadata: {labels: {" + labels +
          "}}, spec: {" + spec +
-         "containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+         "containers: [{resources: {limits: {huawei.com/Ascend910: 8}, requests: "
+         "{huawei.com/Ascend910: 8}}}]}}}}";
 }
 
 TEST(FaultLabels, WhatTheUserSetStays) {
@@ -188,10 +189,13 @@ TEST(FaultLabels, MisplacedAndMisspelledValuesComeBeforeDefaults) {
   const auto deployment = [](const std::string& metadata, const std::string& pod = "") {
     return "{apiVersion: apps/v1, kind: Deployment, metadata: {" + metadata +
            "}, spec: {template: {metadata: {" + pod +
-           "}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+           "}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}, requests: "
+           "{huawei.com/Ascend910: 8}}}]}}}}";
   };
   const std::string labels = "/spec/template/metadata/labels";
-  const std::string npu = "spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}";
+  const std::string npu =
+      "spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}, requests: "
+      "{huawei.com/Ascend910: 8}}}]}";
   const std::string no_effect = ": the value \"Off\" that is written for these pods has no effect";
   ExpectMutationsBy(
       "fault-scheduling",

@@ -37,7 +37,7 @@ TEST(OddShapes, Table) {
        "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: text, spec: {replicaSpecs: "
        "{Worker: {template: {spec: "
        "{schedulerName: volcano, containers: [{env: [{name: ASCEND_VISIBLE_DEVICES}], resources: "
-       "{limits: {huawei.com/Ascend910: 8}}}]}}}}}}",
+       "{limits: {huawei.com/Ascend910: 8}, requests: {huawei.com/Ascend910: 8}}}]}}}}}}",
        {}},
       {"a job whose spec is no map",
        "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {labels: "

@@ -134,7 +134,8 @@ TEST(RuntimeLabels, CopiedValuesComeBeforeDefaults) {
         Runtime("fault-scheduling: grace, pod-rescheduling: 'off', fault-retry-times: '7'", "",
                 "engineConfig: {schedulerName: volcano, runner: {name: e, env: [{name: "
                 "ASCEND_VISIBLE_DEVICES}], "
-                "resources: {limits: {huawei.com/Ascend910: 8}}}}"),
+                "resources: {limits: {huawei.com/Ascend910: 8}, requests: {huawei.com/Ascend910: "
+                "8}}}}"),
         {"/spec/engineConfig/labels/fault-retry-times = \"7\"  (runtime-labels)",
          "/spec/engineConfig/labels/fault-scheduling = \"grace\"  (runtime-labels)",
          "/spec/engineConfig/labels/pod-rescheduling = \"off\"  (runtime-labels)"}}});

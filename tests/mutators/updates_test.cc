@@ -114,7 +114,8 @@ TEST(Updates, CarriesForwardOldDefaults) {
 std::string Deployment(const std::string& labels, const std::string& image = "1") {
   return "{apiVersion: apps/v1, kind: Deployment, spec: {template: {metadata: {labels: {" + labels +
          "}}, spec: {containers: [{name: e, image: '" + image +
-         "', resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}";
+         "', resources: {limits: {huawei.com/Ascend910: 8}, requests: {huawei.com/Ascend910: "
+         "8}}}]}}}}";
 }
 
 TEST(Updates, WhatTheUserTookAwayForAReasonStaysAway) {
@@ -203,7 +204,8 @@ std::string StormWithRoles(const std::string& prefill_replicas, const std::strin
            "restartPolicy: Never, containers: [{name: e, image: '" +
            image +
            "', env: [{name: ASCEND_VISIBLE_DEVICES, value: '0'}], "
-           "resources: {limits: {huawei.com/Ascend910: 8}}}]}}}";
+           "resources: {limits: {huawei.com/Ascend910: 8}, requests: {huawei.com/Ascend910: "
+           "8}}}]}}}";
   };
   return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: StormService, spec: {template: "
          "{spec: {roles: [" +

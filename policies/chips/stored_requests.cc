@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "base/text.h"
+#include "policies/chips/chips.h"
+#include "policies/families.h"
+#include "policies/places.h"
+#include "schemas/container_env.h"
+#include "schemas/names.h"
+
+// Requests of NPUs in templates that controllers count before there is a Pod.
+namespace mindgate::policies::chips {
+namespace {
+
+using schemas::ContainerView;
+using schemas::NpuRequest;
+using schemas::PodGroupOwner;
+using schemas::PodTemplateView;
+
+// ascend-operator fills one for these (component/ascend-operator/pkg/ranktable/plugins.go).
+constexpr schemas::KindSet kWithRankTables = schemas::kDeployments | schemas::kStatefulSets;
+constexpr std::string_view kRankTableVolume = "ranktable";
+
+bool WantsRankTable(const RuleContext& context, const PodTemplateView& pod) {
+  if (!kWithRankTables.Has(context.view.kind)) return false;
+  if (context.view.labels.Find(schemas::kRingController) != nullptr) return true;
+  const json::Value* volumes = pod.pod_spec.Find("volumes");
+  return json::IsArray(volumes) &&
+         std::any_of(volumes->begin(), volumes->end(), [](const json::Value& volume) {
+           return json::FindString(volume, "name") == kRankTableVolume;
+         });
+}
+
+// OME fills what a service leaves out with what its runtime says.
+bool IsInRuntime(const PodTemplateView& pod, const ContainerView& container,
+                 std::string_view resource) {
+  const ContainerView* twin = schemas::RuntimeTwin(pod, container);
+  return twin != nullptr && std::any_of(twin->npus.begin(), twin->npus.end(), [&](const auto& npu) {
+           return npu.resource == resource && npu.request != nullptr;
+         });
+}
+
+// Nothing can be written into a template that is frozen, and its pods are made.
+bool IsSettledBefore(const RuleContext& context) {
+  return context.view.controller_injected || IsWrittenNoMore(context);
+}
+
+// Reports the NPUs of the template that only limits name; `effect` continues "stands under limits
+// alone, and ".
+void ReportLimitedOnly(const PodTemplateView& pod, std::string_view effect, Findings& findings) {
+  for (const ContainerView& container : pod.containers) {
+    if (container.role == ContainerView::Role::kInit) continue;
+    for (const NpuRequest& npu : container.npus) {
+      if (npu.request != nullptr || !npu.IsNpu() || !npu.count ||
+          npu.kind == schemas::NpuResource::kMisspelled ||
+          IsInRuntime(pod, container, npu.resource)) {
+        continue;
+      }
+      const schemas::Pointer requests{container.path, "/resources/requests"};
+      findings.Violate(
+          requests.Child(npu.resource),
+          std::string(npu.resource) + " stands under limits alone, and " + std::string(effect),
+          "write " + std::string(npu.resource) + ": " + std::to_string(*npu.count) +
+              " under requests too");
+    }
+  }
+}
+
+void CheckCounted(const RuleContext& context, Findings& findings) {
+  if (IsSettledBefore(context)) return;
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.own_npus) continue;
+    if (schemas::kVolcanoJobs.Has(context.view.kind)) {
+      if (!IsPlacedByVolcano(context, pod)) continue;
+      ReportLimitedOnly(pod,
+                        "Volcano's Job controller counts requests: the PodGroup asks for no NPUs, "
+                        "no chips are chosen, and the pods never start",
+                        findings);
+    } else if (schemas::kAscendJobs.Has(context.view.kind)) {
+      ReportLimitedOnly(pod,
+                        "ascend-operator counts requests: it sees a job without NPUs, with "
+                        "WORLD_SIZE 0 and without a rank table, and training hangs",
+                        findings);
+    } else if (WantsRankTable(context, pod)) {
+      ReportLimitedOnly(pod,
+                        "ascend-operator counts requests: it never fills the rank table that the "
+                        "pods wait for",
+                        findings);
+    }
+  }
+}
+
+void CheckCountedByGroup(const RuleContext& context, Findings& findings) {
+  if (IsSettledBefore(context)) return;
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.own_npus || !pod.pod_group || !IsPlacedByVolcano(context, pod)) continue;
+    const auto& group = context.view.pod_groups[*pod.pod_group];
+    if (group.owner != PodGroupOwner::kLeaderWorkerSetGroup) continue;
+    ReportLimitedOnly(pod,
+                      "LeaderWorkerSet counts requests: with gang scheduling the PodGroup asks for "
+                      "no NPUs, no chips are chosen, and the pods never start",
+                      findings);
+  }
+}
+
+constexpr Rule kStoredRequestRules[] = {
+    {.id = "MG180",
+     .name = "npu-requests-missing",
+     .severity = Severity::kError,
+     .default_mode = schemas::Mode::kEnforce,
+     .kinds = schemas::kVolcanoJobs | schemas::kAscendJobs | kWithRankTables,
+     .summary =
+         "Templates of Volcano Jobs and AscendJobs, and of Deployments and StatefulSets with "
+         "a rank table, name their NPUs under requests too.",
+     .why =
+         "Kubernetes copies limits to requests in Pods alone. A template keeps what was written, "
+         "and these controllers count its requests: the PodGroup of a Volcano Job asks for no "
+         "NPUs, so the NPU plugin leaves the job alone; an AscendJob gets WORLD_SIZE 0 and "
+         "twice the rank 0; a rank table is never filled. mindgate writes the requests where it "
+         "injects.",
+     .fix = "Write the same number under requests as under limits.",
+     .source = "volcano: pkg/controllers/job/job_controller_util.go (CalcPGMinResources), "
+               "pkg/controllers/util/util.go (CalTaskRequests); mind-cluster: "
+               "component/ascend-operator/pkg/controllers/v1 (utils.go, pod.go, "
+               "ascendjob_controller.go), component/ascend-for-volcano/plugin/job.go.",
+     .check = CheckCounted},
+    {.id = "MG181",
+     .name = "npu-requests-missing-in-group",
+     .severity = Severity::kWarning,
+     .default_mode = schemas::Mode::kWarn,
+     .kinds = schemas::kLeaderWorkerSets | schemas::kOmeKinds,
+     .summary = "Leaders and workers name their NPUs under requests too.",
+     .why = "With gang scheduling LeaderWorkerSet adds up the requests of the templates for the "
+            "PodGroup, and nothing has copied limits to requests yet. A PodGroup that asks for no "
+            "NPUs is left alone by the NPU plugin: no chips are chosen, and the device plugin "
+            "refuses the pods. mindgate writes the requests where it injects.",
+     .fix = "Write the same number under requests as under limits.",
+     .source =
+         "lws: pkg/utils/utils.go (CalculatePGMinResources); mind-cluster: "
+         "component/ascend-for-volcano/plugin/job.go. Without a gang scheduler Volcano counts "
+         "real Pods: therefore a warning.",
+     .check = CheckCountedByGroup},
+};
+
+}  // namespace
+
+Family StoredRequestRules() { return kStoredRequestRules; }
+
+}  // namespace mindgate::policies::chips
