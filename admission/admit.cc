@@ -223,7 +223,9 @@ Verdict Decide(const AdmissionRequest& request, const Config& config, const Opti
   }
   if (!request.subresource.empty()) return Ignored("subresource " + request.subresource);
   if (request.object == nullptr) return Ignored("no object");
-  Views views(request, {.read_texts = options.judge, .scheduler = config.scheduler});
+  Views views(request, {.read_texts = options.judge,
+                        .scheduler = config.scheduler,
+                        .npu_resources = config.npu_resources});
   auto view = views.Of(request.object);
   if (!view) return Ignored("not a kind that mindgate handles");
   if (view->being_deleted) return Ignored("being deleted");

@@ -332,6 +332,7 @@ bool PutsBack(const MutationContext& context) {
 }
 
 bool IsInjected(const MutationContext& context, const PodTemplateView& pod) {
+  if (pod.foreign != nullptr) return false;
   if (pod.RequestsNpus() || (context.opted_in && !pod.router)) return true;
   if (!pod.pod_group) return false;
   // Leader and workers are one gang: a leader that only coordinates is scheduled with its workers.

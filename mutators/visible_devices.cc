@@ -48,6 +48,7 @@ Requested WholeCardOf(std::span<const schemas::NpuRequest> npus) {
   for (const schemas::NpuRequest& npu : npus) {
     if (npu.count == int64_t{0}) continue;
     switch (npu.kind) {
+      case NpuResource::kForeign:
       case NpuResource::kMisspelled:
       case NpuResource::kOther:
         continue;

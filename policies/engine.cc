@@ -48,6 +48,7 @@ std::vector<const Rule*> MakeCatalogue() {
                              chips::VirtualNpuRules(),
                              chips::SuperPodHardwareRules(),
                              chips::SelectorRules(),
+                             chips::ForeignRules(),
                              ome::ComponentRules(),
                              aibrix::RoleRules(),
                              volcano::JobRules(),

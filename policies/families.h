@@ -55,6 +55,7 @@ Family EnvironmentRules();       // environment.cc
 Family VirtualNpuRules();        // virtual_npu.cc
 Family SuperPodHardwareRules();  // super_pod_hardware.cc
 Family SelectorRules();          // selectors.cc
+Family ForeignRules();           // foreign.cc
 
 }  // namespace mindgate::policies::chips
 

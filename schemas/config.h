@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "schemas/foreign.h"
 #include "schemas/kinds.h"
 #include "schemas/versions.h"
 
@@ -145,7 +146,8 @@ struct Config {
   std::chrono::seconds grace_over_time{900};  // scheduler init-param grace-over-time
   int64_t super_pod_size = 48;                // scheduler init-param super-pod-size, nodes
   std::vector<AcceleratorRow> accelerators;
-  Versions versions;  // of the cluster
+  std::vector<NpuResourceRow> npu_resources;  // names beside those of MindCluster
+  Versions versions;                          // of the cluster
 
   const NamespaceOverride* OverrideFor(std::string_view ns) const;
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "schemas/names.h"
 
 namespace mindgate::schemas {
 namespace {
@@ -305,6 +306,28 @@ Type<AcceleratorRow> AcceleratorTable() {
       CheckAccelerator);
 }
 
+Type<std::string> NpuResourceName() {
+  return Parsed<std::string>(NonEmptyText(), [](std::string name, const Field& field) {
+    if (!name.starts_with(kResourcePrefix) || name.size() == kResourcePrefix.size()) {
+      field.Fault(Quote(name) + " is not the name of an NPU resource",
+                  "write it with its domain, such as huawei.com/Ascend910B3");
+    }
+    return name;
+  });
+}
+
+Type<NpuResourceRow> NpuResourceTable() {
+  return Object<NpuResourceRow>(
+      {{"name", "The resource as pods request it, with huawei.com/ before it.",
+        &NpuResourceRow::name, NpuResourceName(), kRequired},
+       {"servedBy",
+        "With mindcluster its pods are injected and judged like those of huawei.com/Ascend910. "
+        "With other they are left alone, and nothing is reported. The default is mindcluster.",
+        &NpuResourceRow::served_by,
+        Choice<NpuServer>(
+            {{"mindcluster", NpuServer::kMindCluster}, {"other", NpuServer::kOther}})}});
+}
+
 // An override that an earlier one hides would have no effect.
 void CheckOverrides(Config& config, const Field& field) {
   for (auto late = config.namespaces.begin(); late != config.namespaces.end(); ++late) {
@@ -488,6 +511,13 @@ Type<Config> ConfigTable(const KnownNames& known) {
        List(AcceleratorTable()).OrNull(),
        {.example = R"([{"schedulePolicy": "chip8-node8", "acceleratorType": "module-910b-8",
                         "nodeChips": 8, "podChips": [1, 2, 4, 8]}])"}},
+      {"npuResources",
+       "Names of NPU resources that the nodes of this site offer although MindCluster does not use "
+       "them, such as those of HAMi or of Huawei Cloud's CCE. Without an entry mindgate leaves "
+       "pods that request one alone and reports it.",
+       &Config::npu_resources,
+       List(NpuResourceTable()).OrNull(),
+       {.example = R"([{"name": "huawei.com/Ascend910B3", "servedBy": "other"}])"}},
   };
   return Object<Config>(std::move(keys), CheckOverrides).OrNull();
 }

@@ -30,10 +30,15 @@ constexpr std::array<std::string_view, 4> kNoMisspellings = {"Ascend310P-V", "As
 // One more than a container may have; what is left out then makes no difference.
 constexpr size_t kMaxNpuRequests = 33;
 
-NpuResource KindOfRequest(std::string_view resource) {
+NpuResource KindOfRequest(std::string_view resource, std::span<const NpuResourceRow> of_site) {
+  for (const NpuResourceRow& row : of_site) {
+    if (row.name != resource) continue;
+    return row.served_by == NpuServer::kOther ? NpuResource::kForeign : NpuResource::kWholeCard;
+  }
   const NpuResource kind = ClassifyResource(resource);
-  return kind == NpuResource::kOther && NpuResourceMeant(resource) ? NpuResource::kMisspelled
-                                                                   : kind;
+  if (kind != NpuResource::kOther) return kind;
+  if (SignOfResource(resource) != nullptr) return NpuResource::kForeign;
+  return NpuResourceMeant(resource) ? NpuResource::kMisspelled : NpuResource::kOther;
 }
 
 // Calls visit(entry) for each huawei.com/* entry of the map.
@@ -65,6 +70,7 @@ NpuResource ClassifyResource(std::string_view resource) {
 std::optional<std::string_view> NpuResourceMeant(std::string_view resource) {
   if (!resource.starts_with(kResourcePrefix)) return std::nullopt;
   if (ClassifyResource(resource) != NpuResource::kOther) return std::nullopt;
+  if (SignOfResource(resource) != nullptr) return std::nullopt;
   const std::string_view name = resource.substr(kResourcePrefix.size());
   if (std::ranges::find(kNoMisspellings, name) != kNoMisspellings.end()) return std::nullopt;
   return NearestOf(name, kResources);
@@ -85,7 +91,8 @@ bool HasNpuRequests(const Value* resources) {
   const auto has = [resources](std::string_view key) {
     bool found = false;
     ForEachEntry(json::Find(resources, key), [&found](const json::Member& entry) {
-      found = found || KindOfRequest(entry.key) != NpuResource::kOther;
+      const NpuResource kind = KindOfRequest(entry.key, {});
+      found = found || (kind != NpuResource::kOther && kind != NpuResource::kForeign);
     });
     return found;
   };
@@ -100,6 +107,7 @@ std::string NpuRequest::Path() const {
 }
 
 std::span<const NpuRequest> ReadNpuRequests(const Value* resources, std::string_view container,
+                                            std::span<const NpuResourceRow> of_site,
                                             json::Arena& arena) {
   const Value* wanted = json::Find(resources, "requests");
   const Value* limits = json::Find(resources, "limits");
@@ -117,8 +125,8 @@ std::span<const NpuRequest> ReadNpuRequests(const Value* resources, std::string_
   const auto add = [&](const json::Member& entry, const Value* request, const Value* limit) {
     if (count == most) return;
     const Value* counted = request != nullptr ? request : limit;
-    std::construct_at(row + count++, NpuRequest{entry.key, KindOfRequest(entry.key), container,
-                                                request, limit, WholeQuantity(counted)});
+    std::construct_at(row + count++, NpuRequest{entry.key, KindOfRequest(entry.key, of_site),
+                                                container, request, limit, WholeQuantity(counted)});
   };
   ForEachEntry(wanted, [&](const json::Member& entry) {
     add(entry, &entry.value, limits == nullptr ? nullptr : limits->Lookup(entry.key));
@@ -127,6 +135,15 @@ std::span<const NpuRequest> ReadNpuRequests(const Value* resources, std::string_
     if (count < most && only_limited(entry)) add(entry, nullptr, &entry.value);
   });
   return {row, count};
+}
+
+std::span<const NpuRequest> AsForeign(std::span<const NpuRequest> requests, json::Arena& arena) {
+  NpuRequest* const row = arena.Row<NpuRequest>(requests.size());
+  std::uninitialized_copy(requests.begin(), requests.end(), row);
+  for (NpuRequest& npu : std::span(row, requests.size())) {
+    if (npu.kind != NpuResource::kOther) npu.kind = NpuResource::kForeign;
+  }
+  return {row, requests.size()};
 }
 
 }  // namespace mindgate::schemas

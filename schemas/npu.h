@@ -8,6 +8,7 @@
 
 #include "json/arena.h"
 #include "json/value.h"
+#include "schemas/foreign.h"
 
 namespace mindgate::schemas {
 
@@ -16,11 +17,12 @@ enum class NpuResource {
   kWholeCard,    // Ascend910, Ascend910 successors under "npu", Ascend310P, Ascend310
   kStaticVnpu,   // Ascend910-4c, Ascend310P-2c.1cpu, ...: a slice made beforehand
   kDynamicVnpu,  // npu-core: the scheduler cuts a slice
+  kForeign,      // another product hands it out (schemas/foreign.h)
   kMisspelled,   // resembles one of these, but no device plugin offers it
   kOther,        // any other huawei.com/ name: an RDMA device, a variant of a card, not an NPU
 };
 
-// By its exact name, so never kMisspelled.
+// By its exact name, so never kMisspelled, and never kForeign.
 NpuResource ClassifyResource(std::string_view resource);
 // The NPU resource that a name of no such resource resembles, without the prefix.
 std::optional<std::string_view> NpuResourceMeant(std::string_view resource);
@@ -35,8 +37,11 @@ struct NpuRequest {
   // Of the request, else of the limit; nothing when it is not a whole number.
   std::optional<int64_t> count;
 
-  // Whether it counts as a request for NPUs: not for 0, and not for a device of another kind.
-  bool IsNpu() const { return kind != NpuResource::kOther && count != int64_t{0}; }
+  // Whether it counts as a request for NPUs: not for 0, and not for a device of another kind or
+  // another product's.
+  bool IsNpu() const {
+    return kind != NpuResource::kOther && kind != NpuResource::kForeign && count != int64_t{0};
+  }
   std::string Path() const;  // of the entry: in requests when it is there, else in limits
 };
 
@@ -46,9 +51,14 @@ std::optional<int64_t> WholeQuantity(const json::Value* value);
 
 // Every entry of the resources of a container whose name starts with huawei.com/: those of requests
 // by name, then those of limits alone. One more than a container may have, at most: what is left
-// out then makes no difference. `container` is its pointer.
+// out then makes no difference. `container` is its pointer, `of_site` what mindgate.yaml says of
+// names.
 std::span<const NpuRequest> ReadNpuRequests(const json::Value* resources,
-                                            std::string_view container, json::Arena& arena);
+                                            std::string_view container,
+                                            std::span<const NpuResourceRow> of_site,
+                                            json::Arena& arena);
+// The same requests as another product's.
+std::span<const NpuRequest> AsForeign(std::span<const NpuRequest> requests, json::Arena& arena);
 // Whether one of them is for NPUs.
 bool HasNpuRequests(const json::Value* resources);
 

@@ -119,7 +119,10 @@ struct PodTemplateView {
   // For an OME service, the same template in its runtime, if that is known.
   const PodTemplateView* runtime = nullptr;
   bool own_npus = false;  // a container here requests NPUs
-  PodChips chips;         // of the template, else of its runtime
+  // The sign that another product than MindCluster hands out the NPUs of these pods: then none of
+  // their requests counts. Null pointer: there is none.
+  const ForeignSign* foreign = nullptr;
+  PodChips chips;  // of the template, else of its runtime
   // vcjob, AscendJob: the job's spec.schedulerName, where its controller gives it to these pods;
   // else empty.
   std::string_view job_scheduler;
@@ -294,6 +297,8 @@ struct ViewOptions {
   bool read_texts = true;  // false, for those who judge nothing: no scaling rule, no rank table
   // Volcano's name beside its own: config.scheduler.
   std::string_view scheduler = "volcano";
+  // Names of NPU resources of the site: config.npu_resources.
+  std::span<const NpuResourceRow> npu_resources = {};
 };
 
 // Builds the view of one object. Nothing when its kind is not ours, or it is a ConfigMap that holds

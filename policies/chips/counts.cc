@@ -166,7 +166,7 @@ void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
 const NpuRequest* FirstNpu(const PodTemplateView& pod) {
   for (const ContainerView& container : pod.containers) {
     for (const NpuRequest& npu : container.npus) {
-      if (npu.count != int64_t{0} && npu.kind != NpuResource::kOther) return &npu;
+      if (npu.IsNpu()) return &npu;
     }
   }
   return nullptr;

@@ -157,6 +157,7 @@ Wanted WantedOf(std::span<const NpuRequest> npus) {
   for (const NpuRequest& npu : npus) {
     if (npu.count == int64_t{0}) continue;
     switch (npu.kind) {
+      case NpuResource::kForeign:
       case NpuResource::kMisspelled:
       case NpuResource::kOther:
         break;

@@ -179,6 +179,7 @@ void CheckResourceNames(const RuleContext& context, Findings& findings) {
               "write a slice of 2, 3, 4, 5, 6, 8, 10, 12 or 16 cores of Ascend910, or of 1, 2 or 4 "
               "of Ascend310P");
         }
+        if (npu.kind != NpuResource::kMisspelled) continue;
         const auto nearest = schemas::NpuResourceMeant(npu.resource);
         if (!nearest) continue;
         findings.Violate(

@@ -62,7 +62,7 @@ void CheckScheduler(const RuleContext& context, Findings& findings) {
 std::string_view WholeCardOf(const ContainerView& container) {
   std::string_view resource;
   for (const schemas::NpuRequest& npu : container.npus) {
-    if (npu.count == int64_t{0} || npu.kind == NpuResource::kOther) continue;
+    if (!npu.IsNpu()) continue;
     if (npu.kind != NpuResource::kWholeCard) return {};
     resource = npu.resource;
   }

@@ -95,6 +95,12 @@ class Builder {
   void AddContainer(PodTemplateView& pod, std::string_view path, const json::Value& container,
                     ContainerView::Role role);
 
+  // Whose NPUs a template asks for, when they are not MindCluster's; its requests then count no
+  // more.
+  const ForeignSign* SignIn(const PodTemplateView& pod) const;
+  bool IsOfSite(std::string_view resource) const;
+  void LeaveNpusToOthers(PodTemplateView& pod);
+
   WorkloadView& view_;
   const ViewOptions& options_;
   bool declined_ = false;

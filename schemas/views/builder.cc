@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/text.h"
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
@@ -8,6 +9,22 @@ namespace mindgate::schemas::views {
 namespace {
 
 using json::Value;
+
+// Claims name their devices in other objects: only their own names may tell of NPUs.
+const ForeignSign* SignOfClaims(const Value* claims) {
+  if (!json::IsArray(claims)) return nullptr;
+  for (const Value& claim : *claims) {
+    for (std::string_view key : {"name", "resourceClaimName", "resourceClaimTemplateName"}) {
+      const std::string name = ToLower(json::FindString(claim, key).value_or(""));
+      for (const ForeignSign& sign : ForeignSigns()) {
+        if (sign.where == ForeignSign::Where::kClaim && name.find(sign.text) != std::string::npos) {
+          return &sign;
+        }
+      }
+    }
+  }
+  return nullptr;
+}
 
 size_t Items(const Value* spec, std::string_view key) {
   const Value* list = json::Find(spec, key);
@@ -168,6 +185,43 @@ void Builder::ReadPodSpec(PodTemplateView& pod, const Value* spec) {
   }
   ReadContainers(pod, path, spec, "containers", ContainerView::Role::kMain);
   ReadContainers(pod, path, spec, "initContainers", ContainerView::Role::kInit);
+  pod.foreign = SignIn(pod);
+  if (pod.foreign != nullptr) LeaveNpusToOthers(pod);
+}
+
+// The surest sign that the template shows.
+const ForeignSign* Builder::SignIn(const PodTemplateView& pod) const {
+  using Where = ForeignSign::Where;
+  const std::string_view scheduler =
+      !pod.scheduler.empty() ? pod.scheduler : view_.spec.Text("schedulerName").value_or("");
+  if (const ForeignSign* sign = SignOf(Where::kScheduler, scheduler)) return sign;
+  const ForeignSign* surest = nullptr;
+  for (const ForeignSign& sign : ForeignSigns()) {
+    if (sign.where == Where::kAnnotation && pod.annotations.Find(sign.text) != nullptr)
+      return &sign;
+  }
+  for (const ContainerView& container : pod.containers) {
+    for (const NpuRequest& npu : container.npus) {
+      if (npu.kind != NpuResource::kForeign || npu.count == int64_t{0}) continue;
+      const ForeignSign* sign =
+          IsOfSite(npu.resource) ? SignOfSite() : SignOfResource(npu.resource);
+      if (surest == nullptr || sign->where < surest->where) surest = sign;
+    }
+  }
+  return surest != nullptr || pod.own_npus ? surest
+                                           : SignOfClaims(pod.pod_spec.Find("resourceClaims"));
+}
+
+bool Builder::IsOfSite(std::string_view resource) const {
+  return std::ranges::any_of(options_.npu_resources,
+                             [&](const NpuResourceRow& row) { return row.name == resource; });
+}
+
+void Builder::LeaveNpusToOthers(PodTemplateView& pod) {
+  pod.own_npus = false;
+  for (ContainerView& container : row_.first(pod.containers.size())) {
+    container.npus = AsForeign(container.npus, *view_.arena);
+  }
 }
 
 void Builder::ReadContainers(PodTemplateView& pod, const Pointer& path, const Value* spec,
@@ -206,7 +260,7 @@ void Builder::AddContainer(PodTemplateView& pod, std::string_view path, const Va
   const Pointer resources_path(path, "/resources");
   Object(resources, resources_path, "requests");
   Object(resources, resources_path, "limits");
-  added.npus = ReadNpuRequests(resources, path, *view_.arena);
+  added.npus = ReadNpuRequests(resources, path, options_.npu_resources, *view_.arena);
   pod.own_npus = pod.own_npus || added.RequestsNpus();
   if (added.npus.size() > kMaxNpuNames) {
     AddExcess(resources_path.Text(), "huawei.com resources in one container", kMaxNpuNames);

@@ -87,6 +87,9 @@ superPodSize: 24.0
 versions: {volcano: "1.12", leaderworkerset: v0.7.1, ome: ""}
 accelerators:
   - {schedulePolicy: chip8-node8, acceleratorType: module-910b-8, nodeChips: 8, podChips: [8, 1], superPod: true, wholeNodesWhenDistributed: true}
+npuResources:
+  - {name: huawei.com/Ascend910B4-1, servedBy: other}
+  - {name: huawei.com/ascend-1980}
 )";
   Config want;
   want.generation = HashText(text);
@@ -114,6 +117,8 @@ accelerators:
   want.grace_over_time = std::chrono::minutes(20);
   want.super_pod_size = 24;
   want.accelerators = {{"chip8-node8", "module-910b-8", 8, {1, 8}, true, true}};
+  want.npu_resources = {{"huawei.com/Ascend910B4-1", NpuServer::kOther},
+                        {"huawei.com/ascend-1980", NpuServer::kMindCluster}};
   EXPECT_EQ(Load(text), want);
 }
 
@@ -288,6 +293,9 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
       {"accelerators: [{nodeChips: 8, podChips: [1, 16]}]",
        "1:16 accelerators[0]: nothing selects this row (add schedulePolicy, acceleratorType or "
        "both)"},
+      {"npuResources: [{name: Ascend910B3}]",
+       "1:23 npuResources[0].name: \"Ascend910B3\" is not the name of an NPU resource (write it "
+       "with its domain, such as huawei.com/Ascend910B3)"},
       {"[]", "1:1 : must be an object, not a list"},
       {"profiles: {ome: {faultRetryTimes: 18446744073709551615}}",
        "1:35 profiles.ome.faultRetryTimes: 18446744073709551615 is too large (write "

@@ -334,24 +334,23 @@ TEST(UnknownNpuResource, Table) {
            ": the pods stay Pending";
   };
   ExpectFindings(
-      "MG109", {
-                   {"lower case", with("huawei.com/ascend910"), {nowhere("huawei.com/ascend910")}},
-                   {"the name of the chip",
-                    with("huawei.com/Ascend910B"),
-                    {nowhere("huawei.com/Ascend910B")}},
-                   {"variants of a card", with("huawei.com/Ascend310P-VPro"), {}},
-                   {"other devices", with("huawei.com/rdma"), {}},
-                   {"a slice that exists", with("huawei.com/Ascend910-12c.3cpu.32g"), {}},
-                   {"a slice that does not",
-                    with("huawei.com/Ascend910-7c"),
-                    {field("huawei.com/Ascend910-7c") +
-                     " is not an available slice: no node offers it and the pods stay Pending"}},
-                   {"an Ascend310P slice that does not",
-                    with("huawei.com/Ascend310P-3c"),
-                    {field("huawei.com/Ascend310P-3c") +
-                     " is not an available slice: no node offers it and the pods stay Pending"}},
-                   {"known", with("huawei.com/npu"), {}},
-               });
+      "MG109",
+      {
+          {"lower case", with("huawei.com/ascend910"), {nowhere("huawei.com/ascend910")}},
+          {"a name of another product has its own rule", with("huawei.com/Ascend910B"), {}},
+          {"variants of a card", with("huawei.com/Ascend310P-VPro"), {}},
+          {"other devices", with("huawei.com/rdma"), {}},
+          {"a slice that exists", with("huawei.com/Ascend910-12c.3cpu.32g"), {}},
+          {"a slice that does not",
+           with("huawei.com/Ascend910-7c"),
+           {field("huawei.com/Ascend910-7c") +
+            " is not an available slice: no node offers it and the pods stay Pending"}},
+          {"an Ascend310P slice that does not",
+           with("huawei.com/Ascend310P-3c"),
+           {field("huawei.com/Ascend310P-3c") +
+            " is not an available slice: no node offers it and the pods stay Pending"}},
+          {"known", with("huawei.com/npu"), {}},
+      });
 }
 
 }  // namespace
