@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
+#include "policies/places.h"
 #include "schemas/container_env.h"
 #include "schemas/names.h"
 
@@ -183,6 +185,9 @@ std::string_view AnnotationOf(std::string_view field_path) {
   return field_path.substr(1, field_path.size() - 2);
 }
 
+// The value with which Ascend Docker Runtime mounts nothing.
+constexpr std::string_view kNoDevices = "void";
+
 void CheckVariable(const ContainerView& container, size_t index, const Wanted& wanted,
                    Findings& findings) {
   const Value& entry = (*container.env.value)[index];
@@ -201,9 +206,14 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
   };
   const Value* source = json::Find(entry, "valueFrom");
   if (source == nullptr) {
+    const std::string_view value = json::FindString(entry, "value").value_or("");
+    const bool none = value.empty() || value == kNoDevices;
     findings.Violate(path(),
-                     "ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those chips, not "
-                     "the ones that the scheduler chose",
+                     none ? "ASCEND_VISIBLE_DEVICES is " +
+                                (value.empty() ? std::string("empty") : Quote(value)) +
+                                ": the container gets no chips"
+                          : "ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those "
+                            "chips, not the ones that the scheduler chose",
                      fix());
     return;
   }
@@ -223,23 +233,65 @@ void CheckVariable(const ContainerView& container, size_t index, const Wanted& w
   }
 }
 
-void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
+// Why the variable must be absent for whole cards; empty when it need not.
+std::string_view WhyAbsent(const RuleContext& context, const PodTemplateView& pod) {
+  if (IsSoftShare(context, pod)) return "softly shared chips";
+  return IsPlacedByVolcano(context, pod) ? "" : "pods that Volcano does not place";
+}
+
+// Calls visit(container, wanted) for each container that sets the variable and asks for chips: the
+// others may hide or share them as they like.
+template <typename Visit>
+void ForEachSetting(const RuleContext& context, Visit visit) {
   for (const PodTemplateView& pod : context.view.templates) {
     for (const ContainerView& container : pod.containers) {
-      const Value* entry = container.visible_devices;
-      if (entry == nullptr) continue;
+      if (container.visible_devices == nullptr) continue;
       const ContainerView* twin = schemas::RuntimeTwin(pod, container);
       Wanted wanted =
           WantedOf(container.RequestsNpus() || twin == nullptr ? container.npus : twin->npus);
-      // Containers without chips may hide or share them as they like.
       if (wanted.resource.empty() && wanted.absent_because.empty()) continue;
-      if (wanted.absent_because.empty() && IsSoftShare(context, pod)) {
-        wanted.absent_because = "softly shared chips";
-      }
-      const auto index = static_cast<size_t>(entry - container.env.value->begin());
-      CheckVariable(container, index, wanted, findings);
+      if (wanted.absent_because.empty()) wanted.absent_because = WhyAbsent(context, pod);
+      visit(container, wanted);
     }
   }
+}
+
+// Where the variable stands among the container's, the first place to begin with.
+std::vector<size_t> PlacesOfVariable(const ContainerView& container) {
+  std::vector<size_t> places;
+  const Value& env = *container.env.value;
+  for (auto i = static_cast<size_t>(container.visible_devices - env.begin()); i < env.size(); ++i) {
+    if (json::FindString(env[i], "name") == schemas::kVisibleDevices) places.push_back(i);
+  }
+  return places;
+}
+
+void CheckVisibleDevices(const RuleContext& context, Findings& findings) {
+  ForEachSetting(context, [&](const ContainerView& container, const Wanted& wanted) {
+    for (size_t index : PlacesOfVariable(container)) {
+      CheckVariable(container, index, wanted, findings);
+    }
+  });
+}
+
+void CheckRepeatedVariable(const RuleContext& context, Findings& findings) {
+  ForEachSetting(context, [&](const ContainerView& container, const Wanted& wanted) {
+    const auto places = PlacesOfVariable(container);
+    const Value& env = *container.env.value;
+    const auto other = std::ranges::find_if(
+        places, [&](size_t index) { return env[index] != env[places.front()]; });
+    if (other == places.end()) return;
+    findings.Violate(
+        container.env.path.Child(*other),
+        "ASCEND_VISIBLE_DEVICES stands " + std::to_string(places.size()) +
+            " times here with different values: Ascend Docker Runtime takes the last "
+            "and its hook the first, so the container does not get its chips",
+        wanted.absent_because.empty()
+            ? "keep one entry, with valueFrom.fieldRef.fieldPath: "
+              "metadata.annotations['" +
+                  std::string(wanted.resource) + "']"
+            : "delete them: the variable must be absent for " + std::string(wanted.absent_because));
+  });
 }
 
 bool HasValue(const Value& entry) { return !json::FindString(entry, "value").value_or("").empty(); }
@@ -354,6 +406,20 @@ constexpr Rule kEnvironmentRules[] = {
      .source = "kubernetes: pkg/apis/core/validation (ValidateEnv); ome: "
                "pkg/controller/v1beta1/inferenceservice/utils/merging.go.",
      .check = CheckEnvSources},
+    {.id = "MG184",
+     .name = "visible-devices-repeated",
+     .severity = Severity::kError,
+     .default_mode = schemas::Mode::kEnforce,
+     .kinds = schemas::kWorkloads,
+     .summary = "A container that asks for NPUs does not set ASCEND_VISIBLE_DEVICES to two values.",
+     .why = "Kubernetes takes a variable that is listed twice, and hands both entries on. Ascend "
+            "Docker Runtime then reads the last one, and its hook the first: one mounts the chips "
+            "that the other does not know of, and the processes of the pod find none. A second "
+            "entry mostly comes from a template or a chart beside the manifest's own.",
+     .fix = "Keep one entry.",
+     .source = "mind-cluster: component/ascend-docker-runtime/runtime/process/process.go "
+               "(getValueByDeviceKey), component/ascend-docker-runtime/hook/process/process.go.",
+     .check = CheckRepeatedVariable},
 };
 
 }  // namespace

@@ -127,6 +127,23 @@ TEST(VisibleDevices, Table) {
            {kEnv + ": ASCEND_VISIBLE_DEVICES is a fixed value: the container gets those chips, not "
                    "the ones "
                    "that the scheduler chose"}},
+          {"an empty value",
+           Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES, value: \"\"}"}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES is empty: the container gets no chips"}},
+          {"no value at all",
+           Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES}"}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES is empty: the container gets no chips"}},
+          {"void",
+           Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES, value: void}"}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES is \"void\": the container gets no chips"}},
+          {"right first, fixed last",
+           Deployment({.env = of_910 + ", " + literal}),
+           {"spec.template.spec.containers[0].env[1]: ASCEND_VISIBLE_DEVICES is a fixed value: the "
+            "container gets those chips, not the ones that the scheduler chose"}},
+          {"under another scheduler nobody writes the annotation",
+           Deployment({.env = of_910, .scheduler = "kai"}),
+           {kEnv + ": ASCEND_VISIBLE_DEVICES must be absent for pods that Volcano does not place: "
+                   "it hides the chips that the device plugin mounts"}},
           {"from a ConfigMap",
            Deployment({.env = "{name: ASCEND_VISIBLE_DEVICES, valueFrom: {configMapKeyRef: {name: "
                               "c, key: k}}}"}),
@@ -174,6 +191,32 @@ spec: {runtime: {name: r}, engine: {runner: {env: [{name: ASCEND_VISIBLE_DEVICES
            .others = {ServingRuntime({})}},
           {"absent", Deployment({}), {}},
       });
+}
+
+TEST(VisibleDevicesRepeated, Table) {
+  const std::string fixed = "{name: ASCEND_VISIBLE_DEVICES, value: \"0\"}";
+  const std::string right = Reads("metadata.annotations['huawei.com/Ascend910']");
+  const std::string field = "spec.template.spec.containers[0].env";
+  const auto says = [](int times) {
+    return ": ASCEND_VISIBLE_DEVICES stands " + std::to_string(times) +
+           " times here with different values: Ascend Docker Runtime takes the last and its hook "
+           "the first, so the container does not get its chips";
+  };
+  ExpectFindings("MG184",
+                 {
+                     {"the right one first",
+                      Deployment({.env = right + ", " + fixed}),
+                      {field + "[1]" + says(2)}},
+                     {"the right one last",
+                      Deployment({.env = fixed + ", {name: A, value: b}, " + right}),
+                      {field + "[2]" + says(2)}},
+                     {"the third differs",
+                      Deployment({.env = right + ", " + right + ", " + fixed}),
+                      {field + "[2]" + says(3)}},
+                     {"twice the same", Deployment({.env = right + ", " + right}), {}},
+                     {"once", Deployment({.env = right}), {}},
+                     {"without chips", Deployment({.chips = "", .env = right + ", " + fixed}), {}},
+                 });
 }
 
 TEST(EnvValueAndSource, Table) {
