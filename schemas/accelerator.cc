@@ -296,6 +296,21 @@ const ChipHandler* HandlerOfPolicy(std::string_view schedule_policy) {
   return nullptr;
 }
 
+std::optional<ChipHandler> HandlerOfAcceleratorType(std::string_view accelerator_type,
+                                                    const Config& config) {
+  return FindHandler("", accelerator_type, config);
+}
+
+std::set<int64_t> NodeSizes(std::string_view accelerator_type, const Config& config) {
+  if (!accelerator_type.empty()) {
+    const auto handler = FindHandler("", accelerator_type, config);
+    if (handler && handler->node_chips > 0) return {handler->node_chips};
+  }
+  std::set<int64_t> sizes = {8, 16};  // Atlas A2, A3 and newer servers
+  for (const AcceleratorRow& row : config.accelerators) sizes.insert(row.node_chips);
+  return sizes;
+}
+
 bool IsKnownPolicy(std::string_view schedule_policy, const Config& config) {
   return !schedule_policy.empty() && FindHandler(schedule_policy, "", config).has_value();
 }

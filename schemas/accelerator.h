@@ -84,6 +84,12 @@ std::span<const std::string_view> KnownAcceleratorTypes();
 
 const ChipHandler* HandlerOfPolicy(
     std::string_view schedule_policy);  // of the plugin; null pointer when unknown
+// The handler that this value of accelerator-type chooses, the site's rows included.
+std::optional<ChipHandler> HandlerOfAcceleratorType(std::string_view accelerator_type,
+                                                    const Config& config);
+// The chips that a node may have: one that carries this accelerator-type, or any when it is empty
+// or chooses no handler.
+std::set<int64_t> NodeSizes(std::string_view accelerator_type, const Config& config);
 bool IsKnownPolicy(std::string_view schedule_policy,
                    const Config& config);  // the site's rows included
 

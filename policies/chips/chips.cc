@@ -1,6 +1,7 @@
 #include "policies/chips/chips.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/text.h"
 #include "schemas/names.h"
@@ -50,6 +51,39 @@ std::string HowChosen(const HandlerChoice& choice) {
       break;
   }
   return "the default policy (no schedule_policy, no accelerator-type)";
+}
+
+namespace {
+
+// Whether a handler takes what every pod of the group asks for; true when that is not known.
+bool Takes(const schemas::GroupChips* chips, const schemas::ChipHandler& handler) {
+  if (chips == nullptr || !chips->uniform) return true;
+  schemas::GroupChips judged = *chips;
+  judged.choice.handler = handler;
+  return schemas::Accepts(judged, *chips->uniform);
+}
+
+// People name servers by their chip, MindCluster by their generation.
+constexpr std::string_view kA3Chip = "910c";
+constexpr std::string_view kA3Word = "-a3-";
+
+}  // namespace
+
+std::optional<std::string_view> MeantAcceleratorType(std::string_view type,
+                                                     const schemas::GroupChips* chips, bool handled,
+                                                     const schemas::Config& config) {
+  std::vector<std::string_view> fitting;
+  for (std::string_view known : schemas::KnownAcceleratorTypes()) {
+    const auto handler = schemas::HandlerOfAcceleratorType(known, config);
+    if (handler ? Takes(chips, *handler) : !handled) fitting.push_back(known);
+  }
+  if (ToLower(type).find(kA3Chip) != std::string::npos) {
+    const auto a3 = std::ranges::find_if(fitting, [](std::string_view known) {
+      return known.find(kA3Word) != std::string_view::npos;
+    });
+    if (a3 != fitting.end()) return *a3;
+  }
+  return NearestOf(type, fitting);
 }
 
 std::string Chips(int64_t count) {

@@ -73,6 +73,13 @@ std::optional<Problem> ProblemOfBlock(const schemas::GroupChips& chips, int64_t 
 // How the handler came to be chosen: "schedule_policy chip8-node8", "accelerator-type half".
 std::string HowChosen(const schemas::HandlerChoice& choice);
 
+// The known accelerator-type that was meant by another one, of those whose handler takes the chips
+// of the group (null pointer: all). `handled`: only of those that choose a handler, not of those
+// that name hardware alone.
+std::optional<std::string_view> MeantAcceleratorType(std::string_view type,
+                                                     const schemas::GroupChips* chips, bool handled,
+                                                     const schemas::Config& config);
+
 // "1 chip", "16 chips".
 std::string Chips(int64_t count);
 

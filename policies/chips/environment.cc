@@ -139,7 +139,9 @@ void CheckAcceleratorSelectors(const RuleContext& context, Findings& findings) {
     }
     const auto known = schemas::KnownAcceleratorTypes();
     if (std::find(known.begin(), known.end(), *type) != known.end()) continue;
-    const auto nearest = NearestOf(*type, known);
+    const auto* chips =
+        pod.pod_group ? context.chips->Of(context.view.pod_groups[*pod.pod_group]) : nullptr;
+    const auto nearest = MeantAcceleratorType(*type, chips, false, context.config);
     if (!nearest) continue;
     findings.Violate(pod.node_selector.path.Child("accelerator-type"),
                      "accelerator-type " + Quote(*type) +

@@ -103,7 +103,7 @@ void CheckAcceleratorType(const RuleContext& context, Findings& findings) {
       return;
     }
     const std::string_view value = type.first.Text().value_or("");
-    const auto nearest = NearestOf(value, schemas::KnownAcceleratorTypes());
+    const auto nearest = MeantAcceleratorType(value, &chips, true, context.config);
     findings.Violate(
         type.first.Path(),
         "accelerator-type " + Quote(value) +

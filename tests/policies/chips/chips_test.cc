@@ -495,6 +495,30 @@ TEST(AcceleratorType, Table) {
       });
 }
 
+// What the fix says must fit the pod.
+TEST(AcceleratorType, TheFixTakesThePodsChips) {
+  const auto fix = [](std::string_view type, std::string_view chips, bool with_policy) {
+    const json::Document object = YamlDocument(
+        Deployment({.chips = std::string(chips),
+                    .annotations = with_policy ? "huawei.com/schedule_policy: chip2-node16" : "",
+                    .selector = "accelerator-type: " + std::string(type)}));
+    const auto view = schemas::BuildView(object.root());
+    schemas::AdmissionRequest request;
+    request.object = &object.root();
+    const schemas::Config config;
+    const std::string_view rule = with_policy ? "MG102" : "MG088";
+    for (const auto& finding : policies::Judge({*view, nullptr, request, config}).findings) {
+      if (finding.rule->id == rule) return finding.fix;
+    }
+    return std::string("none");
+  };
+  for (bool with_policy : {false, true}) {
+    EXPECT_EQ(fix("module-910c-8", "16", with_policy), "write accelerator-type: module-a3-16");
+    EXPECT_EQ(fix("module-910b", "8", with_policy), "write accelerator-type: module-910b-8");
+    EXPECT_EQ(fix("module-910b-1", "16", with_policy), "write accelerator-type: module-910b-16");
+  }
+}
+
 TEST(PolicyDisagreement, Table) {
   const NpuPod a{.annotations = kPolicy + "chip8-node8"};
   const NpuPod b{.annotations = kPolicy + "chip2-node16"};
