@@ -45,7 +45,7 @@ constexpr ChipHandler A3(std::string_view policy, std::string_view type, int64_t
   handler.distributed = ChipCounts::EvenUpTo(16);
   handler.documented_single = documented_single;
   handler.documented_distributed = documented_distributed;
-  handler.needs_chips = true;
+  handler.zero_chips = ZeroChips::kMarked;
   return handler;
 }
 
@@ -56,7 +56,7 @@ constexpr ChipHandler SuperPod(std::string_view policy, std::string_view type,
   ChipHandler handler = Plain(policy, type, product, node, single, documented_single);
   handler.distributed = handler.documented_distributed = whole_node;
   handler.super_pod = true;
-  handler.needs_chips = true;
+  handler.zero_chips = ZeroChips::kRefused;
   return handler;
 }
 
@@ -64,6 +64,8 @@ constexpr ChipHandler A3SuperPod(std::string_view policy, std::string_view type,
                                  ChipCounts single, ChipCounts whole_node) {
   ChipHandler handler = SuperPod(policy, type, "A3 super pods", node, single, single, whole_node);
   handler.sp_fit = true;
+  handler.whole_blocks = true;
+  handler.zero_chips = ZeroChips::kMarked;
   return handler;
 }
 
@@ -78,7 +80,8 @@ constexpr ChipHandler Uncounted(std::string_view policy, std::string_view produc
   ChipHandler handler = Plain(policy, "", product, 0, {});
   handler.counts_chips = false;
   handler.soft_share = soft_share;
-  handler.multilevel = handler.needs_chips = !soft_share;
+  handler.multilevel = handler.whole_nodes = !soft_share;
+  if (!soft_share) handler.zero_chips = ZeroChips::kMarked;
   return handler;
 }
 

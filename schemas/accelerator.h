@@ -57,6 +57,13 @@ class ChipCounts {
   const std::set<int64_t>* listed_ = nullptr;
 };
 
+// What a handler does with a job that has a pod without chips beside several with.
+enum class ZeroChips : uint8_t {
+  kTaken,
+  kMarked,   // takes it where that pod's task is called scheduler, or it asks to be skipped
+  kRefused,  // refuses it, whatever stands on that pod
+};
+
 // One way in which the plugin judges and places a job.
 struct ChipHandler {
   std::string_view schedule_policy;   // the annotation value that names it; empty when none does
@@ -73,7 +80,10 @@ struct ChipHandler {
   bool sp_fit = false;       // reads sp-fit, for MindIE jobs
   bool multilevel = false;   // reads affinity-config
   bool soft_share = false;   // reads the softShareDev labels
-  bool needs_chips = false;  // refuses pods without chips beside several with
+  bool whole_nodes = false;  // takes only pods that ask for all chips of a node, however many
+  // Refuses an sp-block of less than a node for several pods.
+  bool whole_blocks = false;
+  ZeroChips zero_chips = ZeroChips::kTaken;
 };
 
 // Schedule policies of the plugin and of the site, for hints.

@@ -20,6 +20,7 @@ using schemas::NpuResource;
 using schemas::PodChips;
 using schemas::PodGroupView;
 using schemas::PodTemplateView;
+using schemas::ZeroChips;
 using By = schemas::HandlerChoice::By;
 
 // One pod template whose number of chips is known, in a group for which the plugin has a handler.
@@ -83,6 +84,28 @@ void CheckChipCount(const RuleContext& context, Findings& findings) {
   });
 }
 
+// Under multilevel a pod fits only a node of which it takes all chips.
+void CheckWholeNodes(const RuleContext& context, Findings& findings) {
+  ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
+    const auto& choice = chips.choice;
+    if (!choice.handler || !choice.handler->whole_nodes || !choice.certain) return;
+    const auto type = schemas::GroupSelector(context.view, group, kAcceleratorType).Text();
+    const auto sizes = schemas::NodeSizes(type.value_or(""), context.config);
+    const std::string whole = ChipCounts(sizes).Describe();
+    for (size_t index : group.templates) {
+      const PodTemplateView& pod = context.view.templates[index];
+      const PodChips& asked = pod.chips;
+      if (!asked.count || *asked.count < 1 || sizes.contains(*asked.count)) continue;
+      findings.Violate(schemas::ChipsPath(pod, asked),
+                       Chips(*asked.count) + (*asked.count == 1 ? " per pod is" : " per pod are") +
+                           " refused: " + HowChosen(choice) +
+                           " takes only pods that ask for all chips of a node (" + whole +
+                           "); the pods stay Pending",
+                       "request " + whole);
+    }
+  });
+}
+
 bool IsDocumented(const GroupChips& group, int64_t count) {
   const ChipHandler& handler = *group.choice.handler;
   if (group.IsSingle()) return handler.documented_single.Has(count);
@@ -136,8 +159,10 @@ void CheckDocumentedCount(const RuleContext& context, Findings& findings) {
 
 constexpr std::string_view kTaskSpec = "volcano.sh/task-spec";
 
-// The plugin lets pods without chips pass by their task name, or when they ask to be skipped.
-bool IsExemptFromChips(const PodTemplateView& pod) {
+// Pods without chips pass by their task name, or when they ask to be skipped, where the handler
+// looks at that.
+bool IsExemptFromChips(const PodTemplateView& pod, const ChipHandler& handler) {
+  if (handler.zero_chips == ZeroChips::kRefused) return false;
   if (schemas::AnnotationEntry(pod, schemas::kSkipAscendPlugin).Text() == "enabled") return true;
   if (pod.task) return *pod.task == "scheduler";
   return schemas::AnnotationEntry(pod, kTaskSpec).Text() == "scheduler";
@@ -146,18 +171,27 @@ bool IsExemptFromChips(const PodTemplateView& pod) {
 void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
   ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
     const auto& choice = chips.choice;
-    if (!choice.handler || !choice.handler->needs_chips || !choice.certain) return;
+    if (!choice.handler || choice.handler->zero_chips == ZeroChips::kTaken || !choice.certain) {
+      return;
+    }
+    const ChipHandler& handler = *choice.handler;
     // With one NPU pod versions differ, except under multilevel, where every pod is looked at.
     if (!chips.npu_pods || !chips.gang_certain) return;
-    if (*chips.npu_pods < 2 && !choice.handler->multilevel) return;
+    if (*chips.npu_pods < 2 && !handler.multilevel) return;
     for (size_t index : group.templates) {
       const PodTemplateView& pod = context.view.templates[index];
-      if (pod.RequestsNpus() || pod.pods == int64_t{0} || IsExemptFromChips(pod)) continue;
+      if (pod.RequestsNpus() || pod.pods == int64_t{0} || IsExemptFromChips(pod, handler)) {
+        continue;
+      }
+      const bool marked = handler.zero_chips == ZeroChips::kMarked;
       findings.Violate(
-          pod.annotations.path.Child(schemas::kSkipAscendPlugin),
+          marked ? pod.annotations.path.Child(schemas::kSkipAscendPlugin) : std::string(pod.path),
           "pods without chips beside pods with chips are refused by " + HowChosen(choice) +
-              ": the whole job stays Pending",
-          "write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on this pod template");
+              (marked ? "" : ", whatever stands on them") + ": the whole job stays Pending",
+          marked ? "write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on this pod "
+                   "template"
+                 : "make a workload of its own for the pods without chips, or request the " +
+                       Chips(handler.node_chips) + " of a node for them");
     }
   });
 }
@@ -284,22 +318,38 @@ constexpr Rule kCountRules[] = {
          "against component/ascend-for-volcano/internal/npu. Code and documents disagree, and the "
          "vendor's own AIBrix sample asks for one chip: therefore a warning.",
      .check = CheckDocumentedCount},
+    {.id = "MG185",
+     .name = "whole-nodes",
+     .severity = Severity::kError,
+     .default_mode = schemas::Mode::kEnforce,
+     .kinds = schemas::kWorkloads,
+     .summary = "Under the policy multilevel every NPU pod asks for all chips of a node.",
+     .why = "The policy lays out whole nodes. A node fits a pod only when the pod asks for exactly "
+            "the chips that are free there, so pods with a part of a node stay Pending on an empty "
+            "cluster.",
+     .fix = "Request the chips of a node: 8 or 16, or what mindgate.yaml lists under accelerators.",
+     .source =
+         "mind-cluster: component/ascend-for-volcano/internal/npu/policy/multilevelscheduling/"
+         "frame.go (CheckNodeNPUByTask).",
+     .check = CheckWholeNodes},
     {.id = "MG082",
      .name = "zero-chip-pods",
      .severity = Severity::kError,
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,
      .summary = "Under A3, super-pod and multi-level policies every pod of a PodGroup with several "
-                "NPU pods asks for chips, or is marked as an exception.",
+                "NPU pods asks for chips, or is marked as an exception where the policy knows any.",
      .why = "These policies check all pods of the PodGroup, and one pod without chips makes the "
             "plugin reject the whole job. Exceptions are pods whose volcano.sh/task-spec is "
             "scheduler (the operator writes it for the replica type Scheduler, Volcano for a task "
-            "of that name) and pods annotated huawei.com/skip-ascend-plugin: enabled.",
+            "of that name) and pods annotated huawei.com/skip-ascend-plugin: enabled. "
+            "chip8-node8-sp and chip8-node8-ra64-sp know no exception.",
      .fix = "Write the annotation huawei.com/skip-ascend-plugin: \"enabled\" on the pod template "
-            "without chips, or keep it out of the PodGroup.",
+            "without chips, or keep it out of the PodGroup, as chip8-node8-sp and "
+            "chip8-node8-ra64-sp require.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/ascend910/ascend910a3 "
-               "(CheckTaskNPU), policy/multilevelscheduling (checkTaskNPU). Older releases know "
-               "only the scheduler exception.",
+               "(CheckTaskNPU), policy/multilevelscheduling (checkTaskNPU), policy/chip8node8sp, "
+               "policy/chip8node8ra64sp. Older releases know only the scheduler exception.",
      .check = CheckZeroChipPods},
     {.id = "MG083",
      .name = "mixed-npu-products",

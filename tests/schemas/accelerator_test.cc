@@ -46,7 +46,10 @@ TEST(Handlers, TableOfThePlugin) {
     if (h->sp_fit) text += " sp-fit";
     if (h->multilevel) text += " multilevel";
     if (h->soft_share) text += " soft-share";
-    if (h->needs_chips) text += " needs-chips";
+    if (h->whole_nodes) text += " whole-nodes";
+    if (h->whole_blocks) text += " whole-blocks";
+    if (h->zero_chips == ZeroChips::kMarked) text += " marked";
+    if (h->zero_chips == ZeroChips::kRefused) text += " no-zero";
     return text;
   };
   const std::string a3 = "1, 2, 4, 6, 8, 10, 12, 14 or 16";
@@ -58,19 +61,22 @@ TEST(Handlers, TableOfThePlugin) {
       {"chip8-node16",
        "16; 1 to 8, 10, 12, 14 or 16; 1 to 8, 10, 12, 14 or 16; 1 to 8, 10, 12, 14 or 16; 1 to 8, "
        "10, 12, 14 or 16;"},
-      {"chip2-node16", "16; " + a3 + "; " + even + "; " + a3 + "; " + even + "; needs-chips"},
-      {"chip2-node8", "8; " + a3 + "; " + even + "; 1, 2, 4, 6 or 8; 2, 4, 6 or 8; needs-chips"},
+      {"chip2-node16", "16; " + a3 + "; " + even + "; " + a3 + "; " + even + "; marked"},
+      {"chip2-node8", "8; " + a3 + "; " + even + "; 1, 2, 4, 6 or 8; 2, 4, 6 or 8; marked"},
       {"chip4-node8", "8; 1 to 8; 1 to 8; 1 to 8; 1 to 8;"},
       {"chip4-node16", "16; 1 to 16; 1 to 16; 1 to 16; 1 to 16;"},
       {"chip1-node8", "8; 1 to 8; 1 to 8; 1 to 8; 1 to 8;"},
       {"chip1-node16", "16; 1 to 16; 1 to 16; 1 to 16; 1 to 16;"},
-      {"module-a3-16", "16; " + a3 + "; " + even + "; " + a3 + "; " + even + "; needs-chips"},
-      {"chip2-node16-sp", "16; " + a3 + "; 16; " + a3 + "; 16; super-pod sp-fit needs-chips"},
-      {"chip2-node8-sp", "8; 1, 2, 4, 6 or 8; 8; 1, 2, 4, 6 or 8; 8; super-pod sp-fit needs-chips"},
-      {"chip8-node8-sp", "8; 1 to 8; 8; 1, 2, 4 or 8; 8; super-pod needs-chips"},
-      {"chip8-node8-ra64-sp", "8; 1 to 8; 8; 1 to 8; 8; super-pod rack needs-chips"},
+      {"module-a3-16", "16; " + a3 + "; " + even + "; " + a3 + "; " + even + "; marked"},
+      {"chip2-node16-sp",
+       "16; " + a3 + "; 16; " + a3 + "; 16; super-pod sp-fit whole-blocks marked"},
+      {"chip2-node8-sp",
+       "8; 1, 2, 4, 6 or 8; 8; 1, 2, 4, 6 or 8; 8; super-pod sp-fit whole-blocks marked"},
+      {"chip8-node8-sp", "8; 1 to 8; 8; 1, 2, 4 or 8; 8; super-pod no-zero"},
+      {"chip8-node8-ra64-sp", "8; 1 to 8; 8; 1 to 8; 8; super-pod rack no-zero"},
       {"chip1-softShareDev", "0; no count; no count; no count; no count; uncounted soft-share"},
-      {"multilevel", "0; no count; no count; no count; no count; uncounted multilevel needs-chips"},
+      {"multilevel",
+       "0; no count; no count; no count; no count; uncounted multilevel whole-nodes marked"},
   };
   std::vector<std::string_view> policies;
   for (const auto& [policy, text] : want) {
@@ -81,6 +87,16 @@ TEST(Handlers, TableOfThePlugin) {
   EXPECT_EQ(row("chip8-node8 "), "unknown");
   EXPECT_EQ(row("Chip8-Node8"), "unknown");
   EXPECT_EQ(row(""), "unknown");
+}
+
+TEST(Handlers, NodeSizes) {
+  Config config;
+  EXPECT_THAT(NodeSizes("", config), ::testing::ElementsAre(8, 16));
+  EXPECT_THAT(NodeSizes("half", config), ::testing::ElementsAre(4));
+  EXPECT_THAT(NodeSizes("ours", config), ::testing::ElementsAre(8, 16));
+  config.accelerators = {{"", "ours", 12, {12}, false, false}};
+  EXPECT_THAT(NodeSizes("", config), ::testing::ElementsAre(8, 12, 16));
+  EXPECT_THAT(NodeSizes("ours", config), ::testing::ElementsAre(12));
 }
 
 std::string Show(const HandlerChoice& choice) {

@@ -241,6 +241,17 @@ TEST(ZeroChipPods, Table) {
                      2),
            {}},
           {"A2 does not care", AscendJob(kPolicy + "chip8-node8", "", "Master", cpu, {}, 2), {}},
+          {"850 super pods know no exception",
+           AscendJob(kPolicy + "chip8-node8-sp", "", "Scheduler",
+                     {.chips = "", .annotations = "huawei.com/skip-ascend-plugin: enabled"}, {}, 2),
+           {"spec.replicaSpecs.Scheduler.template: pods without chips beside pods with chips are "
+            "refused by schedule_policy chip8-node8-sp, whatever stands on them: the whole job "
+            "stays Pending"}},
+          {"nor do 950 super pods",
+           VolcanoJob(kPolicy + "chip8-node8-ra64-sp", cpu, {}, 2, "scheduler"),
+           {"spec.tasks[0].template: pods without chips beside pods with chips are refused by "
+            "schedule_policy chip8-node8-ra64-sp, whatever stands on them: the whole job stays "
+            "Pending"}},
           {"with one NPU pod releases differ", AscendJob(sp, "", "Master", cpu, npus, 1), {}},
           {"multilevel looks at every pod",
            AscendJob(kPolicy + "multilevel", "", "Master", cpu, npus, 1),
@@ -257,6 +268,34 @@ TEST(ZeroChipPods, Table) {
            LeaderWorkerSet({.chips = "", .annotations = sp}, {.chips = "16", .annotations = sp}, 3),
            {}},
       });
+}
+
+TEST(WholeNodes, Table) {
+  const std::string levels = kPolicy + "multilevel, huawei.com/affinity-config: level1=2";
+  const auto job = [&](std::string_view chips, const std::string& selector = "") {
+    return VolcanoJob(levels, {.chips = std::string(chips), .selector = selector}, {.chips = ""});
+  };
+  const auto refused = [](std::string_view chips, std::string_view whole) {
+    return "spec.tasks[0].template.spec.containers[0].resources.requests[huawei.com/Ascend910]: " +
+           std::string(chips) +
+           " refused: schedule_policy multilevel takes only pods that ask for all chips of a node "
+           "(" +
+           std::string(whole) + "); the pods stay Pending";
+  };
+  ExpectFindings("MG185",
+                 {
+                     {"half of a node", job("4"), {refused("4 chips per pod are", "8 or 16")}},
+                     {"one chip", job("1"), {refused("1 chip per pod is", "8 or 16")}},
+                     {"a node", job("8"), {}},
+                     {"a larger node", job("16"), {}},
+                     {"a node of those that are selected", job("4", "accelerator-type: half"), {}},
+                     {"half of those",
+                      job("8", "accelerator-type: module-a3-16"),
+                      {refused("8 chips per pod are", "16")}},
+                     {"another policy",
+                      VolcanoJob(kPolicy + "chip8-node8", {.chips = "4"}, {.chips = ""}),
+                      {}},
+                 });
 }
 
 TEST(MixedNpuProducts, Table) {
