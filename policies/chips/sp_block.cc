@@ -21,6 +21,11 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
     return Problem{name() + " is not a multiple of the " + Chips(node) + " of a node",
                    "write a multiple of " + std::to_string(node)};
   }
+  if (chips.choice.handler->whole_blocks && block < node && chips.IsDistributed()) {
+    return Problem{name() + " is less than the " + Chips(node) +
+                       " of a node, which each of several pods takes whole",
+                   "write a multiple of " + std::to_string(node)};
+  }
   if (NodesOf(block, node) > super_pod_size) {
     return Problem{name() + " spans " + std::to_string(NodesOf(block, node)) +
                        " nodes, more than the " + std::to_string(super_pod_size) +

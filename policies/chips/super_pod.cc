@@ -346,8 +346,9 @@ constexpr Rule kSuperPodRules[] = {
          "sp-block is at least one node, and the plugin can see all chips that it refers to.",
      .why = "For StatefulSets, Jobs and AIBrix roles the PodGroup asks for one pod, and without "
             "huawei.com/schedule_minAvailable the plugin takes that pod's chips for the whole job: "
-            "a larger sp-block never divides them. For jobs of several pods a block smaller than a "
-            "node is accepted by some releases and refused by others.",
+            "a larger sp-block never divides them. On 850 and 950 servers a block smaller than a "
+            "node is accepted for several pods by some releases and refused by others; on A3 "
+            "servers it is refused, which sp-block says.",
      .fix = "Write huawei.com/schedule_minAvailable with the number of pods, and a multiple of the "
             "node's chips.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and the "

@@ -109,7 +109,8 @@ GroupChips OneInstance(const schemas::WorkloadView& view, const PodGroupView& gr
     const auto& pod = view.templates[index];
     if (pod.chips.resource.empty()) continue;
     // Of no workers nothing is said here, and services may say it.
-    const int64_t count = pod.pods.value_or(1);
+    const bool gang = group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup;
+    const int64_t count = gang ? pod.pods.value_or(1) : 1;
     int64_t product = 0;
     known = known && count >= 1 && pod.chips.count &&
             !__builtin_mul_overflow(*pod.chips.count, count, &product) &&
@@ -140,6 +141,26 @@ void CheckRuntimeBlock(const RuleContext& context, Findings& findings) {
                          " as this runtime makes it: services with one instance stay Pending "
                          "unless they override one of the two",
                      std::move(problem->fix));
+  });
+}
+
+void CheckServiceBlock(const RuleContext& context, Findings& findings) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasAnnotation(context, group, schemas::kSpBlock);
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (!IsSuperPod(chips) || !chips.choice.certain) return;
+    const Entry entry = schemas::ReadGroupAnnotation(context.view, group, schemas::kSpBlock).entry;
+    const auto block = PositiveBlock(entry);
+    if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
+    const GroupChips instance = OneInstance(context.view, group, chips);
+    if (!instance.total || *block <= *instance.total) return;
+    findings.Violate(entry.Path(),
+                     "sp-block " + std::to_string(*block) + " is more than the " +
+                         Chips(*instance.total) +
+                         " of one instance: several instances are placed and restarted as one "
+                         "logical super pod",
+                     "write sp-block: " + Quote(std::to_string(*instance.total)));
   });
 }
 
@@ -192,6 +213,20 @@ constexpr Rule kSuperPodHardwareRules[] = {
                "A service can override runtime and annotation: therefore a warning. sp-block "
                "judges services whose runtime is known.",
      .check = CheckRuntimeBlock},
+    {.id = "MG189",
+     .name = "sp-block-of-instance",
+     .severity = Severity::kWarning,
+     .default_mode = schemas::Mode::kWarn,
+     .kinds = schemas::kInferenceServices,
+     .summary = "sp-block of a service is at most the chips of one instance.",
+     .why = "sp-block is the size of one prefill or decode instance, whose pods exchange data over "
+            "the super pod. With a larger one the plugin packs several independent instances into "
+            "one logical super pod: they wait for each other's nodes, and a fault of one concerns "
+            "the others.",
+     .fix = "Write the chips of one instance: those of one pod, or of leader and workers together.",
+     .source = "mind-cluster: documents of SGLang best practice (sp-block is the number of NPUs of "
+               "one instance). The plugin takes what divides the PodGroup: therefore a warning.",
+     .check = CheckServiceBlock},
 };
 
 }  // namespace

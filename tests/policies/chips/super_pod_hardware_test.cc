@@ -124,5 +124,39 @@ TEST(SpBlockOfRuntime, Table) {
       });
 }
 
+TEST(SpBlockOfInstance, Table) {
+  const std::string npus =
+      "runner: {name: e, resources: {requests: {huawei.com/Ascend910: 16}, limits: "
+      "{huawei.com/Ascend910: 16}}}";
+  const auto service = [&](const std::string& block, const std::string& pods) {
+    return "apiVersion: ome.io/v1beta1\nkind: InferenceService\nmetadata: {name: i}\nspec: "
+           "{engine: {minReplicas: 2, annotations: {sp-block: '" +
+           block + "', " + kPolicy + "chip2-node16-sp, huawei.com/schedule_minAvailable: '2'}, " +
+           pods + "}}";
+  };
+  const std::string one = "schedulerName: volcano, " + npus;
+  const std::string two = "leader: {schedulerName: volcano, " + npus +
+                          "}, worker: {size: 1, schedulerName: volcano, " + npus + "}";
+  const std::string runtime =
+      "apiVersion: ome.io/v1beta1\nkind: ServingRuntime\nmetadata: {name: r}";
+  const auto with = [&](const std::string& name, const std::string& object,
+                        std::vector<std::string> want) {
+    std::string named = object;
+    named.replace(named.find("spec: {"), 7, "spec: {runtime: {name: r, kind: ServingRuntime}, ");
+    return RuleCase{name, named, std::move(want), {}, {runtime}};
+  };
+  ExpectFindings(
+      "MG189",
+      {
+          with("two instances in one block", service("32", one),
+               {"spec.engine.annotations[sp-block]: sp-block 32 is more than the 16 chips of one "
+                "instance: several instances are placed and restarted as one logical super pod"}),
+          with("an instance", service("16", one), {}),
+          with("leader and worker", service("32", two), {}),
+          with("half of them", service("16", two), {}),
+          with("what is refused is said once", service("24", one), {}),
+      });
+}
+
 }  // namespace
 }  // namespace mindgate::testing

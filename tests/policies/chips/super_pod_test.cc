@@ -34,6 +34,12 @@ TEST(SpBlock, Table) {
            refused("24 is not a multiple of the 16 chips of a node")},
           {"no multiple of a node of 8", SuperPod("12", 3, "8", "chip8-node8-sp"),
            refused("12 is not a multiple of the 8 chips of a node")},
+          {"less than a node for several pods", SuperPod("8", 2),
+           refused(
+               "8 is less than the 16 chips of a node, which each of several pods takes whole")},
+          {"less than a node of 850 servers is another rule's",
+           SuperPod("4", 2, "8", "chip8-node8-sp"),
+           {}},
           {"larger than a super pod", SuperPod("784", 49),
            refused("784 spans 49 nodes, more than the 48 of a super pod")},
           {"as large as a super pod", SuperPod("768", 48), {}},
@@ -111,9 +117,10 @@ TEST(SpBlockDocumented, Table) {
            StormService(a3, a3),
            {"spec.template.spec.roles[0].template.metadata.annotations" + never}},
           {"ReplicaSets are counted", Deployment(a3, 2), {}},
-          {"less than a node",
-           SuperPod("8", 2),
-           {kAnnotations + "[sp-block]: sp-block 8 is less than the 16 chips of a node; only some "
+          {"less than a node is refused on A3", SuperPod("8", 2), {}},
+          {"less than a node of 850 servers",
+           SuperPod("4", 2, "8", "chip8-node8-sp"),
+           {kAnnotations + "[sp-block]: sp-block 4 is less than the 8 chips of a node; only some "
                            "releases accept that for several pods"}},
           {"less than a node in a single pod", SuperPod("8", 1, "8"), {}},
           {"what is refused is said once", SuperPod("24", 2), {}},
