@@ -81,8 +81,45 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
       findings.Violate(npu.Path(),
                        std::to_string(*npu.count) + " cores are not a slice of " +
                            std::string(*label.Text()) + ": the job is refused and stays Pending",
-                       *label.Text() == "ascend-310P" ? "write 1, 2, 4 or a multiple of 8"
+                       *label.Text() == "ascend-310P" ? "write 1, 2, 4 or a multiple of 8 or 10"
                                                       : "write 2, 4, 8, 16 or whole chips");
+    });
+  }
+}
+
+constexpr std::string_view kVnpuLevel = "vnpu-level";
+constexpr std::string_view kVnpuDvpp = "vnpu-dvpp";
+
+// The only value of a label of slices that the plugin takes with these cores; empty: it takes any.
+// On 910 the slices of one chip (B4) with 10 cores take others.
+std::string_view OnlyValue(std::string_view product, int64_t cores, std::string_view key) {
+  const bool is_310p = product == "ascend-310P";
+  const bool is_910 = product == "ascend-910" || product == "ascend-910b";
+  if (is_310p) return key == kVnpuDvpp && (cores == 1 || cores == 2) ? "null" : "";
+  if (!is_910 || cores == 10) return "";
+  return key == kVnpuDvpp ? "null" : "low";
+}
+
+void CheckVnpuLabels(const RuleContext& context, Findings& findings) {
+  if (context.view.controller_injected) return;
+  for (const PodTemplateView& pod : context.view.templates) {
+    if (!pod.own_npus || !pod.pod_group || !IsPlacedByVolcano(context, pod)) continue;
+    ForEachRequest(pod, NpuResource::kDynamicVnpu, [&](const NpuRequest& npu) {
+      const auto product =
+          schemas::GroupLabel(context.view, context.view.pod_groups[*pod.pod_group],
+                              schemas::kRingController)
+              .Text();
+      if (!product || !npu.count) return;
+      for (std::string_view key : {kVnpuLevel, kVnpuDvpp}) {
+        const schemas::Entry label = schemas::LabelEntry(pod, key);
+        const std::string_view only = OnlyValue(*product, *npu.count, key);
+        if (only.empty() || !label.Text() || *label.Text() == only) continue;
+        findings.Violate(label.Path(),
+                         std::string(key) + " " + Quote(*label.Text()) + " is refused with " +
+                             std::to_string(*npu.count) + " cores of " + std::string(*product) +
+                             ": the job stays Pending",
+                         "write " + std::string(key) + ": " + Quote(only) + ", or leave it out");
+      }
     });
   }
 }
@@ -244,11 +281,26 @@ constexpr Rule kVirtualNpuRules[] = {
      .why = "The label tells the plugin which product's chips to cut. Without it, or with a number "
             "of cores that no slice has, the job stays Pending.",
      .fix =
-         "Write ring-controller.atlas: ascend-310P with 1, 2, 4 or a multiple of 8 cores; "
+         "Write ring-controller.atlas: ascend-310P with 1, 2, 4 or a multiple of 8 or 10 cores; "
          "ascend-910 with 2, 4, 8, 16 or whole chips; ascend-910b with a slice size of the chip.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/ascend310p/vnpu and "
                "ascend910/ascend910b/vnpu.",
      .check = CheckDynamicVnpu},
+    {.id = "MG186",
+     .name = "vnpu-labels",
+     .severity = Severity::kError,
+     .default_mode = schemas::Mode::kEnforce,
+     .kinds = schemas::kWorkloads,
+     .summary = "The labels vnpu-level and vnpu-dvpp have values that the slice of the product "
+                "takes.",
+     .why = "The plugin checks them before it cuts a slice, and refuses the job: slices of one or "
+            "two cores of Ascend310P have no DVPP, and slices of Ascend910 have neither levels nor "
+            "DVPP. A sample of the documents has it wrong.",
+     .fix = "Leave both labels out, or write vnpu-level: low and vnpu-dvpp: \"null\".",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/npu/ascend310p/vnpu/job.go "
+               "(validDyVNPUTaskDVPPLabel), internal/npu/ascend910/vnpu/job.go. Slices of 10 cores "
+               "of Ascend910 are left out: one chip takes other values there.",
+     .check = CheckVnpuLabels},
     {.id = "MG108",
      .name = "soft-share",
      .severity = Severity::kError,

@@ -324,6 +324,37 @@ TEST(NpuCore, Table) {
       });
 }
 
+TEST(VnpuLabels, Table) {
+  const auto with = [](std::string_view cores, std::string_view labels) {
+    return Deployment({.chips = std::string(cores),
+                       .resource = "huawei.com/npu-core",
+                       .labels = "ring-controller.atlas: " + std::string(labels)});
+  };
+  const auto refused = [](std::string_view key, std::string_view value, std::string_view of) {
+    return "spec.template.metadata.labels[" + std::string(key) + "]: " + std::string(key) + " \"" +
+           std::string(value) + "\" is refused with " + std::string(of) + ": the job stays Pending";
+  };
+  ExpectFindings(
+      "MG186",
+      {
+          {"DVPP in a small slice of 310P",
+           with("2", "ascend-310P, vnpu-dvpp: 'yes'"),
+           {refused("vnpu-dvpp", "yes", "2 cores of ascend-310P")}},
+          {"none in it", with("1", "ascend-310P, vnpu-dvpp: 'null'"), {}},
+          {"DVPP in a larger one", with("4", "ascend-310P, vnpu-dvpp: 'no'"), {}},
+          {"310P has levels", with("2", "ascend-310P, vnpu-level: high"), {}},
+          {"910 has neither",
+           with("4", "ascend-910, vnpu-level: high, vnpu-dvpp: 'yes'"),
+           {refused("vnpu-level", "high", "4 cores of ascend-910"),
+            refused("vnpu-dvpp", "yes", "4 cores of ascend-910")}},
+          {"what 910 takes", with("12", "ascend-910b, vnpu-level: low, vnpu-dvpp: 'null'"), {}},
+          {"one chip takes others with 10 cores",
+           with("10", "ascend-910b, vnpu-level: high, vnpu-dvpp: 'no'"),
+           {}},
+          {"whole cards", Deployment({.labels = "vnpu-level: high"}), {}},
+      });
+}
+
 TEST(SoftShare, Table) {
   const std::string prefix = "huawei.com/scheduler.softShareDev.";
   const auto with = [](std::string_view labels) {
