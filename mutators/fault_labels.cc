@@ -306,7 +306,11 @@ bool UsesFaultScheduling(const MutationContext& context, const Edits& edits,
 
 void FaultScheduling(const MutationContext& context, Edits& edits) {
   MisplacedLabel misplaced(context.view, schemas::kFaultScheduling);
-  const std::string_view value = context.config.profile(context.view.framework).fault_scheduling;
+  std::string_view value = context.config.profile(context.view.framework).fault_scheduling;
+  // What keeps processes alive over a fault needs pods that are not deleted at once.
+  const bool recovers = schemas::kAscendJobs.Has(context.view.kind) &&
+                        context.view.Annotation(schemas::kRecoverStrategy).has_value();
+  if (recovers && value == "force") value = "grace";
   ForEachGroup(context, edits, [&](const PodGroupView& group) {
     InjectGroup(
         context, group,

@@ -82,7 +82,8 @@ constexpr std::array<Mutator, 12> kMutators = {{
                "profile in mindgate.yaml says. A value that the rest of the PodGroup, the runtime "
                "or the object before an update has comes first, as values that differ switch the "
                "feature off. So does one that stands where nothing reads it (in metadata that "
-               "reaches no pod, as an annotation, under a misspelled key).",
+               "reaches no pod, as an annotation, under a misspelled key). AscendJobs with the "
+               "annotation recover-strategy get grace instead of force.",
      .where = "metadata.labels of each pod template that requests NPUs. Of AscendJobs and Volcano "
               "Jobs it is the metadata of the job, which the PodGroup copies.",
      .withheld = "Where the label stands already, where the PodGroup carries different values, one "

@@ -95,6 +95,7 @@ constexpr std::array kKnownKeys = std::to_array<KnownKey>({
     {schemas::kSpBlock, Where::kAnnotation, 0},
     {schemas::kSpFit, Where::kAnnotation, 0},
     {schemas::kRaBlock, Where::kAnnotation, 0},
+    {schemas::kRecoverStrategy, Where::kAnnotation, 0, false, true},
     {schemas::kScalingRule, Where::kLabel, 1, true, true},
     {schemas::kGroupName, Where::kLabel, 1, true, true},
     {schemas::kJobId, Where::kLabel, 0, false, true, true},

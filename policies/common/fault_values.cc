@@ -36,7 +36,6 @@ constexpr int64_t kMaxFilterSeconds = 86400;  // clusterd accepts 0..86400
 constexpr size_t kMaxStrategies = 32;  // far more than there are
 
 constexpr std::string_view kWaitRescheduleTimeout = "wait-reschedule-timeout";
-constexpr std::string_view kRecoverStrategy = "recover-strategy";
 constexpr std::string_view kTorAffinity = "tor-affinity";
 constexpr std::string_view kFilterKeys[] = {"huawei.com/schedule.filter.faultCode",
                                             "huawei.com/schedule.filter.faultLevel"};
@@ -119,6 +118,29 @@ void CheckSubHealthyStrategyValue(const RuleContext& context, Findings& findings
               "which counts as ignore: pods stay on a sub-healthy card", findings);
 }
 
+void CheckHotSwitchOutsideJobs(const RuleContext& context, Findings& findings) {
+  if (context.view.IsOwnedPod()) return;
+  for (const TextEntry& entry : ReachingLabels(context.view, schemas::kSubHealthyStrategy)) {
+    if (entry.value != "hotSwitch") continue;
+    findings.Violate(
+        entry.Path(),
+        "subHealthyStrategy hotSwitch has no effect here: only ascend-operator "
+        "switches the pods of AscendJobs over, and the scheduler waits for it for ever",
+        "write subHealthyStrategy: \"graceExit\" or \"forceExit\"");
+  }
+}
+
+void CheckGraceOfRecovery(const RuleContext& context, Findings& findings) {
+  if (!context.view.Annotation(schemas::kRecoverStrategy)) return;
+  for (const TextEntry& entry : ReachingLabels(context.view, schemas::kFaultScheduling)) {
+    if (entry.value != "force") continue;
+    findings.Violate(entry.Path(),
+                     "fault-scheduling is \"force\" beside recover-strategy: the pods are deleted "
+                     "before the training process can recover in any of its ways",
+                     "write fault-scheduling: \"grace\"");
+  }
+}
+
 void CheckProcessRecoverValue(const RuleContext& context, Findings& findings) {
   CheckValues(context, schemas::kProcessRecover, kProcessRecoverValues, kProcessRecoverValues,
               "which counts as off: healthy pods are deleted along with the faulty one", findings);
@@ -190,7 +212,7 @@ void CheckFaultFilters(const RuleContext& context, Findings& findings) {
 }
 
 void CheckRecoverStrategy(const RuleContext& context, Findings& findings) {
-  for (const TextEntry& entry : ReachingAnnotations(context.view, kRecoverStrategy)) {
+  for (const TextEntry& entry : ReachingAnnotations(context.view, schemas::kRecoverStrategy)) {
     const auto entries =
         static_cast<size_t>(std::count(entry.value.begin(), entry.value.end(), ',')) + 1;
     if (entries > kMaxStrategies) {
@@ -354,6 +376,32 @@ constexpr Rule kFaultValueRules[] = {
      .fix = "Write the entries without spaces, such as \"recover,dump\".",
      .source = "mind-cluster: component/ascend-operator/pkg/controllers/v1/env.go.",
      .check = CheckRecoverStrategy},
+    {.id = "MG187",
+     .name = "hot-switch-outside-jobs",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kWorkloads - schemas::kAscendJobs,
+     .summary = "subHealthyStrategy is hotSwitch on AscendJobs only.",
+     .why = "With hotSwitch the scheduler leaves pods on a sub-healthy card alone until "
+            "ascend-operator and ClusterD have made a backup of the pod, which they do for "
+            "AscendJobs. Other pods stay where they are until the fault becomes a hard failure.",
+     .fix = "Write graceExit or forceExit, or leave the label out.",
+     .source = "mind-cluster: component/ascend-for-volcano/internal/rescheduling/task.go "
+               "(getTaskHealthStateBySubHealth). The pods still run: therefore a warning.",
+     .check = CheckHotSwitchOutsideJobs},
+    {.id = "MG188",
+     .name = "recover-strategy-needs-grace",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kAscendJobs,
+     .summary = "An AscendJob with recover-strategy has fault-scheduling grace.",
+     .why = "recover-strategy keeps the training processes alive over a fault. With force the "
+            "scheduler deletes the pods at once, and every fault costs a full restart.",
+     .fix = "Write fault-scheduling: \"grace\". Where the label is left out, mindgate writes it.",
+     .source = "mind-cluster: docs/zh/scheduling (configuration of resumable training), "
+               "component/ascend-for-volcano/internal/rescheduling. Samples of guides combine "
+               "them: therefore a warning.",
+     .check = CheckGraceOfRecovery},
     {.id = "MG065",
      .name = "tor-affinity-value",
      .severity = Severity::kError,
@@ -364,7 +412,8 @@ constexpr Rule kFaultValueRules[] = {
             "the value and refuses all others: the job fails validation in every session and stays "
             "Pending.",
      .fix = "Write one of the three values in quotes; \"null\" switches the affinity off.",
-     .source = "mind-cluster: component/ascend-for-volcano/common/util/job.go (IsTorAffinityJob), "
+     .source = "mind-cluster: component/ascend-for-volcano/common/util/job.go "
+               "(IsJobHasTorAffinityLabel), "
                "internal/nslb/frame.go; documents of basic scheduling.",
      .check = CheckTorAffinityValue},
 };

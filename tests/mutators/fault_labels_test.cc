@@ -340,6 +340,26 @@ TEST(PodRescheduling, PodsOfUnknownControllers) {
        {"who set fault-scheduling chose", pod("fault-scheduling: force"), {}}});
 }
 
+// The processes recover only while their pods live.
+TEST(FaultScheduling, GraceBesideRecoverStrategy) {
+  const auto job = [](const std::string& metadata) {
+    return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {" + metadata +
+           "}, spec: {replicaSpecs: {Worker: {template: {spec: {containers: [{name: ascend, "
+           "resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}}}";
+  };
+  const std::string strategy = "annotations: {recover-strategy: recover}";
+  schemas::Config off;
+  for (schemas::Profile& profile : off.profiles) profile.fault_scheduling = "";
+  MutationCase declined{"a site that injects none", job(strategy), {}};
+  declined.config = off;
+  ExpectMutationsBy(
+      "fault-scheduling",
+      {{"with it", job(strategy), {Set("/metadata/labels", "fault-scheduling", "grace")}},
+       {"without it", job(""), {Set("/metadata/labels", "fault-scheduling", "force")}},
+       {"the user's own value stays", job(strategy + ", labels: {fault-scheduling: force}"), {}},
+       declined});
+}
+
 TEST(FaultLabels, OnlyPodsThatVolcanoSchedules) {
   ExpectMutations({{"another scheduler reads none of this",
                     LabelledDeployment("", "schedulerName: mine, "),

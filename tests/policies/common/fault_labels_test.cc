@@ -116,6 +116,43 @@ TEST(SubHealthyStrategyValue, Table) {
       });
 }
 
+TEST(HotSwitchOutsideJobs, Table) {
+  const std::string effect =
+      ".subHealthyStrategy: subHealthyStrategy hotSwitch has no effect here: only ascend-operator "
+      "switches the pods of AscendJobs over, and the scheduler waits for it for ever";
+  ExpectFindings("MG187",
+                 {
+                     {"a Deployment",
+                      LabelledDeployment("subHealthyStrategy: hotSwitch"),
+                      {kTemplateLabels + effect}},
+                     {"another strategy", LabelledDeployment("subHealthyStrategy: graceExit"), {}},
+                     {"a pod of an AscendJob",
+                      "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: "
+                      "{subHealthyStrategy: hotSwitch}, ownerReferences: [{apiVersion: "
+                      "mindxdl.gitee.com/v1, kind: AscendJob, name: j, controller: true}]}}",
+                      {}},
+                 });
+}
+
+TEST(RecoverStrategyNeedsGrace, Table) {
+  const auto job = [](const std::string& mode) {
+    return LabelledAscendJob("annotations: {recover-strategy: 'recover,dump'}, labels: {" + mode +
+                             "}");
+  };
+  ExpectFindings(
+      "MG188",
+      {
+          {"force",
+           job("fault-scheduling: force"),
+           {"metadata.labels[fault-scheduling]: fault-scheduling is \"force\" beside "
+            "recover-strategy: the pods are deleted before the training process can recover in any "
+            "of its ways"}},
+          {"grace", job("fault-scheduling: grace"), {}},
+          {"left to mindgate", job(""), {}},
+          {"without it", LabelledAscendJob("labels: {fault-scheduling: force}"), {}},
+      });
+}
+
 TEST(FaultRetryTimesValue, Table) {
   const std::string at = kTemplateLabels + "[fault-retry-times]: fault-retry-times is ";
   const std::string no_number =
@@ -346,6 +383,10 @@ TEST(MisspelledKey, Table) {
                   "huawei.com/schedule_minavailable", "huawei.com/schedule_minAvailable"),
             meant(kTemplateAnnotations + ".schedule_minAvailable", "schedule_minAvailable",
                   "huawei.com/schedule_minAvailable")}},
+          {"an annotation of the operator among the labels",
+           LabelledAscendJob("labels: {recover-strategy: recover}"),
+           {"metadata.labels[recover-strategy]: recover-strategy is a label here, but it is read "
+            "as an annotation: it has no effect"}},
           {"a label among the annotations and the other way round",
            LabelledDeployment("huawei.com/schedule_minAvailable: '2'", "fault-scheduling: force"),
            {kTemplateLabels +
