@@ -181,6 +181,13 @@ constexpr std::array<std::string_view, 7> kPlacementAnnotations = {
     schemas::kSpFit,          schemas::kRaBlock,
     schemas::kAffinityConfig};
 
+// Volcano's pg-controller takes the queue from the pod (volcano:
+// pkg/controllers/podgroup/pg_controller_handler.go, buildPodGroupFromPod). LeaderWorkerSets also
+// have one on their metadata, and of OME ome-volcano-queue says it.
+constexpr schemas::KindSet kQueuedByPod = schemas::kReplicaSets | schemas::kStatefulSets |
+                                          schemas::kBatchJobs | schemas::kAibrixWithRoles;
+constexpr std::array<std::string_view, 1> kQueueNames = {kQueueName.key};
+
 // Where the kind's pods take these from, as people write field paths.
 std::string LivePlaceOf(const WorkloadView& view, Where where) {
   std::string place(view.info().pod_metadata);
@@ -282,6 +289,9 @@ void CheckUnreachable(const RuleContext& context, Findings& findings) {
   for (const schemas::DeadEnd& dead_end : schemas::DeadEndsOf(view)) {
     CheckDeadMap(view, dead_end.labels, Where::kLabel, kFaultLabels, findings);
     CheckDeadMap(view, dead_end.annotations, Where::kAnnotation, kPlacementAnnotations, findings);
+    if (kQueuedByPod.Has(view.kind) && view.RequestsNpus()) {
+      CheckDeadMap(view, dead_end.annotations, Where::kAnnotation, kQueueNames, findings);
+    }
   }
   if (schemas::kAscendJobs.Has(view.kind)) CheckRetriesOnTemplateOnly(view, findings);
 }
@@ -330,7 +340,8 @@ constexpr Rule kFaultPlacementRules[] = {
      .why =
          "Kubernetes does not copy the metadata of a Deployment, StatefulSet, Job, "
          "LeaderWorkerSet, StormService or OME runtime to any pod, and Volcano makes the PodGroup "
-         "without it. The settings are in the manifest, but the scheduler sees none of them.",
+         "without it. The settings are in the manifest, but the scheduler sees none of them. The "
+         "same is true of the queue: the pods then go to the default queue and its quota.",
      .fix = "Move them to the pod template; for OME, to labels and annotations of engineConfig and "
             "decoderConfig.",
      .source = "volcano: pkg/controllers/podgroup/pg_controller_handler.go copies volcano.sh "

@@ -476,6 +476,22 @@ TEST(UnreachableFaultSettings, Table) {
            dead_metadata("RoleSet")},
           {"InferServiceSet", object("mindcluster.huawei.com/v1", "InferServiceSet"),
            dead_metadata("InferServiceSet")},
+          {"the queue of a Deployment",
+           "{apiVersion: apps/v1, kind: Deployment, metadata: {annotations: "
+           "{scheduling.volcano.sh/queue-name: q}}, spec: {template: {spec: {containers: "
+           "[{resources: {limits: {huawei.com/Ascend910: 8}}}]}}}}",
+           {dead("metadata.annotations[scheduling.volcano.sh/queue-name]",
+                 "scheduling.volcano.sh/queue-name", "metadata.annotations", "Deployment")}},
+          {"a queue without NPUs",
+           "{apiVersion: apps/v1, kind: Deployment, metadata: {annotations: "
+           "{scheduling.volcano.sh/queue-name: q}}, spec: {template: {spec: {containers: []}}}}",
+           {}},
+          {"a LeaderWorkerSet reads it",
+           "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: "
+           "{annotations: {scheduling.volcano.sh/queue-name: q}}, spec: {leaderWorkerTemplate: "
+           "{size: 1, workerTemplate: {spec: {containers: [{resources: {limits: "
+           "{huawei.com/Ascend910: 8}}}]}}}}}",
+           {}},
           {"CronJob: neither its own nor that of its Jobs",
            "{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {metadata: {labels: "
            "{pod-rescheduling: 'on'}}}}}",
