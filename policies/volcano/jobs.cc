@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "json/pointer.h"
 #include "policies/families.h"
+#include "policies/places.h"
 #include "schemas/job_attributes.h"
 #include "schemas/names.h"
 
@@ -216,6 +217,48 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   }
 }
 
+// Actions after which the job is over.
+constexpr std::string_view kEndings[] = {"AbortJob", "TerminateJob", "CompleteJob"};
+
+// The label that asks for pods to be made again after the event; empty when none does.
+std::string RecoveryAsked(const RuleContext& context, std::string_view event) {
+  const auto& group = context.view.pod_groups.front();
+  const bool hardware = event == "PodEvicted";
+  const std::string_view key = hardware ? schemas::kFaultScheduling : schemas::kFaultRetryTimes;
+  for (const schemas::LabelOccurrence& each : context.view.GroupLabels(group, key)) {
+    const auto text = json::AsString(each.value);
+    if (!text) continue;
+    const bool asks = hardware ? *text == "force" || *text == "grace" : ParseGoInt(*text) > 0;
+    if (asks) return std::string(key) + ": " + std::string(*text);
+  }
+  return {};
+}
+
+void CheckJobEndings(const RuleContext& context, Findings& findings) {
+  if (context.view.pod_groups.empty()) return;
+  for (std::string_view event : {"PodEvicted", "PodFailed"}) {
+    const std::string asked = RecoveryAsked(context, event);
+    if (asked.empty()) continue;
+    for (const PartView& task : context.view.parts) {
+      const PodTemplateView* pod = context.view.TemplateOf(*task.index);
+      if (pod == nullptr || !pod->RequestsNpus() || !IsPlacedByVolcano(context, *pod)) continue;
+      const auto reaction = ReactionTo(event, context.view.spec, task);
+      if (!reaction || std::ranges::find(kEndings, reaction->action) == std::end(kEndings)) {
+        continue;
+      }
+      findings.Violate(
+          reaction->path,
+          asked + " has no effect for " + Title(task) +
+              (event == "PodEvicted"
+                   ? ": the scheduler deletes the faulty pod, which is PodEvicted, and "
+                   : ": a pod that fails is PodFailed, and ") +
+              std::string(reaction->action) + " ends the job for good",
+          "write {event: " + std::string(event) +
+              ", action: RestartJob}, or remove the policy for " + std::string(event));
+    }
+  }
+}
+
 // The pods of the group; nothing when a template does not say.
 std::optional<int64_t> AllPods(const schemas::WorkloadView& view,
                                const schemas::PodGroupView& group) {
@@ -263,6 +306,23 @@ void CheckBatchJob(const RuleContext& context, Findings& findings) {
 }
 
 constexpr Rule kJobRules[] = {
+    {.id = "MG191",
+     .name = "job-ends-on-fault",
+     .severity = Severity::kError,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A Volcano Job that asks for rescheduling does not end when a pod is evicted or "
+                "fails.",
+     .why =
+         "For the Job controller the pod that the scheduler deletes after a fault is PodEvicted, "
+         "and one that exits is PodFailed. With AbortJob, TerminateJob or CompleteJob on that "
+         "event the job is over before a new pod is made, whatever fault-scheduling and "
+         "fault-retry-times say.",
+     .fix = "Write RestartJob, RestartTask or RestartPod for these events, or remove the policies.",
+     .source = "volcano: pkg/controllers/job/state, pkg/controllers/job/job_controller_util.go "
+               "(applyPolicies); mind-cluster: component/ascend-for-volcano/internal/rescheduling. "
+               "Ending a job may be what its user wants: therefore a warning.",
+     .check = CheckJobEndings},
     {.id = "MG130",
      .name = "vcjob-gang-size",
      .severity = Severity::kError,

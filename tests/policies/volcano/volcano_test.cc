@@ -372,5 +372,45 @@ TEST(LwsRestartPolicy, Table) {
       });
 }
 
+TEST(JobEndsOnFault, Table) {
+  const auto job = [](const std::string& labels, const std::string& policies,
+                      const std::string& task = "") {
+    return "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: v, labels: {" +
+           labels + "}}\nspec: {schedulerName: volcano, policies: [" + policies +
+           "], tasks: [{name: w, replicas: 2, " + task +
+           "template: {spec: {containers: [{name: m, resources: {requests: {huawei.com/Ascend910: "
+           "8}, limits: {huawei.com/Ascend910: 8}}}]}}}]}";
+  };
+  const std::string evicted =
+      " has no effect for task \"w\": the scheduler deletes the faulty pod, which is PodEvicted, "
+      "and ";
+  const std::string failed = " has no effect for task \"w\": a pod that fails is PodFailed, and ";
+  const std::string ends = " ends the job for good";
+  ExpectFindings(
+      "MG191",
+      {
+          {"evicted pods end the job",
+           job("fault-scheduling: force", "{event: PodEvicted, action: AbortJob}"),
+           {"spec.policies: fault-scheduling: force" + evicted + "AbortJob" + ends}},
+          {"so does any event",
+           job("fault-scheduling: grace", "{event: '*', action: CompleteJob}"),
+           {"spec.policies: fault-scheduling: grace" + evicted + "CompleteJob" + ends}},
+          {"failed pods end the task's job",
+           job("fault-retry-times: '3'", "",
+               "policies: [{event: PodFailed, action: TerminateJob}], "),
+           {"spec.tasks[0].policies: fault-retry-times: 3" + failed + "TerminateJob" + ends}},
+          {"a restart",
+           job("fault-scheduling: force", "{event: PodEvicted, action: RestartJob}"),
+           {}},
+          {"another event",
+           job("fault-scheduling: force", "{event: PodFailed, action: AbortJob}"),
+           {}},
+          {"no rescheduling",
+           job("fault-scheduling: 'off'", "{event: PodEvicted, action: AbortJob}"),
+           {}},
+          {"no retries", job("fault-retry-times: '0'", "{event: PodFailed, action: AbortJob}"), {}},
+      });
+}
+
 }  // namespace
 }  // namespace mindgate::testing
