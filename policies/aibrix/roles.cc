@@ -200,9 +200,10 @@ constexpr Rule kRoleRules[] = {
      .default_mode = Mode::kEnforce,
      .kinds = schemas::kAibrixKinds,
      .summary = "A volcanoSchedulingStrategy over NPU roles names their NPUs in minResources.",
-     .why = "Volcano's NPU plugin recognises an NPU job only by minResources of its PodGroup. "
-            "AIBrix copies the field unchanged, empty by default: the group then gets no chips "
-            "assigned, and no fault is ever handled.",
+     .why = "Volcano's NPU plugin recognises an NPU job by minResources of its PodGroup, or by the "
+            "annotation volcano.sh/schedule.plugin, which AIBrix does not write. AIBrix copies "
+            "minResources unchanged, empty by default: the group then gets no chips assigned, and "
+            "no fault is ever handled.",
      .fix = "Remove the strategy. MindCluster supports AIBrix only without it.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go; aibrix: "
                "pkg/controller/roleset/sync.go (syncPodGroup)",

@@ -102,6 +102,35 @@ void CheckCountedByGroup(const RuleContext& context, Findings& findings) {
   }
 }
 
+// The plugin takes a job for one with NPUs by either.
+constexpr std::string_view kSchedulePlugin = "volcano.sh/schedule.plugin";
+constexpr std::string_view kMinResources = "minResources";
+
+void CheckMinResources(const RuleContext& context, Findings& findings) {
+  const schemas::WorkloadView& view = context.view;
+  if (!view.RequestsNpus() || view.annotations.Find(kSchedulePlugin) != nullptr) return;
+  const json::Value* scheduling =
+      json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy"});
+  const json::Value* resources = json::Find(scheduling, kMinResources);
+  if (!json::IsObject(resources)) return;
+  const auto& named = resources->members();
+  if (std::ranges::any_of(named, [](const json::Member& entry) {
+        return entry.key.starts_with(schemas::kResourcePrefix);
+      })) {
+    return;
+  }
+  const auto npu = std::ranges::find_if(view.templates, [&](const PodTemplateView& pod) {
+    return pod.own_npus && !pod.chips.resource.empty() && IsPlacedByVolcano(context, pod);
+  });
+  if (npu == view.templates.end()) return;
+  findings.Violate("/spec/runPolicy/schedulingPolicy/minResources",
+                   "minResources names no NPUs, so Volcano handles these pods as pods without "
+                   "NPUs: no chips are chosen, and the pods never start",
+                   "write " + std::string(npu->chips.resource) +
+                       " of all pods there, or leave minResources out for ascend-operator to fill "
+                       "in");
+}
+
 constexpr Rule kStoredRequestRules[] = {
     {.id = "MG180",
      .name = "npu-requests-missing",
@@ -139,6 +168,21 @@ constexpr Rule kStoredRequestRules[] = {
          "component/ascend-for-volcano/plugin/job.go. Without a gang scheduler Volcano counts "
          "real Pods: therefore a warning.",
      .check = CheckCountedByGroup},
+    {.id = "MG190",
+     .name = "min-resources-without-npus",
+     .severity = Severity::kError,
+     .default_mode = schemas::Mode::kEnforce,
+     .kinds = schemas::kAscendJobs,
+     .summary = "minResources of an AscendJob names the NPUs of its pods.",
+     .why = "The NPU plugin takes a job for one with NPUs by minResources of its PodGroup, or by "
+            "the annotation volcano.sh/schedule.plugin. ascend-operator copies minResources as the "
+            "job says it: without NPUs there and without the annotation no chips are chosen, no "
+            "fault is handled, and the device plugin refuses the pods.",
+     .fix = "Leave minResources out, name the NPUs in it, or write the annotation.",
+     .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go, "
+               "docs/zh/scheduling/06_api/01_volcano.md (volcano.sh/schedule.plugin). Older "
+               "releases know minResources alone.",
+     .check = CheckMinResources},
 };
 
 }  // namespace

@@ -297,9 +297,9 @@ constexpr Rule kRoleRules[] = {
      .summary = "Roles that should recover by instance use fault-scheduling external-force or "
                 "external-grace.",
      .why = "With force or grace Volcano deletes pods by itself, which is fine for instances of "
-            "one pod. infer-operator's recovery of a whole instance, with its order of priorities, "
-            "starts only for the external values, and for failed processes only while "
-            "fault-retry-times lasts.",
+            "one pod. infer-operator makes an instance again when a pod of its gang is gone, but "
+            "its recovery with the order of priorities starts only for the external values, and "
+            "for failed processes only while fault-retry-times lasts.",
      .fix = "Write fault-scheduling: \"external-force\" in the labels of the pod template "
             "(mindgate injects it), and fault-retry-times beside it if failed processes count.",
      .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force also "

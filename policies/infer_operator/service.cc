@@ -228,7 +228,8 @@ constexpr Rule kServiceRules[] = {
      .why = "The documents say 1 to 32, the operator's validation accepts 256. 33 is its internal "
             "mark for \"all roles are ready\": a role of 33 or more never starts, and no error is "
             "reported.",
-     .fix = "Write 1 for the role that starts first, up to 32; left out counts as 32.",
+     .fix = "Write 1 for the role that starts first, up to 32. A role without a priority starts at "
+            "once.",
      .source =
          "mind-cluster: component/infer-operator/pkg/controller/schedule/priority_scheduling.go "
          "(AllReadyPriority); the documents and the validation disagree, and only 1 to 32 works",

@@ -88,5 +88,29 @@ TEST(NpuRequestsMissingInGroup, Table) {
                  });
 }
 
+TEST(MinResourcesWithoutNpus, Table) {
+  const auto job = [](const std::string& min_resources, const std::string& annotations = "",
+                      const NpuPod& pod = {}) {
+    std::string text = AscendJob(annotations, "", "Master", pod, pod);
+    const std::string from = "spec: {schedulerName: volcano, ";
+    return text.replace(
+        text.find(from), from.size(),
+        from + "runPolicy: {schedulingPolicy: {minResources: " + min_resources + "}}, ");
+  };
+  ExpectFindings(
+      "MG190",
+      {
+          {"processors alone",
+           job("{cpu: 1, memory: 1Gi}"),
+           {"spec.runPolicy.schedulingPolicy.minResources: minResources names no NPUs, so "
+            "Volcano handles these pods as pods without NPUs: no chips are chosen, and "
+            "the pods never start"}},
+          {"with NPUs", job("{cpu: 1, huawei.com/Ascend910: 16}"), {}},
+          {"the annotation says it", job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"), {}},
+          {"left out", AscendJob("", "", "Master", {}, {}), {}},
+          {"no NPUs at all", job("{cpu: 1}", "", {.chips = ""}), {}},
+      });
+}
+
 }  // namespace
 }  // namespace mindgate::testing
