@@ -101,7 +101,7 @@ bool HasNpuRequests(const Value* resources) {
 
 std::string NpuRequest::Path() const {
   std::string path(container);
-  path += request != nullptr ? "/resources/requests" : "/resources/limits";
+  path += limit != nullptr ? "/resources/limits" : "/resources/requests";
   AppendToken(resource, path);
   return path;
 }

@@ -42,7 +42,9 @@ struct NpuRequest {
   bool IsNpu() const {
     return kind != NpuResource::kOther && kind != NpuResource::kForeign && count != int64_t{0};
   }
-  std::string Path() const;  // of the entry: in requests when it is there, else in limits
+  // Of the entry: in limits when it is there, else in requests. A request may be what mindgate has
+  // written.
+  std::string Path() const;
 };
 
 // The whole number that an entry of resources denotes, written as a number or as text ("8",

@@ -8,9 +8,9 @@ namespace {
 
 const std::string kType = "accelerator-type: ";
 const std::string kDeploymentChips =
-    "spec.template.spec.containers[0].resources.requests[huawei.com/Ascend910]: ";
+    "spec.template.spec.containers[0].resources.limits[huawei.com/Ascend910]: ";
 const std::string kRoleChips =
-    "spec.template.spec.roles[0].template.spec.containers[0].resources.requests[huawei.com/"
+    "spec.template.spec.roles[0].template.spec.containers[0].resources.limits[huawei.com/"
     "Ascend910]: ";
 
 std::string WithPolicy(std::string_view policy, std::string_view chips, int replicas = 1) {
@@ -69,20 +69,20 @@ TEST(ChipCount, Table) {
            Deployment({.chips = "9",
                        .resource = "huawei.com/npu",
                        .annotations = kPolicy + "chip1-node8"}),
-           {"spec.template.spec.containers[0].resources.requests[huawei.com/npu]: 9 chips per pod "
+           {"spec.template.spec.containers[0].resources.limits[huawei.com/npu]: 9 chips per pod "
             "are "
             "refused: schedule_policy chip1-node8 takes 1 to 8; the pods stay Pending"}},
           {"Ascend310 by card",
            Deployment({.chips = "5",
                        .resource = "huawei.com/Ascend310",
                        .labels = "npu-310-strategy: card"}),
-           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310]: 5 chips "
+           {"spec.template.spec.containers[0].resources.limits[huawei.com/Ascend310]: 5 chips "
             "per pod "
             "are refused: npu-310-strategy card takes 1 to 4; the pods stay Pending"}},
           {"Duo by chip",
            Deployment(
                {.chips = "17", .resource = "huawei.com/Ascend310P", .labels = "duo: \"true\""}),
-           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P]: 17 chips "
+           {"spec.template.spec.containers[0].resources.limits[huawei.com/Ascend310P]: 17 chips "
             "per pod "
             "are refused: Atlas 300I Duo by chip takes 1 to 16; the pods stay Pending"}},
           {"the container that requests, not index 0",
@@ -107,13 +107,13 @@ spec:
           {"each replica type of an AscendJob",
            AscendJob(kPolicy + "chip4-node4", "framework: pytorch", "Master", {.chips = "4"},
                      {.chips = "3"}),
-           {"spec.replicaSpecs.Worker.template.spec.containers[0].resources.requests[huawei.com/"
+           {"spec.replicaSpecs.Worker.template.spec.containers[0].resources.limits[huawei.com/"
             "Ascend910]: 3 chips per pod are refused: schedule_policy chip4-node4 takes 1, 2 or 4; "
             "the "
             "pods stay Pending"}},
           {"a vcjob whose tasks together are distributed",
            VolcanoJob(kPolicy + "chip2-node16-sp", {.chips = "16"}, {.chips = "8"}),
-           {"spec.tasks[1].template.spec.containers[0].resources.requests[huawei.com/Ascend910]: 8 "
+           {"spec.tasks[1].template.spec.containers[0].resources.limits[huawei.com/Ascend910]: 8 "
             "chips "
             "per pod are refused: schedule_policy chip2-node16-sp takes 16 from each of several "
             "pods; "
@@ -125,7 +125,7 @@ spec:
           {"but no count that both refuse",
            LeaderWorkerSet({.chips = "3", .annotations = kPolicy + "chip2-node16-sp"},
                            {.chips = "16", .annotations = kPolicy + "chip2-node16-sp"}, 2),
-           {"spec.leaderWorkerTemplate.leaderTemplate.spec.containers[0].resources.requests[huawei."
+           {"spec.leaderWorkerTemplate.leaderTemplate.spec.containers[0].resources.limits[huawei."
             "com/"
             "Ascend910]: 3 chips per pod are refused: schedule_policy chip2-node16-sp takes 1, 2, "
             "4, 6, "
@@ -147,7 +147,7 @@ spec:
            {}},
           {"a bare pod",
            BarePod({.chips = "16"}),
-           {"spec.containers[0].resources.requests[huawei.com/Ascend910]: 16 chips per pod are "
+           {"spec.containers[0].resources.limits[huawei.com/Ascend910]: 16 chips per pod are "
             "refused: " +
             by_default + " takes 1, 2, 4 or 8; the pods stay Pending"}},
           {"another scheduler does not care",
@@ -188,12 +188,12 @@ TEST(ChipCountDocumented, Table) {
             "whole machines only (16)"}},
           {"inference on a part of an A2",
            ServingRuntime({.chips = "4", .annotations = kPolicy + "chip8-node8"}),
-           {"spec.engineConfig.runner.resources.requests[huawei.com/Ascend910]: 4 chips per pod "
+           {"spec.engineConfig.runner.resources.limits[huawei.com/Ascend910]: 4 chips per pod "
             "are less "
             "than a machine: inference services are documented for whole machines only (8)"}},
           {"inference on unnamed servers",
            ServingRuntime({.chips = "4"}),
-           {"spec.engineConfig.runner.resources.requests[huawei.com/Ascend910]: 4 chips per pod "
+           {"spec.engineConfig.runner.resources.limits[huawei.com/Ascend910]: 4 chips per pod "
             "are less "
             "than a machine: inference services are documented for whole machines only (8 on Atlas "
             "A2, 16 "
@@ -201,7 +201,7 @@ TEST(ChipCountDocumented, Table) {
           {"a whole machine of either kind", ServingRuntime({.chips = "16"}), {}},
           {"a runtime that contradicts itself",
            ServingRuntime({.chips = "16", .annotations = kPolicy + "chip8-node8"}),
-           {"spec.engineConfig.runner.resources.requests[huawei.com/Ascend910]: 16 chips per pod "
+           {"spec.engineConfig.runner.resources.limits[huawei.com/Ascend910]: 16 chips per pod "
             "are "
             "refused by schedule_policy chip8-node8, which takes 1 to 8, unless something else "
             "overrides "
@@ -210,7 +210,7 @@ TEST(ChipCountDocumented, Table) {
            Deployment({.chips = "3",
                        .resource = "huawei.com/Ascend310P",
                        .labels = "duo: \"true\", npu-310-strategy: card"}),
-           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P]: 3 chips "
+           {"spec.template.spec.containers[0].resources.limits[huawei.com/Ascend310P]: 3 chips "
             "per pod "
             "are accepted, but Atlas 300I Duo by card is documented for 1 or 2 only"}},
       });
@@ -276,7 +276,7 @@ TEST(WholeNodes, Table) {
     return VolcanoJob(levels, {.chips = std::string(chips), .selector = selector}, {.chips = ""});
   };
   const auto refused = [](std::string_view chips, std::string_view whole) {
-    return "spec.tasks[0].template.spec.containers[0].resources.requests[huawei.com/Ascend910]: " +
+    return "spec.tasks[0].template.spec.containers[0].resources.limits[huawei.com/Ascend910]: " +
            std::string(chips) +
            " refused: schedule_policy multilevel takes only pods that ask for all chips of a node "
            "(" +
@@ -325,7 +325,7 @@ spec: {containers: [{name: a, resources: {limits: {huawei.com/Ascend910: 1}}}, {
                               {"two products in a PodGroup",
                                StormService({}, {.resource = "huawei.com/npu"}),
                                {"spec.template.spec.roles[1].template.spec.containers[0].resources."
-                                "requests[huawei.com/npu]: "
+                                "limits[huawei.com/npu]: "
                                 "huawei.com/npu beside huawei.com/Ascend910 in one PodGroup: the "
                                 "scheduler sees one of them at "
                                 "random and never both"}},
@@ -359,7 +359,7 @@ TEST(RequestLimitMismatch, Table) {
            "resources: " +
            std::string(resources) + "}]}";
   };
-  const std::string field = "spec.containers[0].resources.requests[huawei.com/Ascend910]: ";
+  const std::string field = "spec.containers[0].resources.limits[huawei.com/Ascend910]: ";
   ExpectFindings(
       "MG084",
       {
@@ -376,8 +376,8 @@ TEST(RequestLimitMismatch, Table) {
                     "the pods"}},
           {"requests alone",
            pod("{requests: {huawei.com/Ascend910: 4}}"),
-           {field +
-            "huawei.com/Ascend910 is requested without a limit, so Kubernetes refuses the pods"}},
+           {"spec.containers[0].resources.requests[huawei.com/Ascend910]: huawei.com/Ascend910 is "
+            "requested without a limit, so Kubernetes refuses the pods"}},
           {"a fraction",
            pod("{limits: {huawei.com/Ascend910: 0.5}}"),
            {"spec.containers[0].resources.limits[huawei.com/Ascend910]: huawei.com/Ascend910 is "

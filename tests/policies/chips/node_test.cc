@@ -274,7 +274,7 @@ TEST(StaticVnpu, Table) {
           {"one", Deployment(one, 3), {}},
           {"two",
            Deployment(two),
-           {"spec.template.spec.containers[0].resources.requests[huawei.com/Ascend310P-2c.1cpu]: 2 "
+           {"spec.template.spec.containers[0].resources.limits[huawei.com/Ascend310P-2c.1cpu]: 2 "
             "virtual NPUs in one pod: the plugin allows one, and the job stays Pending"}},
           {"one in each of two containers",
            R"(
@@ -297,7 +297,7 @@ TEST(NpuCore, Table) {
                        .labels = std::string(labels)});
   };
   const std::string field =
-      "spec.template.spec.containers[0].resources.requests[huawei.com/npu-core]: ";
+      "spec.template.spec.containers[0].resources.limits[huawei.com/npu-core]: ";
   ExpectFindings(
       "MG107",
       {
@@ -398,7 +398,7 @@ TEST(UnknownNpuResource, Table) {
     return Deployment({.chips = "1", .resource = std::string(resource)});
   };
   const auto at = [](std::string_view resource) {
-    return "spec.template.spec.containers[0].resources.requests[" + std::string(resource) + "]: ";
+    return "spec.template.spec.containers[0].resources.limits[" + std::string(resource) + "]: ";
   };
   const auto field = [&](std::string_view resource) {
     return at(resource) + std::string(resource);
