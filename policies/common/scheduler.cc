@@ -44,6 +44,8 @@ void CheckScheduler(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.RequestsNpus()) continue;
     if (IsPlacedByVolcano(context, pod)) continue;
+    // Its pods are made, and nobody may change that any more.
+    if (IsWrittenNoMore(context) && IsLeftToDefault(context, pod)) continue;
     const std::string_view scheduler = pod.SchedulerName();
     if (scheduler.empty() && context.view.LacksRuntime()) {
       findings.Skip(std::string(kNeedsRuntime));

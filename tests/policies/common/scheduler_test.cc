@@ -72,7 +72,7 @@ TEST(SchedulerNotVolcano, Table) {
            {placed("default-scheduler", of_template)}},
           {"when it was made before mindgate came",
            BarePod({.scheduler = "default-scheduler"}),
-           {placed("default-scheduler", "spec.schedulerName")},
+           {},
            BarePod({.scheduler = "default-scheduler"})},
           {"in a custom kind too",
            WithoutInjection(LeaderWorkerSet({.scheduler = ""}, {}, 2), "l"),
