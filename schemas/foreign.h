@@ -19,7 +19,7 @@ struct ForeignSign {
   };
   Where where;
   std::string_view text;
-  std::string_view owner;  // whose it is; empty: the site says in mindgate.yaml that it knows
+  std::string_view owner;  // whose it is; empty: the site lists the name in mindgate.yaml
   std::string_view ours;   // of kResource: the name under which MindCluster serves the chips
 };
 

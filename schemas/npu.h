@@ -53,8 +53,8 @@ std::optional<int64_t> WholeQuantity(const json::Value* value);
 
 // Every entry of the resources of a container whose name starts with huawei.com/: those of requests
 // by name, then those of limits alone. One more than a container may have, at most: what is left
-// out then makes no difference. `container` is its pointer, `of_site` what mindgate.yaml says of
-// names.
+// out then makes no difference. `container` is its pointer, `of_site` the names that
+// mindgate.yaml lists.
 std::span<const NpuRequest> ReadNpuRequests(const json::Value* resources,
                                             std::string_view container,
                                             std::span<const NpuResourceRow> of_site,

@@ -160,7 +160,7 @@ void CheckDocumentedCount(const RuleContext& context, Findings& findings) {
 constexpr std::string_view kTaskSpec = "volcano.sh/task-spec";
 
 // Pods without chips pass by their task name, or when they ask to be skipped, where the handler
-// looks at that.
+// reads that.
 bool IsExemptFromChips(const PodTemplateView& pod, const ChipHandler& handler) {
   if (handler.zero_chips == ZeroChips::kRefused) return false;
   if (schemas::AnnotationEntry(pod, schemas::kSkipAscendPlugin).Text() == "enabled") return true;

@@ -409,7 +409,7 @@ constexpr Rule kEnvironmentRules[] = {
                "pkg/controller/v1beta1/inferenceservice/utils/merging.go.",
      .check = CheckEnvSources},
     {.id = "MG184",
-     .name = "visible-devices-repeated",
+     .name = "repeated-visible-devices",
      .severity = Severity::kError,
      .default_mode = schemas::Mode::kEnforce,
      .kinds = schemas::kWorkloads,

@@ -7,7 +7,7 @@
 #include "policies/places.h"
 #include "schemas/names.h"
 
-// NPUs that others than MindCluster hand out: one line an object, and nothing else is said of them.
+// NPUs that others than MindCluster hand out: one line an object, and no other rule reports them.
 namespace mindgate::policies::chips {
 namespace {
 
@@ -97,7 +97,7 @@ constexpr Rule kForeignRules[] = {
             "same chips in ways of their own: they choose the scheduler, and the annotation that "
             "ASCEND_VISIBLE_DEVICES reads under MindCluster holds something else there. What "
             "mindgate writes would break such pods, and its rules about chips are not true of "
-            "them. It leaves them alone, and says so once.",
+            "them. It leaves them alone, and reports that once.",
      .fix = "Leave it so where that product serves the NPUs.",
      .source = "HAMi: charts/hami/templates/scheduler/device-configmap.yaml; volcano: "
                "pkg/scheduler/api/devices/ascend/hami, docs/user-guide/how_to_use_vnpu.md; "
@@ -115,7 +115,7 @@ constexpr Rule kForeignRules[] = {
             "huawei.com/Ascend910, so pods with such a name stay Pending on its nodes. Where "
             "another product serves it, mindgate leaves the pods alone.",
      .fix = "Write the name of MindCluster, or list the name under npuResources in mindgate.yaml "
-            "and say who serves it.",
+            "with the one who serves it.",
      .source = "HAMi: charts/hami/templates/scheduler/device-configmap.yaml; documents of Huawei "
                "Cloud CCE (AI Suite for Ascend NPU); mind-cluster: component/ascend-common/api. "
                "Other products may serve it: therefore a warning.",

@@ -30,7 +30,7 @@ bool WantsRankTable(const RuleContext& context, const PodTemplateView& pod) {
          });
 }
 
-// OME fills what a service leaves out with what its runtime says.
+// OME fills what a service leaves out with what its runtime has.
 bool IsInRuntime(const PodTemplateView& pod, const ContainerView& container,
                  std::string_view resource) {
   const ContainerView* twin = schemas::RuntimeTwin(pod, container);
@@ -176,7 +176,7 @@ constexpr Rule kStoredRequestRules[] = {
      .summary = "minResources of an AscendJob names the NPUs of its pods.",
      .why = "The NPU plugin takes a job for one with NPUs by minResources of its PodGroup, or by "
             "the annotation volcano.sh/schedule.plugin. ascend-operator copies minResources as the "
-            "job says it: without NPUs there and without the annotation no chips are chosen, no "
+            "job has it: without NPUs there and without the annotation no chips are chosen, no "
             "fault is handled, and the device plugin refuses the pods.",
      .fix = "Leave minResources out, name the NPUs in it, or write the annotation.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go, "

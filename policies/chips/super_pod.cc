@@ -348,7 +348,7 @@ constexpr Rule kSuperPodRules[] = {
             "huawei.com/schedule_minAvailable the plugin takes that pod's chips for the whole job: "
             "a larger sp-block never divides them. On 850 and 950 servers a block smaller than a "
             "node is accepted for several pods by some releases and refused by others; on A3 "
-            "servers it is refused, which sp-block says.",
+            "servers it is refused, which the rule sp-block reports.",
      .fix = "Write huawei.com/schedule_minAvailable with the number of pods, and a multiple of the "
             "node's chips.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and the "

@@ -122,11 +122,10 @@ void CheckHotSwitchOutsideJobs(const RuleContext& context, Findings& findings) {
   if (context.view.IsOwnedPod()) return;
   for (const TextEntry& entry : ReachingLabels(context.view, schemas::kSubHealthyStrategy)) {
     if (entry.value != "hotSwitch") continue;
-    findings.Violate(
-        entry.Path(),
-        "subHealthyStrategy hotSwitch has no effect here: only ascend-operator "
-        "switches the pods of AscendJobs over, and the scheduler waits for it for ever",
-        "write subHealthyStrategy: \"graceExit\" or \"forceExit\"");
+    findings.Violate(entry.Path(),
+                     "subHealthyStrategy hotSwitch has no effect here: only ascend-operator "
+                     "switches the pods of AscendJobs over, and the scheduler waits for it in vain",
+                     "write subHealthyStrategy: \"graceExit\" or \"forceExit\"");
   }
 }
 

@@ -317,7 +317,7 @@ constexpr Rule kJobRules[] = {
          "For the Job controller the pod that the scheduler deletes after a fault is PodEvicted, "
          "and one that exits is PodFailed. With AbortJob, TerminateJob or CompleteJob on that "
          "event the job is over before a new pod is made, whatever fault-scheduling and "
-         "fault-retry-times say.",
+         "fault-retry-times ask for.",
      .fix = "Write RestartJob, RestartTask or RestartPod for these events, or remove the policies.",
      .source = "volcano: pkg/controllers/job/state, pkg/controllers/job/job_controller_util.go "
                "(applyPolicies); mind-cluster: component/ascend-for-volcano/internal/rescheduling. "

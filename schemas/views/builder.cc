@@ -10,7 +10,7 @@ namespace {
 
 using json::Value;
 
-// Claims name their devices in other objects: only their own names may tell of NPUs.
+// Claims name their devices in other objects: only their own names may show NPUs.
 const ForeignSign* SignOfClaims(const Value* claims) {
   if (!json::IsArray(claims)) return nullptr;
   for (const Value& claim : *claims) {

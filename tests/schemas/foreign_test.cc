@@ -76,7 +76,7 @@ TEST(ForeignNpus, Templates) {
   EXPECT_EQ(Whose(claims + "single-gpu" + containers), "none");
 }
 
-// What stands beside whole cards says how they are shared.
+// What stands beside whole cards shows how they are shared.
 TEST(ForeignNpus, AnAmountBesideCards) {
   EXPECT_EQ(Whose("apiVersion: v1\nkind: Pod\nspec: {schedulerName: volcano, containers: [{name: "
                   "m, resources: {limits: {huawei.com/Ascend310P: 1, "

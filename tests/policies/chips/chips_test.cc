@@ -534,7 +534,7 @@ TEST(AcceleratorType, Table) {
       });
 }
 
-// What the fix says must fit the pod.
+// What the fix advises must fit the pod.
 TEST(AcceleratorType, TheFixTakesThePodsChips) {
   const auto fix = [](std::string_view type, std::string_view chips, bool with_policy) {
     const json::Document object = YamlDocument(

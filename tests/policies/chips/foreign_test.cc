@@ -66,7 +66,7 @@ TEST(ForeignNpuResource, Table) {
 }
 
 // No rule about chips is true of them.
-TEST(ForeignNpus, NoOtherRuleSpeaksOfTheirChips) {
+TEST(ForeignNpus, NoOtherRuleReportsTheirChips) {
   const std::string share =
       PodWithLimits("huawei.com/Ascend310P: 3, huawei.com/Ascend310P-memory: 4096");
   const std::string name = PodWithLimits("huawei.com/Ascend910B3: 3");

@@ -106,7 +106,7 @@ TEST(MinResourcesWithoutNpus, Table) {
             "Volcano handles these pods as pods without NPUs: no chips are chosen, and "
             "the pods never start"}},
           {"with NPUs", job("{cpu: 1, huawei.com/Ascend910: 16}"), {}},
-          {"the annotation says it", job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"), {}},
+          {"the annotation stands in", job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"), {}},
           {"left out", AscendJob("", "", "Master", {}, {}), {}},
           {"no NPUs at all", job("{cpu: 1}", "", {.chips = ""}), {}},
       });

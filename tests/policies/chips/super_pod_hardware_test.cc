@@ -154,7 +154,7 @@ TEST(SpBlockOfInstance, Table) {
           with("an instance", service("16", one), {}),
           with("leader and worker", service("32", two), {}),
           with("half of them", service("16", two), {}),
-          with("what is refused is said once", service("24", one), {}),
+          with("what is refused is reported once", service("24", one), {}),
       });
 }
 

@@ -119,7 +119,7 @@ TEST(SubHealthyStrategyValue, Table) {
 TEST(HotSwitchOutsideJobs, Table) {
   const std::string effect =
       ".subHealthyStrategy: subHealthyStrategy hotSwitch has no effect here: only ascend-operator "
-      "switches the pods of AscendJobs over, and the scheduler waits for it for ever";
+      "switches the pods of AscendJobs over, and the scheduler waits for it in vain";
   ExpectFindings("MG187",
                  {
                      {"a Deployment",
