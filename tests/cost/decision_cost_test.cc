@@ -85,8 +85,8 @@ TEST(DecisionCost, AllocationsOfACreation) {
 // Buffers are asked for as large as a text may need, and pages of them come as they are used: what
 // is allocated is more than what becomes resident, which the benchmark measures.
 constexpr size_t kMaxBytesAByte = 12;
-// What is bounded by limits instead: 1,024 roles with all that is injected into each, and a variable
-// and a request for each of 4,096 containers.
+// What is bounded by limits instead: 1,024 roles with all that is injected into each, and a
+// variable and a request for each of 4,096 containers.
 constexpr size_t kConstantBytes = 12 * 1024 * 1024;
 // Fewer say nothing about growth.
 constexpr size_t kFewAllocations = 200;

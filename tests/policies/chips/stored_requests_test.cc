@@ -98,18 +98,19 @@ TEST(MinResourcesWithoutNpus, Table) {
         from + "runPolicy: {schedulingPolicy: {minResources: " + min_resources + "}}, ");
   };
   ExpectFindings(
-      "MG190",
-      {
-          {"processors alone",
-           job("{cpu: 1, memory: 1Gi}"),
-           {"spec.runPolicy.schedulingPolicy.minResources: minResources names no NPUs, so "
-            "Volcano handles these pods as pods without NPUs: no chips are chosen, and "
-            "the pods never start"}},
-          {"with NPUs", job("{cpu: 1, huawei.com/Ascend910: 16}"), {}},
-          {"the annotation stands in", job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"), {}},
-          {"left out", AscendJob("", "", "Master", {}, {}), {}},
-          {"no NPUs at all", job("{cpu: 1}", "", {.chips = ""}), {}},
-      });
+      "MG190", {
+                   {"processors alone",
+                    job("{cpu: 1, memory: 1Gi}"),
+                    {"spec.runPolicy.schedulingPolicy.minResources: minResources names no NPUs, so "
+                     "Volcano handles these pods as pods without NPUs: no chips are chosen, and "
+                     "the pods never start"}},
+                   {"with NPUs", job("{cpu: 1, huawei.com/Ascend910: 16}"), {}},
+                   {"the annotation stands in",
+                    job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"),
+                    {}},
+                   {"left out", AscendJob("", "", "Master", {}, {}), {}},
+                   {"no NPUs at all", job("{cpu: 1}", "", {.chips = ""}), {}},
+               });
 }
 
 }  // namespace
