@@ -362,6 +362,11 @@ bool HasJobScheduler(const WorkloadView& view) {
 }
 
 bool IsScheduledByVolcano(const MutationContext& context, const PodTemplateView& pod) {
+  // What is put back is as it was stored, whoever opted out since.
+  const PodTemplateView* old = PutsBack(context) ? OldTemplate(context, pod) : nullptr;
+  if (old != nullptr) {
+    return schemas::IsPlacedByVolcano(*context.old_view, *old, context.request, context.config);
+  }
   return schemas::IsPlacedByVolcano(context.view, pod, context.request, context.config);
 }
 
