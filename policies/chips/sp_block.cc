@@ -34,7 +34,7 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                        ", or set the super-pod size in mindgate.yaml to the scheduler's"};
   }
   if (chips.IsSingle()) {
-    if (!chips.uniform || *chips.uniform == block) return std::nullopt;
+    if (chips.uniform.value_or(0) < 1 || *chips.uniform == block) return std::nullopt;
     return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
                    "write sp-block: \"" + std::to_string(*chips.uniform) + "\", or leave it out"};
   }

@@ -112,7 +112,7 @@ GroupChips OneInstance(const schemas::WorkloadView& view, const PodGroupView& gr
     const bool gang = group.owner == schemas::PodGroupOwner::kLeaderWorkerSetGroup;
     const int64_t count = gang ? pod.pods.value_or(1) : 1;
     int64_t product = 0;
-    known = known && count >= 1 && pod.chips.count &&
+    known = known && count >= 1 && pod.chips.count.value_or(0) >= 1 &&
             !__builtin_mul_overflow(*pod.chips.count, count, &product) &&
             !__builtin_add_overflow(total, product, &total) &&
             !__builtin_add_overflow(pods, count, &pods);
@@ -155,6 +155,8 @@ void CheckServiceBlock(const RuleContext& context, Findings& findings) {
     if (!block || ProblemOfBlock(chips, *block, context.config.super_pod_size)) return;
     const GroupChips instance = OneInstance(context.view, group, chips);
     if (!instance.total || *block <= *instance.total) return;
+    // An instance that is no block itself has too few chips, which other rules report.
+    if (ProblemOfBlock(chips, *instance.total, context.config.super_pod_size)) return;
     findings.Violate(entry.Path(),
                      "sp-block " + std::to_string(*block) + " is more than the " +
                          Chips(*instance.total) +

@@ -157,18 +157,35 @@ bool IsKept(const RuleContext& context, const SeenK& seen) {
   return before != nullptr && now != nullptr && *before == *now;
 }
 
+// The pods of the group that K is to count: those with NPUs that Volcano places, as the injected K
+// does.
+std::optional<int64_t> GangPodsOf(const RuleContext& context, const PodGroupView& group) {
+  int64_t sum = 0;
+  for (const size_t index : group.templates) {
+    const PodTemplateView& pod = context.view.templates[index];
+    if (!pod.RequestsNpus() || !IsGang(context, pod)) continue;
+    if (!pod.pods || *pod.pods < 0 || __builtin_add_overflow(sum, *pod.pods, &sum)) {
+      return std::nullopt;
+    }
+  }
+  return sum;
+}
+
 // Roles that share a RoleSet's PodGroup serve together: prefill alone answers nobody.
 void CheckBelowRoles(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   for (const PodGroupView& group : view.pod_groups) {
     if (group.min_member && *group.min_member != 1) continue;
-    const auto pods = PodsOf(view, group);
+    const auto pods = GangPodsOf(context, group);
     if (!pods) continue;
     for (const size_t index : group.templates) {
       const auto seen = SeenBy(context, view.templates[index]);
-      if (!seen || seen->k >= *pods || IsKept(context, *seen)) continue;
-      findings.Violate(seen->Path(),
-                       KIs(seen->k) + ", less than the " + Pods(*pods) + " of " +
+      // A gang of one is none, which may be meant.
+      if (!seen || seen->k == 1 || seen->k >= *pods || IsKept(context, *seen)) continue;
+      // Of several roles all have it, once it is injected: the list of them is at fault.
+      const bool shared = group.templates.size() > 1 && !view.parts.empty();
+      findings.Violate(shared ? std::string(view.parts.front().holder) : seen->Path(),
+                       KIs(seen->k) + ", less than the " + Pods(*pods) + " with NPUs of " +
                            std::string(group.name) + ": the scheduler binds the first " +
                            Pods(seen->k) + " without the others, which may find no room",
                        "write huawei.com/schedule_minAvailable: \"" + std::to_string(*pods) +
@@ -399,7 +416,7 @@ constexpr Rule kGangStartRules[] = {
      .fix = "Write the sum of the replicas of the roles that share the PodGroup, or podGroupSize.",
      .source = "MindCluster's documents of vLLM inference; mind-cluster: "
                "component/ascend-for-volcano/plugin/job.go. A warning, because a service may be "
-               "meant to start with some of its pods.",
+               "meant to start with some of its pods; a gang of 1 is none, and is not reported.",
      .check = CheckBelowRoles},
     {.id = "MG079",
      .name = "min-available-external-autoscaler",

@@ -422,20 +422,23 @@ TEST(GroupMinMemberAlone, Table) {
 
 TEST(MinAvailableBelowRoles, Table) {
   const std::string path = "spec.roles[0].template.metadata.annotations" + kAt;
+  const std::string roles = "spec.roles: ";
   ExpectFindings(
-      "MG177", {{"below the sum",
-                 TwoRoles("replicas: 2", "2", "replicas: 3", "2"),
-                 {path + kName +
-                  " is 2, less than the 5 pods of the roles with podGroupSize 1: the scheduler "
-                  "binds the first 2 pods without the others, which may find no room"}},
-                {"the sum", TwoRoles("replicas: 2", "5", "replicas: 3", "5"), {}},
-                {"more is for another rule", TwoRoles("replicas: 2", "6", "replicas: 3", "6"), {}},
-                {"no number", TwoRoles("replicas: 2", "", "replicas: 3", ""), {}},
-                {"half a PodSet",
-                 TwoRoles("replicas: 1, podGroupSize: 4", "2", "replicas: 1", "1"),
-                 {path + kName +
-                  " is 2, less than the 4 pods of one PodSet of role prefill: the scheduler binds "
-                  "the first 2 pods without the others, which may find no room"}}});
+      "MG177",
+      {{"below the sum",
+        TwoRoles("replicas: 2", "2", "replicas: 3", "2"),
+        {roles + kName +
+         " is 2, less than the 5 pods with NPUs of the roles with podGroupSize 1: the scheduler "
+         "binds the first 2 pods without the others, which may find no room"}},
+       {"the sum", TwoRoles("replicas: 2", "5", "replicas: 3", "5"), {}},
+       {"more is for another rule", TwoRoles("replicas: 2", "6", "replicas: 3", "6"), {}},
+       {"no gang", TwoRoles("replicas: 2", "1", "replicas: 3", "1"), {}},
+       {"no number", TwoRoles("replicas: 2", "", "replicas: 3", ""), {}},
+       {"half a PodSet",
+        TwoRoles("replicas: 1, podGroupSize: 4", "2", "replicas: 1", "1"),
+        {path + kName +
+         " is 2, less than the 4 pods with NPUs of one PodSet of role prefill: the scheduler binds "
+         "the first 2 pods without the others, which may find no room"}}});
 }
 
 // Volcano's own gang plugin wants that many pods, whatever MindCluster's plugin wants.
