@@ -11,6 +11,7 @@
 #include "kube/subprocess.h"
 #include "mutators/mutator.h"
 #include "policies/engine.h"
+#include "schemas/keys.h"
 
 namespace mindgate::cli {
 namespace {
@@ -130,6 +131,10 @@ class Offer {
       if (also_rule || typed_.starts_with("mutator/")) {
         Word("mutator/" + std::string(mutator.name), mutator.summary);
       }
+    }
+    for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
+      if (typed_.empty()) break;  // there are many
+      Word(fact.key, fact.effect);
     }
   }
 

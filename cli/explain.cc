@@ -22,6 +22,7 @@
 #include "offline/evaluate.h"
 #include "offline/results_json.h"
 #include "policies/engine.h"
+#include "schemas/keys.h"
 
 namespace mindgate::cli {
 namespace {
@@ -50,13 +51,23 @@ OrderedJson MutatorJson(const mutators::Mutator& mutator) {
           {"withheld", mutator.withheld}};
 }
 
+OrderedJson KeyJson(const schemas::KeyFact& fact) {
+  return {{"key", fact.key},       {"is", schemas::KeyWhereName(fact.where)},
+          {"place", fact.place},   {"values", fact.values},
+          {"reader", fact.reader}, {"effect", fact.effect}};
+}
+
 int ListAll(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
   if (options.output == "json") {
     OrderedJson rules = OrderedJson::array();
     for (const Rule* rule : policies::Catalogue()) rules.push_back(RuleJson(*rule, config));
     OrderedJson writers = OrderedJson::array();
     for (const auto& mutator : mutators::Mutators()) writers.push_back(MutatorJson(mutator));
-    io.out << offline::Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}})
+    OrderedJson keys = OrderedJson::array();
+    for (const schemas::KeyFact& fact : schemas::KeyFacts()) keys.push_back(KeyJson(fact));
+    io.out << offline::Dump({{"rules", std::move(rules)},
+                             {"mutators", std::move(writers)},
+                             {"keys", std::move(keys)}})
            << "\n";
     return kExitDone;
   }
@@ -64,6 +75,7 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
   size_t width = 0;
   for (const Rule* rule : policies::Catalogue()) width = std::max(width, rule->name.size());
   for (const auto& mutator : mutators::Mutators()) width = std::max(width, mutator.name.size());
+  for (const schemas::KeyFact& fact : schemas::KeyFacts()) width = std::max(width, fact.key.size());
   io.out << paint(Color::kBold, "RULE   " + Padded("NAME", width) + "  MODE     WHAT MUST HOLD")
          << "\n";
   for (const Rule* rule : policies::Catalogue()) {
@@ -79,24 +91,40 @@ int ListAll(const ExplainOptions& options, const schemas::Config& config, Stream
     io.out << "       " << Padded(mutator.name, width) << "  " << Padded(off ? "off" : "on", 7)
            << "  " << WrappedCell(mutator.summary, io.width, width + 18) << "\n";
   }
+  io.out << "\n"
+         << paint(Color::kBold,
+                  "       " + Padded("LABEL OR ANNOTATION", width) + "           WHAT IT DOES")
+         << "\n";
+  for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
+    io.out << "       " << Padded(fact.key, width) << "           "
+           << WrappedCell(fact.effect, io.width, width + 18) << "\n";
+  }
   return kExitDone;
 }
 
-// What a topic refers to: a rule, a mutator, or one of each.
+// What a topic refers to: a rule, a mutator, a label or annotation, or one of each.
 struct Topic {
   const Rule* rule = nullptr;
   const mutators::Mutator* mutator = nullptr;
+  const schemas::KeyFact* key = nullptr;
+
+  bool empty() const { return rule == nullptr && mutator == nullptr && key == nullptr; }
 };
 
 constexpr std::string_view kRule = "rule/";
 constexpr std::string_view kMutator = "mutator/";
+constexpr std::string_view kKey = "key/";
 
 Topic TopicNamed(std::string_view text) {
   const bool only_rule = text.starts_with(kRule);
   const bool only_mutator = text.starts_with(kMutator);
+  const bool only_key = text.starts_with(kKey);
   if (only_rule) text.remove_prefix(kRule.size());
   if (only_mutator) text.remove_prefix(kMutator.size());
+  if (only_key) text.remove_prefix(kKey.size());
   Topic topic;
+  if (!only_rule && !only_mutator) topic.key = schemas::KeyNamed(text);
+  if (only_key) return topic;
   if (!only_mutator) topic.rule = policies::FindRule(text);
   if (only_rule) return topic;
   for (const auto& mutator : mutators::Mutators()) {
@@ -116,19 +144,21 @@ void PrintUnknown(const std::string& word, std::ostream& err) {
     names.emplace_back(rule->name);
     names.push_back(std::string(kRule) + std::string(rule->name));
   }
+  for (const schemas::KeyFact& fact : schemas::KeyFacts()) names.emplace_back(fact.key);
   const std::vector<std::string_view> known(names.begin(), names.end());
   const auto near = NearestOf(word, known);
-  PrintError(err, "unknown rule or mutator " + Quote(word),
+  PrintError(err, "unknown rule, mutator or key " + Quote(word),
              near ? "did you mean " + Quote(*near) + "?" : "`mindgate explain` lists all of them");
 }
 
 int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, Streams& io) {
   OrderedJson rules = OrderedJson::array();
   OrderedJson writers = OrderedJson::array();
+  OrderedJson keys = OrderedJson::array();
   std::string text;
   for (const std::string& word : options.topics) {
     const Topic topic = TopicNamed(word);
-    if (topic.rule == nullptr && topic.mutator == nullptr) {
+    if (topic.empty()) {
       PrintUnknown(word, io.err);
       return kExitUnusable;
     }
@@ -140,13 +170,20 @@ int ExplainTopics(const ExplainOptions& options, const schemas::Config& config, 
       writers.push_back(MutatorJson(*topic.mutator));
       text += (text.empty() ? "" : "\n") + MutatorDocument(*topic.mutator, config, io.width);
     }
+    if (topic.key != nullptr) {
+      keys.push_back(KeyJson(*topic.key));
+      text += (text.empty() ? "" : "\n") + KeyDocument(*topic.key, io.width);
+    }
   }
   if (options.output != "json") {
     io.out << text;
-  } else if (rules.size() + writers.size() == 1) {
-    io.out << offline::Dump(rules.empty() ? writers.front() : rules.front()) << "\n";
+  } else if (rules.size() + writers.size() + keys.size() == 1) {
+    const OrderedJson& only = !rules.empty() ? rules : !writers.empty() ? writers : keys;
+    io.out << offline::Dump(only.front()) << "\n";
   } else {
-    io.out << offline::Dump({{"rules", std::move(rules)}, {"mutators", std::move(writers)}})
+    io.out << offline::Dump({{"rules", std::move(rules)},
+                             {"mutators", std::move(writers)},
+                             {"keys", std::move(keys)}})
            << "\n";
   }
   return kExitDone;
@@ -160,7 +197,7 @@ int WritePages(const std::string& folder, Streams& io) {
     file << text;
     return file.flush().good();
   };
-  bool fine = !error && write("README.md", RuleIndexPage());
+  bool fine = !error && write("README.md", RuleIndexPage()) && write("keys.md", KeyPage());
   for (const Rule* rule : policies::Catalogue()) {
     fine = fine && write(RulePageName(*rule), RulePage(*rule));
   }
@@ -211,12 +248,13 @@ int RunExplain(const ExplainOptions& options, Streams& io) {
 
 void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command =
-      parent.add_subcommand("explain", "Explain rules and mutators, or their effect on objects");
+  CLI::App* command = parent.add_subcommand(
+      "explain", "Explain rules, mutators and keys, or their effect on objects");
   command
-      ->add_option("RULE", options->topics,
-                   "Rules and mutators, by ID or name. If a rule and a mutator share a name, "
-                   "rule/NAME and mutator/NAME select one")
+      ->add_option(
+          "RULE", options->topics,
+          "Rules and mutators by ID or name, and labels and annotations of MindCluster. If "
+          "several share a name, rule/NAME, mutator/NAME and key/NAME select one")
       ->type_name("");
   command
       ->add_option("--fault", options->fault_codes,
@@ -241,6 +279,7 @@ void AddExplain(CLI::App& parent, Streams& io, int& exit_code) {
   mindgate explain MG050                 what a rule checks, why, and how to comply
   mindgate explain scheduler-name        what a mutator writes, where, and when it does not
   mindgate explain mutator/visible-devices  the mutator, not the rule of that name
+  mindgate explain sp-block              who reads a label or annotation, where, and which values
   mindgate explain --fault 80E18005      what a fault code means, and what happens to pods
   mindgate explain -f job.yaml           what was injected, what was not, and which rules failed
   mindgate explain -f job.yaml --all     the result of every rule

@@ -100,6 +100,28 @@ std::string MutatorDocument(const mutators::Mutator& mutator, const schemas::Con
          Section("Configuration", "mutators: {" + std::string(mutator.name) + ": on|off}", width);
 }
 
+std::string KeyDocument(const schemas::KeyFact& fact, size_t width) {
+  return std::string(fact.key) + " (" + std::string(schemas::KeyWhereName(fact.where)) + ")\n\n" +
+         Wrapped(Sentence(fact.effect), width, "  ") +
+         Section("Where it is read", fact.place, width) + Section("Values", fact.values, width) +
+         Section("Who reads it", fact.reader, width);
+}
+
+std::string KeyPage() {
+  std::string out =
+      "# Labels and annotations\n\nWhat MindCluster 26.1 reads of what users write. "
+      "`mindgate explain KEY` shows the same in a terminal, and rule\n[MG067](MG067.md) reports "
+      "keys that nearly are one of these. `scripts/upstream-facts` compares the list with a "
+      "checkout of\nmind-cluster.\n\n| key | is | where it is read | values | effect | read by "
+      "|\n|---|---|---|---|---|---|\n";
+  for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
+    out += "| `" + std::string(fact.key) + "` | " + std::string(schemas::KeyWhereName(fact.where)) +
+           " | " + std::string(fact.place) + " | " + std::string(fact.values) + " | " +
+           std::string(fact.effect) + " | " + std::string(fact.reader) + " |\n";
+  }
+  return out;
+}
+
 std::string RulePageName(const Rule& rule) { return std::string(rule.id) + ".md"; }
 
 std::string RulePage(const Rule& rule) {

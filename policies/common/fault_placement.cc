@@ -8,6 +8,7 @@
 #include "policies/places.h"
 #include "schemas/dead_ends.h"
 #include "schemas/key_words.h"
+#include "schemas/keys.h"
 #include "schemas/names.h"
 
 namespace mindgate::policies::common {
@@ -69,61 +70,48 @@ void CheckOwnedIn(const Place& annotations, Findings& findings) {
 
 // --- keys that only resemble one ---
 
-enum class Where { kLabel, kAnnotation };
-
-struct KnownKey {
-  std::string_view key;
-  Where where;
-  int typos;                  // this many are taken for the same word
-  bool needs_prefix = false;  // too common a word without its domain
-  bool of_job = false;        // only an AscendJob's operator reads it
-  bool only_moved = false;    // too common a word to guess at: only as it is, in the wrong map
-};
-
-constexpr std::array kKnownKeys = std::to_array<KnownKey>({
-    {schemas::kFaultScheduling, Where::kLabel, 3},  // 3: "fault-schedule"
-    {schemas::kPodRescheduling, Where::kLabel, 3},  // 3: "pod-reschedule"
-    {schemas::kFaultRetryTimes, Where::kLabel, 2},
-    {schemas::kProcessRecover, Where::kLabel, 2},
-    {schemas::kSubHealthyStrategy, Where::kLabel, 2},
-    {schemas::kMinAvailable, Where::kAnnotation, 2},
-    {schemas::kRecoverPolicyPath, Where::kAnnotation, 2},
-    {schemas::kSchedulePolicy, Where::kAnnotation, 2, true},
-    {schemas::kAffinityConfig, Where::kAnnotation, 2, true},
-    {"wait-reschedule-timeout", Where::kAnnotation, 2},
-    // Too short for typos: too many other words are near them.
-    {schemas::kSpBlock, Where::kAnnotation, 0},
-    {schemas::kSpFit, Where::kAnnotation, 0},
-    {schemas::kRaBlock, Where::kAnnotation, 0},
-    {schemas::kRecoverStrategy, Where::kAnnotation, 0, false, true},
-    {schemas::kScalingRule, Where::kLabel, 1, true, true},
-    {schemas::kGroupName, Where::kLabel, 1, true, true},
-    {schemas::kJobId, Where::kLabel, 0, false, true, true},
-    {schemas::kApp, Where::kLabel, 0, false, true, true},
-});
+using Where = schemas::KeyWhere;
+using schemas::KeyFact;
 
 // Keys of Volcano that look right and are read by nobody.
 constexpr std::string_view kDeadQueue = "scheduling.volcano.sh/queue";
-constexpr KnownKey kQueueName = {"scheduling.volcano.sh/queue-name", Where::kAnnotation, 0};
+constexpr KeyFact kQueueName = {.key = "scheduling.volcano.sh/queue-name",
+                                .where = Where::kAnnotation,
+                                .place = {},
+                                .values = {},
+                                .reader = {},
+                                .effect = {}};
 
 bool IsNearScalingDomain(std::string_view prefix) {
   static const schemas::KeyWord domain("mindcluster");
   return prefix.size() <= schemas::KeyWord::kMax && schemas::KeyWord(prefix).Resembles(domain, 1);
 }
 
-// The known key that was meant; null pointer when none is near, or the key is right as it is.
-const KnownKey* MeantBy(std::string_view key, Where where, bool ascend_job) {
-  static const std::vector<schemas::KeyWord> known = [] {
-    std::vector<schemas::KeyWord> words;
-    for (const KnownKey& candidate : kKnownKeys) {
-      words.emplace_back(schemas::SplitOf(candidate.key).name);
+// A key that is guessed at, with its name in the form in which names are compared.
+struct Guessed {
+  const KeyFact* fact;
+  schemas::KeyWord word;
+};
+
+std::span<const Guessed> GuessedKeys() {
+  static const std::vector<Guessed> guessed = [] {
+    std::vector<Guessed> keys;
+    for (const KeyFact& fact : schemas::KeyFacts()) {
+      if (fact.near.typos < 0) continue;
+      keys.push_back({&fact, schemas::KeyWord(schemas::SplitOf(fact.key).name)});
     }
-    return words;
+    return keys;
   }();
+  return guessed;
+}
+
+// The known key that was meant; null pointer when none is near, or the key is right as it is.
+const KeyFact* MeantBy(std::string_view key, Where where, bool ascend_job) {
   if (key == kDeadQueue) return &kQueueName;
-  for (const KnownKey& candidate : kKnownKeys) {
-    if (candidate.key != key) continue;
-    return candidate.where == where || (candidate.of_job && !ascend_job) ? nullptr : &candidate;
+  for (const Guessed& each : GuessedKeys()) {
+    if (each.fact->key != key) continue;
+    const bool right = each.fact->where == where || (each.fact->near.of_job && !ascend_job);
+    return right ? nullptr : each.fact;
   }
   const schemas::SplitKey split = schemas::SplitOf(key);
   if (split.name.size() > schemas::KeyWord::kMax) return nullptr;
@@ -132,16 +120,16 @@ const KnownKey* MeantBy(std::string_view key, Where where, bool ascend_job) {
   const bool of_scaling = !ours && ascend_job && IsNearScalingDomain(split.prefix);
   if (!ours && !of_scaling) return nullptr;
   const schemas::KeyWord word(split.name);
-  for (size_t i = 0; i < kKnownKeys.size(); ++i) {
-    const KnownKey& candidate = kKnownKeys[i];
-    if (candidate.only_moved || candidate.of_job != of_scaling) continue;
-    if (candidate.needs_prefix && split.prefix.empty()) continue;
-    if (word.Resembles(known[i], candidate.typos)) return &candidate;
+  for (const Guessed& each : GuessedKeys()) {
+    const schemas::KeyNearMiss& near = each.fact->near;
+    if (near.only_moved || near.of_job != of_scaling) continue;
+    if (near.needs_prefix && split.prefix.empty()) continue;
+    if (word.Resembles(each.word, near.typos)) return each.fact;
   }
   return nullptr;
 }
 
-std::string_view NameOf(Where where) { return where == Where::kLabel ? "label" : "annotation"; }
+std::string_view NameOf(Where where) { return schemas::KeyWhereName(where); }
 
 void CheckKeysOf(const WorkloadView& view, const Place& map, Where where, size_t& budget,
                  Findings& findings) {
@@ -151,10 +139,10 @@ void CheckKeysOf(const WorkloadView& view, const Place& map, Where where, size_t
   for (const auto& [key, value] : map.value->members()) {
     if (budget == 0) return;
     --budget;
-    const KnownKey* meant = MeantBy(key, where, ascend_job);
+    const KeyFact* meant = MeantBy(key, where, ascend_job);
     if (meant == nullptr) continue;
     // Somebody's own annotation of that name beside the label.
-    if (meant->only_moved && view.labels.Find(meant->key) != nullptr) continue;
+    if (meant->near.only_moved && view.labels.Find(meant->key) != nullptr) continue;
     const bool misplaced = meant->key == key;
     findings.Violate(map.path.Child(key),
                      misplaced ? std::string(key) + " is " +

@@ -11,6 +11,7 @@
 
 #include "mutators/mutator.h"
 #include "policies/engine.h"
+#include "schemas/keys.h"
 #include "support/cli.h"
 #include "support/golden.h"
 
@@ -155,7 +156,7 @@ TEST(Explain, ANameOfBothARuleAndAMutator) {
   EXPECT_EQ(json["mutators"][0]["mutator"], "visible-devices");
   EXPECT_EQ(Cli({"explain", "MG103", "mutator/visible-devices"}).out, both.out);
   EXPECT_EQ(Cli({"explain", "mutator/MG103"}).err,
-            "error: unknown rule or mutator \"mutator/MG103\"\n"
+            "error: unknown rule, mutator or key \"mutator/MG103\"\n"
             "hint: `mindgate explain` lists all of them\n");
   EXPECT_EQ(Cli({"explain", "rule/scheduler-nam"}).code, 2);
 }
@@ -237,10 +238,10 @@ TEST(Explain, UnknownRulesGetTheNearestKnown) {
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_EQ(result.err,
-            "error: unknown rule or mutator \"fault-sheduling-value\"\n"
+            "error: unknown rule, mutator or key \"fault-sheduling-value\"\n"
             "hint: did you mean \"fault-scheduling-value\"?\n");
   EXPECT_EQ(Cli({"explain", "whatever"}).err,
-            "error: unknown rule or mutator \"whatever\"\n"
+            "error: unknown rule, mutator or key \"whatever\"\n"
             "hint: `mindgate explain` lists all of them\n");
   for (const std::vector<std::string>& both :
        {std::vector<std::string>{"explain", "MG050", "-f", "x"},
@@ -266,6 +267,30 @@ TEST(Explain, ListsEveryRuleAndMutator) {
   const Json list = Json::parse(Cli({"explain", "-o", "json"}).out);
   EXPECT_EQ(list["rules"].size(), policies::Catalogue().size());
   EXPECT_EQ(list["mutators"].size(), mutators::Mutators().size());
+}
+
+TEST(Explain, SaysWhoReadsAKey) {
+  EXPECT_EQ(Cli({"explain", "key/sp-block"}).out,
+            "sp-block (annotation)\n\n"
+            "  The chips of one logical super pod.\n"
+            "Where it is read\n"
+            "  PodGroup or its pods; of AscendJobs and vcjobs the job\n"
+            "Values\n"
+            "  chips, a multiple of those of a node\n"
+            "Who reads it\n"
+            "  ascend-for-volcano: internal/npu\n");
+  // There is a mutator of that name, too.
+  const CliResult both = Cli({"explain", "fault-scheduling"});
+  EXPECT_THAT(both.out, HasSubstr("fault-scheduling (mutator)"));
+  EXPECT_THAT(both.out, HasSubstr("fault-scheduling (label)"));
+  EXPECT_THAT(Cli({"explain", "key/fault-scheduling"}).out, Not(HasSubstr("(mutator)")));
+  const Json key = Json::parse(Cli({"explain", "key/jobID", "-o", "json"}).out);
+  EXPECT_EQ(key["is"], "label");
+  EXPECT_EQ(Json::parse(Cli({"explain", "-o", "json"}).out)["keys"].size(),
+            schemas::KeyFacts().size());
+  const CliResult unknown = Cli({"explain", "huawei.com/schedule_minAvailabel"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean \"huawei.com/schedule_minAvailable\"?"));
 }
 
 // The pages are generated: when this fails, run scripts/rule-pages and read the difference.
