@@ -53,13 +53,24 @@ std::string EffectOf(std::string_view key) {
          "misleads rescheduling and rank tables";
 }
 
-void CheckOwnedIn(const Place& annotations, Findings& findings) {
+// Whether the pods join a PodGroup of the user's own, which is known here.
+bool JoinsOwnPodGroup(const RuleContext& context, const Place& annotations) {
+  const auto name = json::AsString(annotations.Find(schemas::kPodGroupAnnotation));
+  const schemas::ObjectLookup* objects = context.request.objects;
+  return name && objects != nullptr &&
+         objects->Find("scheduling.volcano.sh", "PodGroup", context.ns(), *name) != nullptr;
+}
+
+void CheckOwnedIn(const RuleContext& context, const Place& annotations, Findings& findings) {
   const auto report = [&](std::string_view key) {
-    findings.Violate(annotations.path.Child(key), std::string(key) + EffectOf(key),
-                     "remove the annotation " + std::string(key));
+    std::string fix = "remove the annotation " + std::string(key);
+    if (key == schemas::kPodGroupAnnotation) fix += ", or create the PodGroup that it names";
+    findings.Violate(annotations.path.Child(key), std::string(key) + EffectOf(key), std::move(fix));
   };
   for (std::string_view key : kSchedulerOwned) {
-    if (annotations.Find(key) != nullptr) report(key);
+    if (annotations.Find(key) == nullptr) continue;
+    if (key == schemas::kPodGroupAnnotation && JoinsOwnPodGroup(context, annotations)) continue;
+    report(key);
   }
   if (annotations.value == nullptr) return;
   for (const auto& [name, value] : annotations.value->MembersFrom(schemas::kResourcePrefix)) {
@@ -252,7 +263,7 @@ void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
   for (const PodTemplateView& pod : view.templates) {
     if (pod.annotations.value == nullptr || pod.annotations.value == last) continue;
     last = pod.annotations.value;
-    CheckOwnedIn(pod.annotations, findings);
+    CheckOwnedIn(context, pod.annotations, findings);
   }
 }
 

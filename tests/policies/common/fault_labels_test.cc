@@ -333,6 +333,12 @@ TEST(SchedulerOwnedAnnotations, Table) {
             "[scheduling.k8s.io/group-name]: scheduling.k8s.io/group-name is written by the "
             "controller that creates the PodGroup: with it Volcano creates none for these pods, "
             "and they wait for the PodGroup that it names"}},
+          {"a PodGroup of the user's own in the same apply",
+           LabelledDeployment("", "scheduling.k8s.io/group-name: mine"),
+           {},
+           "",
+           {"{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: mine}, "
+            "spec: {minMember: 2}}"}},
           {"a pod that a person creates",
            pod_start + "}}",
            {"metadata.annotations[huawei.com/Ascend910]: huawei.com/Ascend910" + chips}},
