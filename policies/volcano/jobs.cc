@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 #include <string>
 
 #include "base/text.h"
@@ -92,9 +93,32 @@ void CheckMinAvailable(const RuleContext& context, Findings& findings) {
           " for one gang, or 1 for independent pods");
 }
 
+// Names that no task has yet.
+class FreeNames {
+ public:
+  explicit FreeNames(std::span<const PartView> tasks) {
+    for (const PartView& task : tasks) {
+      taken_.insert(json::FindString(*task.value, "name").value_or(""));
+    }
+  }
+  std::string Next() {
+    std::string name;
+    do {
+      name = count_ == 0 ? "worker" : "worker-" + std::to_string(count_);
+      ++count_;
+    } while (taken_.contains(name));
+    return name;
+  }
+
+ private:
+  std::set<std::string_view, std::less<>> taken_;
+  int count_ = 0;
+};
+
 void CheckTaskNames(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   std::set<std::string_view> seen;
+  FreeNames names(context.view.parts);
   for (const PartView& task : context.view.parts) {
     const Value* raw = json::Find(*task.value, "name");
     if (raw != nullptr && !raw->is_string()) continue;
@@ -106,7 +130,7 @@ void CheckTaskNames(const RuleContext& context, Findings& findings) {
                            " has no name: without Volcano's admission its pods have no name that "
                            "tells them apart" +
                            (again ? ", and two such tasks share their pods' names" : ""),
-                       "write a name, for example `name: worker`");
+                       "write a name, for example name: " + names.Next());
     } else if (again) {
       findings.Violate(
           task.Path("/name"),
@@ -135,10 +159,11 @@ std::optional<std::string_view> ActionOn(std::string_view event, const Value* po
 }
 
 // What becomes of the pods of a job when Volcano carries out an action.
-enum class Scope { kPod, kTask, kJob };
+enum class Scope { kPod, kPartition, kTask, kJob };
 
 Scope ScopeOf(std::string_view action) {
   if (action == "RestartTask") return Scope::kTask;
+  if (action == "RestartPartition") return Scope::kPartition;
   for (std::string_view of_job : {"RestartJob", "AbortJob", "TerminateJob", "CompleteJob"}) {
     if (action == of_job) return Scope::kJob;
   }
@@ -170,10 +195,27 @@ std::string EffectOf(const Reaction& reaction, const schemas::Versions& versions
           ? ": the scheduler deletes the faulty pod, which is PodEvicted, and "
           : ": a pod that fails is PodFailed, and ";
   const std::string action(reaction.action);
-  return ScopeOf(reaction.action) == Scope::kTask
-             ? cause + (versions.Of(Component::kVolcano) ? "" : "from Volcano 1.11 on ") + action +
-                   " deletes all pods of the task with it"
-             : cause + action + " takes the whole job down";
+  const bool known = versions.Of(Component::kVolcano).has_value();
+  switch (ScopeOf(reaction.action)) {
+    case Scope::kPartition:
+      return cause + action + " deletes all pods of the partition with it";
+    case Scope::kTask:
+      return cause + (known ? "" : "from Volcano 1.11 on ") + action +
+             " deletes all pods of the task with it";
+    default:
+      return cause + action + " takes the whole job down";
+  }
+}
+
+// Whether the action deletes no more than the pod at fault. Before Volcano 1.11, RestartTask did
+// what SyncJob does, and there was no RestartPod.
+bool KeepsToPod(Scope scope, const PartView& task, bool old) {
+  if (scope == Scope::kPod) return true;
+  if (scope == Scope::kPartition) {
+    const Value* policy = json::Find(*task.value, "partitionPolicy");
+    return json::AsInt(json::Find(policy, "partitionSize")) == 1 || ReplicasOf(task) == 1;
+  }
+  return scope == Scope::kTask && (old || ReplicasOf(task) == 1);
 }
 
 void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
@@ -193,7 +235,6 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   const std::string asked = label ? "pod-rescheduling: on" : "huawei.com/recover_policy_path: pod";
   const schemas::Place& job = context.view.spec;
   const schemas::Versions& versions = context.config.versions;
-  // Before, RestartTask did what SyncJob does, and there was no RestartPod.
   const bool old = versions.IsBefore(Component::kVolcano, {1, 11});
   for (const PartView& task : context.view.parts) {
     const PodTemplateView* pod = context.view.TemplateOf(*task.index);
@@ -201,10 +242,7 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
     for (std::string_view event : {"PodEvicted", "PodFailed"}) {
       const auto reaction = ReactionTo(event, job, task);
       if (!reaction) continue;
-      const Scope scope = ScopeOf(reaction->action);
-      if (scope == Scope::kPod || (scope == Scope::kTask && (old || ReplicasOf(task) == 1))) {
-        continue;
-      }
+      if (KeepsToPod(ScopeOf(reaction->action), task, old)) continue;
       std::string fix = "write {event: " + std::string(event) + ", action: RestartPod}" +
                         (versions.Of(Component::kVolcano) ? "" : " (Volcano 1.11 and later)") +
                         ", or remove the policy for " + std::string(event);

@@ -211,6 +211,18 @@ TEST(VcjobFailurePolicy, Table) {
            VcJob(policy("PodFailed", "RestartTask") + ", tasks: [" + Task("a", "replicas: 1") + "]",
                  on),
            {}},
+          {"RestartPartition",
+           VcJob(policy("PodEvicted", "RestartPartition") + ", " + task, on),
+           {"spec.policies: " + label + evicted +
+            "RestartPartition deletes all pods of the partition with it"}},
+          {"of partitions of one pod",
+           VcJob(policy("PodEvicted", "RestartPartition") + ", tasks: [" +
+                     Task("a",
+                          "replicas: 2, partitionPolicy: {totalPartitions: 2, partitionSize: "
+                          "1}") +
+                     "]",
+                 on),
+           {}},
           {"RestartPod", VcJob(policy("PodEvicted", "RestartPod") + ", " + task, on), {}},
           {"Ignore is MindCluster's own action",
            VcJob(policy("PodFailed", "Ignore") + ", " + task, on),
