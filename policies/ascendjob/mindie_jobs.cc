@@ -130,7 +130,7 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
                                               : "there is one in namespace " + Quote(meant->ns)) +
                          ": the operator finds the rank table by the job's name and namespace, so "
                          "MindIE does not learn the job's devices",
-                     meant->name != name ? "write name: " + name + " in the ConfigMap"
+                     meant->name != name ? "rename the ConfigMap to " + name
                                          : "write the job's namespace in the ConfigMap");
     return;
   }
@@ -141,7 +141,7 @@ void CheckRankTableExists(const RuleContext& context, Findings& findings) {
                      "ConfigMap " + Quote(name) + " is missing, but " + Quote(orphan) +
                          " has the same jobID and the name of no job: the operator finds the rank "
                          "table by the job's name, so MindIE does not learn the job's devices",
-                     "write name: " + name + " in the ConfigMap");
+                     "rename the ConfigMap to " + name);
     return;
   }
   if (found.IsAbsent()) {

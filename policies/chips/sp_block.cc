@@ -13,18 +13,36 @@ int64_t NodesOf(int64_t block, int64_t node_chips) {
   return node_chips < 1 ? 1 : std::max<int64_t>(1, block / node_chips);
 }
 
+namespace {
+
+// The blocks that the job takes, as far as its chips are known.
+std::string RightBlock(const GroupChips& chips, int64_t node) {
+  const int64_t unit = std::max<int64_t>(1, node);
+  const int64_t pod = chips.uniform.value_or(0);
+  if (chips.IsSingle() && pod >= 1 && (pod < unit || pod % unit == 0)) {
+    return "write sp-block: \"" + std::to_string(pod) + "\", or leave it out";
+  }
+  const bool sure = chips.gang_certain || chips.uniform;
+  const int64_t total = sure ? chips.total.value_or(0) : 0;
+  if (total < 1 || total % unit != 0) return "write a multiple of " + std::to_string(unit);
+  return "write a divisor of " + std::to_string(total) +
+         (unit > 1 ? " that is a multiple of " + std::to_string(unit) : "");
+}
+
+}  // namespace
+
 std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                                       int64_t super_pod_size) {
   const int64_t node = chips.choice.handler->node_chips;
   const auto name = [&] { return "sp-block " + std::to_string(block); };
   if (node >= 1 && block >= node && block % node != 0) {
     return Problem{name() + " is not a multiple of the " + Chips(node) + " of a node",
-                   "write a multiple of " + std::to_string(node)};
+                   RightBlock(chips, node)};
   }
   if (chips.choice.handler->whole_blocks && block < node && chips.IsDistributed()) {
     return Problem{name() + " is less than the " + Chips(node) +
                        " of a node, which each of several pods takes whole",
-                   "write a multiple of " + std::to_string(node)};
+                   RightBlock(chips, node)};
   }
   if (NodesOf(block, node) > super_pod_size) {
     return Problem{name() + " spans " + std::to_string(NodesOf(block, node)) +
@@ -34,16 +52,16 @@ std::optional<Problem> ProblemOfBlock(const GroupChips& chips, int64_t block,
                        ", or set the super-pod size in mindgate.yaml to the scheduler's"};
   }
   if (chips.IsSingle()) {
+    // Less than one chip is for another rule.
     if (chips.uniform.value_or(0) < 1 || *chips.uniform == block) return std::nullopt;
     return Problem{name() + " is not the " + Chips(*chips.uniform) + " of the job's only NPU pod",
-                   "write sp-block: \"" + std::to_string(*chips.uniform) + "\", or leave it out"};
+                   RightBlock(chips, node)};
   }
   // A LeaderWorkerSet without gang scheduling is judged pod by pod; equal pods fail there as well.
   const bool sure = chips.gang_certain || chips.uniform;
-  if (!sure || !chips.total || *chips.total % block == 0) return std::nullopt;
+  if (!sure || !chips.total || *chips.total < 1 || *chips.total % block == 0) return std::nullopt;
   return Problem{name() + " does not divide the " + Chips(*chips.total) + " of the job",
-                 "write a divisor of " + std::to_string(*chips.total) +
-                     (node > 1 ? " that is a multiple of " + std::to_string(node) : "")};
+                 RightBlock(chips, node)};
 }
 
 std::optional<int64_t> PositiveBlock(const Entry& entry) {

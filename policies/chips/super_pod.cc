@@ -199,37 +199,6 @@ void CheckRaBlock(const RuleContext& context, Findings& findings) {
       });
 }
 
-void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
-  const auto wanted = [&](const PodGroupView& group) {
-    return HasAnnotation(context, group, kTpBlock) ||
-           HasAnnotation(context, group, schemas::kRaBlock) ||
-           HasAnnotation(context, group, schemas::kAffinityConfig);
-  };
-  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
-    if (const Entry old = AnnotationOf(context, group, kTpBlock)) {
-      findings.Violate(old.Path(),
-                       "tp-block is no longer read: the annotation is now called ra-block",
-                       "write ra-block instead");
-    }
-    if (!IsSettled(chips)) return;
-    const ChipHandler& handler = *chips.choice.handler;
-    const Entry rack = AnnotationOf(context, group, schemas::kRaBlock);
-    if (rack && !handler.rack_block) {
-      findings.Violate(rack.Path(),
-                       "ra-block has no effect under " + HowChosen(chips.choice) +
-                           ": only chip8-node8-ra64-sp reads it",
-                       "leave it out, or write huawei.com/schedule_policy: chip8-node8-ra64-sp");
-    }
-    const Entry levels = AnnotationOf(context, group, schemas::kAffinityConfig);
-    if (levels && !handler.multilevel) {
-      findings.Violate(levels.Path(),
-                       "huawei.com/affinity-config has no effect under " + HowChosen(chips.choice) +
-                           ": only the policy multilevel reads it",
-                       "leave it out, or write huawei.com/schedule_policy: multilevel");
-    }
-  });
-}
-
 constexpr std::string_view kLevelFix =
     "write pods per unit, lowest level first, such as level1=2,level2=4";
 
@@ -275,6 +244,45 @@ std::optional<Problem> ProblemOfLevels(std::string_view text, std::optional<int6
     upper_name = name;
   }
   return std::nullopt;
+}
+
+// The policy that reads the levels is advised only where it takes them.
+std::string LevelsFix(const Entry& levels, const GroupChips& chips) {
+  const std::string fix = "leave it out";
+  const auto text = levels.Text();
+  if (!text || ProblemOfLevels(*text, chips.npu_pods)) return fix;
+  return fix + ", or write huawei.com/schedule_policy: multilevel";
+}
+
+void CheckUnusedTopology(const RuleContext& context, Findings& findings) {
+  const auto wanted = [&](const PodGroupView& group) {
+    return HasAnnotation(context, group, kTpBlock) ||
+           HasAnnotation(context, group, schemas::kRaBlock) ||
+           HasAnnotation(context, group, schemas::kAffinityConfig);
+  };
+  ForEachChipGroup(context, wanted, [&](const PodGroupView& group, const GroupChips& chips) {
+    if (const Entry old = AnnotationOf(context, group, kTpBlock)) {
+      findings.Violate(old.Path(),
+                       "tp-block is no longer read: the annotation is now called ra-block",
+                       "write ra-block instead");
+    }
+    if (!IsSettled(chips)) return;
+    const ChipHandler& handler = *chips.choice.handler;
+    const Entry rack = AnnotationOf(context, group, schemas::kRaBlock);
+    if (rack && !handler.rack_block) {
+      findings.Violate(rack.Path(),
+                       "ra-block has no effect under " + HowChosen(chips.choice) +
+                           ": only chip8-node8-ra64-sp reads it",
+                       "leave it out, or write huawei.com/schedule_policy: chip8-node8-ra64-sp");
+    }
+    const Entry levels = AnnotationOf(context, group, schemas::kAffinityConfig);
+    if (levels && !handler.multilevel) {
+      findings.Violate(levels.Path(),
+                       "huawei.com/affinity-config has no effect under " + HowChosen(chips.choice) +
+                           ": only the policy multilevel reads it",
+                       LevelsFix(levels, chips));
+    }
+  });
 }
 
 void CheckAffinityConfig(const RuleContext& context, Findings& findings) {

@@ -1,4 +1,5 @@
 #include <optional>
+#include <vector>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -101,18 +102,19 @@ struct TooLarge {
   }
 };
 
-// The first gang of the group that is larger than the pods the object makes. A group of no pods
-// waits for nothing.
-std::optional<TooLarge> FindTooLarge(const RuleContext& context, const PodGroupView& group) {
+// The gangs of the group that are larger than the pods the object makes: every template writes its
+// own. A group of no pods waits for nothing.
+std::vector<TooLarge> FindTooLarge(const RuleContext& context, const PodGroupView& group) {
+  std::vector<TooLarge> found;
   const WorkloadView& view = context.view;
-  if (IsMultiNode(group) || (group.min_member && *group.min_member != 1)) return std::nullopt;
+  if (IsMultiNode(group) || (group.min_member && *group.min_member != 1)) return found;
   const auto pods = PodsOf(view, group);
-  if (!pods || *pods == 0) return std::nullopt;
+  if (!pods || *pods == 0) return found;
   for (size_t index : group.templates) {
     auto gang = GangOf(context, view.templates[index]);
-    if (gang && gang->size > *pods) return TooLarge{*std::move(gang), *pods};
+    if (gang && gang->size > *pods) found.push_back({*std::move(gang), *pods});
   }
-  return std::nullopt;
+  return found;
 }
 
 void CheckNeverFills(const RuleContext& context, Findings& findings) {
@@ -121,13 +123,13 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
     // An instance's Deployment or StatefulSet keeps the size that its role says.
     const bool instance = schemas::kInferOperatorKinds.Has(view.kind);
     if (!instance && !HasFixedSize(group)) continue;
-    const auto found = FindTooLarge(context, group);
-    if (!found) continue;
-    findings.Violate(
-        found->gang.path,
-        found->gang.text + " but " + std::string(group.name) + " has only " + Pods(found->pods) +
-            ": the gang never fills and no pod starts",
-        "write " + std::string(found->key()) + ": \"" + std::to_string(found->pods) + "\" or less");
+    for (const TooLarge& found : FindTooLarge(context, group)) {
+      findings.Violate(
+          found.gang.path,
+          found.gang.text + " but " + std::string(group.name) + " has only " + Pods(found.pods) +
+              ": the gang never fills and no pod starts",
+          "write " + std::string(found.key()) + ": \"" + std::to_string(found.pods) + "\" or less");
+    }
   }
 }
 
@@ -137,14 +139,14 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
   if (view.controller_injected) return;
   for (const PodGroupView& group : view.pod_groups) {
     if (HasFixedSize(group) || group.owner == PodGroupOwner::kPod) continue;
-    const auto found = FindTooLarge(context, group);
-    if (!found) continue;
     const std::string_view count = view.UsesRuntime() ? "minReplicas" : "replicas";
-    findings.Violate(found->gang.path,
-                     found->gang.text + " but " + std::string(count) + " make " +
-                         Pods(found->pods) + ": none starts until the rest are added",
-                     "write " + std::string(found->key()) + ": \"" + std::to_string(found->pods) +
-                         "\", or raise " + std::string(count));
+    for (const TooLarge& found : FindTooLarge(context, group)) {
+      findings.Violate(found.gang.path,
+                       found.gang.text + " but " + std::string(count) + " make " +
+                           Pods(found.pods) + ": none starts until the rest are added",
+                       "write " + std::string(found.key()) + ": \"" + std::to_string(found.pods) +
+                           "\", or raise " + std::string(count));
+    }
   }
 }
 
@@ -190,7 +192,6 @@ void CheckBelowRoles(const RuleContext& context, Findings& findings) {
                            Pods(seen->k) + " without the others, which may find no room",
                        "write huawei.com/schedule_minAvailable: \"" + std::to_string(*pods) +
                            "\", the sum of the roles' replicas");
-      break;
     }
   }
 }

@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "json/pointer.h"
@@ -56,15 +61,41 @@ std::vector<NodePort> NodePorts(const RuleContext& context) {
   return ports;
 }
 
+// NodePorts that leave room for all services, in ascending order; past the default range, nothing.
+class FreePorts {
+ public:
+  FreePorts(const std::vector<NodePort>& named, int64_t services)
+      : services_(std::clamp<int64_t>(services, 1, kLastNodePort)) {
+    for (const NodePort& port : named) taken_.insert(port.port);
+  }
+  std::optional<int64_t> Next() {
+    for (auto near = taken_.upper_bound(next_ - services_);
+         near != taken_.end() && *near < next_ + services_;
+         near = taken_.upper_bound(next_ - services_)) {
+      next_ = *near + services_;
+    }
+    if (next_ + services_ - 1 > kLastNodePort) return std::nullopt;
+    return std::exchange(next_, next_ + services_);
+  }
+
+ private:
+  std::set<int64_t> taken_;
+  int64_t services_;
+  int64_t next_ = kFirstNodePort;
+};
+
 void CheckNodePorts(const RuleContext& context, Findings& findings) {
+  FreePorts ports(NodePorts(context), ServiceCount(context));
   ForEachNodePort(context, [&](const Value& service, std::string path, const Value& port) {
     const Value* number = json::Find(port, "nodePort");
     if (number != nullptr && json::AsInt(number) != 0) return;
+    const auto next = ports.Next();
     findings.Violate(std::move(path),
                      "a port of NodePort service " +
                          Quote(json::FindString(service, "name").value_or("")) +
                          " has no nodePort: infer-operator refuses the role",
-                     "write nodePort, for example nodePort: 30000");
+                     next ? "write nodePort, for example nodePort: " + std::to_string(*next)
+                          : "write nodePort, and fewer replicas");
   });
 }
 

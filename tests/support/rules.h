@@ -8,6 +8,7 @@
 
 #include "policies/engine.h"
 #include "policies/places.h"
+#include "support/fixes.h"
 #include "support/never_worse.h"
 #include "support/objects.h"
 
@@ -93,6 +94,7 @@ inline void ExpectFindings(std::string_view rule_id, const std::vector<RuleCase>
       if (!c.want_skipped && trace.reason == policies::kNeedsRuntime) continue;
       EXPECT_EQ(trace.result == policies::RuleTrace::Result::kSkipped, c.want_skipped);
     }
+    EXPECT_EQ(BadFixes(rule, request, config), std::vector<std::string>());
     request.trusts_owners = true;
     EXPECT_EQ(WorseUpdates(Yaml(c.object), request, EverythingEnforced(config)),
               std::vector<std::string>());

@@ -116,6 +116,7 @@ TEST(SpBlockOfRuntime, Table) {
            several("32", "size: 2, "),
            {at + "32 does not divide the 48 chips of the job" + effect}},
           {"the service says how many workers", several("48", ""), {}},
+          {"a negative number of chips is MG084's", runtime("16", "-1"), {}},
           {"no number is MG090's", runtime("x", "16"), {}},
           {"a plain policy does not read it",
            ServingRuntime(

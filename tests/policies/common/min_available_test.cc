@@ -302,7 +302,9 @@ TEST(MinAvailableExceedsReplicas, Table) {
           {"more than the sum of the roles",
            TwoRoles("replicas: 1", "4", "replicas: 2", "4"),
            {"spec.roles[0].template.metadata.annotations" + kAt + kName +
-            few("4", "replicas", "3 pods")}},
+                few("4", "replicas", "3 pods"),
+            "spec.roles[1].template.metadata.annotations" + kAt + kName +
+                few("4", "replicas", "3 pods")}},
           {"a role without replicas", TwoRoles("stateful: true", "4", "replicas: 2", "4"), {}},
       });
 }

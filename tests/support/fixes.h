@@ -1,0 +1,80 @@
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/promises.h"
+
+// Fixes that a program can read, applied: what a rule advises must end its finding and must not
+// bring another denial.
+namespace mindgate::testing {
+
+struct FixedObject {
+  json::Json object;
+  std::vector<std::string> paths;  // of the findings whose fix is in it
+  std::string written;             // for messages
+};
+
+// One object for each alternative that the fixes offer. An alternative is written for every finding
+// of the rule at once, as its user would.
+inline std::vector<FixedObject> FixedObjects(const std::vector<policies::Finding>& of_rule,
+                                             const json::Json& broken) {
+  std::vector<std::vector<Suggestion>> suggestions;
+  size_t alternatives = 0;
+  for (const policies::Finding& finding : of_rule) {
+    suggestions.push_back(SuggestionsOf(finding));
+    alternatives = std::max(alternatives, suggestions.back().size());
+  }
+  std::vector<FixedObject> fixed;
+  for (size_t i = 0; i < alternatives; ++i) {
+    FixedObject one{broken, {}, ""};
+    for (size_t f = 0; f < of_rule.size(); ++f) {
+      if (suggestions[f].empty()) continue;
+      const Suggestion& suggestion = suggestions[f][std::min(i, suggestions[f].size() - 1)];
+      if (!internal::Write(suggestion, one.object)) continue;
+      one.paths.push_back(of_rule[f].path);
+      one.written += suggestion.path + ": " + suggestion.value.dump() + "; ";
+    }
+    if (!one.paths.empty()) fixed.push_back(std::move(one));
+  }
+  return fixed;
+}
+
+inline std::vector<policies::Finding> FindingsOf(const policies::Rule* rule,
+                                                 const std::vector<policies::Finding>& findings) {
+  std::vector<policies::Finding> of_rule;
+  for (const policies::Finding& finding : findings) {
+    if (finding.rule == rule) of_rule.push_back(finding);
+  }
+  return of_rule;
+}
+
+// What is wrong with the fixes of one rule for one object: its own finding comes again, or another
+// rule denies what it did not deny before. Nothing is injected.
+inline std::vector<std::string> BadFixes(const policies::Rule* rule,
+                                         const schemas::AdmissionRequest& request,
+                                         const schemas::Config& config) {
+  std::vector<std::string> bad;
+  const auto before = internal::JudgeOnly(request, *request.object, config);
+  const auto of_rule = FindingsOf(rule, before);
+  for (const FixedObject& fixed : FixedObjects(of_rule, json::TreeOf(*request.object))) {
+    const json::Document document(fixed.object);
+    for (const policies::Finding& now : internal::JudgeOnly(request, document.root(), config)) {
+      const bool all = fixed.paths.size() == of_rule.size();
+      const bool again =
+          now.rule == rule &&
+          (all || std::find(fixed.paths.begin(), fixed.paths.end(), now.path) != fixed.paths.end());
+      const bool denies =
+          now.mode == schemas::Mode::kEnforce && !internal::Has(before, internal::IdOf(now));
+      if (!again && !denies) continue;
+      bad.push_back("with " + fixed.written + std::string(internal::IdOf(now)) + " at " + now.path +
+                    ": " + now.message);
+    }
+  }
+  return bad;
+}
+
+}  // namespace mindgate::testing
