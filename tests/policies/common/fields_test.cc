@@ -36,6 +36,18 @@ TEST(MisspelledField, Table) {
            "{apiVersion: mindcluster.huawei.com/v1, kind: InferService, metadata: {name: s}, spec: "
            "{roles: [{name: a, workLoad: {}}]}}",
            {dropped("spec.roles[0].workLoad", "workLoad", "workload")}},
+          {"in a replica type of an AscendJob",
+           "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: j}, spec: "
+           "{replicaSpecs: {Worker: {replocas: 2, template: {}}}}}",
+           {dropped("spec.replicaSpecs.Worker.replocas", "replocas", "replicas")}},
+          {"in a task of a vcjob",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j}, spec: {tasks: "
+           "[{name: a, replocas: 2, template: {}}]}}",
+           {dropped("spec.tasks[0].replocas", "replocas", "replicas")}},
+          {"right in both",
+           "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j}, spec: {tasks: "
+           "[{name: a, replicas: 2, policies: [], template: {}}]}}",
+           {}},
           {"right",
            Storm("roles: [{name: a, replicas: 1, podGroupSize: 4, stateful: true, template: {}}]"),
            {}},
