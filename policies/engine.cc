@@ -55,7 +55,8 @@ std::vector<const Rule*> MakeCatalogue() {
                              lws::GroupRules(),
                              infer_operator::ServiceRules(),
                              infer_operator::RoleRules(),
-                             infer_operator::NodePortRules()}) {
+                             infer_operator::NodePortRules(),
+                             infer_operator::GangLabelRules()}) {
     for (const Rule& rule : family) rules.push_back(&rule);
   }
   std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });

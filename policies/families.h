@@ -85,8 +85,9 @@ Family GroupRules();  // groups.cc
 
 namespace mindgate::policies::infer_operator {
 
-Family ServiceRules();   // service.cc
-Family RoleRules();      // role.cc
-Family NodePortRules();  // node_ports.cc
+Family ServiceRules();    // service.cc
+Family RoleRules();       // role.cc
+Family NodePortRules();   // node_ports.cc
+Family GangLabelRules();  // gang_label.cc
 
 }  // namespace mindgate::policies::infer_operator

@@ -343,7 +343,63 @@ void CheckBatchJob(const RuleContext& context, Findings& findings) {
                    "use an AscendJob, or a Job of batch.volcano.sh/v1alpha1");
 }
 
+// The number of restarts that fault-retry-times asks for; 0 when nothing does.
+int64_t RetriesAsked(const RuleContext& context) {
+  int64_t most = 0;
+  const auto& group = context.view.pod_groups.front();
+  for (const schemas::LabelOccurrence& each :
+       context.view.GroupLabels(group, schemas::kFaultRetryTimes)) {
+    const auto text = json::AsString(each.value);
+    most = std::max(most, text ? ParseGoInt(*text).value_or(0) : 0);
+  }
+  return std::min<int64_t>(most, std::numeric_limits<int32_t>::max());
+}
+
+// The event on which the whole job starts again; empty when none does that.
+std::string_view RestartsOn(const RuleContext& context) {
+  for (std::string_view event : {"PodEvicted", "PodFailed"}) {
+    for (const PartView& task : context.view.parts) {
+      const PodTemplateView* pod = context.view.TemplateOf(*task.index);
+      if (pod == nullptr || !pod->RequestsNpus() || !IsPlacedByVolcano(context, *pod)) continue;
+      const auto reaction = ReactionTo(event, context.view.spec, task);
+      if (reaction && reaction->action == "RestartJob") return event;
+    }
+  }
+  return {};
+}
+
+void CheckRetries(const RuleContext& context, Findings& findings) {
+  if (context.view.pod_groups.empty()) return;
+  // Where it is left out, the default depends on Volcano's admission.
+  const auto most = json::AsInt(context.view.spec.Find("maxRetry"));
+  const int64_t asked = RetriesAsked(context);
+  if (!most || *most < 1 || asked <= *most) return;
+  const std::string_view event = RestartsOn(context);
+  if (event.empty()) return;
+  findings.Violate(
+      context.view.spec.path.Child("maxRetry"),
+      "maxRetry is " + std::to_string(*most) + ", and fault-retry-times asks for " +
+          std::to_string(asked) + ": " + std::string(event) +
+          " restarts the job, which counts against maxRetry, and the job fails after " +
+          std::to_string(*most) + (*most == 1 ? " restart" : " restarts"),
+      "write maxRetry: " + std::to_string(asked));
+}
+
 constexpr Rule kJobRules[] = {
+    {.id = "MG193",
+     .name = "vcjob-retries",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kVolcanoJobs,
+     .summary = "A vcjob that restarts on a fault has a maxRetry of at least fault-retry-times.",
+     .why = "With RestartJob on PodEvicted or PodFailed every fault restarts the job, and Volcano "
+            "counts these restarts. At maxRetry the job fails, however many retries "
+            "fault-retry-times still allows.",
+     .fix = "Write maxRetry as large as fault-retry-times.",
+     .source = "volcano: pkg/controllers/job/state/restarting.go; mind-cluster: "
+               "component/ascend-for-volcano/internal/rescheduling. The job runs until then: "
+               "therefore a warning.",
+     .check = CheckRetries},
     {.id = "MG191",
      .name = "job-ends-on-fault",
      .severity = Severity::kError,

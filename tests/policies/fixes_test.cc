@@ -192,6 +192,12 @@ std::vector<FixCase> JobCases() {
        {{"/spec/minAvailable", "2"}}},
       {"MG133", job(policies + tasks("", ""))},
       {"MG133", job(policies + tasks("name: worker, ", ""))},
+      {"MG193",
+       "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: v, labels: "
+       "{fault-scheduling: force, fault-retry-times: '10'}}, spec: {schedulerName: volcano, "
+       "minAvailable: 2, maxRetry: 3, policies: [{event: PodEvicted, action: RestartJob}], tasks: "
+       "[{name: a, replicas: 2, template: " +
+           PodTemplate({}) + "}]}}"},
       {"MG190",
        ascend("schedulerName: volcano, runPolicy: {schedulingPolicy: {queue: default, "
               "minResources: {cpu: 1}}}"),
@@ -230,6 +236,7 @@ std::vector<FixCase> InferCases() {
        role("scalingPolicy: {type: VPA}, "),
        "",
        {{"/spec/template/roles/0/scalingPolicy"}}},
+      {"MG192", role("metadata: {labels: {infer.huawei.com/gang-schedule: 'True'}}, ")},
       {"MG140",
        "{apiVersion: mindcluster.huawei.com/v1, kind: InferServiceSet, metadata: {name: c}, spec: "
        "{replicas: 0, template: {roles: []}}}",

@@ -238,6 +238,29 @@ TEST(VcjobFailurePolicy, Table) {
       });
 }
 
+TEST(VcjobRetries, Table) {
+  const auto job = [](const std::string& spec, const std::string& retries) {
+    return VcJob(
+        spec + "tasks: [" + Task("a", "replicas: 2") + "]",
+        "name: j, labels: {fault-scheduling: force, fault-retry-times: '" + retries + "'}");
+  };
+  const std::string restart = "policies: [{event: PodEvicted, action: RestartJob}], ";
+  ExpectFindings(
+      "MG193",
+      {
+          {"fewer than the label asks for",
+           job("schedulerName: volcano, maxRetry: 3, " + restart, "10"),
+           {"spec.maxRetry: maxRetry is 3, and fault-retry-times asks for 10: PodEvicted restarts "
+            "the job, which counts against maxRetry, and the job fails after 3 restarts"}},
+          {"as many", job("schedulerName: volcano, maxRetry: 10, " + restart, "10"), {}},
+          {"left out", job("schedulerName: volcano, " + restart, "10"), {}},
+          {"the label is no number",
+           job("schedulerName: volcano, maxRetry: 3, " + restart, "x"),
+           {}},
+          {"the job does not restart", job("schedulerName: volcano, maxRetry: 3, ", "10"), {}},
+      });
+}
+
 TEST(PartialGang, Table) {
   const auto waits = [](std::string_view field, int least, int pods) {
     return std::string(field) + ": minAvailable is " + std::to_string(least) + " of " +
