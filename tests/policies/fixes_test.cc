@@ -22,6 +22,20 @@ std::string K(const std::string& size) {
   return "huawei.com/schedule_minAvailable: '" + size + "'";
 }
 
+const std::string kAnnotationOfRole =
+    "/template/metadata/annotations/huawei.com~1schedule_minAvailable";
+
+// Two roles of so many pods, with these annotations on both.
+std::string RoleSetOf(int prefill, int decode, const std::string& annotations) {
+  const auto role = [&](const std::string& name, int replicas) {
+    return "{name: " + name + ", replicas: " + std::to_string(replicas) +
+           ", template: " + PodTemplate({.annotations = annotations}) + "}";
+  };
+  return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, metadata: {name: r}, spec: "
+         "{roles: [" +
+         role("prefill", prefill) + ", " + role("decode", decode) + "]}}";
+}
+
 std::vector<FixCase> FaultCases() {
   return {
       {"MG050", Labelled("fault-scheduling: Force")},
@@ -71,7 +85,11 @@ std::vector<FixCase> GangCases() {
        Deployment({.annotations = K("2")}, 2),
        "write type: \"Recreate\"",
        {{"/spec/strategy", "{type: Recreate}"}}},
-      {"MG177", StormService({.annotations = K("1")}, {.annotations = K("1")})},
+      {"MG177",
+       RoleSetOf(2, 1, K("2")),
+       "write huawei.com/schedule_minAvailable: \"3\"",
+       {{"/spec/roles/0" + kAnnotationOfRole, "'3'"},
+        {"/spec/roles/1" + kAnnotationOfRole, "'3'"}}},
   };
 }
 
