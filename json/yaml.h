@@ -23,10 +23,10 @@ struct YamlDocument {
 // YAML as sigs.k8s.io/yaml reads it, which is what kubectl sends: YAML 1.1 scalars (yes/on are
 // true, 012 is 10, 0o14 is 12, 1_000 is 1000), merge keys (own keys win), anchors and aliases,
 // non-string keys turned into text. Dates and quoted scalars are strings. Integers keep all 64 bits
-// and floats stay floats. Documents without content (only comments) are left out; "null" and "~"
-// are not. Refused with its place: syntax faults, duplicate keys, aliases to themselves, tags other
-// than !!str, !!int, !!float, !!bool, !!null, !!map, !!seq and !!merge, invalid UTF-8, .nan and
-// .inf, and whatever passes a limit; the whole stream, when any of its documents is bad.
+// and floats stay floats; !!binary is its decoded text. Documents without content (only comments)
+// are left out; "null" and "~" are not. Refused with its place: syntax faults, duplicate keys,
+// aliases to themselves, other tags of YAML or of others, what is not UTF-8, .nan and .inf, and
+// whatever passes a limit; the whole stream, when any of its documents is bad.
 // Never throws, whatever the bytes. Safe from many threads.
 tl::expected<std::vector<YamlDocument>, Issue> DecodeYaml(std::string_view text,
                                                           const Limits& limits = {});

@@ -64,9 +64,9 @@ std::optional<YamlTag> ParseTag(std::string_view tag) {
   if (!tag.starts_with(kPrefix)) return std::nullopt;
   tag.remove_prefix(kPrefix.size());
   constexpr std::pair<std::string_view, YamlTag> kTags[] = {
-      {"str", YamlTag::kStr},   {"int", YamlTag::kInt},    {"float", YamlTag::kFloat},
-      {"bool", YamlTag::kBool}, {"null", YamlTag::kNull},  {"map", YamlTag::kMap},
-      {"seq", YamlTag::kSeq},   {"merge", YamlTag::kMerge}};
+      {"str", YamlTag::kStr},   {"int", YamlTag::kInt},     {"float", YamlTag::kFloat},
+      {"bool", YamlTag::kBool}, {"null", YamlTag::kNull},   {"map", YamlTag::kMap},
+      {"seq", YamlTag::kSeq},   {"merge", YamlTag::kMerge}, {"binary", YamlTag::kBinary}};
   for (const auto& [name, value] : kTags) {
     if (tag == name) return value;
   }
@@ -221,9 +221,7 @@ class YamlReader::Stream {
       const std::string name = tag.starts_with(kPrefix)
                                    ? "!!" + std::string(tag.substr(kPrefix.size()))
                                    : std::string(tag);
-      Fault(node.at, "tag " + Quote(name) + " is not supported",
-            name == "!!binary" ? "write the base64 text as a string, without the tag"
-                               : "remove the tag");
+      Fault(node.at, "tag " + Quote(name) + " is not supported", "remove the tag");
       return false;
     }
     const bool is_collection_tag = *known == YamlTag::kMap || *known == YamlTag::kSeq;

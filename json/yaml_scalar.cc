@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "json/numbers.h"
+#include "json/text_places.h"
 #include "json/yaml.h"
 
 // The rules are those of resolve() in go-yaml v2, which sigs.k8s.io/yaml uses; the order matters.
@@ -214,13 +215,57 @@ std::string_view YamlTagName(YamlTag tag) {
       return "!!seq";
     case YamlTag::kMerge:
       return "!!merge";
+    case YamlTag::kBinary:
+      return "!!binary";
   }
   return "!";
 }
 
+namespace {
+
+// Base64 as Go's StdEncoding reads it: with padding, ends of lines left out. Nothing when it is not
+// that.
+std::optional<std::string> BytesOfBase64(std::string_view text) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  uint32_t bits = 0;
+  size_t count = 0;  // of characters
+  size_t padding = 0;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') continue;
+    const size_t digit = kDigits.find(c);
+    if (c == '=' ? ++padding > 2 : padding > 0 || digit == std::string_view::npos) {
+      return std::nullopt;
+    }
+    bits = (bits << 6) | (c == '=' ? 0 : static_cast<uint32_t>(digit));
+    if (++count % 4 > 0) continue;
+    for (const int shift : {16, 8, 0}) bytes += static_cast<char>(bits >> shift & 0xFF);
+    bits = 0;
+  }
+  if (count % 4 > 0) return std::nullopt;
+  bytes.resize(bytes.size() - padding);
+  return bytes;
+}
+
+// kubectl decodes the bytes, and JSON has no place for what is no text.
+tl::expected<Json, std::string> ResolveBinary(std::string_view text) {
+  auto bytes = BytesOfBase64(text);
+  if (!bytes) return tl::unexpected(Quote(text) + " is not base64, as the tag !!binary wants");
+  if (FindBadUtf8(*bytes) != std::string_view::npos) {
+    return tl::unexpected(
+        std::string("the bytes under the tag !!binary are not UTF-8 text; in a "
+                    "ConfigMap write them as base64 under binaryData"));
+  }
+  return Json(*std::move(bytes));
+}
+
+}  // namespace
+
 tl::expected<Json, std::string> ResolveTagged(YamlTag tag, std::string_view text,
                                               YamlSchema schema) {
   if (tag == YamlTag::kStr) return Json(std::string(text));
+  if (tag == YamlTag::kBinary) return ResolveBinary(text);
   Json value = ResolvePlain(text, schema);
   bool fits = false;
   switch (tag) {

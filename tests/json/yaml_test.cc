@@ -286,6 +286,8 @@ TEST(DecodeYaml, ReadsDocuments) {
       {"a: !!int '012'\nb: !!float 1\nc: !!bool 'yes'\nd: !!null ''\ne: !!map {}\nf: !!seq []\ng: "
        "!<tag:yaml.org,2002:int> \"1\"\n",
        R"([{"a":10,"b":1.0,"c":true,"d":null,"e":{},"f":[],"g":1}])"},
+      {"a: !!binary aGVsbG8=\nb: !!binary |\n  aGVs\n  bG8=\nc: !!binary ''\nd: !!binary YQ==\n",
+       R"([{"a":"hello","b":"hello","c":"","d":"a"}])"},
       {"a:\nb:\n", R"([{"a":null,"b":null}])"},
       {"a:\n! b: 1\n", R"([{"a":null,"b":1}])"},
       {"a: !\nb: &x !\n", R"([{"a":"","b":""}])"},
@@ -442,9 +444,12 @@ TEST(DecodeYaml, SaysWhatIsWrongAndWhere) {
       {"a: !!null x\n", "1:4: \"x\" is not a value for the tag !!null"},
       {"!!int x: 1\n", "1:1: \"x\" is not a value for the tag !!int"},
       // tags
-      {"a: !!binary aGk=\n",
-       "1:4: tag \"!!binary\" is not supported (write the base64 text as a string, without the "
-       "tag)"},
+      {"a: !!binary aGk\n", "1:4: \"aGk\" is not base64, as the tag !!binary wants"},
+      {"a: !!binary a=k=\n", "1:4: \"a=k=\" is not base64, as the tag !!binary wants"},
+      {"a: !!binary a Gk=\n", "1:4: \"a Gk=\" is not base64, as the tag !!binary wants"},
+      {"a: !!binary /w==\n",
+       "1:4: the bytes under the tag !!binary are not UTF-8 text; in a ConfigMap write them as "
+       "base64 under binaryData"},
       {"a: !!timestamp 2001-01-01\n", "1:4: tag \"!!timestamp\" is not supported (remove the tag)"},
       {"a: !Ref b\n", "1:4: tag \"!Ref\" is not supported (remove the tag)"},
       {"a: !Ref {b: 1}\n", "1:4: tag \"!Ref\" is not supported (remove the tag)"},
