@@ -7,6 +7,9 @@
 #include "json/decode.h"
 #include "json/pointer.h"
 #include "json/yaml.h"
+#include "offline/json_row.h"
+#include "offline/written.h"
+#include "schemas/kinds.h"
 
 namespace mindgate::offline {
 
@@ -67,14 +70,19 @@ std::vector<Part> SplitAtSeparators(std::string_view text) {
 
 }  // namespace
 
+json::Position Document::InText(json::Position at) const {
+  if (at.line == 1) at.column += columns_before;
+  if (at.line > 0) at.line += lines_before;
+  return at;
+}
+
 json::Position Document::At(std::string_view pointer) {
   if (!json_text.empty()) {
     positions = json::Locate(json_text);
     json_text = {};
   }
   json::Position at = positions.At(pointer);
-  if (at.line > 0) at.line += lines_before;
-  return at;
+  return InText(at);
 }
 
 const json::Value& Document::Root() {
@@ -83,6 +91,25 @@ const json::Value& Document::Root() {
 }
 
 namespace {
+
+// The API server leaves kind and apiVersion out of the items of a typed list. As kubectl, items
+// that have not both get those of the list.
+void NameItems(json::Json& list) {
+  const std::string kind(json::FindString(list, "kind").value_or(""));
+  const auto items = list.is_object() ? list.find("items") : list.end();
+  if (kind == "List" || !kind.ends_with("List") || items == list.end() || !items->is_array()) {
+    return;
+  }
+  const std::string version(json::FindString(list, "apiVersion").value_or(""));
+  for (json::Json& item : *items) {
+    if (!item.is_object()) continue;
+    const bool named = !json::FindString(item, "kind").value_or("").empty() &&
+                       !json::FindString(item, "apiVersion").value_or("").empty();
+    if (named) continue;
+    item["kind"] = kind.substr(0, kind.size() - std::string_view("List").size());
+    item["apiVersion"] = version;
+  }
+}
 
 class DocumentReader {
  public:
@@ -97,6 +124,8 @@ class DocumentReader {
     if (auto documents = json::DecodeYaml(text)) {
       Add(*std::move(documents), 0);
       return;
+    } else if (const auto row = CutJsonRow(text); row.size() > 1) {
+      ReadRow(row);
     } else if (const auto parts = SplitAtSeparators(text); parts.size() > 1) {
       ReadParts(parts);
     } else {
@@ -107,15 +136,37 @@ class DocumentReader {
  private:
   void ReadJson(std::string_view text) {
     auto value = json::Decode(text);
-    if (!value) {
-      AddFault(std::move(value.error()), 1, 0);
-    } else if (!value->is_null()) {
-      Document& document = source_.documents.emplace_back();
-      document.number = 1;
-      document.line = FirstLineWithContent(text);
-      document.value = *std::move(value);
-      document.json_text = text;
+    const auto row = value ? std::vector<JsonPart>() : CutJsonRow(text);
+    if (row.size() > 1) return ReadRow(row);
+    AddJson(std::move(value), {text});
+  }
+
+  void ReadRow(const std::vector<JsonPart>& row) {
+    int bad = 0;
+    for (const JsonPart& part : row) {
+      if (AddJson(json::Decode(part.text), part)) continue;
+      if (++bad == kMaxBadDocuments) return AddRestIsIgnored();
     }
+  }
+
+  bool AddJson(tl::expected<json::Json, json::Issue> value, const JsonPart& part) {
+    ++number_;
+    if (value && value->is_null()) return true;
+    Document& document = source_.documents.emplace_back();
+    document.number = number_;
+    document.lines_before = part.lines_before;
+    document.columns_before = part.columns_before;
+    if (!value) {
+      document.fault = std::move(value.error());
+      document.fault->at = document.InText(document.fault->at);
+      document.line = document.fault->at.line;
+      return false;
+    }
+    document.line = FirstLineWithContent(part.text) + part.lines_before;
+    document.value = *std::move(value);
+    NameItems(document.value);
+    document.json_text = part.text;
+    return true;
   }
 
   void ReadParts(const std::vector<Part>& parts) {
@@ -127,11 +178,13 @@ class DocumentReader {
         continue;
       }
       AddFault(std::move(documents.error()), ++number_, part.lines_before);
-      if (++bad < kMaxBadDocuments) continue;
-      AddFault({{}, "", "too many invalid documents; the rest of the text is ignored", ""},
-               ++number_, 0);
-      return;
+      if (++bad == kMaxBadDocuments) return AddRestIsIgnored();
     }
+  }
+
+  void AddRestIsIgnored() {
+    AddFault({{}, "", "too many invalid documents; the rest of the text is ignored", ""}, ++number_,
+             0);
   }
 
   void Add(std::vector<json::YamlDocument> documents, int lines_before) {
@@ -142,6 +195,7 @@ class DocumentReader {
       document.number = number_;
       document.line = decoded.line + lines_before;
       document.value = std::move(decoded.value);
+      NameItems(document.value);
       document.positions = std::move(decoded.positions);
       document.lines_before = lines_before;
     }
@@ -210,18 +264,51 @@ class Unwrapper {
     const std::string kind = KindOf(value);
     if (kind == "AdmissionReview" && schemas::GroupOf(ApiVersionOf(value)) == "admission.k8s.io") {
       Review(value, path);
-    } else if (const Value* list = json::Find(value, "items");
-               kind.ends_with("List") && json::IsArray(list) && !list->empty()) {
-      const Value& items = *list;
+    } else if (IsList(value) && !json::Find(value, "items")->empty()) {
+      const Value& items = *json::Find(value, "items");
       const std::string items_path = json::Child(path, "items");
       for (size_t i = 0; i < items.size(); ++i) Unwrap(items[i], json::Child(items_path, i));
-    } else {
+    } else if (HasName(value, path)) {
       InputObject& object = Add(path);
       object.object = &value;
     }
   }
 
  private:
+  // Whether the API server would know which object this is; else the fault is added.
+  bool HasName(const Value& value, const std::string& path) {
+    const bool judged = schemas::KindOf(value).has_value();
+    const Value* metadata = json::Find(value, "metadata");
+    const std::string place = json::Child(path, "metadata");
+    if (metadata != nullptr && !metadata->is_object()) {
+      if (!judged) Fault(place, "metadata must be an object", "write metadata: {name: ...}");
+      return judged;  // a rule has the finding
+    }
+    bool named = false;
+    for (const char* key : {"name", "generateName", "namespace"}) {
+      const Value* member = json::Find(metadata, key);
+      if (member == nullptr) continue;
+      if (!member->is_string()) return judged || WrongName(json::Child(place, key), key, *member);
+      named = named || (key != std::string_view("namespace") && !member->text().empty());
+    }
+    const bool of_a_tool = source_.input.found && !judged && metadata == nullptr;
+    if (named || of_a_tool || IsList(value)) return true;  // kustomization.yaml has no name
+    Fault(json::Child(place, "name"), "metadata.name is missing, and so is generateName",
+          "add one of them; kubectl rejects the object as well");
+    return false;
+  }
+
+  static bool IsList(const Value& value) {
+    return KindOf(value).ends_with("List") && json::IsArray(json::Find(value, "items"));
+  }
+
+  bool WrongName(const std::string& path, const std::string& key, const Value& value) {
+    const auto written = AsWritten(source_, document_, path, value);
+    Fault(path, key + " must be a string, not " + WithArticle(json::TypeName(value)),
+          written ? "write " + key + ": " + Quote(*written) : "write a quoted text");
+    return false;
+  }
+
   InputObject& Add(std::string path) {
     InputObject& object = out_.emplace_back();
     object.source = &source_;

@@ -25,10 +25,14 @@ struct Document {
   std::optional<json::Issue> fault;  // why it is invalid; then `value` is null
   json::Positions positions;
   std::string_view json_text;  // JSON text whose positions have not been computed yet
-  int lines_before = 0;        // for a YAML document that was decoded separately
+  // For a document that was decoded separately: what stands before it in the text.
+  int lines_before = 0;
+  int columns_before = 0;  // in its first line
 
   // The position of the value at `pointer` in the text.
   json::Position At(std::string_view pointer);
+  // The same of a place that was found in the document alone.
+  json::Position InText(json::Position at) const;
 
   // The value as the engine reads it; lives as long as the document.
   const json::Value& Root();
@@ -44,8 +48,9 @@ struct Source {
   size_t skipped = 0;  // documents that are not Kubernetes objects, in a text found in a folder
 };
 
-// Strict JSON if the name ends with .json, or if standard input starts with { or [; else YAML. An
-// invalid document in a YAML stream does not affect the others. Null documents are dropped.
+// Strict JSON if the name ends with .json, or if standard input starts with { or [; else YAML.
+// Objects of JSON may follow each other, as jq prints them. An invalid document does not affect the
+// others. Null documents are dropped.
 std::unique_ptr<Source> Decode(InputText input);
 
 // An object to be admitted: a document, an item of a List, or the object of a recorded

@@ -29,8 +29,9 @@ std::optional<std::string_view> Effective(std::string_view key, const Place& own
 void ReadMetadata(const Value& object, views::Builder& builder) {
   WorkloadView& view = builder.view();
   const Value* metadata = builder.Object(&object, {}, "metadata");
-  view.name = json::FindString(metadata, "name").value_or("");
-  view.ns = json::FindString(metadata, "namespace").value_or("");
+  view.name = builder.String(metadata, "/metadata", "name");
+  view.ns = builder.String(metadata, "/metadata", "namespace");
+  builder.String(metadata, "/metadata", "generateName");
   view.being_deleted = json::Find(metadata, "deletionTimestamp") != nullptr;
   view.labels = builder.StringMap(metadata, "labels", "/metadata/labels");
   view.annotations = builder.StringMap(metadata, "annotations", "/metadata/annotations");
