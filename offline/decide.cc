@@ -5,6 +5,7 @@
 
 #include "json/pointer.h"
 #include "offline/block_place.h"
+#include "offline/written.h"
 #include "schemas/kinds.h"
 #include "schemas/npu_pods.h"
 #include "schemas/object_name.h"
@@ -146,6 +147,9 @@ Decision Decider::Decide(const InputObject& input) const {
   }
   decision.operation = asked.operation;
   decision.verdict = admission::Admit(asked, config_, options_);
+  if (const Value* after = decision.ObjectAfter()) {
+    QuoteAsWritten(input, *after, decision.verdict.findings);
+  }
   if (decision.verdict.outcome == admission::Outcome::kIgnored && input.object != nullptr &&
       !schemas::KindOf(*input.object)) {
     decision.npu_pods = schemas::FindNpuPods(*input.object).value_or("");

@@ -79,11 +79,6 @@ std::string FixFor(const WrongType& wrong, const std::string& name) {
     if (const auto meant = MeantText(value, name); !meant.empty() && IsScalar(value)) {
       return "write " + name + ": " + Quote(meant);
     }
-    if (value.is_boolean()) {
-      // YAML 1.1, which kubectl reads, takes all of on, yes and true for the same value.
-      return value.boolean() ? "quote the value: write " + name + R"(: "on" (or "yes", "true"))"
-                             : "quote the value: write " + name + R"(: "off" (or "no", "false"))";
-    }
     if (IsScalar(value)) return "write " + name + ": " + Quote(json::Dump(value));
     return "write one quoted text as the value of " + name;
   }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "offline/evaluate.h"
 #include "schemas/object_name.h"
 
 namespace mindgate::offline {
@@ -102,6 +105,42 @@ TEST(Documents, NamesOfKindsThatNobodyJudgesAreTexts) {
   EXPECT_THAT(ObjectsOfText("a.yaml", service + "metadata: text\n"),
               ElementsAre("3:11! metadata: metadata must be an object (write metadata: {name: "
                           "...})"));
+}
+
+// The fixes of MG001 in an object that is read from standard input.
+std::vector<std::string> FixesIn(const std::string& text) {
+  std::istringstream in(text);
+  std::ostringstream err;
+  InputOptions options;
+  options.files = {"-"};
+  const auto evaluation = Evaluate(options, {}, in, err);
+  if (!evaluation) return {err.str()};
+  std::vector<std::string> fixes;
+  for (const auto& finding : evaluation->decisions.at(0).verdict.findings) {
+    if (finding.rule != nullptr && finding.rule->id == "MG001") fixes.push_back(finding.fix);
+  }
+  return fixes;
+}
+
+TEST(Documents, FixesQuoteWhatTheAuthorWrote) {
+  EXPECT_THAT(FixesIn(R"(apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: on
+  namespace: no
+  labels: {a: 1.10, b: 0755, c: 12345678901234567890123, canary: yes}
+  annotations:
+    d: !!float 2
+    e: &e 1_000
+    f: *e
+)"),
+              ElementsAre(R"(write name: "on")", R"(write namespace: "no")", R"(write a: "1.10")",
+                          R"(write b: "0755")", R"(write c: "12345678901234567890123")",
+                          R"(write canary: "yes")", R"(write d: "2.0")", R"(write e: "1000")",
+                          R"(write f: "1000")"));
+  EXPECT_THAT(FixesIn(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p",
+"labels": {"a": 1.10, "b": true}}})"),
+              ElementsAre(R"(write a: "1.10")", R"(write b: "true")"));
 }
 
 }  // namespace

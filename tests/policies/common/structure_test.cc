@@ -84,8 +84,7 @@ spec: {replicas: "3", template: []}
     if (finding.rule->id == "MG001") fixes.push_back(finding.fix);
   }
   EXPECT_EQ(fixes, (std::vector<std::string>{
-                       R"(write a: "3")", R"(quote the value: write b: "on" (or "yes", "true"))",
-                       R"(quote the value: write c: "off" (or "no", "false"))",
+                       R"(write a: "3")", R"(write b: "true")", R"(write c: "false")",
                        "write one quoted text as the value of d", "write replicas: 3",
                        "write an object for template, or leave it out"}));
 }
