@@ -10,7 +10,18 @@
 namespace mindgate::json::internal {
 
 // The tags that a YAML node may carry; kNone means no tag, or "!", which says nothing.
-enum class YamlTag : uint8_t { kNone, kStr, kInt, kFloat, kBool, kNull, kMap, kSeq, kMerge, kBinary };
+enum class YamlTag : uint8_t {
+  kNone,
+  kStr,
+  kInt,
+  kFloat,
+  kBool,
+  kNull,
+  kMap,
+  kSeq,
+  kMerge,
+  kBinary
+};
 
 // Whose rules say what a plain scalar is: those of DecodeYaml, or of DecodeCoreYaml.
 enum class YamlSchema : uint8_t { kGoYaml, kCore };
