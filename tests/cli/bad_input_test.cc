@@ -63,8 +63,8 @@ std::vector<BadInput> BadInputs() {
        "a.yaml:1:1: not a Kubernetes object: kind is missing\n"},
       {"an item of a List that is no object", "a.yaml",
        "apiVersion: v1\nkind: List\nitems:\n- "
-       "apiVersion: v1\n  kind: Pod\n- text\n",
-       "a.yaml:6:3: must be a Kubernetes object, not a string\n"},
+       "apiVersion: v1\n  kind: Pod\n  metadata: {name: p}\n- text\n",
+       "a.yaml:7:3: must be a Kubernetes object, not a string\n"},
       {"a duplicate key", "a.yaml", "kind: Pod\nmetadata: {}\nkind: Pod\n",
        "a.yaml:3:1: key \"kind\" is written twice\n"},
       {"a duplicate key in JSON", "a.json", "{\"kind\": \"Pod\",\n \"kind\": \"Pod\"}",
@@ -72,7 +72,7 @@ std::vector<BadInput> BadInputs() {
       {"Latin-1", "a.yaml", good + "x: caf\xe9\n", "a.yaml:4:7: "},
       {"UTF-16", "a.yaml", std::string("\xff\xfek\0i\0n\0d\0", 10), "a.yaml:1:1: "},
       {"JSON with a comment", "a.json", "{\n// comment\n}", "a.json:2:1: "},
-      {"text after JSON", "a.json", "{}\n{}", "a.json:2:1: "},
+      {"text after JSON", "a.json", "{}\n1", "a.json:2:1: "},
       {"infinity", "a.yaml", "kind: Pod\nx: .inf\n", "a.yaml:2:4: "},
       {"a good document before a bad one", "a.yaml", good + "---\nkind: [\n", "a.yaml:6:"},
       {"a review without a request", "a.json",
@@ -126,12 +126,14 @@ TEST(BadInput, AFolderWithOneBadFileStillReportsTheOthers) {
   workspace.Write("dir/b.yaml",
                   "apiVersion: v1\nkind: Service\nmetadata: {name: b}\n---\nkind: [\n---\n"
                   "apiVersion: v1\nkind: Service\nmetadata: {name: c}\n");
-  workspace.Write("dir/c.json", "{\"apiVersion\": \"v1\", \"kind\": \"Service\"}");
+  workspace.Write(
+      "dir/c.json",
+      "{\"apiVersion\": \"v1\", \"kind\": \"Service\", \"metadata\": {\"name\": \"d\"}}");
   const CliResult yaml = Cli({"apply", "-f", "dir"});
   EXPECT_EQ(yaml.code, 2);
-  EXPECT_EQ(
-      yaml.out,
-      "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: Service\n")
+  EXPECT_EQ(yaml.out,
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n---\napiVersion: v1\nkind: "
+            "Service\nmetadata:\n  name: d\n")
       << "nothing of b.yaml, all of the others";
   EXPECT_THAT(yaml.err, StartsWith("dir/b.yaml:6:1: "));
   const auto patch = json::Json::parse(Cli({"apply", "-f", "dir", "-o", "patch"}).out);
@@ -207,10 +209,10 @@ TEST(BadInput, TemplatesOfChartsAreSkippedAndTheWayToRenderThemIsNamed) {
             "templates of Helm charts\n"
             "hint: `helm template charts/llm | mindgate apply -f - -o table` checks the output of "
             "the chart\n");
-  workspace.Write("charts/a.yaml", "apiVersion: v1\nkind: Service\n");
+  workspace.Write("charts/a.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n");
   result = Cli({"apply", "-f", "charts"});
   EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.out, "apiVersion: v1\nkind: Service\n");
+  EXPECT_EQ(result.out, "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n");
   EXPECT_EQ(result.err,
             "skipped: 2 documents that are not Kubernetes objects, 2 templates of Helm charts\n"
             "hint: `helm template charts/llm | mindgate apply -f - -o table` checks the output of "
@@ -231,13 +233,15 @@ TEST(BadInput, AStreamOfBadDocumentsEnds) {
 }
 
 TEST(BadInput, ByteOrderMarksAndWindowsLineEndsAreFine) {
-  const CliResult yaml = Cli({"apply", "-f", "-"},
-                             "\xEF\xBB\xBF"
-                             "apiVersion: v1\r\nkind: Service\r\n---\r\n# end\r\n");
+  const CliResult yaml =
+      Cli({"apply", "-f", "-"},
+          "\xEF\xBB\xBF"
+          "apiVersion: v1\r\nkind: Service\r\nmetadata: {name: a}\r\n---\r\n# end\r\n");
   EXPECT_EQ(yaml.code, 0) << yaml.err;
-  EXPECT_EQ(yaml.out, "apiVersion: v1\nkind: Service\n");
-  const CliResult json =
-      Cli({"apply", "-f", "-"}, "\xEF\xBB\xBF{\"apiVersion\": \"v1\", \"kind\": \"Service\"}");
+  EXPECT_EQ(yaml.out, "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n");
+  const CliResult json = Cli({"apply", "-f", "-"},
+                             "\xEF\xBB\xBF{\"apiVersion\": \"v1\", \"kind\": \"Service\", "
+                             "\"metadata\": {\"name\": \"a\"}}");
   EXPECT_EQ(json.code, 0) << json.err;
 }
 

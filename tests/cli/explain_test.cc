@@ -210,10 +210,11 @@ TEST(Explain, ExceptionsAndWhatWasWithheldHaveReasons) {
 }
 
 TEST(Explain, IgnoredObjectsSayWhy) {
-  const CliResult result = Cli({"explain", "-f", "-"}, "apiVersion: v1\nkind: Service\n");
+  const CliResult result =
+      Cli({"explain", "-f", "-"}, "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n");
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.out,
-            "Service default/- (<stdin>:1, CREATE): ignored, not a kind that mindgate handles\n");
+            "Service default/s (<stdin>:1, CREATE): ignored, not a kind that mindgate handles\n");
 }
 
 TEST(Explain, ARuleByIdOrName) {
