@@ -30,7 +30,7 @@ constexpr const char* kBadPod =
 
 TEST(Program, ExitCodesAndStreams) {
   const Workspace workspace;
-  workspace.Write("good.yaml", "apiVersion: v1\nkind: Service\n");
+  workspace.Write("good.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n");
   workspace.Write("denied.yaml", kBadPod);
   workspace.Write("bad.yaml", "kind: [\n");
   const struct {
@@ -67,7 +67,7 @@ TEST(Program, ExitCodesAndStreams) {
   }
   EXPECT_EQ(Shell(kBinary + " apply -f bad.yaml 2>/dev/null").out, "");
   EXPECT_EQ(Shell("cat good.yaml | " + kBinary + " apply -f -").out,
-            "apiVersion: v1\nkind: Service\n");
+            "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n");
 }
 
 // What is piped on from a denied object: nothing.
