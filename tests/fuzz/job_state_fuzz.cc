@@ -80,7 +80,7 @@ void CheckState(const JobKey& job, const JobState& state) {
   Require(!job.ns.empty() && !job.pod_group.empty() && !state.uid.empty());
   Require(state.retries_used >= 0 && state.in_vain >= 0);
   Require(state.retried_for.size() <= kMaxUid);
-  for (const auto& [pod, since] : state.seen) Require(pod.size() <= kMaxUid);
+  for (const auto& [pod, since] : state.seen.faulty) Require(pod.size() <= kMaxUid);
   if (!state.restart) return;
   Require(state.restart->inherited && state.restart->targets.empty());
   for (const auto& pod : state.restart->chosen.pods) Require(!pod.empty() && pod.size() <= kMaxUid);
@@ -96,7 +96,7 @@ void CheckStore(const std::string& text, const JobStates& states, size_t copies)
   Leading leading(text);
   auto leader = leading.Leader(1);
   StateStore store(kNs, kName);
-  Require(store.Load(leader).has_value());
+  Require(store.Load(leader, Time::max()).has_value());
   for (const auto& [job, state] : states) {
     Require(store.Get(job) == (state.IsEmpty() ? JobState() : state));
   }
@@ -111,7 +111,7 @@ void CheckStore(const std::string& text, const JobStates& states, size_t copies)
   Require(!written.empty() && written.size() <= StateStore::kMaxBytes);
   StateStore next(kNs, kName);
   auto successor = leading.Leader(2);
-  Require(next.Load(successor).has_value());
+  Require(next.Load(successor, Time::max()).has_value());
   const JobStates kept = Read(written);
   for (const auto& [job, state] : kept) {
     Require(store.Get(job) == state && next.Get(job) == state);
