@@ -9,34 +9,12 @@
 namespace mindgate::json {
 namespace {
 
+using internal::LineOf;
+
 constexpr size_t kMaxWidth = 160;
 constexpr size_t kAhead = 60;  // of the column, when a line is cut
 
 bool IsTail(char c) { return (c & 0xC0) == 0x80; }
-
-// The line of the text with this number, 1-based, without its end; empty when there is none.
-std::string_view LineOf(std::string_view text, int line) {
-  text = internal::WithoutByteOrderMark(text);
-  for (int i = 1; i < line; ++i) {
-    const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
-  text = text.substr(0, text.find('\n'));
-  if (text.ends_with('\r')) text.remove_suffix(1);
-  return text;
-}
-
-// Where the line with this number begins; the size of the text when there is none.
-size_t OffsetOfLine(std::string_view text, int line) {
-  size_t offset = 0;
-  for (int i = 1; i < line; ++i) {
-    const size_t end = text.find('\n', offset);
-    if (end == std::string_view::npos) return text.size();
-    offset = end + 1;
-  }
-  return offset;
-}
 
 // The line, cut to kMaxWidth bytes around the column, and below it a caret.
 std::string Excerpt(std::string_view line, int column) {
@@ -93,7 +71,7 @@ std::string LookalikeHint(const Issue& issue, std::string_view text) {
   if (const auto here = FindLookalike(LineOf(text, issue.at.line), column)) return hint(*here, "");
   if (!issue.field.empty()) return "";
   // The line before it that is not blank.
-  std::string_view before = text.substr(0, OffsetOfLine(text, issue.at.line));
+  std::string_view before = text.substr(0, internal::OffsetOfLine(text, issue.at.line));
   for (int line = issue.at.line - 1; line > 0 && !before.empty(); --line) {
     before.remove_suffix(1);
     const size_t begin = before.rfind('\n') + 1;

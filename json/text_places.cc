@@ -14,6 +14,24 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text;
 }
 
+size_t OffsetOfLine(std::string_view text, int line) {
+  size_t offset = 0;
+  for (int i = 1; i < line; ++i) {
+    const size_t end = text.find('\n', offset);
+    if (end == std::string_view::npos) return text.size();
+    offset = end + 1;
+  }
+  return offset;
+}
+
+std::string_view LineOf(std::string_view text, int line) {
+  text = WithoutByteOrderMark(text);
+  text.remove_prefix(OffsetOfLine(text, line));
+  text = text.substr(0, text.find('\n'));
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
 std::string_view ForeignEncoding(std::string_view text) {
   using namespace std::string_view_literals;
   if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) {

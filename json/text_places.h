@@ -11,6 +11,12 @@ namespace mindgate::json::internal {
 // The text after its UTF-8 byte order mark, if it has one. The mark counts in no column.
 std::string_view WithoutByteOrderMark(std::string_view text);
 
+// Where the line with this number begins, 1-based; the size of the text when there is none.
+size_t OffsetOfLine(std::string_view text, int line);
+
+// That line without its end, of the text without its byte order mark; empty when there is none.
+std::string_view LineOf(std::string_view text, int line);
+
 // "the text is UTF-16": what the first bytes say when the text is in an encoding that we do not
 // read, else empty.
 std::string_view ForeignEncoding(std::string_view text);

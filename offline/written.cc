@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "json/pointer.h"
+#include "json/text_places.h"
 #include "json/yaml.h"
 
 namespace mindgate::offline {
@@ -15,15 +16,11 @@ bool IsPlain(const json::Value& value) { return value.is_number() || value.is_bo
 // What stands at a place, up to where a plain scalar of YAML or JSON may end.
 std::string_view WordAt(std::string_view text, json::Position at) {
   if (at.line < 1 || at.column < 1) return {};
-  for (int line = 1; line < at.line; ++line) {
-    const size_t end = text.find('\n');
-    if (end == std::string_view::npos) return {};
-    text.remove_prefix(end + 1);
-  }
+  std::string_view line = json::internal::LineOf(text, at.line);
   const size_t begin = static_cast<size_t>(at.column) - 1;
-  if (begin >= text.size()) return {};
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_first_of(" \t\r\n,]}"));
+  if (begin >= line.size()) return {};
+  line.remove_prefix(begin);
+  return line.substr(0, line.find_first_of(" \t\r,]}"));
 }
 
 }  // namespace
