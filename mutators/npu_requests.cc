@@ -14,12 +14,6 @@ constexpr std::string_view kReason =
     "controllers count the requests of a template, and nothing copies limits to them before a Pod "
     "is made; of NPUs both must be equal";
 
-// Misspelled names are left to a rule, and so is what is not a number of chips.
-bool IsLimitedOnly(const NpuRequest& npu) {
-  return npu.request == nullptr && npu.IsNpu() && npu.count &&
-         npu.kind != schemas::NpuResource::kMisspelled;
-}
-
 }  // namespace
 
 void NpuRequests(const MutationContext& context, Edits& edits) {
@@ -28,7 +22,7 @@ void NpuRequests(const MutationContext& context, Edits& edits) {
     if (!pod.own_npus || !MayEdit(context, pod)) continue;
     for (const schemas::ContainerView& container : pod.containers) {
       for (const NpuRequest& npu : container.npus) {
-        if (!IsLimitedOnly(npu)) continue;
+        if (!npu.IsLimitedOnly()) continue;  // the rest is left to rules
         schemas::Place requests;
         requests.path = {container.path, "/resources/requests"};
         edits.Set(requests, npu.resource, *npu.limit, kReason);

@@ -73,15 +73,6 @@ int64_t ReplicasOf(const Value* value) {
   return std::max<int64_t>(json::AsInt(json::Find(value, "replicas")).value_or(1), 0);
 }
 
-std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
-  int64_t sum = 0;
-  for (const size_t i : group.templates) {
-    const auto pods = view.templates[i].pods;
-    if (!pods || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
-  }
-  return sum;
-}
-
 // Whether the controller counts the entry.
 bool IsCounted(const ContainerView& container, const NpuRequest& npu, Counts counts) {
   if (npu.request != nullptr) return true;
@@ -191,6 +182,15 @@ bool HasRankTableVolume(const PodTemplateView& pod) {
 
 }  // namespace
 
+std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
+  int64_t sum = 0;
+  for (const size_t i : group.templates) {
+    const auto pods = view.templates[i].pods;
+    if (!pods || *pods < 0 || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
+  }
+  return sum;
+}
+
 int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
   const Value* spec = json::Find(view.object, "spec");
   const int64_t sets = view.is_set ? ReplicasOf(spec) : 1;
@@ -219,14 +219,16 @@ std::vector<ChildService> ServicesOf(const WorkloadView& view) {
 }
 
 // mind-cluster: component/ascend-operator/pkg/ranktable/plugins.go, ShouldGenerateRankTable.
+bool WantsRankTable(const WorkloadView& view) {
+  return view.kind == Kind::kAscendJob || view.labels.Find(kRingController) != nullptr ||
+         std::any_of(view.templates.begin(), view.templates.end(), HasRankTableVolume);
+}
+
 std::optional<ChildRankTable> RankTableOf(const WorkloadView& view) {
-  if (view.name.empty() || !kRankTableKinds.Has(view.kind) || !view.RequestsNpus()) {
+  if (view.name.empty() || !kRankTableKinds.Has(view.kind) || !view.RequestsNpus() ||
+      !WantsRankTable(view)) {
     return std::nullopt;
   }
-  const bool wanted = view.kind == Kind::kAscendJob ||
-                      view.labels.Find(kRingController) != nullptr ||
-                      std::any_of(view.templates.begin(), view.templates.end(), HasRankTableVolume);
-  if (!wanted) return std::nullopt;
   return ChildRankTable{std::string(kRankTablePrefix) + std::string(view.name)};
 }
 

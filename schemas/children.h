@@ -57,6 +57,11 @@ Children ChildrenOf(const WorkloadView& view);
 // Parts of it, for those who need no more.
 std::vector<ChildService> ServicesOf(const WorkloadView& view);
 std::optional<ChildRankTable> RankTableOf(const WorkloadView& view);
+// Whether an object of one of kRankTableKinds asks for a rank table, as an AscendJob always does:
+// by a label of its own, or a volume of that name in a template.
+bool WantsRankTable(const WorkloadView& view);
+// The pods of one such PodGroup; nothing when a template does not say, or says it wrongly.
+std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group);
 // How many PodGroups of one kind the object makes.
 int64_t CountOf(const WorkloadView& view, const PodGroupView& group);
 

@@ -42,6 +42,10 @@ struct NpuRequest {
   bool IsNpu() const {
     return kind != NpuResource::kOther && kind != NpuResource::kForeign && count != int64_t{0};
   }
+  // A number of NPUs that limits alone name, which controllers that count requests do not see.
+  bool IsLimitedOnly() const {
+    return request == nullptr && IsNpu() && count && kind != NpuResource::kMisspelled;
+  }
   // Of the entry: in limits when it is there, else in requests. A request may be what mindgate has
   // written.
   std::string Path() const;

@@ -4,6 +4,7 @@
 #include "policies/chips/chips.h"
 #include "policies/families.h"
 #include "policies/places.h"
+#include "schemas/children.h"
 #include "schemas/container_env.h"
 #include "schemas/names.h"
 
@@ -18,17 +19,6 @@ using schemas::PodTemplateView;
 
 // ascend-operator fills one for these (component/ascend-operator/pkg/ranktable/plugins.go).
 constexpr schemas::KindSet kWithRankTables = schemas::kDeployments | schemas::kStatefulSets;
-constexpr std::string_view kRankTableVolume = "ranktable";
-
-bool WantsRankTable(const RuleContext& context, const PodTemplateView& pod) {
-  if (!kWithRankTables.Has(context.view.kind)) return false;
-  if (context.view.labels.Find(schemas::kRingController) != nullptr) return true;
-  const json::Value* volumes = pod.pod_spec.Find("volumes");
-  return json::IsArray(volumes) &&
-         std::any_of(volumes->begin(), volumes->end(), [](const json::Value& volume) {
-           return json::FindString(volume, "name") == kRankTableVolume;
-         });
-}
 
 // OME fills what a service leaves out with what its runtime has.
 bool IsInRuntime(const PodTemplateView& pod, const ContainerView& container,
@@ -50,11 +40,7 @@ void ReportLimitedOnly(const PodTemplateView& pod, std::string_view effect, Find
   for (const ContainerView& container : pod.containers) {
     if (container.role == ContainerView::Role::kInit) continue;
     for (const NpuRequest& npu : container.npus) {
-      if (npu.request != nullptr || !npu.IsNpu() || !npu.count ||
-          npu.kind == schemas::NpuResource::kMisspelled ||
-          IsInRuntime(pod, container, npu.resource)) {
-        continue;
-      }
+      if (!npu.IsLimitedOnly() || IsInRuntime(pod, container, npu.resource)) continue;
       const schemas::Pointer requests{container.path, "/resources/requests"};
       findings.Violate(
           requests.Child(npu.resource),
@@ -80,7 +66,7 @@ void CheckCounted(const RuleContext& context, Findings& findings) {
                         "ascend-operator counts requests: it sees a job without NPUs, with "
                         "WORLD_SIZE 0 and without a rank table, and training hangs",
                         findings);
-    } else if (WantsRankTable(context, pod)) {
+    } else if (kWithRankTables.Has(context.view.kind) && schemas::WantsRankTable(context.view)) {
       ReportLimitedOnly(pod,
                         "ascend-operator counts requests: it never fills the rank table that the "
                         "pods wait for",

@@ -7,6 +7,7 @@
 #include "policies/chips/chips.h"
 #include "policies/common/gang_size.h"
 #include "policies/families.h"
+#include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/rollout.h"
 
@@ -16,18 +17,9 @@ namespace {
 
 using schemas::PodGroupOwner;
 using schemas::PodGroupView;
+using schemas::PodsOf;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
-
-// The pods of one PodGroup; nothing when a template does not say.
-std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
-  int64_t sum = 0;
-  for (size_t index : group.templates) {
-    const auto pods = view.templates[index].pods;
-    if (!pods || *pods < 0 || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
-  }
-  return sum;
-}
 
 std::string Pods(int64_t count) { return std::to_string(count) + (count == 1 ? " pod" : " pods"); }
 

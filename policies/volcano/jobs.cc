@@ -8,6 +8,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/places.h"
+#include "schemas/children.h"
 #include "schemas/job_attributes.h"
 #include "schemas/names.h"
 
@@ -255,6 +256,18 @@ void CheckFailurePolicy(const RuleContext& context, Findings& findings) {
   }
 }
 
+// Calls `visit` with each task with NPUs that Volcano places, and with what becomes of it after the
+// event.
+template <typename Visit>
+void ForEachNpuReaction(const RuleContext& context, std::string_view event, const Visit& visit) {
+  for (const PartView& task : context.view.parts) {
+    const PodTemplateView* pod = context.view.TemplateOf(*task.index);
+    if (pod == nullptr || !pod->RequestsNpus() || !IsPlacedByVolcano(context, *pod)) continue;
+    const auto reaction = ReactionTo(event, context.view.spec, task);
+    if (reaction) visit(task, *reaction);
+  }
+}
+
 // Actions after which the job is over.
 constexpr std::string_view kEndings[] = {"AbortJob", "TerminateJob", "CompleteJob"};
 
@@ -277,35 +290,19 @@ void CheckJobEndings(const RuleContext& context, Findings& findings) {
   for (std::string_view event : {"PodEvicted", "PodFailed"}) {
     const std::string asked = RecoveryAsked(context, event);
     if (asked.empty()) continue;
-    for (const PartView& task : context.view.parts) {
-      const PodTemplateView* pod = context.view.TemplateOf(*task.index);
-      if (pod == nullptr || !pod->RequestsNpus() || !IsPlacedByVolcano(context, *pod)) continue;
-      const auto reaction = ReactionTo(event, context.view.spec, task);
-      if (!reaction || std::ranges::find(kEndings, reaction->action) == std::end(kEndings)) {
-        continue;
-      }
+    ForEachNpuReaction(context, event, [&](const PartView& task, const Reaction& reaction) {
+      if (std::ranges::find(kEndings, reaction.action) == std::end(kEndings)) return;
       findings.Violate(
-          reaction->path,
+          reaction.path,
           asked + " has no effect for " + Title(task) +
               (event == "PodEvicted"
                    ? ": the scheduler deletes the faulty pod, which is PodEvicted, and "
                    : ": a pod that fails is PodFailed, and ") +
-              std::string(reaction->action) + " ends the job for good",
+              std::string(reaction.action) + " ends the job for good",
           "write {event: " + std::string(event) +
               ", action: RestartJob}, or remove the policy for " + std::string(event));
-    }
+    });
   }
-}
-
-// The pods of the group; nothing when a template does not say.
-std::optional<int64_t> AllPods(const schemas::WorkloadView& view,
-                               const schemas::PodGroupView& group) {
-  int64_t sum = 0;
-  for (size_t index : group.templates) {
-    const auto pods = view.templates[index].pods;
-    if (!pods || *pods < 0 || __builtin_add_overflow(sum, *pods, &sum)) return std::nullopt;
-  }
-  return sum;
 }
 
 void CheckPartialGang(const RuleContext& context, Findings& findings) {
@@ -315,7 +312,7 @@ void CheckPartialGang(const RuleContext& context, Findings& findings) {
     const bool ascend_job = group.owner == schemas::PodGroupOwner::kAscendJob;
     // A vcjob of 1 is the documents' way to write independent pods.
     const int64_t least = ascend_job ? 1 : 2;
-    const auto pods = AllPods(view, group);
+    const auto pods = schemas::PodsOf(view, group);
     if (!pods || *group.min_member < least || *group.min_member >= *pods) continue;
     // The one strategy under which a job goes on with fewer pods.
     if (group.annotations &&
@@ -358,12 +355,11 @@ int64_t RetriesAsked(const RuleContext& context) {
 // The event on which the whole job starts again; empty when none does that.
 std::string_view RestartsOn(const RuleContext& context) {
   for (std::string_view event : {"PodEvicted", "PodFailed"}) {
-    for (const PartView& task : context.view.parts) {
-      const PodTemplateView* pod = context.view.TemplateOf(*task.index);
-      if (pod == nullptr || !pod->RequestsNpus() || !IsPlacedByVolcano(context, *pod)) continue;
-      const auto reaction = ReactionTo(event, context.view.spec, task);
-      if (reaction && reaction->action == "RestartJob") return event;
-    }
+    bool restarts = false;
+    ForEachNpuReaction(context, event, [&](const PartView&, const Reaction& reaction) {
+      restarts = restarts || reaction.action == "RestartJob";
+    });
+    if (restarts) return event;
   }
   return {};
 }
