@@ -192,23 +192,6 @@ std::string Untouchable(const MutationContext& context) {
   return "";
 }
 
-// Why nothing may be injected into an object of this owner; empty when it may.
-std::string OptedOut(const MutationContext& context) {
-  const WorkloadView& view = context.view;
-  const auto& request = context.request;
-  if (view.Label(schemas::kInject) == "disabled") return "labelled mindgate.io/inject: disabled";
-  const auto label = request.namespace_labels.find(schemas::kInject);
-  if (label != request.namespace_labels.end() && label->second == "disabled" && !context.opted_in) {
-    return "its namespace is labelled mindgate.io/inject: disabled";
-  }
-  const auto* override_ =
-      context.config.OverrideFor(view.ns.empty() ? std::string_view(request.ns) : view.ns);
-  if (override_ != nullptr && !override_->inject && !context.opted_in) {
-    return "injection is disabled for its namespace in mindgate.yaml";
-  }
-  return "";
-}
-
 // Members of an OME component that only scale it; a change of them alone starts no rollout by
 // itself.
 bool OnlyScales(std::string_view key) {
@@ -297,7 +280,10 @@ Edits Mutate(const MutationContext& asked) {
   context.history = &history;
   const bool put_back = PutsBack(context);
   const std::string untouchable = Untouchable(context);
-  const std::string opted_out = untouchable.empty() ? OptedOut(context) : "";
+  const std::string opted_out(
+      untouchable.empty() ? schemas::WhyInjectionIsDeclined(context.view, context.request,
+                                                            context.config, context.opted_in)
+                          : "");
   edits.Begin("all");
   if (!untouchable.empty() || (!opted_out.empty() && !put_back)) {
     edits.Withhold("", untouchable + opted_out);

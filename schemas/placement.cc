@@ -7,16 +7,27 @@
 
 namespace mindgate::schemas {
 
-bool IsInjectionOff(const WorkloadView& view, const AdmissionRequest& request, const Config& config,
-                    std::string_view mutator) {
-  if (config.disabled_mutators.contains(mutator)) return true;
-  const auto own = view.Label(kInject);
-  if (own == "disabled" || own == "enabled") return own == "disabled";
+std::string_view WhyInjectionIsDeclined(const WorkloadView& view, const AdmissionRequest& request,
+                                        const Config& config, bool opted_in) {
+  if (view.Label(kInject) == "disabled") return "labelled mindgate.io/inject: disabled";
+  if (opted_in) return {};
   const auto label = request.namespace_labels.find(kInject);
-  if (label != request.namespace_labels.end() && label->second == "disabled") return true;
+  if (label != request.namespace_labels.end() && label->second == "disabled") {
+    return "its namespace is labelled mindgate.io/inject: disabled";
+  }
   const auto* override_ =
       config.OverrideFor(view.ns.empty() ? std::string_view(request.ns) : view.ns);
-  return override_ != nullptr && !override_->inject;
+  if (override_ != nullptr && !override_->inject) {
+    return "injection is disabled for its namespace in mindgate.yaml";
+  }
+  return {};
+}
+
+bool IsInjectionOff(const WorkloadView& view, const AdmissionRequest& request, const Config& config,
+                    std::string_view mutator) {
+  const bool opted_in = view.Label(kInject) == "enabled";
+  return config.disabled_mutators.contains(mutator) ||
+         !WhyInjectionIsDeclined(view, request, config, opted_in).empty();
 }
 
 std::optional<std::string_view> MeantScheduler(std::string_view scheduler, const Config& config) {

@@ -10,6 +10,11 @@
 // Who places pods: the scheduler that they name once mindgate has written what it writes.
 namespace mindgate::schemas {
 
+// Why its owner declines injection, as a clause for people: by the label of the object, by its
+// namespace or in the configuration. Empty when it does not, or `opted_in` overrides the namespace.
+std::string_view WhyInjectionIsDeclined(const WorkloadView& view, const AdmissionRequest& request,
+                                        const Config& config, bool opted_in);
+
 // Nobody completes this object: its label, its namespace or the configuration declines injection,
 // or switches off the mutator of that name. The label of the object comes first.
 bool IsInjectionOff(const WorkloadView& view, const AdmissionRequest& request, const Config& config,
