@@ -160,44 +160,53 @@ struct Mutated {
   std::optional<WorkloadView> view;
 };
 
-// What would be found in an object if it were created. Nothing when nothing would be injected.
-struct Created {
-  std::optional<Mutated> object;
-  std::vector<policies::Finding> findings;
-
-  Created(Views& views, const WorkloadView& view, const MutationContext& context) {
-    AdmissionRequest request = context.request;
-    request.operation = Operation::kCreate;
-    request.object = view.object;
-    request.old_object = nullptr;
+// An object as it would be if it were created, and what would be found in it. Nothing when nothing
+// would be injected.
+class Created {
+ public:
+  Created(Views& views, const WorkloadView& view, const MutationContext& context)
+      : config_(context.config), request_(context.request) {
+    request_.operation = Operation::kCreate;
+    request_.object = view.object;
+    request_.old_object = nullptr;
     const Edits edits =
-        mutators::Mutate({view, nullptr, request, context.config, IsOptedIn(view), false});
-    if (edits.empty()) return;
-    object.emplace(views, *view.object, edits.BuildPatch());
-    findings = policies::Judge({*object->view, nullptr, request, context.config}).findings;
+        mutators::Mutate({view, nullptr, request_, config_, IsOptedIn(view), false});
+    if (!edits.empty()) object_.emplace(views, *view.object, edits.BuildPatch());
   }
 
-  Judged judged() const { return {object->document->root(), findings}; }
+  bool is_injected() const { return object_.has_value(); }
+  std::vector<policies::Finding> Findings() const {
+    return policies::Judge({*object_->view, nullptr, request_, config_}).findings;
+  }
+  const Value& root() const { return object_->document->root(); }
+
+ private:
+  const Config& config_;
+  AdmissionRequest request_;
+  std::optional<Mutated> object_;
 };
 
 // Whether an update is denied for nothing but what is injected: the object was stored without it,
 // and what is found now would be found in the old object too if it were injected, or not if the
-// object were new. `after` is what the update makes.
-bool IsBetterLeftAlone(Views& views, WorkloadView& after, WorkloadView& old_view,
+// object were new. The cheap questions come first: most objects were injected when they were
+// stored, and most updates are not denied.
+bool IsBetterLeftAlone(Views& views, const Edits& edits, WorkloadView& old_view,
                        const MutationContext& context, Options options) {
   const Created before(views, old_view, context);
-  if (!before.object) return false;
+  if (!before.is_injected()) return false;
+  Mutated after(views, *context.request.object, edits.BuildPatch());
   options.explain = false;
   Verdict verdict;
-  Judge(after, &old_view, context.request, context.config, options, verdict);
+  Judge(*after.view, &old_view, context.request, context.config, options, verdict);
   if (verdict.outcome != Outcome::kDenied) return false;
+  const Value& object = after.document->root();
   std::vector<policies::Finding>& found = verdict.findings;
-  MarkExisting(before.judged(), *after.object, Denying(options), found);
+  MarkExisting({before.root(), before.Findings()}, object, Denying(options), found);
   std::erase_if(found, [&](const auto& finding) { return !Denies(finding, options); });
   if (found.empty()) return true;
   const Created fresh(views, context.view, context);
-  if (!fresh.object) return false;
-  MarkExisting(fresh.judged(), *after.object, Denying(options), found);
+  if (!fresh.is_injected()) return false;
+  MarkExisting({fresh.root(), fresh.Findings()}, object, Denying(options), found);
   return std::all_of(found.begin(), found.end(),
                      [&](const auto& finding) { return Denies(finding, options); });
 }
@@ -211,8 +220,7 @@ Edits EditsOf(Views& views, MutationContext context, WorkloadView* old_view,
       context.config.existing_violations == schemas::Mode::kEnforce) {
     return edits;
   }
-  Mutated after(views, *context.request.object, edits.BuildPatch());
-  if (!IsBetterLeftAlone(views, *after.view, *old_view, context, options)) return edits;
+  if (!IsBetterLeftAlone(views, edits, *old_view, context, options)) return edits;
   context.put_back_only = true;
   return mutators::Mutate(context);
 }
