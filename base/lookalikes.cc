@@ -17,7 +17,7 @@ struct Row {
   bool invisible;
 };
 
-// The Unicode Character Database, version 15.
+// The Unicode Character Database, version 15. By code.
 constexpr std::array<Row, 20> kRows = {{
     {0x00A0, "NO-BREAK SPACE", " ", true},
     {0x2009, "THIN SPACE", " ", true},
@@ -102,6 +102,7 @@ bool IsFullwidth(uint32_t code) { return code >= kFullwidthBegin && code <= kFul
 
 // Null pointer for all others.
 const Row* RowOf(uint32_t code) {
+  if (code < kRows.front().code) return nullptr;  // as nearly every character
   const auto row = std::find_if(kRows.begin(), kRows.end(),
                                 [code](const Row& each) { return each.code == code; });
   return row == kRows.end() ? nullptr : &*row;

@@ -132,10 +132,8 @@ class Offer {
         Word("mutator/" + std::string(mutator.name), mutator.summary);
       }
     }
-    for (const schemas::KeyFact& fact : schemas::KeyFacts()) {
-      if (typed_.empty()) break;  // there are many
-      Word(fact.key, fact.effect);
-    }
+    if (typed_.empty()) return;  // there are many keys
+    for (const schemas::KeyFact& fact : schemas::KeyFacts()) Word(fact.key, fact.effect);
   }
 
   std::string typed_;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "json/decode.h"
-#include "json/text_at.h"
 #include "watcher/scaling/gates.h"
 #include "watcher/scaling/run.h"
 
