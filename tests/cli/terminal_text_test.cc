@@ -213,6 +213,72 @@ TEST(TerminalText, OfScenariosSuitesAndConfigurations) {
   }
 }
 
+// The files below a folder of the project, in order.
+std::vector<std::filesystem::path> FilesIn(const std::string& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath(folder))) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST(TerminalText, OfManifests) {
+  const Workspace workspace;
+  const std::vector<std::vector<std::string>> commands = {
+      {"apply", "-o", "table"}, {"apply", "-o", "diff"},  {"apply", "-o", "yaml", "--print-denied"},
+      {"apply", "-o", "json"},  {"apply", "-o", "patch"}, {"explain"}};
+  size_t documents = 0;
+  size_t next = 0;
+  for (const char* folder : {"tests/fixtures/manifests", "tests/fixtures/seeds"}) {
+    for (const auto& file : FilesIn(folder)) {
+      for (const Json& tree : DocumentsOf(file)) {
+        ++documents;
+        ForEachChange(tree, 3, [&](const Json& changed) {
+          workspace.Write("x.yaml", changed.dump());
+          std::vector<std::string> command = commands[next++ % commands.size()];
+          command.insert(command.end(), {"-f", "x.yaml"});
+          ExpectSafe(command);
+        });
+      }
+    }
+  }
+  EXPECT_GE(documents, 39U);
+}
+
+TEST(TerminalText, OfForecastsForManifests) {
+  const Workspace workspace;
+  workspace.Write("s.json", ReadSource("examples/snapshots/serving.json"));
+  for (const auto& file : FilesIn("tests/fixtures/seeds")) {
+    for (const Json& tree : DocumentsOf(file)) {
+      ForEachChange(tree, 2, [&](const Json& changed) {
+        workspace.Write("x.yaml", changed.dump());
+        ExpectSafe({"what-if", "--snapshot", "s.json", "--manifest", "x.yaml"});
+      });
+    }
+  }
+}
+
+TEST(TerminalText, OfApplications) {
+  const Workspace workspace;
+  size_t applications = 0;
+  size_t next = 0;
+  const std::vector<std::vector<std::string>> commands = {
+      {"deploy", "--dry-run=client"}, {"deploy", "--dry-run=client", "-o", "json"}};
+  for (const auto& file : FilesIn("tests/fixtures/deploy")) {
+    for (const Json& tree : DocumentsOf(file)) {
+      ++applications;
+      ForEachChange(tree, 10, [&](const Json& changed) {
+        workspace.Write("x.yaml", changed.dump());
+        std::vector<std::string> command = commands[next++ % commands.size()];
+        command.insert(command.end(), {"-f", "x.yaml"});
+        ExpectSafe(command);
+      });
+    }
+  }
+  EXPECT_GE(applications, 3U);
+}
+
 TEST(TerminalText, OfAClusterThatRuns) {
   for (const std::string& hostile : kHostile) {
     kube::testing::FakeApiServer server;
