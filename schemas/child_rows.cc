@@ -72,7 +72,9 @@ std::vector<ChildRow> ChildRowsOf(const WorkloadView& view) {
   }
   for (const size_t i : children.ungrouped) rows.push_back(RowOf(view, view.templates[i], 1));
   for (const ChildService& service : children.services) {
-    rows.push_back({"1", "Service", service.name, "", std::string(service.maker)});
+    rows.push_back({std::to_string(service.count), "Service", service.name,
+                    service.count == 1 ? "" : "one a group; this is the last one's",
+                    std::string(service.maker)});
   }
   if (children.rank_table) {
     rows.push_back({"", "ConfigMap", children.rank_table->config_map,

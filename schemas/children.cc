@@ -14,6 +14,7 @@ using json::Value;
 
 constexpr std::string_view kAscendOperator = "ascend-operator";
 constexpr std::string_view kVolcanoControllers = "volcano-controllers";
+constexpr std::string_view kLws = "lws";
 
 // Which amounts of a container's resources a controller counts.
 enum class Counts : uint8_t {
@@ -45,7 +46,7 @@ constexpr std::array<GroupFacts, 10> kGroupFacts = {{
      Counts::kEither},
     {PodGroupOwner::kStatefulSet, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
     {PodGroupOwner::kJob, kVolcanoControllers, "podgroup-<uid of the Job>", {}, Counts::kEither},
-    {PodGroupOwner::kLeaderWorkerSetGroup, "lws", "", "-<group>-<revision>", Counts::kRequests},
+    {PodGroupOwner::kLeaderWorkerSetGroup, kLws, "", "-<group>-<revision>", Counts::kRequests},
     {PodGroupOwner::kRoleSet,
      kVolcanoControllers,
      "podgroup-<uid of its RoleSet>",
@@ -172,6 +173,19 @@ void AddServicesOfAscendJob(const WorkloadView& view, std::vector<ChildService>&
   }
 }
 
+// One for all groups, or with subdomainPolicy UniquePerReplica one for each, called as its leader.
+void AddServicesOfLeaderWorkerSet(const WorkloadView& view, std::vector<ChildService>& services) {
+  const Value* spec = json::Find(view.object, "spec");
+  const Value* network = json::Find(spec, "networkConfig");
+  ChildService service = {kLws, std::string(view.name), "/metadata/name"};
+  if (json::FindString(network, "subdomainPolicy") == "UniquePerReplica") {
+    service.count = ReplicasOf(spec);
+    if (service.count == 0) return;
+    service.name += "-" + std::to_string(service.count - 1);
+  }
+  services.push_back(std::move(service));
+}
+
 bool HasRankTableVolume(const PodTemplateView& pod) {
   const Value* volumes = pod.pod_spec.Find("volumes");
   return json::IsArray(volumes) &&
@@ -206,7 +220,10 @@ int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
 }
 
 // Of an AscendJob (mind-cluster: component/ascend-operator/pkg/controllers/v1/service.go,
-// genService) and of a vcjob with plugin svc (volcano: pkg/controllers/job/plugins/svc/svc.go).
+// genService), of a vcjob with plugin svc (volcano: pkg/controllers/job/plugins/svc/svc.go), of a
+// LeaderWorkerSet (lws: pkg/controllers/{leaderworkerset,pod}_controller.go) and of a StormService
+// (aibrix: pkg/controller/stormservice/sync.go, syncHeadlessService). A RoleSet or PodSet of its
+// own has none.
 std::vector<ChildService> ServicesOf(const WorkloadView& view) {
   std::vector<ChildService> services;
   if (view.name.empty()) return services;
@@ -214,6 +231,10 @@ std::vector<ChildService> ServicesOf(const WorkloadView& view) {
   if (view.kind == Kind::kVolcanoJob &&
       json::Find(json::Find(view.spec.value, "plugins"), "svc") != nullptr) {
     services.push_back({kVolcanoControllers, std::string(view.name), "/metadata/name"});
+  }
+  if (view.kind == Kind::kLeaderWorkerSet) AddServicesOfLeaderWorkerSet(view, services);
+  if (view.kind == Kind::kStormService) {
+    services.push_back({"aibrix", std::string(view.name), "/metadata/name"});
   }
   return services;
 }

@@ -35,8 +35,9 @@ struct ChildPodGroup {
 
 struct ChildService {
   std::string_view maker;
-  std::string name;
+  std::string name;           // of several the last one's, which is the longest
   std::string_view named_by;  // path of what its name is made of
+  int64_t count = 1;
 };
 
 // The ConfigMap that ascend-operator fills with the addresses of all ranks.

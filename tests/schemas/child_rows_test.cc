@@ -98,13 +98,17 @@ TEST(ChildRows, OfWhatPgControllerGroups) {
 }
 
 TEST(ChildRows, OfGroupsOfALeaderWorkerSet) {
-  EXPECT_EQ(
-      RowsOf("{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: "
-             "{name: l}, spec: {replicas: 2, leaderWorkerTemplate: {size: 4, workerTemplate: " +
-             kEight + "}}}"),
-      (Rows{"2 PodGroup l-<group>-<revision>: 4 pods each, minMember unknown, some "
-            "huawei.com/Ascend910 (lws)",
-            "8 Pod worker: " + std::string(kPod)}));
+  const auto rows = [](const std::string& fields) {
+    return RowsOf(
+        "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l}, "
+        "spec: {replicas: 2, " +
+        fields + "leaderWorkerTemplate: {size: 4, workerTemplate: " + kEight + "}}}");
+  };
+  EXPECT_EQ(rows(""), (Rows{"2 PodGroup l-<group>-<revision>: 4 pods each, minMember unknown, some "
+                            "huawei.com/Ascend910 (lws)",
+                            "8 Pod worker: " + std::string(kPod), "1 Service l:  (lws)"}));
+  EXPECT_EQ(rows("networkConfig: {subdomainPolicy: UniquePerReplica}, ").back(),
+            "2 Service l-1: one a group; this is the last one's (lws)");
 }
 
 TEST(ChildRows, OfAStormService) {
@@ -118,7 +122,7 @@ TEST(ChildRows, OfAStormService) {
                   "6 Pod decode: " + std::string(kPod),
                   "1 PodGroup podgroup-<uid of its RoleSet>: 2 pods, minMember 1, 8 "
                   "huawei.com/Ascend910 (volcano-controllers)",
-                  "2 Pod prefill: " + std::string(kPod)}));
+                  "2 Pod prefill: " + std::string(kPod), "1 Service s:  (aibrix)"}));
 }
 
 TEST(ChildRows, OfWhatMakesNoPods) {
