@@ -183,6 +183,38 @@ void CheckScalingPolicy(const RuleContext& context, Findings& findings) {
   }
 }
 
+// What Kubernetes has against the HorizontalPodAutoscaler of this spec, as the end of a sentence.
+std::optional<std::string> FaultOfHpa(const Value* spec) {
+  if (!json::IsObject(spec)) return "has no spec";
+  const Value* raw_max = json::Find(*spec, "maxReplicas");
+  if (raw_max == nullptr) return "has no maxReplicas";
+  const auto most = json::AsInt(raw_max);
+  if (!most) return "has a maxReplicas that is not a whole number";
+  if (*most < 1) return "has maxReplicas " + std::to_string(*most);
+  const auto least = json::AsInt(json::Find(*spec, "minReplicas"));
+  if (!least || *least <= *most) return std::nullopt;
+  return "has minReplicas " + std::to_string(*least) + " above maxReplicas " +
+         std::to_string(*most);
+}
+
+void CheckHpa(const RuleContext& context, Findings& findings) {
+  for (const PartView& role : context.view.parts) {
+    const Value* policy = json::Find(*role.value, "scalingPolicy");
+    if (json::FindString(policy, "type") != "HPA") continue;
+    const auto fault = FaultOfHpa(json::Find(*policy, "spec"));
+    if (!fault) continue;
+    // What it has now, and what the autoscaler would keep.
+    const int64_t now =
+        std::max(json::AsInt(json::Find(*role.value, "replicas")).value_or(1),
+                 json::AsInt(json::FindPath(*policy, {"spec", "minReplicas"})).value_or(1));
+    findings.Violate(
+        role.Path("/scalingPolicy/spec/maxReplicas"),
+        "the HorizontalPodAutoscaler of " + Title(role) + " " + *fault +
+            ": infer-operator cannot make it, and the role is never scaled",
+        "write maxReplicas: " + std::to_string(std::max<int64_t>(now, 1)) + " or more");
+  }
+}
+
 void CheckFaultScheduling(const RuleContext& context, Findings& findings) {
   for (const PartView& role : context.view.parts) {
     const schemas::PodTemplateView* pod = TemplateOf(context, role);
@@ -305,6 +337,20 @@ constexpr Rule kRoleRules[] = {
      .source = "mind-cluster: component/infer-operator/pkg/controller/rescheduling; force also "
                "works, hence only recorded",
      .check = CheckFaultScheduling},
+    {.id = "MG178",
+     .name = "infer-hpa-bounds",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kInferOperatorKinds,
+     .summary = "A scalingPolicy of type HPA has a spec with maxReplicas, not below minReplicas.",
+     .why = "The operator passes spec on to a HorizontalPodAutoscaler as it is, and the CRD has no "
+            "schema for it. Kubernetes refuses an autoscaler without maxReplicas. The role then "
+            "keeps its replicas, with an Event at each attempt.",
+     .fix = "Write maxReplicas in scalingPolicy.spec.",
+     .source = "mind-cluster: component/infer-operator/pkg/controller/scaling/scaling_manager.go "
+               "(reconcileHPA); Kubernetes API reference, HorizontalPodAutoscalerSpec. The "
+               "instances run all the same, hence a warning",
+     .check = CheckHpa},
 };
 
 }  // namespace

@@ -254,6 +254,10 @@ std::vector<FixCase> InferCases() {
        role("scalingPolicy: {type: VPA}, "),
        "",
        {{"/spec/template/roles/0/scalingPolicy"}}},
+      {"MG178",
+       role("scalingPolicy: {type: HPA, spec: {minReplicas: 1}}, "),
+       "write maxReplicas: 1 or more",
+       {{"/spec/template/roles/0/scalingPolicy/spec/maxReplicas", "4"}}},
       {"MG192", role("metadata: {labels: {infer.huawei.com/gang-schedule: 'True'}}, ")},
       {"MG140",
        "{apiVersion: mindcluster.huawei.com/v1, kind: InferServiceSet, metadata: {name: c}, spec: "

@@ -404,6 +404,9 @@ TEST(MisspelledKey, Table) {
           {"other words for moving one pod",
            LabelledDeployment("pod-reschedule: 'on'"),
            {meant(kTemplateLabels + "[pod-reschedule]", "pod-reschedule", "pod-rescheduling")}},
+          {"the service of super pods in other letters",
+           LabelledDeployment("infer-serviceId: a, inferservice: b"),
+           {meant(kTemplateLabels + "[infer-serviceId]", "infer-serviceId", "inferserviceid")}},
           {"sp-block with an underscore, and as a label",
            LabelledDeployment("sp-block: '16'", "sp_block: '16'"),
            {kTemplateLabels +

@@ -471,6 +471,36 @@ TEST(InferScalingPolicy, Table) {
       });
 }
 
+TEST(InferHpaBounds, Table) {
+  const auto role = [](const std::string& policy) {
+    return Service(Roles("{name: p, replicas: 3, scalingPolicy: {type: HPA" + policy + "}}"));
+  };
+  const auto finding = [](const std::string& fault) {
+    return std::vector<std::string>{
+        "spec.roles[0].scalingPolicy.spec.maxReplicas: the HorizontalPodAutoscaler of role \"p\" " +
+        fault + ": infer-operator cannot make it, and the role is never scaled"};
+  };
+  ExpectFindings(
+      "MG178",
+      {
+          {"no spec", role(""), finding("has no spec")},
+          {"no maxReplicas", role(", spec: {minReplicas: 1}"), finding("has no maxReplicas")},
+          {"none at all", role(", spec: {maxReplicas: 0}"), finding("has maxReplicas 0")},
+          {"text", role(", spec: {maxReplicas: '4'}"),
+           finding("has a maxReplicas that is not a whole number")},
+          {"bounds that cross", role(", spec: {minReplicas: 5, maxReplicas: 4}"),
+           finding("has minReplicas 5 above maxReplicas 4")},
+          {"of an InstanceSet",
+           InstanceSet("", "scalingPolicy: {type: HPA, spec: {minReplicas: 1}}"),
+           {"spec.scalingPolicy.spec.maxReplicas: the HorizontalPodAutoscaler of the InstanceSet "
+            "has no maxReplicas: infer-operator cannot make it, and the role is never scaled"}},
+          {"bounds", role(", spec: {minReplicas: 1, maxReplicas: 4}"), {}},
+          {"another type is of another rule",
+           Service(Roles("{name: p, scalingPolicy: {type: KPA}}")),
+           {}},
+      });
+}
+
 TEST(InferFaultScheduling, Table) {
   const auto with = [](const std::string& labels) {
     return Service(Roles("{name: p, " + WorkloadSpec("", "a: b, " + labels) + "}"));
