@@ -291,6 +291,57 @@ void CheckVolcanoQueue(const RuleContext& context, Findings& findings) {
   }
 }
 
+// The runtime's container that OME merges with this one: runner with runner, and those of a list by
+// name.
+const schemas::ContainerView* MergedWith(const schemas::PodTemplateView& runtime,
+                                         const schemas::ContainerView& container) {
+  for (const schemas::ContainerView& each : runtime.containers) {
+    if (each.role != container.role) continue;
+    if (each.role == schemas::ContainerView::Role::kRunner || each.name == container.name) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+// One amount that the service writes, and the other that is the runtime's.
+void CheckMergedAmount(const RuleContext& context, const schemas::NpuRequest& own,
+                       const schemas::NpuRequest& of_runtime, Findings& findings) {
+  if (own.request != nullptr && own.limit != nullptr) return;
+  const bool limited = own.limit != nullptr;
+  const Value* rest = limited ? of_runtime.request : of_runtime.limit;
+  const auto amount = schemas::WholeQuantity(rest);
+  if (!own.count || !amount || *own.count == *amount) return;
+  const std::string_view has = limited ? "limits" : "requests";
+  const std::string_view takes = limited ? "requests" : "limits";
+  const std::string own_number = std::to_string(*own.count);
+  findings.Violate(
+      json::Child(std::string(own.container) + "/resources/" + std::string(takes), own.resource),
+      std::string(takes) + " are those of the runtime " + Quote(context.view.runtime->name) + ", " +
+          std::to_string(*amount) + ", beside " + std::string(has) + " of " + own_number +
+          " here, since OME merges resources entry by entry: both must be equal, and the API "
+          "server refuses every pod",
+      "write " + std::string(own.resource) + ": " + own_number);
+}
+
+void CheckMergedResources(const RuleContext& context, Findings& findings) {
+  if (context.view.runtime == nullptr) return;
+  for (const schemas::PodTemplateView& pod : context.view.templates) {
+    // Without a pod spec of its own it takes all from the runtime.
+    if (pod.runtime == nullptr || !pod.has_pod_spec) continue;
+    for (const schemas::ContainerView& container : pod.containers) {
+      if (container.npus.empty()) continue;
+      const schemas::ContainerView* base = MergedWith(*pod.runtime, container);
+      if (base == nullptr) continue;
+      for (const schemas::NpuRequest& own : container.npus) {
+        for (const schemas::NpuRequest& each : base->npus) {
+          if (each.resource == own.resource) CheckMergedAmount(context, own, each, findings);
+        }
+      }
+    }
+  }
+}
+
 void CheckRuntimeReplicas(const RuleContext& context, Findings& findings) {
   if (!context.view.IsNpuWorkload()) return;
   for (const ComponentPlace& component : ComponentsOf(context)) {
@@ -436,6 +487,23 @@ constexpr Rule kComponentRules[] = {
      .source = "ome: pkg/webhook/admission/isvc/inference_service_defaults.go; harmless, and "
                "common in samples, hence only recorded",
      .check = CheckRuntimeReplicas},
+    {.id = "MG179",
+     .name = "ome-merged-resources",
+     .severity = Severity::kError,
+     .default_mode = Mode::kEnforce,
+     .kinds = schemas::kInferenceServices,
+     .summary = "A service that changes the NPUs of its runtime writes both requests and limits.",
+     .why =
+         "OME merges requests and limits of the service over those of the runtime, each entry by "
+         "itself. A service with limits of 16 over a runtime with 8 and 8 makes pods with "
+         "requests of 8 and limits of 16. Kubernetes wants both to be equal and refuses the "
+         "pods, while the service itself is accepted.",
+     .fix = "Write the same number under requests and limits of the service. mindgate writes the "
+            "requests where it injects.",
+     .source = "ome: pkg/controller/v1beta1/inferenceservice/utils/merging.go (MergeEngineSpec, "
+               "MergeDecoderSpec, mergeSpec); kubernetes: pkg/apis/core/validation "
+               "(ValidateResourceRequirements)",
+     .check = CheckMergedResources},
     {.id = "MG165",
      .name = "ome-runtime-exists",
      .severity = Severity::kWarning,

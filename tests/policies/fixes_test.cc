@@ -283,6 +283,11 @@ std::vector<FixCase> PodCases() {
             .labels = "ring-controller.atlas: ascend-310P, vnpu-dvpp: 'yes', vnpu-level: low"}),
        "",
        {{kLabelAt + "vnpu-dvpp"}, {kLabelAt + "vnpu-level"}}},
+      {.rule = "MG179",
+       .broken = "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: s}, spec: "
+                 "{runtime: {name: r}, engine: {runner: {name: engine, resources: {requests: "
+                 "{huawei.com/Ascend910: 4}}}}}}",
+       .others = {ServingRuntime({})}},
       {"MG056",
        Labelled("pod-rescheduling: 'on'"),
        "fault-scheduling",

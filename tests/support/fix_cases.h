@@ -23,11 +23,12 @@ struct Edit {
 
 struct FixCase {
   std::string rule;
-  std::string broken;               // YAML
-  std::string advises = {};         // what the fix must contain, where the edits carry it out
-  std::vector<Edit> edits = {};     // none: the fix itself is read and written
-  bool as_sent = false;             // mindgate writes nothing, as where injection is disabled
-  schemas::Versions versions = {};  // of the cluster
+  std::string broken;                    // YAML
+  std::string advises = {};              // what the fix must contain, where the edits carry it out
+  std::vector<Edit> edits = {};          // none: the fix itself is read and written
+  bool as_sent = false;                  // mindgate writes nothing, as where injection is disabled
+  schemas::Versions versions = {};       // of the cluster
+  std::vector<std::string> others = {};  // objects of the cluster, YAML each; none: not known
 };
 
 namespace internal {
@@ -48,6 +49,8 @@ inline admission::Verdict Answer(const json::Value& object, const FixCase& c) {
   schemas::AdmissionRequest request;
   request.object = &object;
   request.ns = "ns";
+  const FakeObjects others(c.others);
+  if (!c.others.empty()) request.objects = &others;
   schemas::Config config;
   config.versions = c.versions;
   return admission::Admit(request, config, {.mutate = !c.as_sent});

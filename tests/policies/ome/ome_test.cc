@@ -321,6 +321,58 @@ TEST(OmeVolcanoQueue, Table) {
       });
 }
 
+TEST(OmeMergedResources, Table) {
+  const std::string runtime = Runtime(
+      "{engineConfig: {runner: {name: e, resources: {requests: {huawei.com/Ascend910: 8}, limits: "
+      "{huawei.com/Ascend910: 8}}}}, decoderConfig: {leader: {runner: {name: d, resources: "
+      "{requests: {huawei.com/Ascend910: 8}}}}, worker: {size: 1}}}");
+  const auto service = [](const std::string& component, const std::string& resources) {
+    return Isvc("{runtime: {name: rt, kind: ServingRuntime}, " + component +
+                "{runner: {name: e, resources: {" + resources + "}}" +
+                (component.starts_with("decoder") ? "}}, engine: {}}" : "}}"));
+  };
+  const std::string end =
+      " here, since OME merges resources entry by entry: both must be equal, and the API server "
+      "refuses every pod";
+  const std::string entry = "[huawei.com/Ascend910]: ";
+  ExpectFindings(
+      "MG179",
+      {
+          {.name = "limits over requests of the runtime",
+           .object = service("engine: ", "limits: {huawei.com/Ascend910: 16}"),
+           .want = {"spec.engine.runner.resources.requests" + entry +
+                    "requests are those of the runtime \"rt\", 8, beside limits of 16" + end},
+           .others = {runtime}},
+          {.name = "requests over limits of the runtime",
+           .object = service("engine: ", "requests: {huawei.com/Ascend910: 16}"),
+           .want = {"spec.engine.runner.resources.limits" + entry +
+                    "limits are those of the runtime \"rt\", 8, beside requests of 16" + end},
+           .others = {runtime}},
+          {.name = "of a leader",
+           .object = service("decoder: {leader: ", "limits: {huawei.com/Ascend910: 16}"),
+           .want = {"spec.decoder.leader.runner.resources.requests" + entry +
+                    "requests are those of the runtime \"rt\", 8, beside limits of 16" + end},
+           .others = {runtime}},
+          {.name = "both",
+           .object = service("engine: ",
+                             "requests: {huawei.com/Ascend910: 16}, limits: "
+                             "{huawei.com/Ascend910: 16}"),
+           .others = {runtime}},
+          {.name = "the same number",
+           .object = service("engine: ", "limits: {huawei.com/Ascend910: '8'}"),
+           .others = {runtime}},
+          {.name = "another resource",
+           .object = service("engine: ", "limits: {huawei.com/npu: 16}"),
+           .others = {runtime}},
+          {.name = "a runtime that is not known",
+           .object = service("engine: ", "limits: {huawei.com/Ascend910: 16}")},
+          {.name = "a runner that OME leaves out",
+           .object = Isvc("{runtime: {name: rt, kind: ServingRuntime}, engine: {}, decoder: "
+                          "{runner: {name: d, resources: {limits: {huawei.com/Ascend910: 16}}}}}"),
+           .others = {runtime}},
+      });
+}
+
 TEST(OmeRuntimeReplicas, Table) {
   ExpectFindings("MG119", {
                               {"a count in the runtime",
