@@ -71,6 +71,23 @@ void CheckRestartPolicy(const RuleContext& context, Findings& findings) {
                    "write restartPolicy: RecreateGroupOnPodRestart, or leave it out");
 }
 
+// Under gang scheduling the LeaderWorkerSet controller makes the PodGroups, else Volcano's.
+void CheckQueue(const RuleContext& context, Findings& findings) {
+  if (context.config.versions.IsBefore(schemas::Component::kLeaderWorkerSet, {0, 7})) return;
+  constexpr std::string_view kQueueName = "scheduling.volcano.sh/queue-name";
+  const auto own = context.view.Annotation(kQueueName);
+  for (const PodTemplateView& pod : context.view.templates) {
+    const auto queue = pod.annotations.Text(kQueueName);
+    if (!queue || queue->empty() || queue == own || !pod.RequestsNpus()) continue;
+    findings.Violate(context.view.annotations.path.Child(kQueueName),
+                     "the pods of the " + std::string(pod.name) + " name queue " + Quote(*queue) +
+                         ", but under gang scheduling the queue is that of the LeaderWorkerSet, " +
+                         (own ? Quote(*own) : "here the default one with its quota"),
+                     "write " + std::string(kQueueName) + ": " + Quote(*queue));
+    return;
+  }
+}
+
 constexpr Rule kGroupRules[] = {
     {.id = "MG136",
      .name = "group-scheduler",
@@ -99,6 +116,21 @@ constexpr Rule kGroupRules[] = {
                "docs/en/scheduling/usage/sglang_best_practice. An engine that rejoins by itself "
                "works, hence a warning",
      .check = CheckRestartPolicy},
+    {.id = "MG194",
+     .name = "lws-queue",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kLeaderWorkerSets,
+     .summary = "The queue of a LeaderWorkerSet is also among its own annotations.",
+     .why = "With gang scheduling the LeaderWorkerSet controller makes the PodGroups and takes "
+            "their queue from the LeaderWorkerSet alone. A queue on the pod templates then counts "
+            "for nothing: the groups run in the default queue, outside of the quota that they were "
+            "meant for. Without gang scheduling Volcano reads it on the pods.",
+     .fix = "Write scheduling.volcano.sh/queue-name in metadata.annotations, too.",
+     .source = "lws: pkg/schedulerprovider/volcano_provider.go (CreatePodGroupIfNotExists); "
+               "volcano: pkg/controllers/podgroup/pg_controller_handler.go. Gang scheduling is a "
+               "setting of the controller that the object does not show, hence a warning",
+     .check = CheckQueue},
 };
 
 }  // namespace

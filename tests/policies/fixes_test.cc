@@ -268,6 +268,7 @@ std::vector<FixCase> InferCases() {
 }
 
 std::vector<FixCase> PodCases() {
+  const std::string queue = "scheduling.volcano.sh/queue-name: research";
   return {
       {"MG095",
        Annotated(kPolicy + "multilevel, huawei.com/affinity-config: 'level1=1, level2=1'")},
@@ -288,6 +289,7 @@ std::vector<FixCase> PodCases() {
                  "{runtime: {name: r}, engine: {runner: {name: engine, resources: {requests: "
                  "{huawei.com/Ascend910: 4}}}}}}",
        .others = {ServingRuntime({})}},
+      {"MG194", LeaderWorkerSet({.annotations = queue}, {.annotations = queue}, 2)},
       {"MG056",
        Labelled("pod-rescheduling: 'on'"),
        "fault-scheduling",

@@ -407,6 +407,41 @@ TEST(LwsRestartPolicy, Table) {
       });
 }
 
+TEST(LwsQueue, Table) {
+  const auto lws = [](const std::string& own, const std::string& leader,
+                      const std::string& worker) {
+    const auto pod = [](const std::string& annotations) {
+      return "{metadata: {annotations: {" + annotations + "}}, " + std::string(kNpuSpec) + "}";
+    };
+    return "{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: l, "
+           "annotations: {" +
+           own + "}}, spec: {leaderWorkerTemplate: {size: 2, leaderTemplate: " + pod(leader) +
+           ", workerTemplate: " + pod(worker) + "}}}";
+  };
+  const std::string a = "scheduling.volcano.sh/queue-name: a";
+  const std::string b = "scheduling.volcano.sh/queue-name: b";
+  const auto finding = [](const std::string& pod, const std::string& end) {
+    return std::vector<std::string>{
+        "metadata.annotations[scheduling.volcano.sh/queue-name]: the pods of the " + pod +
+        " name queue \"a\", but under gang scheduling the queue is that of the LeaderWorkerSet, " +
+        end};
+  };
+  const std::string none = "here the default one with its quota";
+  schemas::Versions before_gangs;
+  before_gangs.Set(schemas::Component::kLeaderWorkerSet, {0, 6});
+  ExpectFindings(
+      "MG194",
+      {
+          {"on both templates", lws("", a, a), finding("leader", none)},
+          {"on the workers", lws("", "", a), finding("worker", none)},
+          {"another one", lws(b, a, ""), finding("leader", "\"b\"")},
+          {"on both", lws(a, a, a), {}},
+          {"on its own metadata alone", lws(a, "", ""), {}},
+          {"none", lws("", "", ""), {}},
+          {.name = "a release without gangs", .object = lws("", a, a), .versions = before_gangs},
+      });
+}
+
 TEST(JobEndsOnFault, Table) {
   const auto job = [](const std::string& labels, const std::string& policies,
                       const std::string& task = "") {
