@@ -21,9 +21,6 @@ Reference LookUp(const RuleContext& context, Findings& findings, std::string_vie
   return reference;
 }
 
-namespace {
-
-// Names that people number or letter on purpose (rule-a and rule-b, p0 and p1) are not misspelled.
 bool IsNumberedLike(std::string_view a, std::string_view b) {
   const auto digits = [](std::string_view text) {
     std::string found;
@@ -36,8 +33,6 @@ bool IsNumberedLike(std::string_view a, std::string_view b) {
   const bool short_end = last(a).size() <= 2 && last(b).size() <= 2;
   return digits(a) != digits(b) || (short_end && last(a) != last(b));
 }
-
-}  // namespace
 
 std::optional<Meant> FindMeant(const RuleContext& context, std::string_view group,
                                std::string_view kind, std::string_view ns, std::string_view name) {

@@ -21,6 +21,9 @@ struct Reference {
 Reference LookUp(const RuleContext& context, Findings& findings, std::string_view group,
                  std::string_view kind, std::string_view ns, std::string_view name);
 
+// Names that people number or letter on purpose (rule-a and rule-b, p0 and p1) are not misspelled.
+bool IsNumberedLike(std::string_view a, std::string_view b);
+
 // An object that is known here and was probably meant by a reference that finds nothing.
 struct Meant {
   std::string_view name;

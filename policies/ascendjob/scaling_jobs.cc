@@ -106,12 +106,41 @@ void CheckLabels(const RuleContext& context, Findings& findings) {
   }
 }
 
+// The one scaling rule of the namespace that is known here, when it has the job's group and no
+// other job names it.
+std::optional<std::string_view> OnlyRule(const RuleContext& context, std::string_view named) {
+  const schemas::ObjectLookup* objects = context.request.objects;
+  const auto group = context.view.Label(schemas::kGroupName);
+  if (objects == nullptr || !group) return std::nullopt;
+  const Value* only = nullptr;
+  size_t rules = 0;
+  objects->ForEach("", "ConfigMap", context.ns(), [&](const Value& config_map) {
+    if (!schemas::ScalingRuleText(config_map)) return;
+    only = &config_map;
+    ++rules;
+  });
+  if (rules != 1) return std::nullopt;
+  const auto name = json::FindString(json::Find(*only, "metadata"), "name");
+  if (!name || IsNumberedLike(*name, named)) return std::nullopt;
+  const auto reading = schemas::ReadScalingRule(*schemas::ScalingRuleText(*only));
+  if (!reading.rule || !reading.rule->HasGroup(*group)) return std::nullopt;
+  bool used = false;
+  objects->ForEach("mindxdl.gitee.com", "AscendJob", context.ns(), [&](const Value& job) {
+    const Value* labels = json::FindPath(job, {"metadata", "labels"});
+    used = used || json::FindString(labels, schemas::kScalingRule) == *name;
+  });
+  return used ? std::nullopt : name;
+}
+
 void CheckRuleExists(const RuleContext& context, Findings& findings) {
   const auto name = RuleName(context.view);
   if (!name) return;
   const Reference found = RuleConfigMap(context, findings, *name);
   if (found.object != nullptr) return;
-  const auto meant = FindMeant(context, "", "ConfigMap", context.ns(), *name);
+  auto meant = FindMeant(context, "", "ConfigMap", context.ns(), *name);
+  if (!meant) {
+    if (const auto only = OnlyRule(context, *name)) meant = Meant{*only, context.ns()};
+  }
   if (!found.IsAbsent() && !meant) return;
   const std::string_view ns = context.ns();
   const std::string here = ns.empty() ? "" : " " + Quote(ns);
@@ -176,6 +205,52 @@ void CheckServerCount(const RuleContext& context, Findings& findings) {
                        Quote(*group_name) + " of the scaling rule says " +
                        std::to_string(group->server_num_per_group) + " per job",
                    "make the sum of replicas and server_num_per_group of the group equal");
+}
+
+// Jobs of the same service and group whose names come before that of this one; all of them when it
+// is new.
+size_t JobsBefore(const RuleContext& context, std::string_view rule, std::string_view group) {
+  const schemas::ObjectLookup* objects = context.request.objects;
+  size_t before = 0;
+  bool passed = false;
+  if (objects == nullptr) return before;
+  objects->ForEach("mindxdl.gitee.com", "AscendJob", context.ns(), [&](const Value& job) {
+    const Value* metadata = json::Find(job, "metadata");
+    const Value* labels = json::Find(metadata, "labels");
+    passed = passed || json::FindString(metadata, "name") == context.view.name;
+    if (passed || json::Find(metadata, "deletionTimestamp") != nullptr ||
+        json::FindString(labels, schemas::kScalingRule) != rule ||
+        json::FindString(labels, schemas::kGroupName) != group ||
+        json::FindString(labels, schemas::kJobId) != context.view.Label(schemas::kJobId)) {
+      return;
+    }
+    ++before;
+  });
+  return before;
+}
+
+void CheckRoomInGroup(const RuleContext& context, Findings& findings) {
+  const auto name = RuleName(context.view);
+  const auto group_name = context.view.Label(schemas::kGroupName);
+  if (!name || !group_name) return;
+  const size_t before = JobsBefore(context, *name, *group_name);
+  if (before == 0) return;
+  const Value* config_map = RuleConfigMap(context, findings, *name).object;
+  const auto text = config_map == nullptr ? std::nullopt : schemas::ScalingRuleText(*config_map);
+  if (!text) return;
+  const ScalingRuleReading reading = schemas::ReadScalingRule(*text);
+  if (!reading.rule || reading.rule->tiers.empty()) return;
+  const schemas::ScalingGroup* group = reading.rule->tiers.front().Find(*group_name);
+  if (group == nullptr || group->group_num > static_cast<int64_t>(before)) return;
+  findings.Violate(context.view.labels.path.Child(schemas::kGroupName),
+                   "group " + Quote(*group_name) + " has " + std::to_string(group->group_num) +
+                       " jobs in the fullest shape of the scaling rule, and " +
+                       std::to_string(before) +
+                       " of this service come before this one, which "
+                       "gets no pods while they run",
+                   "write group_num " + Quote(std::to_string(before + 1)) +
+                       " for the group in the first entry of elastic_scaling_list, or leave the "
+                       "job out");
 }
 
 void CheckPlacement(const RuleContext& context, Findings& findings) {
@@ -259,6 +334,22 @@ constexpr Rule kScalingJobRules[] = {
                "component/ascend-operator/pkg/controllers/scaling/utils.go does not compare. A "
                "warning, because only the documents ask for it.",
      .check = CheckServerCount},
+    {.id = "MG196",
+     .name = "scaling-group-full",
+     .severity = Severity::kWarning,
+     .default_mode = Mode::kWarn,
+     .kinds = schemas::kAscendJobs,
+     .summary = "A group of a scaling rule has no more jobs than the rule's fullest shape wants.",
+     .why =
+         "The operator makes pods of a job while the shape that it aims at wants another "
+         "instance of the group. A third job of a group that the fullest shape gives two gets no "
+         "pods while the others run, and nothing says so. More instances need a change of the "
+         "rule.",
+     .fix = "Raise group_num of the group in the rule's first tier, or leave the job out.",
+     .source = "mind-cluster: component/ascend-operator/pkg/controllers/scaling/controller.go; "
+               "documents of MindIE Motor elastic scaling. A spare job is possible: therefore a "
+               "warning.",
+     .check = CheckRoomInGroup},
     {.id = "MG034",
      .name = "scaling-labels-placement",
      .severity = Severity::kWarning,

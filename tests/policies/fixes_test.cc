@@ -333,7 +333,7 @@ const char* const kWithoutCase[] = {
     "MG136", "MG137", "MG138", "MG141", "MG142", "MG143", "MG144", "MG145", "MG146", "MG147",
     "MG148", "MG149", "MG151", "MG152", "MG153", "MG154", "MG155", "MG157", "MG158", "MG159",
     "MG160", "MG161", "MG163", "MG164", "MG165", "MG166", "MG167", "MG168", "MG169", "MG170",
-    "MG171", "MG172", "MG173", "MG174", "MG176", "MG182", "MG183", "MG189",
+    "MG171", "MG172", "MG173", "MG174", "MG176", "MG182", "MG183", "MG189", "MG196",
 };
 
 TEST(Fixes, EveryRuleHasACaseOrIsListed) {

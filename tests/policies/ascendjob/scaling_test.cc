@@ -106,6 +106,27 @@ TEST(ScalingRuleExists, Table) {
                     "until it is"},
            .others = {RuleMap(kRule, "mindie-service")},
            .incomplete = true},
+          {.name = "the one rule here, which no job names",
+           .object = Server("jobID: s, mind-cluster/scaling-rule: shapes, "
+                            "mind-cluster/group-name: group0"),
+           .want =
+               {"metadata.labels[mind-cluster/scaling-rule]: ConfigMap \"shapes\" is not in the "
+                "job's namespace \"ns\", but \"elastic\" is, so no pods are created until it "
+                "is"},
+           .others = {RuleMap(kRule, "ns", "elastic")},
+           .incomplete = true},
+          {.name = "one of two rules",
+           .object = Server("jobID: s, mind-cluster/scaling-rule: shapes, "
+                            "mind-cluster/group-name: group0"),
+           .others = {RuleMap(kRule, "ns", "elastic"), RuleMap(kRule, "ns", "motor")},
+           .want_skipped = true,
+           .incomplete = true},
+          {.name = "a rule of other groups",
+           .object = Server("jobID: s, mind-cluster/scaling-rule: shapes, "
+                            "mind-cluster/group-name: other"),
+           .others = {RuleMap(kRule, "ns", "elastic")},
+           .want_skipped = true,
+           .incomplete = true},
           {.name = "not a rule that is only numbered differently",
            .object = Server("jobID: s, mind-cluster/scaling-rule: rule-2, "
                             "mind-cluster/group-name: group0"),
@@ -164,6 +185,34 @@ TEST(ScalingServerCount, Table) {
           With("an unknown group is scaling-group's to tell", Server(kInGroup0),
                {RuleMap(Tiers({Group("p", "1", "4")}))}, {}),
           Unknown(Server(kInGroup0)),
+      });
+}
+
+TEST(ScalingGroupFull, Table) {
+  const auto job = [](const std::string& name, const std::string& labels) {
+    return "{apiVersion: mindxdl.gitee.com/v1, kind: AscendJob, metadata: {name: " + name +
+           ", namespace: ns, labels: {" + labels + "}}}";
+  };
+  const std::string other =
+      "jobID: t, mind-cluster/scaling-rule: r, mind-cluster/group-name: group0";
+  const auto finding = [](const std::string& has, const std::string& before) {
+    return std::vector<std::string>{
+        "metadata.labels[mind-cluster/group-name]: group \"group0\" has " + has +
+        " jobs in the fullest shape of the scaling rule, and " + before +
+        " of this service come before this one, which gets no pods while they run"};
+  };
+  ExpectFindings(
+      "MG196",
+      {
+          With("the third of two", Server(kInGroup0),
+               {RuleMap(kRule), job("a", kInGroup0), job("b", kInGroup0)}, finding("2", "2")),
+          With("the second", Server(kInGroup0),
+               {RuleMap(kRule), job("a", kInGroup0), job("j", kInGroup0), job("zz", kInGroup0)},
+               {}),
+          With("others of another service", Server(kInGroup0),
+               {RuleMap(kRule), job("a", other), job("b", other)}, {}),
+          With("alone", Server(kInGroup0), {RuleMap(kRule)}, {}),
+          With("no rule named", PytorchJob(), {job("a", kInGroup0)}, {}),
       });
 }
 
