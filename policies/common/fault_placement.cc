@@ -93,6 +93,18 @@ constexpr KeyFact kQueueName = {.key = "scheduling.volcano.sh/queue-name",
                                 .reader = {},
                                 .effect = {}};
 
+// What the shares of a chip were called before MindCluster had labels with its domain.
+struct OldName {
+  std::string_view old;
+  std::string_view now;
+};
+constexpr std::string_view kOldShare = "scheduler-share-";
+constexpr std::array<OldName, 3> kOldShares = {{
+    {"scheduler-share-aicore-quota", "huawei.com/scheduler.softShareDev.aicoreQuota"},
+    {"scheduler-share-hbm-quota", "huawei.com/scheduler.softShareDev.hbmQuota"},
+    {"scheduler-share-scheduling-policy", "huawei.com/scheduler.softShareDev.policy"},
+}};
+
 bool IsNearScalingDomain(std::string_view prefix) {
   static const schemas::KeyWord domain("mindcluster");
   return prefix.size() <= schemas::KeyWord::kMax && schemas::KeyWord(prefix).Resembles(domain, 1);
@@ -119,6 +131,11 @@ std::span<const Guessed> GuessedKeys() {
 // The known key that was meant; null pointer when none is near, or the key is right as it is.
 const KeyFact* MeantBy(std::string_view key, Where where, bool ascend_job) {
   if (key == kDeadQueue) return &kQueueName;
+  if (key.starts_with(kOldShare)) {
+    for (const OldName& name : kOldShares) {
+      if (name.old == key) return schemas::KeyNamed(name.now);
+    }
+  }
   for (const Guessed& each : GuessedKeys()) {
     if (each.fact->key != key) continue;
     const bool right = each.fact->where == where || (each.fact->near.of_job && !ascend_job);
