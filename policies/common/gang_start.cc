@@ -248,9 +248,27 @@ std::string BlockOfSeveralPods(const RuleContext& context, const PodGroupView& g
          " of one pod";
 }
 
+// One line for each service: its components often have the same gang.
+struct Blocked {
+  std::string path;
+  std::string message;
+  std::string fix;
+  std::vector<std::string> others;  // components of which the same is true
+};
+
+void AddBlocked(Blocked blocked, std::string_view component, std::vector<Blocked>& all) {
+  for (Blocked& each : all) {
+    if (each.message != blocked.message) continue;
+    each.others.emplace_back(component);
+    return;
+  }
+  all.push_back(std::move(blocked));
+}
+
 void CheckRollout(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   if (view.controller_injected) return;
+  std::vector<Blocked> all;
   for (const PodTemplateView& pod : view.templates) {
     const auto gang = GangOf(context, pod);
     if (!gang) CheckBlockRollout(context, pod, findings);
@@ -273,7 +291,12 @@ void CheckRollout(const RuleContext& context, Findings& findings) {
       message += "; the watcher's gangRepair unblocks it";
       fix += ", or keep the watcher's gangRepair on";
     }
-    findings.Violate(gang->path, std::move(message), std::move(fix));
+    AddBlocked({gang->path, std::move(message), std::move(fix), {}}, pod.name, all);
+  }
+  for (Blocked& each : all) {
+    if (!each.others.empty())
+      each.message += "; the same is true of the " + Join(each.others, ", ");
+    findings.Violate(std::move(each.path), std::move(each.message), std::move(each.fix));
   }
 }
 

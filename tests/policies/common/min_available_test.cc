@@ -369,6 +369,12 @@ TEST(MinAvailableBlocksRollout, Table) {
             "one pod"},
            "",
            {OmeRuntime("runner: {name: m, resources: {limits: {huawei.com/Ascend910: 16}}}")}},
+          {"both components of a service, once",
+           OmeService("minReplicas: 2, " + K("2"), "",
+                      ", decoder: {minReplicas: 2, " + K("2") + "}"),
+           {"spec.engine.annotations" + kAt + kName +
+            hangs("2", "OME's default of maxSurge 1 and maxUnavailable 0") +
+            "; the same is true of the decoder"}},
           {"a block of one pod",
            OmeService("minReplicas: 2, annotations: {huawei.com/schedule_minAvailable: '2', "
                       "sp-block: '16', huawei.com/schedule_policy: chip2-node16-sp}"),
