@@ -15,7 +15,9 @@ bool Acts(ReschedulingMode mode) {
 
 // To know who opts out.
 std::vector<Right> OwnerRights() {
-  return {{"apps", "deployments", "get", "", ""},
+  return {{"", "replicationcontrollers", "get", "", ""},
+          {"apps", "daemonsets", "get", "", ""},
+          {"apps", "deployments", "get", "", ""},
           {"apps", "replicasets", "get", "", ""},
           {"apps", "statefulsets", "get", "", ""},
           {"batch.volcano.sh", "jobs", "get", "", ""},

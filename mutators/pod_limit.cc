@@ -17,8 +17,7 @@ using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
 // Kinds of Kubernetes itself, and pods whose controller we do not handle.
-constexpr KindSet kPlainKinds =
-    schemas::kReplicaSets | schemas::kBatchJobs | schemas::kStatefulSets | schemas::kPods;
+constexpr KindSet kPlainKinds = schemas::kPlainSets | schemas::kBatchJobs | schemas::kPods;
 
 // "rank-table", "global_ranktable".
 bool NamesRankTable(std::string_view text) {

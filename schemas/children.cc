@@ -36,7 +36,7 @@ struct GroupFacts {
 // pkg/apis/helpers (GeneratePodgroupName); mind-cluster: ascend-operator pkg/controllers/v1/job.go,
 // infer-operator pkg/controller/workload/podgroup_manager.go; lws:
 // pkg/schedulerprovider/volcano_provider.go.
-constexpr std::array<GroupFacts, 10> kGroupFacts = {{
+constexpr std::array<GroupFacts, 12> kGroupFacts = {{
     {PodGroupOwner::kAscendJob, kAscendOperator, "", "-<uid>", Counts::kRequestsOrLimits},
     {PodGroupOwner::kVolcanoJob, kVolcanoControllers, "", "-<uid>", Counts::kRequests},
     {PodGroupOwner::kReplicaSet,
@@ -45,6 +45,12 @@ constexpr std::array<GroupFacts, 10> kGroupFacts = {{
      {},
      Counts::kEither},
     {PodGroupOwner::kStatefulSet, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
+    {PodGroupOwner::kDaemonSet, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
+    {PodGroupOwner::kReplicationController,
+     kVolcanoControllers,
+     "podgroup-<uid>",
+     {},
+     Counts::kEither},
     {PodGroupOwner::kJob, kVolcanoControllers, "podgroup-<uid of the Job>", {}, Counts::kEither},
     {PodGroupOwner::kLeaderWorkerSetGroup, kLws, "", "-<group>-<revision>", Counts::kRequests},
     {PodGroupOwner::kRoleSet,

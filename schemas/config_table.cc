@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, kFrameworkCount> kFrameworkTitles = {
     "AIBrix: StormServices, RoleSets and PodSets.",
     "LeaderWorkerSets.",
     "Jobs and CronJobs of Volcano.",
-    "Plain Deployments and ReplicaSets.",
-    "Plain StatefulSets.",
+    "Plain Deployments, ReplicaSets and ReplicationControllers.",
+    "Plain StatefulSets and DaemonSets.",
     "Jobs and CronJobs of Kubernetes.",
     "InferServiceSets, InferServices and InstanceSets.",
     "Pods whose controller mindgate does not know; a pod without a controller gets only its "

@@ -28,6 +28,8 @@ std::vector<DeadEnd> DeadEndsOf(const WorkloadView& view) {
     case Kind::kDeployment:
     case Kind::kReplicaSet:
     case Kind::kStatefulSet:
+    case Kind::kDaemonSet:
+    case Kind::kReplicationController:
     case Kind::kJob:
     case Kind::kLeaderWorkerSet:
     case Kind::kRoleSet:

@@ -22,6 +22,8 @@ enum class Kind : uint8_t {
   kDeployment,
   kReplicaSet,
   kStatefulSet,
+  kDaemonSet,
+  kReplicationController,
   kLeaderWorkerSet,
   kServingRuntime,
   kClusterServingRuntime,
@@ -102,6 +104,10 @@ inline constexpr KindInfo kKinds[] = {
      views::ReadNative},
     {Kind::kStatefulSet, "apps", "v1", "StatefulSet", true, false, "spec.template.metadata.*",
      views::ReadNative},
+    {Kind::kDaemonSet, "apps", "v1", "DaemonSet", true, false, "spec.template.metadata.*",
+     views::ReadNative},
+    {Kind::kReplicationController, "", "v1", "ReplicationController", true, false,
+     "spec.template.metadata.*", views::ReadNative},
     {Kind::kLeaderWorkerSet, "leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", false, false,
      "metadata.* of the leader and worker template", views::ReadLeaderWorkerSet},
     {Kind::kServingRuntime, "ome.io", "v1beta1", "ServingRuntime", false, false,
@@ -183,6 +189,9 @@ inline constexpr KindSet kDeployments = {Kind::kDeployment};
 // Whose pods are of ReplicaSets.
 inline constexpr KindSet kReplicaSets = kDeployments | KindSet{Kind::kReplicaSet};
 inline constexpr KindSet kStatefulSets = {Kind::kStatefulSet};
+// All of Kubernetes itself that keep independent pods running.
+inline constexpr KindSet kPlainSets =
+    kReplicaSets | kStatefulSets | KindSet{Kind::kDaemonSet, Kind::kReplicationController};
 inline constexpr KindSet kPods = {Kind::kPod};
 // Whose rank tables ascend-operator makes.
 inline constexpr KindSet kRankTableKinds =
@@ -192,8 +201,7 @@ inline constexpr KindSet kServices = {Kind::kService};
 
 // Every kind that makes pods, and these with bare pods.
 inline constexpr KindSet kPodMakers = kAscendJobs | kOmeKinds | kAibrixKinds | kLeaderWorkerSets |
-                                      kInferOperatorKinds | kVolcanoJobs | kBatchJobs |
-                                      kReplicaSets | kStatefulSets;
+                                      kInferOperatorKinds | kVolcanoJobs | kBatchJobs | kPlainSets;
 inline constexpr KindSet kWorkloads = kPodMakers | kPods;
 inline constexpr KindSet kEveryKind = kWorkloads | kConfigMaps | kServices;
 

@@ -16,6 +16,8 @@ constexpr std::array kMakers = {
     Maker{"apps", "Deployment", Kind::kReplicaSet},
     Maker{"apps", "ReplicaSet", Kind::kPod},
     Maker{"apps", "StatefulSet", Kind::kPod},
+    Maker{"apps", "DaemonSet", Kind::kPod},
+    Maker{"", "ReplicationController", Kind::kPod},
     Maker{"batch", "CronJob", Kind::kJob},
     Maker{"batch", "Job", Kind::kPod},
     Maker{"batch.volcano.sh", "CronJob", Kind::kVolcanoJob},

@@ -147,6 +147,8 @@ enum class PodGroupOwner {
   kVolcanoJob,
   kReplicaSet,
   kStatefulSet,
+  kDaemonSet,
+  kReplicationController,
   kJob,
   kLeaderWorkerSetGroup,
   kRoleSet,

@@ -200,8 +200,8 @@ constexpr std::array<std::string_view, 7> kPlacementAnnotations = {
 // Volcano's pg-controller takes the queue from the pod (volcano:
 // pkg/controllers/podgroup/pg_controller_handler.go, buildPodGroupFromPod). LeaderWorkerSets also
 // have one on their metadata, and for OME there is ome-volcano-queue.
-constexpr schemas::KindSet kQueuedByPod = schemas::kReplicaSets | schemas::kStatefulSets |
-                                          schemas::kBatchJobs | schemas::kAibrixWithRoles;
+constexpr schemas::KindSet kQueuedByPod =
+    schemas::kPlainSets | schemas::kBatchJobs | schemas::kAibrixWithRoles;
 constexpr std::array<std::string_view, 1> kQueueNames = {kQueueName.key};
 
 // Where the kind's pods take these from, as people write field paths.

@@ -10,9 +10,11 @@ namespace mindgate::policies::common {
 namespace {
 
 constexpr int64_t kMaxPods = 2147483647;
-// Whose PodGroups pg-controller makes, and takes the annotation from.
+// Whose PodGroups pg-controller makes, and takes the annotation from (volcano:
+// pkg/controllers/podgroup/pg_controller_handler.go, getAnnotationsFromUpperRes).
 constexpr schemas::KindSet kMembersCount =
-    schemas::kReplicaSets | schemas::kStatefulSets | schemas::KindSet{schemas::Kind::kJob};
+    schemas::kReplicaSets | schemas::kStatefulSets |
+    schemas::KindSet{schemas::Kind::kJob, schemas::Kind::kDaemonSet};
 
 }  // namespace
 

@@ -372,8 +372,7 @@ constexpr Rule kGangStartRules[] = {
      .name = "min-available-exceeds-replicas",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kReplicaSets | schemas::kStatefulSets | schemas::kInferenceServices |
-              schemas::kAibrixKinds,
+     .kinds = schemas::kPlainSets | schemas::kInferenceServices | schemas::kAibrixKinds,
      .summary = "huawei.com/schedule_minAvailable is not larger than the replicas asked for.",
      .why = "No pod is bound until the gang is complete. An autoscaler that waits for load never "
             "sees any, and after a scale-down below this number a failed pod is not replaced.",

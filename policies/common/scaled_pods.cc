@@ -130,9 +130,9 @@ void CheckWorkloadsOfRule(const RuleContext& context, Findings& findings) {
 // Whether each pod is an instance of its own, which has its turn alone (watcher/scaling/pod.h).
 bool IsAnInstance(const WorkloadView& view, const PodTemplateView& pod) {
   if (schemas::kInferOperatorKinds.Has(view.kind)) return false;
+  if (schemas::kPlainSets.Has(view.kind)) return true;
   const schemas::PodGroupOwner owner = GroupOf(view, pod).owner;
-  return owner == schemas::PodGroupOwner::kReplicaSet ||
-         owner == schemas::PodGroupOwner::kStatefulSet || owner == schemas::PodGroupOwner::kRoleSet;
+  return owner == schemas::PodGroupOwner::kReplicaSet || owner == schemas::PodGroupOwner::kRoleSet;
 }
 
 // The fewest of the group that a shape which wants any asks for; nothing when the rule is not known
@@ -231,8 +231,7 @@ constexpr Rule kScaledPodRules[] = {
      .name = "scaled-pods-gang",
      .severity = Severity::kError,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kReplicaSets | schemas::kStatefulSets | schemas::kInferenceServices |
-              schemas::kAibrixKinds,
+     .kinds = schemas::kPlainSets | schemas::kInferenceServices | schemas::kAibrixKinds,
      .summary = "Pods that are let in one by one, each an instance under a scaling rule, have no "
                 "huawei.com/schedule_minAvailable above 1.",
      .why = "The watcher opens the gate of as many pods as a shape of the rule wants. The "

@@ -3,8 +3,9 @@
 #include "schemas/names.h"
 #include "schemas/views/adapters.h"
 
-// Kinds of Kubernetes itself. Volcano's pg-controller makes one PodGroup per ReplicaSet,
-// StatefulSet, Job or bare pod (volcano: pkg/controllers/podgroup/pg_controller_handler.go).
+// Kinds of Kubernetes itself. Volcano's pg-controller makes one PodGroup for each controller of
+// pods, be it a ReplicaSet, StatefulSet, DaemonSet, ReplicationController or Job, and for each bare
+// pod (volcano: pkg/controllers/podgroup/pg_controller_handler.go).
 namespace mindgate::schemas::views {
 namespace {
 
@@ -25,8 +26,10 @@ void AddOnly(Builder& builder, std::string_view path, const Value* spec,
   const Value* pod_template = builder.Object(spec, path, "template");
   builder.AddTemplate("", builder.Child(path, "template"), pod_template).pods = pods;
   PodGroupView& group = builder.AddGroup(owner, KindName(builder.view().kind), kFirst);
-  // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it.
-  if (builder.view().annotations.Find(kGroupMinMember) == nullptr) {
+  // Volcano 1.12 and later take minMember from this annotation, earlier ones ignore it. A
+  // ReplicationController is not asked for it (getAnnotationsFromUpperRes).
+  if (owner == PodGroupOwner::kReplicationController ||
+      builder.view().annotations.Find(kGroupMinMember) == nullptr) {
     group.min_member = 1;
   }
 }
@@ -51,6 +54,14 @@ void ReadNative(Builder& builder) {
     case Kind::kStatefulSet:
       AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
               PodGroupOwner::kStatefulSet, Framework::kStatefulSet);
+      break;
+    case Kind::kDaemonSet:  // as many pods as there are nodes for them
+      AddOnly(builder, "/spec", spec, std::nullopt, PodGroupOwner::kDaemonSet,
+              Framework::kStatefulSet);
+      break;
+    case Kind::kReplicationController:
+      AddOnly(builder, "/spec", spec, builder.Count(spec, "/spec", "replicas", 1),
+              PodGroupOwner::kReplicationController, Framework::kDeployment);
       break;
     case Kind::kCronJob: {
       const Value* job = builder.Object(spec, "/spec", "jobTemplate");

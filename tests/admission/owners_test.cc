@@ -50,6 +50,8 @@ TEST(Owners, WhoSkipsTheRules) {
            {Kind::kPod, "apps/v1", "ReplicaSet", true, skips},
            {Kind::kPod, "mindxdl.gitee.com/v1", "AscendJob", true, skips},
            {Kind::kReplicaSet, "apps/v1", "Deployment", true, skips},
+           {Kind::kPod, "apps/v1", "DaemonSet", true, skips},
+           {Kind::kPod, "v1", "ReplicationController", true, skips},
            {Kind::kStatefulSet, "v1", "Pod", true, skips},
            {Kind::kDeployment, "ome.io/v1beta1", "InferenceService", true, skips},
            {Kind::kPod, "apps/v1", "ReplicaSet", false, denied},

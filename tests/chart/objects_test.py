@@ -71,7 +71,8 @@ RECORDS = rule("", "configmaps", "get", resourceNames=["job-reschedule-reason"])
 OBSERVE = [rule("", "pods", "get list watch"), RULES_OF_SCALING, NODES, QUEUED, RECORDS]
 OPT_OUTS = [
     rule("", "namespaces", "get"),
-    rule("apps", "deployments replicasets statefulsets", "get"),
+    rule("apps", "daemonsets deployments replicasets statefulsets", "get"),
+    rule("", "replicationcontrollers", "get"),
     rule("batch.volcano.sh", "jobs", "get"),
     rule("leaderworkerset.x-k8s.io", "leaderworkersets", "get"),
     rule("mindxdl.gitee.com", "ascendjobs", "get"),

@@ -24,6 +24,7 @@ from rendering import (
 REGISTRATIONS = [
     "pods",
     "workloads",
+    "daemonsets",
     "cronjobs",
     "mindcluster",
     "volcano",
@@ -181,6 +182,12 @@ class RegistrationTest(unittest.TestCase):
                             [each["name"] for each in webhook["matchConditions"]],
                         )
                         continue
+                    if resource in ("daemonsets", "replicationcontrollers"):
+                        # Only those with NPUs are sent, and they do not wait for an answer, unless they opt in.
+                        if not webhook["name"].startswith("opted-in."):
+                            self.assertEqual(webhook["failurePolicy"], "Ignore")
+                            self.assertIn("concerns-npus", [each["name"] for each in webhook["matchConditions"]])
+                        continue
                     self.assertNotIn(resource, CRITICAL.get(group, "").split())
 
     def test_no_system_namespace_matches(self) -> None:
@@ -263,7 +270,7 @@ class RegistrationTest(unittest.TestCase):
         for value_set, hook, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
                 policy, seconds = settings.get(value_set, settings["others"])[hook]
-                if webhook["name"].startswith(("services.", "pod-subresources.")):
+                if webhook["name"].startswith(("daemonsets.", "services.", "pod-subresources.")):
                     policy = "Ignore"
                 varying = (
                     "name",
@@ -330,6 +337,7 @@ class ConditionsTest(unittest.TestCase):
         # No controller makes these.
         original = {
             "cronjobs": ["not-being-deleted", "new-or-changed", "concerns-npus"],
+            "daemonsets": ["not-being-deleted", "new-or-changed", "concerns-npus"],
             "ome": ["not-being-deleted", "new-or-changed"],
         }
         wanted = {
@@ -344,7 +352,7 @@ class ConditionsTest(unittest.TestCase):
         }
         for hook in ("mutate", "validate"):
             wanted |= {f"{name}.{hook}": workload for name in ("workloads", "cronjobs")}
-            wanted |= {f"{name}.{hook}": framework for name in REGISTRATIONS[3:]}
+            wanted |= {f"{name}.{hook}": framework for name in REGISTRATIONS[4:]}
             wanted |= {f"{name}.{hook}": conditions for name, conditions in original.items()}
         for value_set in VALUE_SETS:
             got = {
@@ -369,6 +377,7 @@ class ConditionsTest(unittest.TestCase):
         for name, path in (
             ("pods", "object"),
             ("workloads", "object.spec.template"),
+            ("daemonsets", "object.spec.template"),
             ("cronjobs", "object.spec.jobTemplate.spec.template"),
         ):
             for hook in ("mutate", "validate"):

@@ -194,9 +194,9 @@ TEST_F(Permissions, AreThoseOfWhatTheConfigurationSwitchesOn) {
           may_not, follow, open,
           account("get pods, delete pods, get namespaces: granted instances without room take the "
                   "room of those that are needed"),
-          account("get deployments, get replicasets, get statefulsets, get jobs, get "
-                  "leaderworkersets, get ascendjobs, get podsets, get rolesets, get stormservices: "
-                  "it does not see that such owners opt out"),
+          account("get replicationcontrollers, get daemonsets, get deployments, get replicasets, "
+                  "get statefulsets, get jobs, get leaderworkersets, get ascendjobs, get podsets, "
+                  "get rolesets, get stormservices: it does not see that such owners opt out"),
           account("create pods/eviction: no instance is given up for one that is needed"), queued,
           place,
           account("list deployments, watch deployments, list replicasets, watch replicasets, "
@@ -221,8 +221,10 @@ TEST_F(Permissions, OfReschedulingAreThoseOfItsMode) {
       ": it cannot make sure that a fault is still there and that nobody disabled rescheduling, "
       "and restarts nothing";
   const std::string owners =
-      "get deployments, get replicasets, get statefulsets, get jobs, get leaderworkersets, get "
-      "ascendjobs, get podsets, get rolesets, get stormservices: it cannot know whether such "
+      "get replicationcontrollers, get daemonsets, get deployments, get replicasets, get "
+      "statefulsets, get jobs, get leaderworkersets, get ascendjobs, get podsets, get rolesets, "
+      "get "
+      "stormservices: it cannot know whether such "
       "owners disable rescheduling, and does not restart their pods";
   const std::string keep =
       "create configmaps, get configmaps mindgate-rescheduling, patch configmaps "

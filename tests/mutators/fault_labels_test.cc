@@ -23,6 +23,8 @@ const std::vector<std::pair<Kind, std::string>>& LabelMaps() {
       {Kind::kDeployment, "/spec/template/metadata/labels"},
       {Kind::kReplicaSet, "/spec/template/metadata/labels"},
       {Kind::kStatefulSet, "/spec/template/metadata/labels"},
+      {Kind::kDaemonSet, "/spec/template/metadata/labels"},
+      {Kind::kReplicationController, "/spec/template/metadata/labels"},
       {Kind::kLeaderWorkerSet, "/spec/leaderWorkerTemplate/workerTemplate/metadata/labels"},
       {Kind::kServingRuntime, "/spec/engineConfig/labels"},
       {Kind::kClusterServingRuntime, "/spec/engineConfig/labels"},
@@ -50,10 +52,10 @@ TEST(FaultScheduling, EveryKind) {
 // infer-operator runs.
 TEST(PodRescheduling, EveryKind) {
   std::map<Kind, std::vector<std::string>> want;
-  for (Kind kind :
-       {Kind::kDeployment, Kind::kReplicaSet, Kind::kStatefulSet, Kind::kJob, Kind::kCronJob,
-        Kind::kLeaderWorkerSet, Kind::kServingRuntime, Kind::kClusterServingRuntime,
-        Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
+  for (Kind kind : {Kind::kDeployment, Kind::kReplicaSet, Kind::kStatefulSet, Kind::kDaemonSet,
+                    Kind::kReplicationController, Kind::kJob, Kind::kCronJob,
+                    Kind::kLeaderWorkerSet, Kind::kServingRuntime, Kind::kClusterServingRuntime,
+                    Kind::kInferenceService, Kind::kStormService, Kind::kRoleSet}) {
     for (const auto& [with, labels] : LabelMaps()) {
       if (with == kind) want[kind] = {Set(labels, "pod-rescheduling", "on")};
     }
@@ -331,8 +333,9 @@ TEST(PodRescheduling, NotWithARankTable) {
 TEST(PodRescheduling, PodsOfUnknownControllers) {
   const auto pod = [](const std::string& labels) {
     return "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {" + labels +
-           "}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: d, controller: "
-           "true}]}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: 8}}}]}}";
+           "}, ownerReferences: [{apiVersion: kubeflow.org/v1, kind: PyTorchJob, name: d, "
+           "controller: true}]}, spec: {containers: [{resources: {limits: {huawei.com/Ascend910: "
+           "8}}}]}}";
   };
   ExpectMutationsBy(
       "pod-rescheduling",

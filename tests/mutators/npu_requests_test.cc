@@ -37,6 +37,8 @@ TEST(NpuRequests, EveryKind) {
       {Kind::kDeployment, "/spec/template/spec/containers/0"},
       {Kind::kReplicaSet, "/spec/template/spec/containers/0"},
       {Kind::kStatefulSet, "/spec/template/spec/containers/0"},
+      {Kind::kDaemonSet, "/spec/template/spec/containers/0"},
+      {Kind::kReplicationController, "/spec/template/spec/containers/0"},
       {Kind::kLeaderWorkerSet, "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0"},
       {Kind::kServingRuntime, "/spec/engineConfig/runner"},
       {Kind::kClusterServingRuntime, "/spec/engineConfig/runner"},

@@ -28,6 +28,8 @@ TEST(VisibleDevices, EveryKind) {
       {Kind::kDeployment, {Env(first)}},
       {Kind::kReplicaSet, {Env(first)}},
       {Kind::kStatefulSet, {Env(first)}},
+      {Kind::kDaemonSet, {Env(first)}},
+      {Kind::kReplicationController, {Env(first)}},
       {Kind::kLeaderWorkerSet,
        {Env("/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0")}},
       {Kind::kServingRuntime, {Env("/spec/engineConfig/runner")}},

@@ -97,6 +97,14 @@ TEST(ChildRows, OfWhatPgControllerGroups) {
                   "(ascend-operator)"}));
 }
 
+TEST(ChildRows, OfADaemonSet) {
+  EXPECT_EQ(RowsOf("{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d}, spec: {template: " +
+                   kEight + "}}"),
+            (Rows{"1 PodGroup podgroup-<uid>: minMember 1, 8 huawei.com/Ascend910 "
+                  "(volcano-controllers)",
+                  "? Pod : " + std::string(kPod)}));
+}
+
 TEST(ChildRows, OfGroupsOfALeaderWorkerSet) {
   const auto rows = [](const std::string& fields) {
     return RowsOf(

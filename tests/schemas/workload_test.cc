@@ -19,9 +19,9 @@ using testing::Yaml;
 using testing::YamlDocument;
 
 std::string OwnerName(PodGroupOwner owner) {
-  constexpr std::string_view kNames[] = {"AscendJob", "VolcanoJob", "ReplicaSet", "StatefulSet",
-                                         "Job",       "LwsGroup",   "RoleSet",    "PodSet",
-                                         "Instance",  "Pod"};
+  constexpr std::string_view kNames[] = {"AscendJob", "VolcanoJob",  "ReplicaSet", "StatefulSet",
+                                         "DaemonSet", "Replication", "Job",        "LwsGroup",
+                                         "RoleSet",   "PodSet",      "Instance",   "Pod"};
   return std::string(kNames[static_cast<size_t>(owner)]);
 }
 
@@ -156,6 +156,30 @@ spec: {template: {spec: {containers: []}}}
         "pod '' x1 at /spec/template, labels /spec/template/metadata/labels-, annotations "
         "/spec/template/metadata/annotations-, spec /spec/template/spec-",
         "group ReplicaSet 'Deployment' of '', minMember 1"}},
+  });
+}
+
+TEST(View, DaemonSetAndReplicationController) {
+  const std::string pod =
+      " at /spec/template, labels /spec/template/metadata/labels-, annotations "
+      "/spec/template/metadata/annotations-, spec /spec/template/spec-";
+  const std::string annotated =
+      "metadata: {name: a, annotations: {scheduling.volcano.sh/group-min-member: '2'}}";
+  ExpectViews({
+      {"DaemonSet: its pods are as many as the nodes",
+       "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d}, spec: {replicas: 3, template: "
+       "{}}}",
+       {"statefulset 'd', labels /metadata/labels-", "pod '' x?" + pod,
+        "group DaemonSet 'DaemonSet' of '', minMember 1"}},
+      {"DaemonSet: Volcano asks it for the size of the group",
+       "{apiVersion: apps/v1, kind: DaemonSet, " + annotated + ", spec: {template: {}}}",
+       {"statefulset 'a', labels /metadata/labels-", "pod '' x?" + pod,
+        "group DaemonSet 'DaemonSet' of '', minMember ?"}},
+      {"ReplicationController: not asked for it",
+       "{apiVersion: v1, kind: ReplicationController, " + annotated +
+           ", spec: {replicas: 3, template: {}}}",
+       {"deployment 'a', labels /metadata/labels-", "pod '' x3" + pod,
+        "group Replication 'ReplicationController' of '', minMember 1"}},
   });
 }
 
@@ -739,7 +763,11 @@ TEST(View, Owners) {
             "orchestration.aibrix.ai/RoleSet s 1"},
            {"{apiVersion: v1, kind: ReplicaSet, name: r, controller: true}", "/ReplicaSet r 0"},
            {"{apiVersion: apps/v1, kind: DaemonSet, name: d, controller: true}",
-            "apps/DaemonSet d 0"},
+            "apps/DaemonSet d 1"},
+           {"{apiVersion: v1, kind: ReplicationController, name: r, controller: true}",
+            "/ReplicationController r 1"},
+           {"{apiVersion: apps.kruise.io/v1alpha1, kind: CloneSet, name: c, controller: true}",
+            "apps.kruise.io/CloneSet c 0"},
            {"{apiVersion: serving.kserve.io/v1, kind: InferenceService, name: i, controller: true}",
             "serving.kserve.io/InferenceService i 0"},
            {"{apiVersion: apps/v1, kind: ReplicaSet, name: r}", "none"},

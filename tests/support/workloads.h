@@ -101,7 +101,11 @@ inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
     case Kind::kDeployment:
     case Kind::kReplicaSet:
     case Kind::kStatefulSet:
+    case Kind::kReplicationController:
       spec = {{"replicas", 2}, {"template", pod}};
+      break;
+    case Kind::kDaemonSet:
+      spec["template"] = pod;
       break;
     case Kind::kLeaderWorkerSet:
       spec["leaderWorkerTemplate"] = {{"size", 2}, {"workerTemplate", pod}};

@@ -219,6 +219,38 @@ TEST(ReschedulingBrakes, AnOwnerThatIsDisabled) {
   }
 }
 
+TEST(ReschedulingBrakes, ADaemonSetOrReplicationControllerThatIsDisabled) {
+  const kube::Resource kinds[] = {
+      {"apps", "v1", "daemonsets", "DaemonSet", true},
+      {"", "v1", "replicationcontrollers", "ReplicationController", true}};
+  for (const kube::Resource& kind : kinds) {
+    SCOPED_TRACE(kind.kind);
+    Direct direct;
+    direct.cluster.PutJob("train", kForceLabel);
+    direct.cluster.PutNode("n3", false);
+    Json group = direct.Group("train");
+    group["metadata"]["ownerReferences"] = {
+        {{"apiVersion", kind.group.empty() ? "v1" : kind.group + "/v1"},
+         {"kind", kind.kind},
+         {"name", "agents"},
+         {"uid", "uid-agents"},
+         {"controller", true}}};
+    direct.cluster.server.Put(resources::kPodGroups, group);
+    direct.cluster.server.Register({.resource = kind});
+    direct.cluster.server.Put(kind, {{"metadata",
+                                      {{"namespace", kNs},
+                                       {"name", "agents"},
+                                       {"uid", "uid-agents"},
+                                       {"labels", {{"mindgate.io/rescheduling", "disabled"}}}}}});
+    direct.Look("train", {"n3"});
+    EXPECT_EQ(direct.Deletes(), 0U);
+    EXPECT_EQ(direct.told.last(),
+              "restart waits: fault-scheduling is force; it waits, because "
+              "mindgate.io/rescheduling is disabled on " +
+                  kind.kind + " agents");
+  }
+}
+
 // The API server takes any text as the version of an owner. It must not steer a read elsewhere.
 TEST(ReschedulingBrakes, AnOwnerWithAVersionThatIsNoneIsNotRead) {
   Direct direct;

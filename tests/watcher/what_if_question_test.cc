@@ -270,6 +270,20 @@ TEST(Manifests, AMissingRuntimeIsSaid) {
             "not known\n");
 }
 
+TEST(Manifests, PodsOfADaemonSetAreNotPlanned) {
+  EXPECT_EQ(WithManifest(Nodes(1), {"{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a}, "
+                                    "spec: {" +
+                                    Template() + "}}"}),
+            "DaemonSet a makes a pod on every node that takes it: its pods are not planned\n");
+}
+
+TEST(Manifests, AReplicationController) {
+  EXPECT_EQ(WithManifest(Nodes(1), {"{apiVersion: v1, kind: ReplicationController, metadata: "
+                                    "{name: a}, spec: {replicas: 1, " +
+                                    Template() + "}}"}),
+            "ReplicationController/a a: new moves; a-0 >npu-0\n");
+}
+
 TEST(Manifests, AreBounded) {
   const std::string text = WithManifest(
       Nodes(1), {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: "

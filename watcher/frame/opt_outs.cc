@@ -28,8 +28,10 @@ struct OwnerKind {
   std::string_view kind;
   const char* plural;
 };
-constexpr std::array<OwnerKind, 10> kOwnerKinds = {{
+constexpr std::array<OwnerKind, 12> kOwnerKinds = {{
     {"", "Pod", "pods"},
+    {"", "ReplicationController", "replicationcontrollers"},
+    {"apps", "DaemonSet", "daemonsets"},
     {"apps", "Deployment", "deployments"},
     {"apps", "ReplicaSet", "replicasets"},
     {"apps", "StatefulSet", "statefulsets"},

@@ -66,6 +66,11 @@ class Planner {
       return;
     }
     ++applied_.workloads;
+    if (view.kind == Kind::kDaemonSet) {
+      Complain(kind_ + " " + name_ +
+               " makes a pod on every node that takes it: its pods are not planned");
+      return;
+    }
     if (view.LacksRuntime() && schemas::RuntimeOf(object)) {
       Complain(kind_ + " " + name_ +
                " names a runtime that is not in the manifest: what its pods need is not known");

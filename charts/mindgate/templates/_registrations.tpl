@@ -12,6 +12,8 @@ argument is "mutate" or "validate".
     Pod:
       - apps/v1 ReplicaSet
       - apps/v1 StatefulSet
+      - apps/v1 DaemonSet
+      - v1 ReplicationController
       - batch/v1 Job
       - batch.volcano.sh/v1alpha1 Job
       - mindxdl.gitee.com/v1 AscendJob
@@ -30,6 +32,15 @@ argument is "mutate" or "validate".
     # The leader pods of LeaderWorkerSets own StatefulSets of workers.
     StatefulSet: [leaderworkerset.x-k8s.io/v1 LeaderWorkerSet, v1 Pod, mindcluster.huawei.com/v1 InstanceSet]
     Job: [batch/v1 CronJob]
+  conditions:
+    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
+    - {{ include "mindgate.cel.concernsNpus" "object.spec.template" | nindent 6 | trim }}
+{{- /* A cluster runs by DaemonSets: no one waits for mindgate while it is down. */}}
+- name: daemonsets
+  failurePolicy: Ignore
+  resources:
+    - {group: apps, version: v1, names: [daemonsets]}
+    - {group: "", version: v1, names: [replicationcontrollers]}
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.concernsNpus" "object.spec.template" | nindent 6 | trim }}
