@@ -131,7 +131,10 @@ void ForgiveExisting(const WorkloadView& view, WorkloadView& old_view,
 void Judge(WorkloadView& view, WorkloadView* old_view, const AdmissionRequest& request,
            const Config& config, const Options& options, Verdict& verdict) {
   if (!request.trusts_owners) view.controller_injected = false;
-  if (options.explain) verdict.children = schemas::ChildRowsOf(view);
+  if (options.explain) {
+    verdict.children =
+        schemas::ChildRowsOf(view, request.objects, view.ns.empty() ? request.ns : view.ns);
+  }
   policies::Judgement judgement = policies::Judge({view, old_view, request, config},
                                                   options.explain ? &verdict.traces : nullptr);
   verdict.gave_up = judgement.gave_up;

@@ -26,6 +26,7 @@ std::vector<const Rule*> MakeCatalogue() {
                              common::FaultPlacementRules(),
                              common::MinAvailableRules(),
                              common::GangStartRules(),
+                             common::AutoscalingRules(),
                              common::FieldRules(),
                              common::ScaledPodRules(),
                              common::IsolationRules(),

@@ -28,6 +28,7 @@ Family FieldRules();            // fields.cc
 Family IsolationRules();        // isolation.cc
 Family RankTableWiringRules();  // rank_table_wiring.cc
 Family ServiceNameRules();      // service_names.cc
+Family AutoscalingRules();      // autoscaling.cc
 
 }  // namespace mindgate::policies::common
 

@@ -1,5 +1,7 @@
 #include "schemas/child_rows.h"
 
+#include <utility>
+
 #include "base/text.h"
 #include "schemas/children.h"
 
@@ -58,12 +60,22 @@ ChildRow RowOf(const ChildPodGroup& group) {
           std::string(group.maker)};
 }
 
+// "role prefill, 2 to 8 replicas"
+ChildRow RowOf(const Autoscaler& autoscaler) {
+  std::string facts = autoscaler.role.empty() ? "" : "role " + std::string(autoscaler.role) + ", ";
+  facts += NumberOr(autoscaler.min, "unknown") + " to " + NumberOr(autoscaler.max, "unknown") +
+           " replicas";
+  return {std::to_string(autoscaler.count), std::string(autoscaler.kind), autoscaler.name,
+          std::move(facts), std::string(autoscaler.maker)};
+}
+
 }  // namespace
 
-std::vector<ChildRow> ChildRowsOf(const WorkloadView& view) {
+std::vector<ChildRow> ChildRowsOf(const WorkloadView& view, const ObjectLookup* objects,
+                                  std::string_view ns) {
   std::vector<ChildRow> rows;
   if (view.templates.empty() || kOmeRuntimes.Has(view.kind)) return rows;
-  const Children children = ChildrenOf(view);
+  const Children children = ChildrenOf(view, objects, ns);
   for (const ChildPodGroup& group : children.pod_groups) {
     rows.push_back(RowOf(group));
     for (const size_t i : group.group->templates) {
@@ -80,6 +92,7 @@ std::vector<ChildRow> ChildRowsOf(const WorkloadView& view) {
     rows.push_back({"", "ConfigMap", children.rank_table->config_map,
                     "the rank table, when it is there", "ascend-operator"});
   }
+  for (const Autoscaler& each : children.autoscalers) rows.push_back(RowOf(each));
   return rows;
 }
 

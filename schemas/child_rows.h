@@ -14,11 +14,13 @@ struct ChildRow {
   std::string kind;   // "PodGroup"
   std::string name;   // of a Pod that of its template; may be empty
   std::string facts;  // for people
-  std::string maker;  // the controller; empty with Pods
+  std::string maker;  // the controller; empty with Pods and with what is applied beside
   bool operator==(const ChildRow&) const = default;
 };
 
-// PodGroups with their Pods below, Services, rank table; empty for an object that makes no pods.
-std::vector<ChildRow> ChildRowsOf(const WorkloadView& view);
+// PodGroups with their Pods below, Services, rank table, autoscalers; empty for an object that
+// makes no pods. The arguments are those of ChildrenOf.
+std::vector<ChildRow> ChildRowsOf(const WorkloadView& view, const ObjectLookup* objects = nullptr,
+                                  std::string_view ns = {});
 
 }  // namespace mindgate::schemas

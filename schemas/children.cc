@@ -259,7 +259,7 @@ std::optional<ChildRankTable> RankTableOf(const WorkloadView& view) {
   return ChildRankTable{std::string(kRankTablePrefix) + std::string(view.name)};
 }
 
-Children ChildrenOf(const WorkloadView& view) {
+Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects, std::string_view ns) {
   Children children;
   std::vector<bool> grouped(view.templates.size(), false);
   for (const PodGroupView& group : view.pod_groups) {
@@ -282,6 +282,7 @@ Children ChildrenOf(const WorkloadView& view) {
   }
   children.services = ServicesOf(view);
   children.rank_table = RankTableOf(view);
+  children.autoscalers = AutoscalersOf(view, objects, ns);
   return children;
 }
 

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "schemas/autoscalers.h"
 #include "schemas/workload.h"
 
 // What the controllers of an object make of it, as far as the object shows it: rules judge it,
 // what-if plans with it, and `mindgate explain` shows it. A view says what stands in the object;
-// this says what becomes of it, in the cluster's own names. Nothing here looks at a cluster.
+// this says what becomes of it, in the cluster's own names, and between which bounds what is applied
+// beside it scales it. Nothing here reads a cluster.
 namespace mindgate::schemas {
 
 // Entries of spec.minResources that Volcano's plugin finds: by the first one it knows that the job
@@ -51,9 +53,12 @@ struct Children {
   std::vector<size_t> ungrouped;
   std::vector<ChildService> services;
   std::optional<ChildRankTable> rank_table;
+  std::vector<Autoscaler> autoscalers;
 };
 
-Children ChildrenOf(const WorkloadView& view);
+// `objects` may be null: then nothing else is known. `ns` is the object's namespace.
+Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects = nullptr,
+                    std::string_view ns = {});
 
 // Parts of it, for those who need no more.
 std::vector<ChildService> ServicesOf(const WorkloadView& view);

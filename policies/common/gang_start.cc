@@ -5,6 +5,7 @@
 #include "json/pointer.h"
 #include "policies/chip_table.h"
 #include "policies/chips/chips.h"
+#include "policies/common/autoscaling.h"
 #include "policies/common/gang_size.h"
 #include "policies/families.h"
 #include "schemas/children.h"
@@ -125,6 +126,12 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
   }
 }
 
+// The API server then makes it one, and an autoscaler more at once.
+bool LeavesReplicasOut(const WorkloadView& view) {
+  return schemas::kPlainSets.Has(view.kind) &&
+         json::FindPath(view.object, {"spec", "replicas"}) == nullptr;
+}
+
 void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
   const WorkloadView& view = context.view;
   // OME makes its Deployments with one replica and lets an autoscaler raise them.
@@ -132,7 +139,11 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
   for (const PodGroupView& group : view.pod_groups) {
     if (HasFixedSize(group) || group.owner == PodGroupOwner::kPod) continue;
     const std::string_view count = view.UsesRuntime() ? "minReplicas" : "replicas";
-    for (const TooLarge& found : FindTooLarge(context, group)) {
+    const auto found_here = FindTooLarge(context, group);
+    const auto least = found_here.empty() ? std::nullopt : LeastPodsOf(context, group);
+    for (const TooLarge& found : found_here) {
+      // The autoscaler makes the pods that are missing, or its own rule reports that it does not.
+      if (least && (found.gang.size <= least->pods || LeavesReplicasOut(view))) continue;
       findings.Violate(found.gang.path,
                        found.gang.text + " but " + std::string(count) + " make " +
                            Pods(found.pods) + ": none starts until the rest are added",

@@ -96,6 +96,11 @@ std::vector<FixCase> GangCases() {
        {{kAnnotationAt + "schedule_minAvailable", "'1'"}}},
       {"MG075", VolcanoJob("", {.annotations = K("5")}, {.annotations = K("5")})},
       {"MG076", Deployment({.annotations = K("3")}, 2)},
+      {.rule = "MG195",
+       .broken = Deployment({.annotations = K("4")}, 4),
+       .others = {"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h, "
+                  "namespace: ns}, spec: {minReplicas: 2, maxReplicas: 8, scaleTargetRef: "
+                  "{apiVersion: apps/v1, kind: Deployment, name: d}}}"}},
       {"MG077",
        Deployment({.annotations = K("2")}, 2),
        "write type: \"Recreate\"",

@@ -12,12 +12,14 @@ namespace mindgate::schemas {
 namespace {
 
 // "1 PodGroup train-<uid>: 3 pods, minMember 3 (ascend-operator)"
-std::vector<std::string> RowsOf(const std::string& yaml) {
+std::vector<std::string> RowsOf(const std::string& yaml,
+                                const std::vector<std::string>& beside = {}) {
   const json::Document object(mindgate::testing::Yaml(yaml));
   const auto view = BuildView(object.root());
   std::vector<std::string> rows;
   if (!view) return rows;
-  for (const ChildRow& each : ChildRowsOf(*view)) {
+  const mindgate::testing::FakeObjects others(beside);
+  for (const ChildRow& each : ChildRowsOf(*view, &others, view->ns)) {
     std::string row = (each.count.empty() ? "?" : each.count) + " " + each.kind + " " + each.name +
                       ": " + each.facts;
     if (!each.maker.empty()) row += " (" + each.maker + ")";
@@ -131,6 +133,73 @@ TEST(ChildRows, OfAStormService) {
                   "1 PodGroup podgroup-<uid of its RoleSet>: 2 pods, minMember 1, 8 "
                   "huawei.com/Ascend910 (volcano-controllers)",
                   "2 Pod prefill: " + std::string(kPod), "1 Service s:  (aibrix)"}));
+}
+
+TEST(ChildRows, OfAutoscalersBeside) {
+  const auto hpa = [](const std::string& name, const std::string& ns, const std::string& target) {
+    return "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: " + name +
+           ", namespace: " + ns + "}, spec: {scaleTargetRef: " + target + ", maxReplicas: 8}}";
+  };
+  const std::string chat = "{apiVersion: apps/v1, kind: Deployment, name: d}";
+  const auto rows = RowsOf(
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: a}, spec: {template: "
+      "" + kEight + "}}",
+      {hpa("h", "a", chat), hpa("elsewhere", "b", chat),
+       hpa("other", "a", "{apiVersion: apps/v1, kind: Deployment, name: e}"),
+       "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: k, namespace: a}, "
+       "spec: {scaleTargetRef: {name: d}}}",
+       "{apiVersion: autoscaling.aibrix.ai/v1alpha1, kind: PodAutoscaler, metadata: {name: p, "
+       "namespace: a}, spec: {minReplicas: 2, maxReplicas: x, scaleTargetRef: " +
+           chat + "}}"});
+  EXPECT_EQ(Rows(rows.begin() + 2, rows.end()),
+            (Rows{"1 HorizontalPodAutoscaler h: 1 to 8 replicas",
+                  "1 ScaledObject k: 0 to 100 replicas",
+                  "1 PodAutoscaler p: 2 to unknown replicas"}));
+}
+
+TEST(ChildRows, OfAutoscalersThatOmeMakes) {
+  const auto rows = [](const std::string& annotations, const std::string& bounds) {
+    Rows found;
+    for (const std::string& row :
+         RowsOf("{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: chat}, spec: "
+                "{engine: {annotations: {" +
+                annotations + "}, " + bounds + "}}}")) {
+      if (row.find("Pod") != 2) found.push_back(row);
+    }
+    return found;
+  };
+  EXPECT_EQ(rows("", "minReplicas: 2, maxReplicas: 8"),
+            Rows{"1 HorizontalPodAutoscaler chat-engine: 2 to 8 replicas (ome)"});
+  EXPECT_EQ(rows("", ""), Rows{"1 HorizontalPodAutoscaler chat-engine: 1 to 1 replicas (ome)"});
+  EXPECT_EQ(rows("ome.io/autoscalerClass: keda", "minReplicas: 2"),
+            Rows{"1 ScaledObject scaledobject-chat-engine: 2 to 2 replicas (ome)"});
+  EXPECT_EQ(rows("ome.io/autoscalerClass: external", "minReplicas: 2"), Rows());
+}
+
+TEST(ChildRows, OfAutoscalersThatInferOperatorMakes) {
+  const auto rows = [](const std::string& kind, const std::string& spec) {
+    Rows found;
+    for (const std::string& row :
+         RowsOf("{apiVersion: mindcluster.huawei.com/v1, kind: " + kind +
+                ", metadata: {name: chat}, spec: " + spec + "}")) {
+      if (row.find("Pod") != 2) found.push_back(row);
+    }
+    return found;
+  };
+  const std::string roles =
+      "roles: [{name: prefill, scalingPolicy: {type: HPA, spec: {minReplicas: 2, maxReplicas: 4}}, "
+      "spec: {template: " +
+      kEight + "}}, {name: decode, scalingPolicy: {type: VPA}, spec: {template: " + kEight + "}}]";
+  EXPECT_EQ(rows("InferService", "{" + roles + "}"),
+            Rows{"1 HorizontalPodAutoscaler chat-prefill-scaler: role prefill, 2 to 4 replicas "
+                 "(infer-operator)"});
+  EXPECT_EQ(rows("InferServiceSet", "{replicas: 2, template: {" + roles + "}}"),
+            Rows{"2 HorizontalPodAutoscaler chat-<index>-prefill-scaler: role prefill, 2 to 4 "
+                 "replicas (infer-operator)"});
+  EXPECT_EQ(rows("InstanceSet", "{scalingPolicy: {type: HPA, spec: {maxReplicas: 4}}, spec: "
+                                "{template: " +
+                                    kEight + "}}"),
+            Rows{"1 HorizontalPodAutoscaler chat-scaler: 1 to 4 replicas (infer-operator)"});
 }
 
 TEST(ChildRows, OfWhatMakesNoPods) {

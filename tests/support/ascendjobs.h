@@ -6,7 +6,8 @@
 namespace mindgate::testing {
 
 // What every replica type needs: a container named ascend with an image.
-inline const std::string kTemplate = "template: {spec: {containers: [{name: ascend, image: i}]}}";
+inline const std::string kTemplateOfJob =
+    "template: {spec: {containers: [{name: ascend, image: i}]}}";
 
 // AscendJob ns/j. `labels` and `spec` are the inside of YAML flow maps.
 inline std::string AscendJob(const std::string& labels, const std::string& spec,
@@ -19,8 +20,8 @@ inline std::string AscendJob(const std::string& labels, const std::string& spec,
 // One of the framework pytorch with a Master and one Worker; `more` joins the spec.
 inline std::string PytorchJob(const std::string& more = "", const std::string& labels = "") {
   return AscendJob("framework: pytorch" + (labels.empty() ? "" : ", " + labels),
-                   "replicaSpecs: {Master: {" + kTemplate + "}, Worker: {" + kTemplate + "}}" +
-                       (more.empty() ? "" : ", " + more));
+                   "replicaSpecs: {Master: {" + kTemplateOfJob + "}, Worker: {" + kTemplateOfJob +
+                       "}}" + (more.empty() ? "" : ", " + more));
 }
 
 }  // namespace mindgate::testing

@@ -28,7 +28,7 @@ struct FixCase {
   std::vector<Edit> edits = {};          // none: the fix itself is read and written
   bool as_sent = false;                  // mindgate writes nothing, as where injection is disabled
   schemas::Versions versions = {};       // of the cluster
-  std::vector<std::string> others = {};  // objects of the cluster, YAML each; none: not known
+  std::vector<std::string> others = {};  // applied with it, in namespace ns; YAML each
 };
 
 namespace internal {
@@ -49,7 +49,7 @@ inline admission::Verdict Answer(const json::Value& object, const FixCase& c) {
   schemas::AdmissionRequest request;
   request.object = &object;
   request.ns = "ns";
-  const FakeObjects others(c.others);
+  const FakeObjects others(c.others, false);
   if (!c.others.empty()) request.objects = &others;
   schemas::Config config;
   config.versions = c.versions;
