@@ -13,20 +13,18 @@ std::string NumberOr(std::optional<int64_t> number, std::string_view otherwise) 
 }
 
 // "8 huawei.com/Ascend910"
-void AddAmounts(const std::vector<MinResource>& resources, std::vector<std::string>& facts) {
+void AddAmounts(const std::vector<MinResource>& resources, std::string_view each_of,
+                std::vector<std::string>& facts) {
   for (const MinResource& each : resources) {
-    facts.push_back(NumberOr(each.amount, "some") + " " + std::string(each.resource));
+    facts.push_back(NumberOr(each.amount, "some") + " " + std::string(each.resource) +
+                    std::string(each_of));
   }
 }
 
 std::string PodFacts(const WorkloadView& view, const PodTemplateView& pod) {
   std::vector<std::string> facts;
-  if (!pod.chips.resource.empty()) {
-    facts.push_back(NumberOr(pod.chips.count, "some") + " " + std::string(pod.chips.resource) +
-                    " each");
-  } else if (!pod.RequestsNpus()) {
-    facts.emplace_back("no NPUs");
-  }
+  AddAmounts(NpusOf(pod), " each", facts);
+  if (facts.empty()) facts.emplace_back("no NPUs");
   const std::string_view scheduler = pod.SchedulerName();
   if (!scheduler.empty()) {
     facts.push_back("scheduler " + std::string(scheduler));
@@ -53,7 +51,7 @@ ChildRow RowOf(const ChildPodGroup& group) {
   if (group.min_resources.empty()) {
     if (group.group->npus) facts.emplace_back("no NPUs in minResources");
   } else {
-    AddAmounts(group.min_resources, facts);
+    AddAmounts(group.min_resources, "", facts);
   }
   if (!group.queue.empty()) facts.push_back("queue " + std::string(group.queue));
   return {NumberOr(group.count, ""), "PodGroup", group.name, Join(facts, ", "),

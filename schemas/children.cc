@@ -15,6 +15,7 @@ using json::Value;
 constexpr std::string_view kAscendOperator = "ascend-operator";
 constexpr std::string_view kVolcanoControllers = "volcano-controllers";
 constexpr std::string_view kLws = "lws";
+constexpr std::string_view kAibrix = "aibrix";
 
 // Which amounts of a container's resources a controller counts.
 enum class Counts : uint8_t {
@@ -80,6 +81,24 @@ int64_t ReplicasOf(const Value* value) {
   return std::max<int64_t>(json::AsInt(json::Find(value, "replicas")).value_or(1), 0);
 }
 
+// "engine" of the group of engine.leader and engine.worker.
+std::string_view ComponentOf(const WorkloadView& view, const PodGroupView& group) {
+  const std::string_view name = view.templates[group.templates.front()].name;
+  return name.substr(0, name.find('.'));
+}
+
+bool IsComponentWithWorkers(const WorkloadView& view, const PodGroupView& group) {
+  return view.UsesRuntime() && group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
+}
+
+// Of a component with leader and workers, which OME makes a LeaderWorkerSet of (ome:
+// pkg/controller/v1beta1/inferenceservice/reconcilers/lws/lws_reconciler.go).
+int64_t GroupsOfComponent(const WorkloadView& view, const PodGroupView& group) {
+  const Value* replicas =
+      json::FindPath(*view.object, {"spec", ComponentOf(view, group), "minReplicas"});
+  return std::max<int64_t>(json::AsInt(replicas).value_or(1), 0);
+}
+
 // Whether the controller counts the entry.
 bool IsCounted(const ContainerView& container, const NpuRequest& npu, Counts counts) {
   if (npu.request != nullptr) return true;
@@ -92,7 +111,8 @@ bool IsCounted(const ContainerView& container, const NpuRequest& npu, Counts cou
 // Adds `pods` times what one pod asks for.
 void AddPods(const PodTemplateView& pod, int64_t pods, Counts counts,
              std::vector<MinResource>& resources) {
-  for (const ContainerView& container : pod.containers) {
+  const bool of_runtime = !pod.own_npus && pod.runtime != nullptr;
+  for (const ContainerView& container : of_runtime ? pod.runtime->containers : pod.containers) {
     if (container.role == ContainerView::Role::kInit) continue;
     for (const NpuRequest& npu : container.npus) {
       if (!npu.IsNpu() || !IsCounted(container, npu, counts)) continue;
@@ -114,25 +134,45 @@ void AddPods(const PodTemplateView& pod, int64_t pods, Counts counts,
 }
 
 // What the user wrote for the PodGroup.
-void ReadMinResources(const Value& written, std::vector<MinResource>& resources) {
-  if (!written.is_object()) return;
-  for (const auto& [name, amount] : written.members()) {
+std::vector<MinResource> ReadMinResources(const Value* written) {
+  std::vector<MinResource> resources;
+  if (!json::IsObject(written)) return resources;
+  for (const auto& [name, amount] : written->members()) {
     if (name.starts_with(kResourcePrefix)) resources.push_back({name, WholeQuantity(&amount)});
   }
+  return resources;
 }
 
-const Value* WrittenMinResources(const WorkloadView& view, const PodGroupView& group) {
-  if (group.owner != PodGroupOwner::kAscendJob) return nullptr;
-  return json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy", "minResources"});
+// The spec of a PodGroup that AIBrix makes itself, as it is written (aibrix: pkg/controller/podset
+// and roleset); null pointer where Volcano makes it.
+const Value* AibrixStrategyOf(const WorkloadView& view, const PodGroupView& group) {
+  const Value* holder = nullptr;
+  if (group.owner == PodGroupOwner::kRoleSet) holder = view.spec.value;
+  if (group.owner == PodGroupOwner::kPodSet && !group.templates.empty()) {
+    const size_t part = view.templates[group.templates.front()].part;
+    if (part < view.parts.size()) holder = view.parts[part].value;
+  }
+  return json::Find(json::Find(holder, "schedulingStrategy"), "volcanoSchedulingStrategy");
+}
+
+std::string_view NameOfAibrixGroup(const WorkloadView& view, PodGroupOwner owner) {
+  if (owner == PodGroupOwner::kRoleSet) {
+    return view.kind == Kind::kRoleSet ? NameOf(view) : std::string_view("<RoleSet>");
+  }
+  return view.kind == Kind::kPodSet ? NameOf(view) : std::string_view("<PodSet>");
 }
 
 std::vector<MinResource> MinResourcesOf(const WorkloadView& view, const ChildPodGroup& child) {
-  std::vector<MinResource> resources;
   const PodGroupView& group = *child.group;
-  if (const Value* written = WrittenMinResources(view, group)) {
-    ReadMinResources(*written, resources);
-    return resources;
+  if (const Value* strategy = AibrixStrategyOf(view, group)) {
+    return ReadMinResources(json::Find(strategy, "minResources"));
   }
+  const Value* written =
+      group.owner == PodGroupOwner::kAscendJob
+          ? json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy", "minResources"})
+          : nullptr;
+  if (written != nullptr) return ReadMinResources(written);
+  std::vector<MinResource> resources;
   const Counts counts = FactsOf(group.owner).counts;
   // pg-controller counts one pod, whichever it sees first, for each of minMember.
   const bool of_one = counts == Counts::kEither && group.owner != PodGroupOwner::kInstance;
@@ -151,6 +191,9 @@ std::vector<MinResource> MinResourcesOf(const WorkloadView& view, const ChildPod
 
 std::string_view QueueOf(const WorkloadView& view, const PodGroupView& group) {
   constexpr std::string_view kQueueName = "scheduling.volcano.sh/queue-name";
+  if (const Value* strategy = AibrixStrategyOf(view, group)) {
+    return json::FindString(strategy, "queue").value_or("");
+  }
   switch (group.owner) {
     case PodGroupOwner::kAscendJob:
       return json::FindString(
@@ -202,6 +245,16 @@ bool HasRankTableVolume(const PodTemplateView& pod) {
 
 }  // namespace
 
+std::vector<MinResource> NpusOf(const PodTemplateView& pod) {
+  std::vector<MinResource> npus;
+  AddPods(pod, 1, Counts::kEither, npus);
+  return npus;
+}
+
+bool CountsRequestsAlone(PodGroupOwner owner) { return FactsOf(owner).counts == Counts::kRequests; }
+
+bool NamesNpus(const Value* min_resources) { return !ReadMinResources(min_resources).empty(); }
+
 std::optional<int64_t> PodsOf(const WorkloadView& view, const PodGroupView& group) {
   int64_t sum = 0;
   for (const size_t i : group.templates) {
@@ -217,6 +270,7 @@ int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
   if (view.kind == Kind::kLeaderWorkerSet || view.kind == Kind::kInstanceSet) {
     return ReplicasOf(spec);
   }
+  if (IsComponentWithWorkers(view, group)) return GroupsOfComponent(view, group);
   const bool of_role = group.owner == PodGroupOwner::kInstance || kInferWithRoles.Has(view.kind) ||
                        (group.owner == PodGroupOwner::kPodSet && view.kind != Kind::kPodSet);
   if (!of_role || group.templates.empty()) return sets;
@@ -267,8 +321,18 @@ Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects, std::
     ChildPodGroup child;
     child.group = &group;
     child.maker = facts.maker;
-    child.name = facts.before.empty() ? std::string(NameOf(view)) + std::string(facts.after)
-                                      : std::string(facts.before);
+    child.name = facts.before;
+    if (facts.before.empty()) {
+      child.name = NameOf(view);
+      if (IsComponentWithWorkers(view, group)) {
+        child.name += "-" + std::string(ComponentOf(view, group));
+      }
+      child.name += facts.after;
+    }
+    if (AibrixStrategyOf(view, group) != nullptr) {
+      child.maker = kAibrix;
+      child.name = NameOfAibrixGroup(view, group.owner);
+    }
     child.count = CountOf(view, group);
     child.pods = PodsOf(view, group);
     child.min_member = group.min_member;

@@ -11,8 +11,8 @@
 
 // What the controllers of an object make of it, as far as the object shows it: rules judge it,
 // what-if plans with it, and `mindgate explain` shows it. A view says what stands in the object;
-// this says what becomes of it, in the cluster's own names, and between which bounds what is applied
-// beside it scales it. Nothing here reads a cluster.
+// this says what becomes of it, in the cluster's own names, and between which bounds what is
+// applied beside it scales it. Nothing here reads a cluster.
 namespace mindgate::schemas {
 
 // Entries of spec.minResources that Volcano's plugin finds: by the first one it knows that the job
@@ -61,6 +61,14 @@ Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects = null
                     std::string_view ns = {});
 
 // Parts of it, for those who need no more.
+
+// The NPUs that one of these pods asks for once it is stored: the API server copies limits to
+// requests there. What a template of OME leaves out is its runtime's.
+std::vector<MinResource> NpusOf(const PodTemplateView& pod);
+// Whether who makes the PodGroup counts what templates request, and leaves their limits out.
+bool CountsRequestsAlone(PodGroupOwner owner);
+// Whether minResources, as it is written for a PodGroup, names an NPU.
+bool NamesNpus(const json::Value* min_resources);
 std::vector<ChildService> ServicesOf(const WorkloadView& view);
 std::optional<ChildRankTable> RankTableOf(const WorkloadView& view);
 // Whether an object of one of kRankTableKinds asks for a rank table, as an AscendJob always does:

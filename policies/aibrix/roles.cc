@@ -5,6 +5,7 @@
 #include "json/pointer.h"
 #include "policies/families.h"
 #include "policies/places.h"
+#include "schemas/children.h"
 #include "schemas/names.h"
 
 // StormServices, RoleSets and PodSets of AIBrix: what MindCluster supports of them and how their
@@ -65,20 +66,12 @@ void ForEachNpuStrategy(const RuleContext& context, Visit visit) {
   });
 }
 
-bool CountsNpus(const Value* min_resources) {
-  if (!json::IsObject(min_resources)) return false;
-  for (const auto& [resource, count] : min_resources->members()) {
-    if (resource.starts_with(schemas::kResourcePrefix)) return true;
-  }
-  return false;
-}
-
 constexpr std::string_view kVolcanoStrategy = "volcanoSchedulingStrategy";
 
 void CheckVolcanoStrategy(const RuleContext& context, Findings& findings) {
   ForEachNpuStrategy(context, [&](const std::string& path, const Value& strategy) {
     const Value* volcano = json::Find(strategy, kVolcanoStrategy);
-    if (volcano == nullptr || CountsNpus(json::Find(*volcano, "minResources"))) return;
+    if (volcano == nullptr || schemas::NamesNpus(json::Find(*volcano, "minResources"))) return;
     findings.Violate(json::Child(path, kVolcanoStrategy) + "/minResources",
                      "the PodGroup names no NPUs in minResources, so Volcano handles these pods as "
                      "pods without NPUs: no chips are assigned and faults are ignored",
@@ -91,7 +84,8 @@ void CheckAnyStrategy(const RuleContext& context, Findings& findings) {
     for (const auto& [name, value] : strategy.members()) {
       if (value.is_null()) continue;
       // Without NPUs in minResources the rule above speaks.
-      if (name == kVolcanoStrategy && !CountsNpus(json::Find(value, "minResources"))) continue;
+      if (name == kVolcanoStrategy && !schemas::NamesNpus(json::Find(value, "minResources")))
+        continue;
       findings.Violate(json::Child(path, name),
                        "MindCluster supports NPU roles only without a schedulingStrategy: gang "
                        "size and fault labels are not kept in sync with this PodGroup",

@@ -14,7 +14,6 @@ namespace {
 
 using schemas::ContainerView;
 using schemas::NpuRequest;
-using schemas::PodGroupOwner;
 using schemas::PodTemplateView;
 
 // ascend-operator fills one for these (component/ascend-operator/pkg/ranktable/plugins.go).
@@ -51,11 +50,17 @@ void ReportLimitedOnly(const PodTemplateView& pod, std::string_view effect, Find
   }
 }
 
+// Whether its PodGroup asks for what the template requests.
+bool IsCountedByRequests(const RuleContext& context, const PodTemplateView& pod) {
+  return pod.pod_group &&
+         schemas::CountsRequestsAlone(context.view.pod_groups[*pod.pod_group].owner);
+}
+
 void CheckCounted(const RuleContext& context, Findings& findings) {
   if (IsSettledBefore(context)) return;
   for (const PodTemplateView& pod : context.view.templates) {
     if (!pod.own_npus) continue;
-    if (schemas::kVolcanoJobs.Has(context.view.kind)) {
+    if (IsCountedByRequests(context, pod)) {
       if (!IsPlacedByVolcano(context, pod)) continue;
       ReportLimitedOnly(pod,
                         "Volcano's Job controller counts requests: the PodGroup asks for no NPUs, "
@@ -78,9 +83,9 @@ void CheckCounted(const RuleContext& context, Findings& findings) {
 void CheckCountedByGroup(const RuleContext& context, Findings& findings) {
   if (IsSettledBefore(context)) return;
   for (const PodTemplateView& pod : context.view.templates) {
-    if (!pod.own_npus || !pod.pod_group || !IsPlacedByVolcano(context, pod)) continue;
-    const auto& group = context.view.pod_groups[*pod.pod_group];
-    if (group.owner != PodGroupOwner::kLeaderWorkerSetGroup) continue;
+    if (!pod.own_npus || !IsCountedByRequests(context, pod) || !IsPlacedByVolcano(context, pod)) {
+      continue;
+    }
     ReportLimitedOnly(pod,
                       "LeaderWorkerSet counts requests: with gang scheduling the PodGroup asks for "
                       "no NPUs, no chips are chosen, and the pods never start",
@@ -98,13 +103,7 @@ void CheckMinResources(const RuleContext& context, Findings& findings) {
   const json::Value* scheduling =
       json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy"});
   const json::Value* resources = json::Find(scheduling, kMinResources);
-  if (!json::IsObject(resources)) return;
-  const auto& named = resources->members();
-  if (std::ranges::any_of(named, [](const json::Member& entry) {
-        return entry.key.starts_with(schemas::kResourcePrefix);
-      })) {
-    return;
-  }
+  if (!json::IsObject(resources) || schemas::NamesNpus(resources)) return;
   const auto npu = std::ranges::find_if(view.templates, [&](const PodTemplateView& pod) {
     return pod.own_npus && !pod.chips.resource.empty() && IsPlacedByVolcano(context, pod);
   });
@@ -166,8 +165,8 @@ constexpr Rule kStoredRequestRules[] = {
             "fault is handled, and the device plugin refuses the pods.",
      .fix = "Leave minResources out, name the NPUs in it, or write the annotation.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go, "
-               "docs/zh/scheduling/06_api/01_volcano.md (volcano.sh/schedule.plugin). Older "
-               "releases know minResources alone.",
+               "docs/zh/scheduling/06_api/01_volcano.md (volcano.sh/schedule.plugin). "
+               "Older releases know minResources alone.",
      .check = CheckMinResources},
 };
 

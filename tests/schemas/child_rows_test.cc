@@ -143,7 +143,8 @@ TEST(ChildRows, OfAutoscalersBeside) {
   const std::string chat = "{apiVersion: apps/v1, kind: Deployment, name: d}";
   const auto rows = RowsOf(
       "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: a}, spec: {template: "
-      "" + kEight + "}}",
+      "" + kEight +
+          "}}",
       {hpa("h", "a", chat), hpa("elsewhere", "b", chat),
        hpa("other", "a", "{apiVersion: apps/v1, kind: Deployment, name: e}"),
        "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: k, namespace: a}, "
@@ -151,19 +152,19 @@ TEST(ChildRows, OfAutoscalersBeside) {
        "{apiVersion: autoscaling.aibrix.ai/v1alpha1, kind: PodAutoscaler, metadata: {name: p, "
        "namespace: a}, spec: {minReplicas: 2, maxReplicas: x, scaleTargetRef: " +
            chat + "}}"});
-  EXPECT_EQ(Rows(rows.begin() + 2, rows.end()),
-            (Rows{"1 HorizontalPodAutoscaler h: 1 to 8 replicas",
-                  "1 ScaledObject k: 0 to 100 replicas",
-                  "1 PodAutoscaler p: 2 to unknown replicas"}));
+  EXPECT_EQ(
+      Rows(rows.begin() + 2, rows.end()),
+      (Rows{"1 HorizontalPodAutoscaler h: 1 to 8 replicas", "1 ScaledObject k: 0 to 100 replicas",
+            "1 PodAutoscaler p: 2 to unknown replicas"}));
 }
 
 TEST(ChildRows, OfAutoscalersThatOmeMakes) {
   const auto rows = [](const std::string& annotations, const std::string& bounds) {
     Rows found;
-    for (const std::string& row :
-         RowsOf("{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: chat}, spec: "
-                "{engine: {annotations: {" +
-                annotations + "}, " + bounds + "}}}")) {
+    for (const std::string& row : RowsOf(
+             "{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: chat}, spec: "
+             "{engine: {annotations: {" +
+             annotations + "}, " + bounds + "}}}")) {
       if (row.find("Pod") != 2) found.push_back(row);
     }
     return found;
@@ -179,9 +180,8 @@ TEST(ChildRows, OfAutoscalersThatOmeMakes) {
 TEST(ChildRows, OfAutoscalersThatInferOperatorMakes) {
   const auto rows = [](const std::string& kind, const std::string& spec) {
     Rows found;
-    for (const std::string& row :
-         RowsOf("{apiVersion: mindcluster.huawei.com/v1, kind: " + kind +
-                ", metadata: {name: chat}, spec: " + spec + "}")) {
+    for (const std::string& row : RowsOf("{apiVersion: mindcluster.huawei.com/v1, kind: " + kind +
+                                         ", metadata: {name: chat}, spec: " + spec + "}")) {
       if (row.find("Pod") != 2) found.push_back(row);
     }
     return found;
@@ -196,10 +196,61 @@ TEST(ChildRows, OfAutoscalersThatInferOperatorMakes) {
   EXPECT_EQ(rows("InferServiceSet", "{replicas: 2, template: {" + roles + "}}"),
             Rows{"2 HorizontalPodAutoscaler chat-<index>-prefill-scaler: role prefill, 2 to 4 "
                  "replicas (infer-operator)"});
-  EXPECT_EQ(rows("InstanceSet", "{scalingPolicy: {type: HPA, spec: {maxReplicas: 4}}, spec: "
-                                "{template: " +
-                                    kEight + "}}"),
+  EXPECT_EQ(rows("InstanceSet",
+                 "{scalingPolicy: {type: HPA, spec: {maxReplicas: 4}}, spec: "
+                 "{template: " +
+                     kEight + "}}"),
             Rows{"1 HorizontalPodAutoscaler chat-scaler: 1 to 4 replicas (infer-operator)"});
+}
+
+// AIBrix makes these itself, as they are written.
+TEST(ChildRows, OfAStrategyOfAibrix) {
+  const auto role_set = [](const std::string& min_resources) {
+    return "{apiVersion: orchestration.aibrix.ai/v1alpha1, kind: RoleSet, metadata: {name: r}, "
+           "spec: {schedulingStrategy: {volcanoSchedulingStrategy: {minMember: 2, queue: q" +
+           min_resources + "}}, roles: [{name: prefill, replicas: 2, template: " + kEight + "}]}}";
+  };
+  EXPECT_EQ(RowsOf(role_set("")).front(),
+            "1 PodGroup r: 2 pods, minMember 2, no NPUs in minResources, queue q (aibrix)");
+  EXPECT_EQ(RowsOf(role_set(", minResources: {huawei.com/Ascend910: 16}")).front(),
+            "1 PodGroup r: 2 pods, minMember 2, 16 huawei.com/Ascend910, queue q (aibrix)");
+}
+
+TEST(ChildRows, OfPodsThatTheRuntimeGivesItsNpus) {
+  const json::Document runtime(mindgate::testing::Yaml(
+      "{apiVersion: ome.io/v1beta1, kind: ServingRuntime, metadata: {name: r}, spec: "
+      "{engineConfig: {schedulerName: volcano, runner: {name: m, resources: {limits: "
+      "{huawei.com/Ascend910: 8}}}}}}"));
+  const json::Document service(
+      mindgate::testing::Yaml("{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: "
+                              "{name: chat}, spec: {runtime: "
+                              "{name: r, kind: ServingRuntime}, engine: {minReplicas: 2}}}"));
+  const auto view =
+      BuildView(service.root(), std::make_shared<const WorkloadView>(*BuildView(runtime.root())));
+  Rows rows;
+  for (const ChildRow& each : ChildRowsOf(*view)) rows.push_back(each.kind + " " + each.facts);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0], "PodGroup 2 pods, minMember 1, 8 huawei.com/Ascend910");
+  EXPECT_EQ(rows[1], std::string("Pod ") + kPod);
+}
+
+TEST(ChildRows, OfAComponentWithWorkers) {
+  const std::string runner =
+      "{schedulerName: volcano, runner: {name: m, resources: {requests: {huawei.com/Ascend910: 8}, "
+      "limits: {huawei.com/Ascend910: 8}}}}";
+  EXPECT_EQ(RowsOf("{apiVersion: ome.io/v1beta1, kind: InferenceService, metadata: {name: chat}, "
+                   "spec: {engine: {minReplicas: 3, leader: " +
+                   runner + ", worker: {size: 1, " + runner.substr(1) + "}}}"),
+            (Rows{"3 PodGroup chat-engine-<group>-<revision>: 2 pods each, minMember unknown, some "
+                  "huawei.com/Ascend910 (lws)",
+                  "3 Pod engine.leader: " + std::string(kPod),
+                  "3 Pod engine.worker: " + std::string(kPod)}));
+}
+
+TEST(ChildRows, OfVirtualNpus) {
+  const std::string pod = Npus("limits: {huawei.com/Ascend310P-2c: 1}");
+  EXPECT_EQ(RowsOf("{apiVersion: v1, kind: Pod, metadata: {name: p}, " + pod.substr(1)).back(),
+            "1 Pod : 1 huawei.com/Ascend310P-2c each, scheduler volcano");
 }
 
 TEST(ChildRows, OfWhatMakesNoPods) {

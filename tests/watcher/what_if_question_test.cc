@@ -270,6 +270,19 @@ TEST(Manifests, AMissingRuntimeIsSaid) {
             "not known\n");
 }
 
+// Init containers run before, on the same chips.
+TEST(Manifests, CountWhatControllersCount) {
+  const auto limits = [](const char* count) {
+    return std::string("resources: {limits: {huawei.com/Ascend910: ") + count + "}}";
+  };
+  EXPECT_EQ(WithManifest(Nodes(1),
+                         {"{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, "
+                          "spec: {replicas: 2, template: {spec: {initContainers: [{name: "
+                          "i, " +
+                          limits("8") + "}], containers: [{name: m, " + limits("4") + "}]}}}}"}),
+            "Deployment/a a: new moves; a-0 >npu-0; a-1 >npu-0\n");
+}
+
 TEST(Manifests, PodsOfADaemonSetAreNotPlanned) {
   EXPECT_EQ(WithManifest(Nodes(1), {"{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a}, "
                                     "spec: {" +

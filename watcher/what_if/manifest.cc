@@ -39,15 +39,8 @@ void AddEntries(const schemas::Place& map, Json& to) {
 // NPUs of one pod, as a container asks for them.
 Json LimitsOf(const PodTemplateView& pod) {
   Json limits = Json::object();
-  if (!pod.chips.resource.empty()) {
-    limits[std::string(pod.chips.resource)] = std::to_string(pod.chips.count.value_or(0));
-    return limits;
-  }
-  for (const schemas::ContainerView& container : pod.containers) {
-    for (const schemas::NpuRequest& request : container.npus) {
-      if (!request.IsNpu()) continue;
-      limits[std::string(request.resource)] = std::to_string(request.count.value_or(0));
-    }
+  for (const schemas::MinResource& each : schemas::NpusOf(pod)) {
+    limits[std::string(each.resource)] = std::to_string(each.amount.value_or(0));
   }
   return limits;
 }
@@ -76,20 +69,16 @@ class Planner {
                " names a runtime that is not in the manifest: what its pods need is not known");
     }
     Remove();
-    std::set<size_t> grouped;
-    for (size_t g = 0; g < view.pod_groups.size(); ++g) {
-      const PodGroupView& group = view.pod_groups[g];
-      grouped.insert(group.templates.begin(), group.templates.end());
-      const int64_t count = schemas::CountOf(view, group);
+    const schemas::Children children = schemas::ChildrenOf(view);
+    for (size_t g = 0; g < children.pod_groups.size(); ++g) {
+      const int64_t count = children.pod_groups[g].count.value_or(1);
       for (int64_t i = 0; i < count && !full_; ++i) {
-        const std::string suffix = (view.pod_groups.size() > 1 ? "-" + std::to_string(g) : "") +
+        const std::string suffix = (children.pod_groups.size() > 1 ? "-" + std::to_string(g) : "") +
                                    (count > 1 ? "-" + std::to_string(i) : "");
-        AddGroup(group, name_ + suffix, i);
+        AddGroup(children.pod_groups[g], name_ + suffix, i);
       }
     }
-    for (size_t i = 0; i < view.templates.size(); ++i) {
-      if (!grouped.contains(i)) AddPods(view.templates[i], nullptr, name_, "", 0);
-    }
+    for (const size_t i : children.ungrouped) AddPods(view.templates[i], nullptr, name_, "", 0);
   }
 
   void AddRule(const Value& config_map, const std::string& ns) {
@@ -130,7 +119,8 @@ class Planner {
     std::erase_if(applied_.snapshot.pods, [&](const Value* pod) { return replaced.contains(pod); });
   }
 
-  void AddGroup(const PodGroupView& group, const std::string& name, int64_t index) {
+  void AddGroup(const schemas::ChildPodGroup& child, const std::string& name, int64_t index) {
+    const PodGroupView& group = *child.group;
     Json metadata = {{"name", name}, {"namespace", ns_}};
     Json labels = Json::object();
     Json annotations = Json::object();
@@ -140,12 +130,10 @@ class Planner {
     metadata["annotations"] = std::move(annotations);
     metadata["creationTimestamp"] = FormatTime(applied_.snapshot.taken);
     metadata["ownerReferences"] = Owners();
-    int64_t pods = 0;
-    for (const size_t i : group.templates) pods += view_->templates[i].pods.value_or(1);
     // Of a LeaderWorkerSet the controller's options say whether its groups are gangs; they are of
     // use only whole.
     const bool whole = group.owner == PodGroupOwner::kLeaderWorkerSetGroup;
-    const int64_t min_member = group.min_member.value_or(whole ? pods : 1);
+    const int64_t min_member = child.min_member.value_or(whole ? child.pods.value_or(1) : 1);
     pod_groups_.push_back(EntryOf(pod_group_entries_, {{"metadata", std::move(metadata)},
                                                        {"spec", {{"minMember", min_member}}},
                                                        {"status", {{"phase", "Inqueue"}}}}));
