@@ -85,17 +85,27 @@ constexpr ChipHandler Uncounted(std::string_view policy, std::string_view produc
   return handler;
 }
 
+// Handlers that came with this release (mind-cluster: component/ascend-for-volcano/internal/npu/
+// factory.go of the tags v7.3.0, v26.0.0 and v26.1.0).
+constexpr ChipHandler From(Version release, ChipHandler handler) {
+  handler.release = release;
+  return handler;
+}
+constexpr Version k26 = {26, 0};
+
 constexpr ChipHandler kA3Module =
     A3("chip2-node16", "module-a3-16", 16, kA3Single16, ChipCounts::EvenUpTo(16));
 constexpr ChipHandler kA3SuperPod16 =
     A3SuperPod("chip2-node16-sp", "module-a3-16-super-pod", 16, kA3Single16, kOnly16);
 constexpr ChipHandler kA3SuperPod8 =
-    A3SuperPod("chip2-node8-sp", "module-a3-8-super-pod", 8, kA3Single8, kOnly8);
-constexpr ChipHandler kModule = Plain("", "module", "Atlas 800 training servers", 8, kPowers);
+    From(k26, A3SuperPod("chip2-node8-sp", "module-a3-8-super-pod", 8, kA3Single8, kOnly8));
+constexpr ChipHandler kModule =
+    From({}, Plain("", "module", "Atlas 800 training servers", 8, kPowers));
 constexpr ChipHandler kCard =
     Plain("chip1-node2", "card", "servers with Atlas 300 cards", 2, kUpTo8, ChipCounts::UpTo(2));
 
-constexpr std::array<ChipHandler, 19> kHandlers = {
+// Of one name the newest comes first.
+constexpr std::array<ChipHandler, 20> kHandlers = {
     kCard,
     Plain("chip4-node4", "half", "half Atlas 800 servers", 4, ChipCounts::Of({1, 2, 4})),
     kModule,
@@ -103,18 +113,20 @@ constexpr std::array<ChipHandler, 19> kHandlers = {
     Plain("chip8-node16", "module-910b-16", "Atlas 200T A2 Box16", 16, kBox16),
     kA3Module,
     A3("module-a3-16", "", 16, kA3Single16, ChipCounts::EvenUpTo(16)),
-    A3("chip2-node8", "", 8, kA3Single8, ChipCounts::EvenUpTo(8)),
+    From(k26, A3("chip2-node8", "", 8, kA3Single8, ChipCounts::EvenUpTo(8))),
     kA3SuperPod16,
     kA3SuperPod8,
-    Plain("chip4-node8", "", "servers with 8 Atlas 350 cards in groups of 4", 8, kUpTo8),
-    Plain("chip4-node16", "", "servers with 16 Atlas 350 cards in groups of 4", 16, kUpTo16),
-    Plain("chip1-node8", "", "servers with 8 Atlas 350 cards", 8, kUpTo8),
-    Plain("chip1-node16", "", "servers with 16 Atlas 350 cards", 16, kUpTo16),
-    Plain("", "850-Atlas-8p-8", "Atlas 850 servers", 8, kUpTo8),
-    SuperPod("chip8-node8-sp", "", "850 super pods", 8, kUpTo8, kPowers, kOnly8),
-    RackSuperPod("chip8-node8-ra64-sp"),
-    Uncounted("chip1-softShareDev", "softly shared chips", true),
-    Uncounted("multilevel", "multi-level networks", false),
+    From(k26, Plain("chip4-node8", "", "servers with 8 Atlas 350 cards in groups of 4", 8, kUpTo8)),
+    Plain("chip4-node8", "", "Atlas 800 training servers", 8, kPowers),
+    From(k26,
+         Plain("chip4-node16", "", "servers with 16 Atlas 350 cards in groups of 4", 16, kUpTo16)),
+    From(k26, Plain("chip1-node8", "", "servers with 8 Atlas 350 cards", 8, kUpTo8)),
+    From(k26, Plain("chip1-node16", "", "servers with 16 Atlas 350 cards", 16, kUpTo16)),
+    From(k26, Plain("", "850-Atlas-8p-8", "Atlas 850 servers", 8, kUpTo8)),
+    From(k26, SuperPod("chip8-node8-sp", "", "850 super pods", 8, kUpTo8, kPowers, kOnly8)),
+    From(k26, RackSuperPod("chip8-node8-ra64-sp")),
+    From(k26, Uncounted("chip1-softShareDev", "softly shared chips", true)),
+    From(k26, Uncounted("multilevel", "multi-level networks", false)),
 };
 
 constexpr std::array<std::string_view, 17> kPolicies = {
@@ -190,7 +202,8 @@ std::optional<ChipHandler> FindHandler(std::string_view policy, std::string_view
       return FromSite(row);
     }
   }
-  const ChipHandler* handler = policy.empty() ? HandlerOfType(type) : HandlerOfPolicy(policy);
+  const ChipHandler* handler =
+      policy.empty() ? HandlerOfType(type) : HandlerOfPolicy(policy, config.versions);
   return handler == nullptr ? std::nullopt : std::optional(*handler);
 }
 
@@ -290,9 +303,10 @@ std::span<const std::string_view> KnownSchedulePolicies() { return kPolicies; }
 
 std::span<const std::string_view> KnownAcceleratorTypes() { return kAcceleratorTypes; }
 
-const ChipHandler* HandlerOfPolicy(std::string_view schedule_policy) {
+const ChipHandler* HandlerOfPolicy(std::string_view schedule_policy, const Versions& versions) {
   for (const ChipHandler& handler : kHandlers) {
-    if (!handler.schedule_policy.empty() && handler.schedule_policy == schedule_policy) {
+    if (!handler.schedule_policy.empty() && handler.schedule_policy == schedule_policy &&
+        !versions.IsBefore(Component::kMindCluster, handler.release)) {
       return &handler;
     }
   }

@@ -84,7 +84,14 @@ struct ChipHandler {
   // Refuses an sp-block of less than a node for several pods.
   bool whole_blocks = false;
   ZeroChips zero_chips = ZeroChips::kTaken;
+  // The first release of MindCluster whose plugin has this handler under this name; it reads
+  // huawei.com/schedule_policy from 7.3 on.
+  Version release = {7, 3};
 };
+
+// From this release of MindCluster on a pod without chips may ask to be skipped
+// (huawei.com/skip-ascend-plugin); the task called scheduler passed before that.
+inline constexpr Version kSkipRelease = {7, 2};
 
 // Schedule policies of the plugin and of the site, for hints.
 std::span<const std::string_view> KnownSchedulePolicies();
@@ -92,8 +99,9 @@ std::span<const std::string_view> KnownSchedulePolicies();
 // that only name hardware.
 std::span<const std::string_view> KnownAcceleratorTypes();
 
-const ChipHandler* HandlerOfPolicy(
-    std::string_view schedule_policy);  // of the plugin; null pointer when unknown
+// Of the plugin of that release, of the newest where it is not known; null pointer when that has
+// none.
+const ChipHandler* HandlerOfPolicy(std::string_view schedule_policy, const Versions& versions = {});
 // The handler that this value of accelerator-type chooses, the site's rows included.
 std::optional<ChipHandler> HandlerOfAcceleratorType(std::string_view accelerator_type,
                                                     const Config& config);

@@ -161,14 +161,18 @@ constexpr std::string_view kTaskSpec = "volcano.sh/task-spec";
 
 // Pods without chips pass by their task name, or when they ask to be skipped, where the handler
 // reads that.
-bool IsExemptFromChips(const PodTemplateView& pod, const ChipHandler& handler) {
+bool IsExemptFromChips(const PodTemplateView& pod, const ChipHandler& handler, bool may_skip) {
   if (handler.zero_chips == ZeroChips::kRefused) return false;
-  if (schemas::AnnotationEntry(pod, schemas::kSkipAscendPlugin).Text() == "enabled") return true;
+  if (may_skip && schemas::AnnotationEntry(pod, schemas::kSkipAscendPlugin).Text() == "enabled") {
+    return true;
+  }
   if (pod.task) return *pod.task == "scheduler";
   return schemas::AnnotationEntry(pod, kTaskSpec).Text() == "scheduler";
 }
 
 void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
+  const bool may_skip =
+      !context.config.versions.IsBefore(schemas::Component::kMindCluster, schemas::kSkipRelease);
   ForEachChipGroup(context, [&](const PodGroupView& group, const GroupChips& chips) {
     const auto& choice = chips.choice;
     if (!choice.handler || choice.handler->zero_chips == ZeroChips::kTaken || !choice.certain) {
@@ -180,10 +184,11 @@ void CheckZeroChipPods(const RuleContext& context, Findings& findings) {
     if (*chips.npu_pods < 2 && !handler.multilevel) return;
     for (size_t index : group.templates) {
       const PodTemplateView& pod = context.view.templates[index];
-      if (pod.RequestsNpus() || pod.pods == int64_t{0} || IsExemptFromChips(pod, handler)) {
+      if (pod.RequestsNpus() || pod.pods == int64_t{0} ||
+          IsExemptFromChips(pod, handler, may_skip)) {
         continue;
       }
-      const bool marked = handler.zero_chips == ZeroChips::kMarked;
+      const bool marked = handler.zero_chips == ZeroChips::kMarked && may_skip;
       findings.Violate(
           marked ? pod.annotations.path.Child(schemas::kSkipAscendPlugin) : std::string(pod.path),
           "pods without chips beside pods with chips are refused by " + HowChosen(choice) +

@@ -58,18 +58,33 @@ void CheckKnownPolicy(const RuleContext& context, Findings& findings) {
     if (!text || schemas::IsKnownPolicy(*text, context.config)) continue;
     const GroupChips* chips = context.chips->Of(group);
     if (chips && IsAscend310Family(chips->resource)) continue;
-    const auto nearest = NearestOf(*text, schemas::KnownSchedulePolicies());
+    std::vector<std::string_view> known(schemas::KnownSchedulePolicies().begin(),
+                                        schemas::KnownSchedulePolicies().end());
+    std::erase_if(known, [&](std::string_view each) {
+      return schemas::HandlerOfPolicy(each, context.config.versions) == nullptr;
+    });
+    const auto nearest = NearestOf(*text, known);
+    const schemas::ChipHandler* later = schemas::HandlerOfPolicy(*text);
     findings.Violate(
         policy.entry.Path(),
-        Quote(*text) + " is not a schedule policy: the plugin " +
+        Quote(*text) +
+            (later != nullptr ? " is a schedule policy only from MindCluster " +
+                                    schemas::VersionText(later->release) + " on"
+                              : std::string(" is not a schedule policy")) +
+            ": the plugin " +
             (chips ? FallbackOf(chips->choice) : "uses sp-block and accelerator-type instead"),
-        nearest ? "write huawei.com/schedule_policy: " + std::string(*nearest)
-                : "write one of " + Join(schemas::KnownSchedulePolicies(), ", "));
+        known.empty() ? "leave huawei.com/schedule_policy out"
+        : nearest     ? "write huawei.com/schedule_policy: " + std::string(*nearest)
+                      : "write one of " + Join(known, ", "));
   }
 }
 
 // The documents list chip4-node8 for Atlas 800 servers, whose handler it is not.
 void CheckChip4Node8(const RuleContext& context, Findings& findings) {
+  const schemas::ChipHandler* handler =
+      schemas::HandlerOfPolicy("chip4-node8", context.config.versions);
+  // Before 26.0 it was the handler of Atlas 800 servers.
+  if (handler != schemas::HandlerOfPolicy("chip4-node8")) return;
   const auto wanted = [&](const PodGroupView& group) {
     return HasPolicy(context, group, "chip4-node8");
   };
@@ -164,7 +179,8 @@ constexpr Rule kPolicyRules[] = {
             "mindgate.yaml.",
      .source = "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go "
                "(get910CardHandlerName). A newer plugin may know more policies than this table: "
-               "therefore a warning.",
+               "therefore a warning. The annotation is read from MindCluster 7.3 on, and 26.0 has "
+               "more policies: versions.mindcluster decides which count.",
      .check = CheckKnownPolicy},
     {.id = "MG087",
      .name = "chip4-node8-on-ascend910",
@@ -178,7 +194,8 @@ constexpr Rule kPolicyRules[] = {
      .fix = "Leave the annotation out for Atlas 800 training servers.",
      .source =
          "mind-cluster: component/ascend-for-volcano/internal/npu/factory.go and policy/chip4nodex "
-         "against the documents. Older releases map the policy to Atlas 800: therefore a warning.",
+         "against the documents. MindCluster 7.3 maps the policy to Atlas 800: therefore a "
+         "warning, which ends where versions.mindcluster is before 26.0.",
      .check = CheckChip4Node8},
     {.id = "MG088",
      .name = "accelerator-type",

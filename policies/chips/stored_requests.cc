@@ -93,13 +93,17 @@ void CheckCountedByGroup(const RuleContext& context, Findings& findings) {
   }
 }
 
-// The plugin takes a job for one with NPUs by either.
+// The plugin takes a job for one with NPUs by either, by the annotation from 26.1 on.
 constexpr std::string_view kSchedulePlugin = "volcano.sh/schedule.plugin";
 constexpr std::string_view kMinResources = "minResources";
 
 void CheckMinResources(const RuleContext& context, Findings& findings) {
   const schemas::WorkloadView& view = context.view;
-  if (!view.RequestsNpus() || view.annotations.Find(kSchedulePlugin) != nullptr) return;
+  const bool reads_plugin =
+      !context.config.versions.IsBefore(schemas::Component::kMindCluster, {26, 1});
+  if (!view.RequestsNpus() || (reads_plugin && view.annotations.Find(kSchedulePlugin) != nullptr)) {
+    return;
+  }
   const json::Value* scheduling =
       json::FindPath(*view.object, {"spec", "runPolicy", "schedulingPolicy"});
   const json::Value* resources = json::Find(scheduling, kMinResources);
@@ -166,7 +170,7 @@ constexpr Rule kStoredRequestRules[] = {
      .fix = "Leave minResources out, name the NPUs in it, or write the annotation.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go, "
                "docs/zh/scheduling/06_api/01_volcano.md (volcano.sh/schedule.plugin). "
-               "Older releases know minResources alone.",
+               "MindCluster before 26.1 knows minResources alone.",
      .check = CheckMinResources},
 };
 

@@ -89,6 +89,27 @@ TEST(Handlers, TableOfThePlugin) {
   EXPECT_EQ(row(""), "unknown");
 }
 
+// Which tag of mind-cluster has a policy in its factory.go first.
+TEST(Handlers, AreThoseOfTheRelease) {
+  const auto known = [](Version version) {
+    Versions versions;
+    versions.Set(Component::kMindCluster, version);
+    std::vector<std::string_view> policies;
+    for (const std::string_view each : KnownSchedulePolicies()) {
+      if (HandlerOfPolicy(each, versions) != nullptr) policies.push_back(each);
+    }
+    return policies;
+  };
+  EXPECT_THAT(known({7, 2}), ::testing::IsEmpty());
+  EXPECT_THAT(known({7, 3}), ::testing::ElementsAre("chip1-node2", "chip4-node4", "chip8-node8",
+                                                    "chip8-node16", "chip2-node16", "chip4-node8",
+                                                    "module-a3-16", "chip2-node16-sp"));
+  EXPECT_EQ(known({26, 0}).size(), KnownSchedulePolicies().size());
+  Versions old;
+  old.Set(Component::kMindCluster, {7, 3, 2});
+  EXPECT_EQ(HandlerOfPolicy("chip4-node8", old)->product, "Atlas 800 training servers");
+}
+
 TEST(Handlers, NodeSizes) {
   Config config;
   EXPECT_THAT(NodeSizes("", config), ::testing::ElementsAre(8, 16));

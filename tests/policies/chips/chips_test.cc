@@ -18,6 +18,12 @@ std::string WithPolicy(std::string_view policy, std::string_view chips, int repl
                     replicas);
 }
 
+schemas::Versions MindCluster(schemas::Version version) {
+  schemas::Versions versions;
+  versions.Set(schemas::Component::kMindCluster, version);
+  return versions;
+}
+
 TEST(ChipCount, Table) {
   const auto refused = [](std::string_view count, std::string_view how, std::string_view accepted) {
     const std::string_view verb =
@@ -240,6 +246,16 @@ TEST(ZeroChipPods, Table) {
                      {.chips = "", .annotations = "huawei.com/skip-ascend-plugin: enabled"}, npus,
                      2),
            {}},
+          {.name = "which 7.1 does not read",
+           .object = AscendJob("", "", "Master",
+                               {.chips = "",
+                                .annotations = "huawei.com/skip-ascend-plugin: enabled",
+                                .selector = kType + "module-a3-16"},
+                               {.chips = "16", .selector = kType + "module-a3-16"}, 2),
+           .want = {"spec.replicaSpecs.Master.template: pods without chips beside pods with chips "
+                    "are refused by accelerator-type module-a3-16, whatever stands on them: the "
+                    "whole job stays Pending"},
+           .versions = MindCluster({7, 1})},
           {"A2 does not care", AscendJob(kPolicy + "chip8-node8", "", "Master", cpu, {}, 2), {}},
           {"850 super pods know no exception",
            AscendJob(kPolicy + "chip8-node8-sp", "", "Scheduler",
@@ -472,6 +488,19 @@ spec: {engine: {annotations: {huawei.com/schedule_policy: chip2-nod16}}}
            Deployment({.resource = "huawei.com/Ascend310", .annotations = kPolicy + "any"}),
            {}},
           {"known", WithPolicy("multilevel", "8"), {}},
+          {.name = "of a later release",
+           .object = WithPolicy("multilevel", "8"),
+           .want = {field + "\"multilevel\" is a schedule policy only from MindCluster 26.0.0 on: "
+                            "the plugin falls back to Atlas 800 rules (1, 2, 4 or 8 chips)"},
+           .versions = MindCluster({7, 3})},
+          {.name = "before there were any",
+           .object = WithPolicy("chip8-node8", "8"),
+           .want = {field + "\"chip8-node8\" is a schedule policy only from MindCluster 7.3.0 on: "
+                            "the plugin falls back to Atlas 800 rules (1, 2, 4 or 8 chips)"},
+           .versions = MindCluster({7, 2})},
+          {.name = "of this release",
+           .object = WithPolicy("chip8-node8", "8"),
+           .versions = MindCluster({7, 3})},
           {"no string is somebody else's", Deployment({.annotations = kPolicy + "8"}), {}},
       });
 }
@@ -490,6 +519,9 @@ TEST(Chip4Node8OnAscend910, Table) {
            Deployment({.resource = "huawei.com/npu", .annotations = kPolicy + "chip4-node8"}),
            {}},
           {"another policy", WithPolicy("chip8-node8", "8"), {}},
+          {.name = "in 7.3 it was theirs",
+           .object = WithPolicy("chip4-node8", "8"),
+           .versions = MindCluster({7, 3})},
       });
 }
 

@@ -97,6 +97,8 @@ TEST(MinResourcesWithoutNpus, Table) {
         text.find(from), from.size(),
         from + "runPolicy: {schedulingPolicy: {minResources: " + min_resources + "}}, ");
   };
+  schemas::Versions before;
+  before.Set(schemas::Component::kMindCluster, {26, 0});
   ExpectFindings(
       "MG190", {
                    {"processors alone",
@@ -108,6 +110,12 @@ TEST(MinResourcesWithoutNpus, Table) {
                    {"the annotation stands in",
                     job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"),
                     {}},
+                   {.name = "which 26.0 does not read",
+                    .object = job("{cpu: 1}", "volcano.sh/schedule.plugin: Ascend910"),
+                    .want = {"spec.runPolicy.schedulingPolicy.minResources: minResources names no "
+                             "NPUs, so Volcano handles these pods as pods without NPUs: no chips "
+                             "are chosen, and the pods never start"},
+                    .versions = before},
                    {"left out", AscendJob("", "", "Master", {}, {}), {}},
                    {"no NPUs at all", job("{cpu: 1}", "", {.chips = ""}), {}},
                });
