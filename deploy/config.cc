@@ -108,7 +108,7 @@ tl::expected<Configuration, json::Issues> ReadConfiguration(Json document,
   const auto framework = FrameworkOf(root, fallback, reading);
   if (!framework) return tl::unexpected(reading.Faults());
   Application& application = configuration.application;
-  schemas::Read(TableOf(*framework), {root, "", reading}, application);
+  schemas::ReadDocument(TableOf(*framework), root, reading, application);
   if (reading.fault_count() == 0) CheckDerivedNames(application, reading);
   if (reading.fault_count() > 0) return tl::unexpected(reading.Faults());
   configuration.warnings = reading.Warnings();

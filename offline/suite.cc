@@ -159,7 +159,7 @@ SuiteFile ReadSuiteFile(InputText input) {
     document.At("");  // positions of a JSON text are computed on first use
     schemas::Reading reading(document.value, document.positions);
     WrittenSuite written;
-    if (schemas::Read(SuiteTable(), {document.value, "", reading}, written)) {
+    if (schemas::ReadDocument(SuiteTable(), document.value, reading, written)) {
       file.suites.push_back(SuiteReader(*file.source, document, reading).Read(std::move(written)));
     }
     file.issues.Append(reading.Faults());

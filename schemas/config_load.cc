@@ -40,7 +40,7 @@ tl::expected<Config, json::Issues> LoadConfig(std::string_view text, const Known
   if (!documents->empty()) {
     const json::YamlDocument& document = documents->front();
     Reading reading(document.value, document.positions);
-    if (!Read(ConfigTable(known), {document.value, "", reading}, config)) {
+    if (!ReadDocument(ConfigTable(known), document.value, reading, config)) {
       return tl::unexpected(reading.Faults());
     }
     if (warnings != nullptr) *warnings = reading.Warnings();

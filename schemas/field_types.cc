@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "base/duration.h"
 #include "base/text.h"
@@ -73,6 +74,29 @@ Type<std::string> TextOfLength(size_t min, OrderedJson keywords) {
             if (text.empty()) return nullptr;
             return text;
           }};
+}
+
+constexpr std::string_view kItem = "[]";
+
+// The paths of the objects that have the key: "service.router", "cases[]", "profiles.<name>".
+void FindHolders(const OrderedJson& schema, const std::string& path, std::string_view key,
+                 std::set<std::string>& holders) {
+  if (!schema.is_object()) return;
+  const auto below = [&path](const std::string& name) {
+    return path.empty() ? name : path + "." + name;
+  };
+  if (const auto properties = schema.find("properties"); properties != schema.end()) {
+    for (const auto& [name, value] : properties->items()) {
+      if (name == key) holders.insert(path);
+      FindHolders(value, below(name), key, holders);
+    }
+  }
+  if (const auto items = schema.find("items"); items != schema.end()) {
+    FindHolders(*items, path + std::string(kItem), key, holders);
+  }
+  if (const auto others = schema.find("additionalProperties"); others != schema.end()) {
+    FindHolders(*others, below("<name>"), key, holders);
+  }
 }
 
 }  // namespace
@@ -256,11 +280,23 @@ void CheckRequired(const std::vector<std::string>& required, const Field& field)
   }
 }
 
+std::optional<std::string> FindKey(const OrderedJson& schema, std::string_view key) {
+  std::set<std::string> holders;
+  FindHolders(schema, "", key, holders);
+  if (holders.size() != 1) return std::nullopt;
+  const std::string& holder = *holders.begin();
+  if (holder.empty()) return "at the top";
+  if (!holder.ends_with(kItem)) return "under " + holder;
+  return "in an item of " + holder.substr(0, holder.size() - kItem.size());
+}
+
 void UnknownKey(const std::string& name, const std::vector<std::string_view>& known,
                 const std::string& hint, const Field& field) {
   std::string what = hint;
   if (const auto near = NearestOf(name, known)) {
     what = "did you mean " + Quote(*near) + "?";
+  } else if (const auto home = field.reading.HomeOf(name)) {
+    what = "write it " + *home;
   } else if (known.size() <= kMaxListed) {
     what = "known keys: " + Join(known, ", ");
   }

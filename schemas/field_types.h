@@ -112,6 +112,19 @@ bool Read(const Type<T>& type, const Field& field, T& out) {
   return field.reading.fault_count() == before;
 }
 
+// Where a document of this schema has the key, when that is one place: "under inference_service",
+// "in an item of cases", "at the top".
+std::optional<std::string> FindKey(const OrderedJson& schema, std::string_view key);
+
+// Reads a whole document, and sends keys that stand in the wrong place to the right one.
+template <typename T>
+bool ReadDocument(const Type<T>& type, const json::Json& root, Reading& reading, T& out) {
+  reading.SetFindHome([&type](std::string_view key) { return FindKey(type.Schema(), key); });
+  const bool good = Read(type, {root, "", reading}, out);
+  reading.SetFindHome({});  // the type may go
+  return good;
+}
+
 // A U in the file that stands for a T: what `parse` makes of it and its Field, unless that adds a
 // fault.
 template <typename T, typename U, typename Parse>

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/issues.h"
@@ -27,6 +30,14 @@ class Reading {
   void Fault(std::string_view path, std::string message, std::string hint = "");
   void Warn(std::string_view path, std::string message, std::string hint);
 
+  // Finds the one place where the document has such a key, for those that stand in another: "under
+  // inference_service". Nothing when there is none, or more than one.
+  using FindHome = std::function<std::optional<std::string>(std::string_view key)>;
+  void SetFindHome(FindHome find) { find_home_ = std::move(find); }
+  std::optional<std::string> HomeOf(std::string_view key) const {
+    return find_home_ ? find_home_(key) : std::nullopt;
+  }
+
   json::Position At(std::string_view path) const { return positions_.At(path); }
   size_t fault_count() const { return faults_.size() + dropped_; }
 
@@ -46,6 +57,7 @@ class Reading {
   std::vector<Found> faults_;
   std::vector<Found> warnings_;
   size_t dropped_ = 0;  // of the faults
+  FindHome find_home_;
 };
 
 // A value that is read, and its place.

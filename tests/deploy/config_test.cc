@@ -44,6 +44,8 @@ TEST(ReadConfiguration, TellsWhatIsWrong) {
       {"nothing but a name", "app_name: a\n"},
       {"a key twice", With(kOmeConfig, "    image: r/s:1\n    npu_num",
                            "    image: a:1\n    image: b:1\n    npu_num")},
+      {"keys in the wrong place",
+       std::string(kOmeConfig) + "router: none\nruntime_name: rt2\nnpu_num: 8\n"},
       {"misspelled keys",
        With(With(With(kOmeConfig, "  decoder:", "  decodr:"), "    image: r/s:1\n    npu_num: 8",
                  "    imagee: r/s:1\n    npu_nums: 8"),

@@ -276,6 +276,7 @@ TEST(LoadConfig, WhatWouldHaveNoEffectIsAFault) {
        "1:21 namespaces[0].name: \"*-team\" cannot match anything: * is allowed only at the end "
        "(write a "
        "name, or the beginning of names followed by *)"},
+      {"settle: 5s", "1:9 settle: unknown key \"settle\" (write it under rescheduling)"},
       {"namespaces: [{inject: enabled}]",
        "1:14 namespaces[0].name: \"name\" is missing (add name:)"},
       {"exceptions: [{rules: [], owner: '', reason: r, expires: soon}]",

@@ -247,6 +247,43 @@ TEST(FieldTypes, Objects) {
                   "1:28: unknown key \"x~/y\" (known keys: colour, name, weight)"}}});
 }
 
+struct Basket {
+  std::string owner;
+  std::vector<Fruit> fruits;
+  std::string lid;
+};
+
+Type<Basket> BasketTable() {
+  const Type<std::string> lid = Object<std::string>(
+      {{"material", "Of it.", [](std::string& s) -> auto& { return s; }, Text()},
+       {"shape", "Of it.", [](std::string& s) -> auto& { return s; }, Text()}});
+  return Object<Basket>(
+      {{"owner", "Whose it is.", &Basket::owner, Text()},
+       {"fruits", "In it.", &Basket::fruits, List(FruitTable())},
+       {"lid", "Over it.", &Basket::lid, lid},
+       {"inner", "Within it.", &Basket::lid,
+        Object<std::string>(
+            {{"shape", "Of it.", [](std::string& s) -> auto& { return s; }, Text()}})}});
+}
+
+// A key that the document has in one other place.
+TEST(FieldTypes, KeysInTheWrongPlace) {
+  const auto documents = json::DecodeYaml(
+      "{weight: 1, material: a, shape: b, lid: {owner: c}, fruits: [{name: d, material: e}]}");
+  ASSERT_TRUE(documents);
+  const json::YamlDocument& document = documents->front();
+  Reading reading(document.value, document.positions);
+  Basket basket;
+  EXPECT_FALSE(ReadDocument(BasketTable(), document.value, reading, basket));
+  EXPECT_EQ(Shown(reading.Faults()),
+            (std::vector<std::string>{
+                "1:10: unknown key \"weight\" (write it in an item of fruits)",
+                "1:23: unknown key \"material\" (write it under lid)",
+                "1:33: unknown key \"shape\" (known keys: fruits, inner, lid, owner)",
+                "1:49: unknown key \"owner\" (write it at the top)",
+                "1:82: unknown key \"material\" (write it under lid)"}));
+}
+
 TEST(FieldTypes, SchemaOfATable) {
   EXPECT_EQ(List(FruitTable(), 1).OrNull().Schema(), OrderedJson::parse(R"({
     "type": ["array", "null"], "minItems": 1, "items": {

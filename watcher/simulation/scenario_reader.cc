@@ -540,7 +540,7 @@ ScenarioReading ReadScenarios(std::string_view text) {
   for (const json::YamlDocument& document : *documents) {
     schemas::Reading found(document.value, document.positions);
     WrittenScenario written;
-    if (schemas::Read(ScenarioTable(), {document.value, "", found}, written)) {
+    if (schemas::ReadDocument(ScenarioTable(), document.value, found, written)) {
       reading.scenarios.push_back(Resolver(std::move(written), document.value, found).Resolve());
     }
     reading.issues.Append(found.Faults());
