@@ -30,16 +30,19 @@ struct Ground {
   watcher::ClusterSnapshot snapshot;
   std::string ns;
   std::chrono::seconds grace_over_time;
+  schemas::Config config;
 };
 
 std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
-  const auto config = offline::LoadConfigFile(options.config_file, io.err);
+  auto config = offline::LoadConfigFile(options.config_file, io.err);
   if (!config) return std::nullopt;
   const std::string& given = options.cluster.default_namespace;
   if (!options.snapshot.empty()) {
     auto snapshot = ReadSnapshotFile(options.snapshot, io);
     if (!snapshot) return std::nullopt;
-    return Ground{*std::move(snapshot), given.empty() ? "default" : given, config->grace_over_time};
+    const std::chrono::seconds grace_over_time = config->grace_over_time;
+    return Ground{*std::move(snapshot), given.empty() ? "default" : given, grace_over_time,
+                  *std::move(config)};
   }
   const SystemClock clock;
   const auto connection = Connect(options.cluster, clock, ForPeople(), io);
@@ -51,7 +54,7 @@ std::optional<Ground> ReadGround(const WhatIfOptions& options, Streams& io) {
   if (!snapshot) return std::nullopt;
   const std::chrono::seconds grace_over_time =
       options.config_file.empty() ? of_watcher.grace_over_time : config->grace_over_time;
-  return Ground{*std::move(snapshot), connection->ns(), grace_over_time};
+  return Ground{*std::move(snapshot), connection->ns(), grace_over_time, *std::move(config)};
 }
 
 // The manifests after admission; nothing if one is invalid or would be denied. Nothing that is
@@ -108,8 +111,9 @@ int RunWhatIf(const WhatIfOptions& options, Streams& io) {
     evaluation = Admit(options, *ground, io);
     if (!evaluation) return kExitUnusable;
   }
-  const what_if::Answer answer =
-      what_if::AnswerOf(ground->snapshot, ObjectsOf(evaluation), *hypothesis);
+  const what_if::Answer answer = what_if::AnswerOf(
+      ground->snapshot, ObjectsOf(evaluation), *hypothesis,
+      {.scheduler = ground->config.scheduler, .npu_resources = ground->config.npu_resources});
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& problem : answer.problems) warn(problem);
   const WhatIfReport report{ground->snapshot.taken, what_if::Sentences(*hypothesis),

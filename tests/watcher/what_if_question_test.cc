@@ -135,7 +135,7 @@ TEST(Sentences, SayWhatIsSupposed) {
 
 // What `applied` and `happens` tell of the manifest, and of the question after it.
 std::string WithManifest(const SmallCluster& cluster, const std::vector<std::string>& manifests,
-                         const Question& question = {}) {
+                         const Question& question = {}, const schemas::ViewOptions& options = {}) {
   const ClusterSnapshot snapshot = cluster.Snapshot();
   std::vector<json::Document> documents;
   for (const std::string& text : manifests) documents.push_back(YamlDocument(text));
@@ -143,7 +143,7 @@ std::string WithManifest(const SmallCluster& cluster, const std::vector<std::str
   for (const json::Document& document : documents) objects.push_back({&document.root(), "infer"});
   const auto hypothesis = ReadQuestion(question, snapshot, TakeInventory(snapshot));
   EXPECT_TRUE(hypothesis);
-  const Answer answer = AnswerOf(snapshot, objects, *hypothesis);
+  const Answer answer = AnswerOf(snapshot, objects, *hypothesis, options);
   std::string text = Told(*answer.applied);
   if (answer.happens) text += "then: " + Told(*answer.happens);
   for (const std::string& problem : answer.problems) text += problem + "\n";
@@ -268,6 +268,20 @@ TEST(Manifests, AMissingRuntimeIsSaid) {
             "InferenceService/a a: new moves; a-engine-0 >npu-0\n"
             "InferenceService a names a runtime that is not in the manifest: what its pods need is "
             "not known\n");
+}
+
+// A name that mindgate.yaml gives to another product is not MindCluster's to serve, and its own
+// name for Volcano is Volcano.
+TEST(Manifests, AreReadAsTheConfigurationSays) {
+  const std::string deployment =
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, " +
+      Template() + "}}";
+  EXPECT_EQ(WithManifest(Nodes(1), {deployment}),
+            "Deployment/a a: new no room; a-0 >npu-0; a-1 >?\n");
+  const std::vector<schemas::NpuResourceRow> given_away = {
+      {"huawei.com/Ascend910", schemas::NpuServer::kOther}};
+  EXPECT_EQ(WithManifest(Nodes(1), {deployment}, {}, {.npu_resources = given_away}),
+            "Deployment/a a: new moves; a-0 >npu-0; a-1 >npu-0\n");
 }
 
 // Init containers run before, on the same chips.

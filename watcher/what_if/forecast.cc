@@ -116,14 +116,14 @@ Forecast ForecastOf(const ClusterSnapshot& snapshot, const Hypothesis& hypothesi
 }
 
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
-                const Hypothesis& hypothesis) {
+                const Hypothesis& hypothesis, const schemas::ViewOptions& options) {
   Answer answer;
   answer.problems = rescheduling::FaultsIn(snapshot).problems;
   if (manifests.empty()) {
     answer.happens = ForecastOf(snapshot, hypothesis);
     return answer;
   }
-  Applied applied = Apply(snapshot, manifests);
+  Applied applied = Apply(snapshot, manifests, options);
   answer.problems.insert(answer.problems.end(), applied.problems.begin(), applied.problems.end());
   const Settled settled = Settle(applied.snapshot, {});
   answer.applied = Compare(Settle(snapshot, {}), settled);

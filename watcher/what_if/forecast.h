@@ -122,8 +122,8 @@ struct Answer {
   bool fine() const { return (!applied || applied->fine()) && (!happens || happens->fine()); }
 };
 
-// First the manifests are applied, then the hypothesis comes true.
+// First the manifests are applied, then the hypothesis comes true. `options` as for Apply.
 Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& manifests,
-                const Hypothesis& hypothesis);
+                const Hypothesis& hypothesis, const schemas::ViewOptions& options = {});
 
 }  // namespace mindgate::watcher::what_if

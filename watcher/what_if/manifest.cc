@@ -236,12 +236,13 @@ RuntimeKey KeyOf(Kind kind, const std::string& ns, std::string_view name) {
 
 }  // namespace
 
-Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& objects) {
+Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& objects,
+              const schemas::ViewOptions& options) {
   std::map<RuntimeKey, std::shared_ptr<const WorkloadView>> runtimes;
   for (const ManifestObject& each : objects) {
     const auto kind = schemas::KindOf(*each.object);
     if (!kind || !schemas::kOmeRuntimes.Has(*kind)) continue;
-    auto view = schemas::BuildView(*each.object);
+    auto view = schemas::BuildView(*each.object, nullptr, options);
     if (!view) continue;
     const RuntimeKey key = KeyOf(*kind, each.ns, view->name);
     runtimes[key] = std::make_shared<const WorkloadView>(*std::move(view));
@@ -260,7 +261,7 @@ Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>
       const auto found = runtimes.find(KeyOf(named->kind, each.ns, named->name));
       if (found != runtimes.end()) runtime = found->second;
     }
-    const auto view = schemas::BuildView(*each.object, runtime);
+    const auto view = schemas::BuildView(*each.object, runtime, options);
     if (view && !view->templates.empty()) planner.Add(*view, each.ns, *each.object);
   }
   return planner.Take();

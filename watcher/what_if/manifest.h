@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "json/value.h"
+#include "schemas/workload.h"
 #include "watcher/snapshot/snapshot.h"
 
 namespace mindgate::watcher::what_if {
@@ -27,7 +28,9 @@ struct Applied {
 
 // The snapshot with the pods and PodGroups that the controllers of these objects would make, none
 // of them placed yet, and with the scaling rules among them. An object that the cluster has already
-// takes the place of its pods there. Objects of other kinds change nothing.
-Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& objects);
+// takes the place of its pods there. Objects of other kinds change nothing. `options` are those
+// with which the objects were admitted.
+Applied Apply(const ClusterSnapshot& snapshot, const std::vector<ManifestObject>& objects,
+              const schemas::ViewOptions& options = {});
 
 }  // namespace mindgate::watcher::what_if
