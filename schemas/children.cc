@@ -294,7 +294,7 @@ std::vector<ChildService> ServicesOf(const WorkloadView& view) {
   }
   if (view.kind == Kind::kLeaderWorkerSet) AddServicesOfLeaderWorkerSet(view, services);
   if (view.kind == Kind::kStormService) {
-    services.push_back({"aibrix", std::string(view.name), "/metadata/name"});
+    services.push_back({kAibrix, std::string(view.name), "/metadata/name"});
   }
   return services;
 }
