@@ -37,7 +37,7 @@ struct GroupFacts {
 // pkg/apis/helpers (GeneratePodgroupName); mind-cluster: ascend-operator pkg/controllers/v1/job.go,
 // infer-operator pkg/controller/workload/podgroup_manager.go; lws:
 // pkg/schedulerprovider/volcano_provider.go.
-constexpr std::array<GroupFacts, 12> kGroupFacts = {{
+constexpr std::array<GroupFacts, 13> kGroupFacts = {{
     {PodGroupOwner::kAscendJob, kAscendOperator, "", "-<uid>", Counts::kRequestsOrLimits},
     {PodGroupOwner::kVolcanoJob, kVolcanoControllers, "", "-<uid>", Counts::kRequests},
     {PodGroupOwner::kReplicaSet,
@@ -66,6 +66,7 @@ constexpr std::array<GroupFacts, 12> kGroupFacts = {{
      Counts::kEither},
     {PodGroupOwner::kInstance, "infer-operator", "<instance>", {}, Counts::kEither},
     {PodGroupOwner::kPod, kVolcanoControllers, "podgroup-<uid>", {}, Counts::kEither},
+    {PodGroupOwner::kUser, "", "", "", Counts::kEither},
 }};
 
 const GroupFacts& FactsOf(PodGroupOwner owner) {

@@ -37,6 +37,7 @@ enum class Kind : uint8_t {
   kPod,
   kConfigMap,
   kService,
+  kPodGroup,
 };
 
 // Whose habits decide the injected defaults; the key of a profile in mindgate.yaml.
@@ -71,6 +72,7 @@ void ReadAibrix(Builder& builder);
 void ReadInferOperator(Builder& builder);
 void ReadConfigMap(Builder& builder);
 void ReadService(Builder& builder);
+void ReadPodGroup(Builder& builder);
 
 }  // namespace views
 
@@ -131,6 +133,8 @@ inline constexpr KindInfo kKinds[] = {
     {Kind::kPod, "", "v1", "Pod", true, true, "spec.template.metadata.*", views::ReadNative},
     {Kind::kConfigMap, "", "v1", "ConfigMap", true, false, "", views::ReadConfigMap},
     {Kind::kService, "", "v1", "Service", true, false, "", views::ReadService},
+    {Kind::kPodGroup, "scheduling.volcano.sh", "v1beta1", "PodGroup", false, false, "",
+     views::ReadPodGroup},
 };
 inline constexpr int kKindCount = static_cast<int>(std::size(kKinds));
 static_assert(std::ranges::all_of(kKinds, [](const KindInfo& info) {
@@ -198,11 +202,14 @@ inline constexpr KindSet kRankTableKinds =
     kAscendJobs | kDeployments | kStatefulSets | KindSet{Kind::kVolcanoJob};
 inline constexpr KindSet kConfigMaps = {Kind::kConfigMap};
 inline constexpr KindSet kServices = {Kind::kService};
+inline constexpr KindSet kPodGroups = {Kind::kPodGroup};
 
 // Every kind that makes pods, and these with bare pods.
 inline constexpr KindSet kPodMakers = kAscendJobs | kOmeKinds | kAibrixKinds | kLeaderWorkerSets |
                                       kInferOperatorKinds | kVolcanoJobs | kBatchJobs | kPlainSets;
 inline constexpr KindSet kWorkloads = kPodMakers | kPods;
-inline constexpr KindSet kEveryKind = kWorkloads | kConfigMaps | kServices;
+// Whose labels and annotations the scheduler reads.
+inline constexpr KindSet kScheduled = kWorkloads | kPodGroups;
+inline constexpr KindSet kEveryKind = kScheduled | kConfigMaps | kServices;
 
 }  // namespace mindgate::schemas

@@ -155,13 +155,15 @@ enum class PodGroupOwner {
   kPodSet,
   kInstance,
   kPod,
+  kUser,  // a PodGroup that stands alone
 };
 
 // Whether it has the labels and annotations of the object's own metadata (mind-cluster:
 // component/ascend-operator/pkg/controllers/v1/job.go; volcano:
 // pkg/controllers/job/job_controller_actions.go).
 constexpr bool CopiesMetadata(PodGroupOwner owner) {
-  return owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob;
+  return owner == PodGroupOwner::kAscendJob || owner == PodGroupOwner::kVolcanoJob ||
+         owner == PodGroupOwner::kUser;
 }
 
 // Pods that the scheduler treats as one job.

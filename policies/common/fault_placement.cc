@@ -269,7 +269,7 @@ void CheckRetriesOnTemplateOnly(const WorkloadView& view, Findings& findings) {
 
 bool MayMisspell(const WorkloadView& view) {
   return view.IsNpuWorkload() || schemas::kOmeKinds.Has(view.kind) ||
-         schemas::kAscendJobs.Has(view.kind);
+         (schemas::kAscendJobs | schemas::kPodGroups).Has(view.kind);
 }
 
 void CheckSchedulerOwned(const RuleContext& context, Findings& findings) {
@@ -335,7 +335,7 @@ constexpr Rule kFaultPlacementRules[] = {
      .name = "misspelled-key",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "Labels and annotations that resemble those of fault handling are spelled "
                 "correctly, and labels are not written as annotations or the other way round.",
      .why = "Nothing rejects an unknown label. The setting is simply off, and that shows only when "

@@ -254,7 +254,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "fault-scheduling-value",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The label fault-scheduling is force, grace, external-force, external-grace or "
                 "off, in exactly this spelling.",
      .why = "Any other value is worse than off. The scheduler still notices the fault, adds the "
@@ -269,7 +269,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "pod-rescheduling-value",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The label pod-rescheduling is \"on\", or plainly off.",
      .why = "Anything other than exactly on counts as off, so one broken card takes down all pods "
             "of the PodGroup instead of one. An unquoted on is a boolean in YAML and often arrives "
@@ -284,7 +284,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "sub-healthy-strategy-value",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The label subHealthyStrategy is ignore, graceExit, forceExit or hotSwitch.",
      .why = "Any other value counts as ignore: pods stay on a card or node that reports itself "
             "sub-healthy until the fault becomes a hard failure in the middle of the work.",
@@ -297,7 +297,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "fault-retry-times-value",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The label fault-retry-times is a whole number of at least 0, quoted.",
      .why = "A value that is not a number counts as 0: pods that fail on their own are never "
             "rescheduled. A negative number makes the scheduler notice failed pods and refuse to "
@@ -314,7 +314,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "process-recover-value",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The label process-recover-enable is \"on\" or \"off\".",
      .why = "Any other value counts as off: instead of restarting the faulty process, the "
             "scheduler deletes the pods of the whole job.",
@@ -326,7 +326,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "recover-policy-value",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The annotation huawei.com/recover_policy_path is \"pod\".",
      .why = "Only pod changes anything: it keeps a fault from spreading to the whole PodGroup when "
             "the single pod cannot be replaced in time. With job, pod,job or any other text the "
@@ -340,7 +340,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "wait-reschedule-timeout",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary =
          "The annotation wait-reschedule-timeout is a whole number of seconds from 30 to 270.",
      .why = "ClusterD silently replaces any other value with 270 s, so a process recovery waits "
@@ -352,7 +352,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "fault-filters",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "huawei.com/schedule.filter.faultCode and .faultLevel are lists of FAULT or "
                 "FAULT:SECONDS, with 0 to 86400 seconds.",
      .why = "ClusterD cannot read the entry, so the fault is not held back: a short disturbance "
@@ -379,7 +379,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "hot-switch-outside-jobs",
      .severity = Severity::kError,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads - schemas::kAscendJobs,
+     .kinds = schemas::kScheduled - schemas::kAscendJobs,
      .summary = "subHealthyStrategy is hotSwitch on AscendJobs only.",
      .why = "With hotSwitch the scheduler leaves pods on a sub-healthy card alone until "
             "ascend-operator and ClusterD have made a backup of the pod, which they do for "
@@ -405,7 +405,7 @@ constexpr Rule kFaultValueRules[] = {
      .name = "tor-affinity-value",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The label tor-affinity is large-model-schema, normal-schema or null.",
      .why = "Any value but \"null\" hands the job to the plugin's switch affinity, which checks "
             "the value and refuses all others: the job fails validation in every session and stays "

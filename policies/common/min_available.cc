@@ -117,7 +117,7 @@ constexpr Rule kMinAvailableRules[] = {
      .name = "min-available-value",
      .severity = Severity::kError,
      .default_mode = Mode::kEnforce,
-     .kinds = schemas::kWorkloads,
+     .kinds = schemas::kScheduled,
      .summary = "The annotation huawei.com/schedule_minAvailable is a whole number from 1 to "
                 "2147483647, quoted.",
      .why = "The scheduler rejects a job whose value is not a number as an invalid argument, so "

@@ -283,7 +283,7 @@ constexpr Rule kRecoveryRules[] = {
      .name = "external-fault-scheduling",
      .severity = Severity::kWarning,
      .default_mode = Mode::kWarn,
-     .kinds = schemas::kWorkloads - schemas::kInferOperatorKinds,
+     .kinds = schemas::kScheduled - schemas::kInferOperatorKinds,
      .summary = "external-force and external-grace are used only for what infer-operator runs.",
      .why = "With these values the scheduler deletes nothing: it only marks the faulty pod with "
             "huawei.com/pod-status and leaves the rest to infer-operator, which handles no other "

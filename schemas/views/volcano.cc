@@ -2,7 +2,7 @@
 #include "schemas/views/adapters.h"
 
 // vcjobs: one PodGroup for all tasks, which copies the Job's labels and annotations
-// (volcano: pkg/controllers/job/job_controller_actions.go).
+// (volcano: pkg/controllers/job/job_controller_actions.go); and PodGroups themselves.
 namespace mindgate::schemas::views {
 
 using json::Value;
@@ -61,6 +61,17 @@ void ReadVolcanoJob(Builder& builder) {
   group.labels = labels;
   group.annotations = annotations;
   group.min_member = builder.Int(spec, path, "minAvailable");
+}
+
+// One that somebody writes for pods of their own. Those of controllers copy what was judged before.
+void ReadPodGroup(Builder& builder) {
+  WorkloadView& view = builder.view();
+  view.framework = Framework::kVolcano;
+  if (view.controller) return builder.Decline();
+  const Value* spec = builder.Object(&builder.object(), {}, "spec");
+  builder.String(spec, "/spec", "queue");
+  builder.AddGroup(PodGroupOwner::kUser, "the PodGroup", {}).min_member =
+      builder.Int(spec, "/spec", "minMember");
 }
 
 }  // namespace mindgate::schemas::views

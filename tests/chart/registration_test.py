@@ -36,7 +36,7 @@ NAMES = {
     "mutate": [f"{name}.mutate.mindgate.io" for name in [*REGISTRATIONS, "opted-in", "gates"]],
     "validate": [
         f"{name}.validate.mindgate.io"
-        for name in [*REGISTRATIONS, "configmaps", "services", "pod-subresources"]
+        for name in [*REGISTRATIONS, "configmaps", "services", "podgroups", "pod-subresources"]
     ],
 }
 SYSTEM_NAMESPACES = [
@@ -150,11 +150,11 @@ class RegistrationTest(unittest.TestCase):
             ]
             *others, opted_in, gates = hooks
             found = [each for webhook in others for each in registered(webhook)]
-            self.assertEqual(sorted(found), sorted(kinds({"ConfigMap", "Service"})), value_set)
+            self.assertEqual(sorted(found), sorted(kinds({"ConfigMap", "Service", "PodGroup"})), value_set)
             # What has no namespace matches every namespaceSelector: it would be asked about twice.
             self.assertEqual(
                 sorted(registered(opted_in)),
-                sorted(kinds({"ConfigMap", "Service", "ClusterServingRuntime"})),
+                sorted(kinds({"ConfigMap", "Service", "PodGroup", "ClusterServingRuntime"})),
                 value_set,
             )
             # The API server takes gates at the creation of a pod and never later.
@@ -174,12 +174,15 @@ class RegistrationTest(unittest.TestCase):
         for value_set, _, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
                 for group, _, resource, _ in registered(webhook):
-                    if resource == "services":
-                        # Only those of MindIE are sent, and they do not wait for an answer.
+                    # Only those of MindIE, or of users, are sent, and they do not wait for an answer.
+                    condition = {
+                        "services": "service-of-mindie",
+                        "podgroups": "not-of-a-controller",
+                    }.get(resource)
+                    if condition:
                         self.assertEqual(webhook["failurePolicy"], "Ignore")
                         self.assertIn(
-                            "service-of-mindie",
-                            [each["name"] for each in webhook["matchConditions"]],
+                            condition, [each["name"] for each in webhook["matchConditions"]]
                         )
                         continue
                     if resource in ("daemonsets", "replicationcontrollers"):
@@ -270,7 +273,7 @@ class RegistrationTest(unittest.TestCase):
         for value_set, hook, webhook in every():
             with self.subTest(values=value_set, webhook=webhook["name"]):
                 policy, seconds = settings.get(value_set, settings["others"])[hook]
-                if webhook["name"].startswith(("daemonsets.", "services.", "pod-subresources.")):
+                if webhook["name"].startswith(("daemonsets.", "services.", "podgroups.", "pod-subresources.")):
                     policy = "Ignore"
                 varying = (
                     "name",
@@ -348,6 +351,7 @@ class ConditionsTest(unittest.TestCase):
             "gates.mutate": ["not-being-deleted"],
             "configmaps.validate": [*always, "scaling-rule-or-rank-table"],
             "services.validate": ["not-being-deleted", "new-or-changed", "service-of-mindie"],
+            "podgroups.validate": ["not-being-deleted", "new-or-changed", "not-of-a-controller"],
             "pod-subresources.validate": ["not-being-deleted"],
         }
         for hook in ("mutate", "validate"):

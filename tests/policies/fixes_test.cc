@@ -55,6 +55,9 @@ std::vector<FixCase> FaultCases() {
   return {
       {"MG050", Labelled("fault-scheduling: Force")},
       {"MG050", Labelled("fault-scheduling: 'yes'")},
+      {"MG050",
+       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: p, labels: "
+       "{fault-scheduling: Force}}, spec: {minMember: 2}}"},
       {"MG051", Labelled("fault-scheduling: force, pod-rescheduling: 'On'")},
       {"MG052", Labelled("fault-scheduling: force, subHealthyStrategy: forceexit")},
       {"MG053", Labelled("fault-scheduling: force, fault-retry-times: three")},

@@ -143,6 +143,10 @@ inline json::Json Workload(schemas::Kind kind, const TemplateParts& parts) {
     case Kind::kService:
       spec["ports"] = json::Json::array({{{"port", 1}, {"nodePort", 31015}}});
       break;
+    case Kind::kPodGroup:
+      spec["minMember"] = 2;
+      internal::AddMetadata(object["metadata"], parts);
+      break;
     case Kind::kConfigMap:
       object.erase("spec");
       object["data"]["elastic_scaling.json"] = R"({"version": "1.0", "elastic_scaling_list": []})";

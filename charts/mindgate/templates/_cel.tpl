@@ -107,3 +107,11 @@ expression: |-
   'spec' in object && 'ports' in object.spec &&
     object.spec.ports.exists(port, 'nodePort' in port && port.nodePort == 31015)
 {{- end }}
+
+{{/* PodGroups that a controller makes copy what was admitted. */}}
+{{- define "mindgate.cel.notOfController" -}}
+name: not-of-a-controller
+expression: |-
+  !('ownerReferences' in object.metadata) ||
+  !object.metadata.ownerReferences.exists(owner, 'controller' in owner && owner.controller == true)
+{{- end }}

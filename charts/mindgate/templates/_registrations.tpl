@@ -111,6 +111,14 @@ argument is "mutate" or "validate".
   conditions:
     - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
     - {{ include "mindgate.cel.isOfMindie" . | nindent 6 | trim }}
+{{- /* Those that users write: none of a controller waits for mindgate. */}}
+- name: podgroups
+  failurePolicy: Ignore
+  resources:
+    - {group: scheduling.volcano.sh, version: v1beta1, names: [podgroups]}
+  conditions:
+    - {{ include "mindgate.cel.changed" . | nindent 6 | trim }}
+    - {{ include "mindgate.cel.notOfController" . | nindent 6 | trim }}
 {{- /* Subresources of pods do not change fields that rules check. Earlier versions registered two of them; an entry without rules
        matches nothing, and remains for upgrades: Helm would remove its own fields only, and the remaining caBundle would make
        the whole object invalid. */}}

@@ -355,6 +355,41 @@ TEST(SchedulerOwnedAnnotations, Table) {
       });
 }
 
+// Pods of a user's own PodGroup take what it says, and so does the scheduler.
+TEST(PodGroupsOfUsers, AreJudged) {
+  const auto group = [](const std::string& metadata) {
+    return "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: mine, " +
+           metadata + "}, spec: {minMember: 2}}";
+  };
+  ExpectFindings(
+      "MG050",
+      {
+          {"Force",
+           group("labels: {fault-scheduling: Force}"),
+           {"metadata.labels[fault-scheduling]: fault-scheduling is \"Force\", which the scheduler "
+            "does not know: after a fault the job is stuck in its fault cache, did you mean "
+            "\"force\"?"}},
+          {"force", group("labels: {fault-scheduling: force}"), {}},
+      });
+  ExpectFindings(
+      "MG067",
+      {{"a misspelled key",
+        group("labels: {fault-schedule: force}"),
+        {"metadata.labels[fault-schedule]: no component reads \"fault-schedule\", did you mean "
+         "\"fault-scheduling\"? As it is, it has no effect"}}});
+  ExpectFindings(
+      "MG070",
+      {{"no number",
+        group("annotations: {huawei.com/schedule_minAvailable: two}"),
+        {"metadata.annotations[huawei.com/schedule_minAvailable]: "
+         "huawei.com/schedule_minAvailable is \"two\", not a whole number: the scheduler refuses "
+         "the job and no pod starts"}}});
+  const json::Document owned = YamlDocument(
+      group("ownerReferences: [{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: j, uid: u, "
+            "controller: true}], labels: {fault-scheduling: Force}"));
+  EXPECT_FALSE(schemas::BuildView(owned.root())) << "a controller's copies what was judged";
+}
+
 TEST(MisspelledKey, Table) {
   const auto meant = [](const std::string& at, const std::string& key, const std::string& known) {
     return at + ": no component reads \"" + key + "\", did you mean \"" + known +
