@@ -1,6 +1,7 @@
 #include "deploy/apply.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "deploy/labels.h"
@@ -92,7 +93,10 @@ class Executor {
   }
 
   Step ApplyOne(const PlannedObject& planned) {
-    if (planned.action == Action::kNone) return std::nullopt;
+    if (planned.action == Action::kNone) {
+      uids_[planned.Title()] = UidOf(planned.live);
+      return std::nullopt;
+    }
     Done done{.object = planned.desired,
               .live = planned.live,
               .stored = nullptr,
@@ -114,6 +118,7 @@ class Executor {
     }
     ++result_.written;
     done_.back().stored = *stored;
+    uids_[planned.Title()] = UidOf(*stored);
     if (planned.rendered.is_root) root_ = *stored;
     progress_.step(planned.Title() + (planned.action == Action::kCreate ? " created"
                                       : planned.replace                 ? " submitted again"
@@ -163,8 +168,7 @@ class Executor {
   Step Prune() {
     for (const Json& object : plan_.surplus) {
       // What somebody else is deleting does not come back.
-      const bool leaving = object.at("metadata").contains("deletionTimestamp");
-      if (leaving) continue;
+      if (IsLeaving(object)) continue;
       done_.push_back({.object = object, .live = object, .deleted = true, .stored = nullptr});
       if (auto failure = Remove(object, "deleted: it is no longer part of the application")) {
         return failure;
@@ -195,19 +199,49 @@ class Executor {
     });
   }
 
+  // Why what was deployed is not what is there by now; empty: it is. Nothing that may be awaited
+  // makes such an application healthy.
+  std::string LossOf(const AppObjects& objects) const {
+    for (const auto& [title, uid] : uids_) {
+      const auto live = std::find_if(objects.objects.begin(), objects.objects.end(),
+                                     [&](const Json& object) { return TitleOf(object) == title; });
+      if (live == objects.objects.end()) {
+        // Nothing is known of kinds that may not be listed.
+        const bool is_unread =
+            std::any_of(objects.unread.begin(), objects.unread.end(),
+                        [&](const Unread& each) { return title.starts_with(each.kind + " "); });
+        if (is_unread) continue;
+        return title + " is gone: somebody deleted it meanwhile";
+      }
+      if (UidOf(*live) != uid) {
+        return title + " is another one: somebody deleted it and made it again meanwhile";
+      }
+      if (IsLeaving(*live)) {
+        return title + " is being deleted by somebody" + FinalizersOf(*live);
+      }
+    }
+    return "";
+  }
+
   Step AwaitHealth() {
     std::string last;
+    std::string loss;
     Step step = patience_.Await("the application", "was not healthy", [&]() -> kube::Answer<bool> {
       // Their controllers report on the objects themselves, so these are read each time.
       const auto objects =
           FindObjects(client_, application_.ns, application_.name, stop_, application_.framework());
       if (!objects) return tl::unexpected(objects.error());
+      loss = LossOf(*objects);
+      if (!loss.empty()) return true;
       const auto health = LookAtPods(client_, application_.ns, application_.name, *objects, stop_);
       if (!health) return tl::unexpected(health.error());
       last = health->why;
       if (progress_.waiting) progress_.waiting(*health);
       return health->verdict == Verdict::kHealthy;
     });
+    if (!loss.empty()) {
+      return Failure{Outcome::kFailed, "the application does not become healthy: " + loss};
+    }
     if (step && step->outcome == Outcome::kTimedOut && !last.empty()) step->message += ": " + last;
     return step;
   }
@@ -231,6 +265,7 @@ class Executor {
   Patience patience_;
   ApplyResult result_;
   std::vector<Done> done_;
+  std::map<std::string, std::string> uids_;  // of all that the application is made of, by title
   Json root_;
 };
 

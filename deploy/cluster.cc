@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text.h"
 #include "deploy/labels.h"
 #include "json/value.h"
 #include "schemas/names.h"
@@ -109,6 +110,18 @@ std::string Annotation(const Json& object, std::string_view key) {
 }
 
 std::string TitleOf(const Json& object) { return KindOf(object) + " " + NameOf(object); }
+
+bool IsLeaving(const Json& object) {
+  return json::FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr;
+}
+
+std::string FinalizersOf(const Json& object) {
+  constexpr size_t kMost = 5;
+  const Json* finalizers = json::FindPath(object, {"metadata", "finalizers"});
+  if (!json::IsArray(finalizers) || finalizers->empty()) return "";
+  const auto text = [](const Json& each) { return json::AsString(&each).value_or(""); };
+  return " (finalizers: " + JoinFirst(*finalizers, kMost, ", ", text) + ")";
+}
 
 const char* PropagationOf(const Json& object) {
   const std::string kind = KindOf(object);

@@ -50,6 +50,10 @@ std::string Label(const Json& object, std::string_view key);  // empty: not ther
 std::string Annotation(const Json& object, std::string_view key);
 std::string TitleOf(const Json& object);  // "Service chat-router"
 
+// Whether somebody deletes it: it stays until its finalizers are done.
+bool IsLeaving(const Json& object);
+std::string FinalizersOf(const Json& object);  // " (finalizers: a, b)"; empty: it has none
+
 // How it is deleted: with what it owns, where it may own something.
 const char* PropagationOf(const Json& object);
 

@@ -44,10 +44,6 @@ void AddWanted(const std::string& component, int64_t pods, WantedPods& wanted) {
   wanted.emplace_back(component, pods);
 }
 
-bool IsLeaving(const Json& object) {
-  return FindPath(object, {"metadata", "deletionTimestamp"}) != nullptr;
-}
-
 void AddWantedBy(const Json& object, const std::string& app, WantedPods& wanted) {
   const std::string kind = KindOf(object);
   if (kind == "Deployment") {
@@ -192,6 +188,27 @@ std::string MissingOf(const AppObjects& objects, const std::string& app, Framewo
   return "";
 }
 
+// Whether the application ends with this object. Servers of MindIE come and go with the number of
+// instances.
+bool IsMain(const Json& object, const std::string& app) {
+  const std::string kind = KindOf(object);
+  if (kind == "InferenceService" || kind == "StormService") return true;
+  const std::string name = NameOf(object);
+  return kind == "AscendJob" && (name == app + "-controller" || name == app + "-coordinator");
+}
+
+// The object of the application that is being deleted, one that the application ends with first;
+// null pointer: there is none.
+const Json* LeavingOf(const AppObjects& objects, const std::string& app) {
+  const Json* leaving = nullptr;
+  for (const Json& object : objects.objects) {
+    if (!IsLeaving(object)) continue;
+    if (IsMain(object, app)) return &object;
+    if (leaving == nullptr) leaving = &object;
+  }
+  return leaving;
+}
+
 // The store that the first deployment of an OME application waits for; null pointer when it waits
 // for none. The InferenceService is made once the store is available, and owns it from then on: a
 // store that is available or has an owner is what is left of an application.
@@ -220,17 +237,32 @@ struct Outlook {
   std::string missing;
   std::string awaited;  // what `missing` is made after
   std::string unseen;
+  std::string leaving;     // "StormService chat is being deleted"
+  bool is_ending = false;  // and the application with it
 };
 
 Outlook OutlookOf(const AppObjects& objects, const std::string& app, Framework framework) {
-  Outlook outlook{MissingOf(objects, app, framework), "", UnseenOf(objects)};
+  Outlook outlook{.missing = MissingOf(objects, app, framework),
+                  .awaited = "",
+                  .unseen = UnseenOf(objects),
+                  .leaving = ""};
+  if (const Json* leaving = LeavingOf(objects, app)) {
+    outlook.leaving = TitleOf(*leaving) + " is being deleted" + FinalizersOf(*leaving);
+    // The rest of an application whose main object is gone already goes with it.
+    outlook.is_ending = IsMain(*leaving, app) || !outlook.missing.empty();
+  }
   const Json* store = outlook.missing.empty() ? nullptr : AwaitedStore(objects);
   if (store != nullptr) outlook.awaited = TitleOf(*store);
   return outlook;
 }
 
 void Judge(const Outlook& outlook, Health& health) {
-  const auto& [missing, awaited, unseen] = outlook;
+  const auto& [missing, awaited, unseen, leaving, is_ending] = outlook;
+  if (is_ending) {
+    health.verdict = Verdict::kDeleting;
+    health.why = leaving;
+    return;
+  }
   if (!missing.empty() && awaited.empty()) {
     health.verdict = Verdict::kFailed;
     health.why = missing + " does not exist: deploy the application again, or delete the rest";
@@ -250,6 +282,11 @@ void Judge(const Outlook& outlook, Health& health) {
     health.verdict = Verdict::kProgressing;
     health.why = "waiting for " + awaited + ": " + missing +
                  " is made when it is ready, unless its deployment has ended";
+    return;
+  }
+  if (incomplete == nullptr && wrong == nullptr && !leaving.empty()) {
+    health.verdict = Verdict::kProgressing;
+    health.why = leaving;
     return;
   }
   if (incomplete == nullptr && wrong == nullptr && !unseen.empty()) {
@@ -339,6 +376,8 @@ std::string_view VerdictName(Verdict verdict) {
       return "Degraded";
     case Verdict::kFailed:
       return "Failed";
+    case Verdict::kDeleting:
+      return "Deleting";
   }
   return "";
 }

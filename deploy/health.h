@@ -16,6 +16,7 @@ enum class Verdict {
   kProgressing,  // on the way there
   kDegraded,     // some instances serve, and something is wrong with others
   kFailed,       // a component has no ready pod, and something is wrong
+  kDeleting,     // somebody deletes what stands for the application; nothing makes it healthy
 };
 std::string_view VerdictName(Verdict verdict);  // "Healthy"
 

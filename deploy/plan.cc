@@ -68,7 +68,7 @@ class Planner {
   // The faults that end planning; others are obstacles.
   std::optional<kube::Fault> Try(PlannedObject& planned) {
     const bool exists = planned.live.is_object();
-    if (exists && planned.live["metadata"].contains("deletionTimestamp")) {
+    if (exists && IsLeaving(planned.live)) {
       plan_.obstacles.push_back(
           {planned.Title() + " is being deleted", "wait until it is gone, and deploy again"});
       return std::nullopt;

@@ -19,16 +19,7 @@ std::string Listed(const std::vector<std::string>& titles) {
 }
 
 // "Pod chat-engine-0 (finalizers: a, b)"
-std::string WithFinalizers(const Json& object) {
-  std::string text = TitleOf(object);
-  const Json* finalizers = json::FindPath(object, {"metadata", "finalizers"});
-  if (!json::IsArray(finalizers) || finalizers->empty()) return text;
-  text += " (finalizers:";
-  for (const Json& each : *finalizers) {
-    text += " " + std::string(json::AsString(&each).value_or(""));
-  }
-  return text + ")";
-}
+std::string WithFinalizers(const Json& object) { return TitleOf(object) + FinalizersOf(object); }
 
 class Remover {
  public:

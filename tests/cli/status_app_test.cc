@@ -65,6 +65,21 @@ struct StatusApp : ::testing::Test {
   }
 };
 
+// No pod is wanted any more, so that none is missing.
+TEST_F(StatusApp, WhatIsBeingDeletedIsNotHealthy) {
+  Deploy(::mindgate::testing::kAibrixConfig);
+  Json storm = server.Find(deploy::resources::kStormServices, "llm", "q");
+  storm["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  storm["metadata"]["finalizers"] = {"orchestration.aibrix.ai/hold"};
+  server.Put(deploy::resources::kStormServices, storm);
+  const CliResult told = Status("q", "llm", {"-o", "json"});
+  EXPECT_EQ(told.code, kExitDenied);
+  const Json document = *json::Decode(told.out);
+  EXPECT_EQ(document["verdict"], "Deleting");
+  EXPECT_EQ(document["reason"],
+            "StormService q is being deleted (finalizers: orchestration.aibrix.ai/hold)");
+}
+
 TEST_F(StatusApp, ShowsServicesUnderScalingRulesAndFaults) {
   Deploy(::mindgate::testing::kMindieConfig);
   PutMotorPod();

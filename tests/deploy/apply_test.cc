@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <tuple>
 
 #include "deploy/cluster_fixture.h"
@@ -196,6 +197,48 @@ TEST_F(ApplyTest, AChangedJobMustBeSubmittedAgain) {
 TEST_F(ApplyTest, WaitsUntilEveryPodIsReady) {
   const ApplyResult result = Deploy(kOmeConfig, {.wait = true});
   EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+}
+
+// Somebody deletes what is waited for: no pod is missing of what is gone.
+TEST_F(ApplyTest, WaitingEndsWhenTheApplicationIsDeleted) {
+  struct Case {
+    const char* what;
+    std::function<void(FakeApiServer&)> happens;
+    const char* message;
+  };
+  const auto leave = [](FakeApiServer& api, const kube::Resource& resource, const char* name) {
+    Json object = api.Find(resource, "llm", name);
+    object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    object["metadata"]["finalizers"] = {"foregroundDeletion"};
+    api.Put(resource, object);
+  };
+  for (const Case& each :
+       {Case{"in the foreground", [&](auto& api) { leave(api, resources::kStormServices, "q"); },
+             "StormService q is being deleted by somebody (finalizers: foregroundDeletion)"},
+        {"at once", [](auto& api) { api.Remove(resources::kStormServices, "llm", "q"); },
+         "StormService q is gone: somebody deleted it meanwhile"},
+        {"and made again",
+         [](auto& api) {
+           Json another = api.Find(resources::kStormServices, "llm", "q");
+           another["metadata"]["uid"] = "another";
+           api.Put(resources::kStormServices, another);
+         },
+         "StormService q is another one: somebody deleted it and made it again meanwhile"},
+        {"a part of it", [&](auto& api) { leave(api, kube::resources::kServices, "q-router"); },
+         "Service q-router is being deleted by somebody (finalizers: foregroundDeletion)"}}) {
+    int pauses = 0;
+    sleeper.Then([&] {
+      clock.Advance(kPollTime);
+      if (++pauses == 2) each.happens(server);
+    });
+    const ApplyResult result =
+        Deploy(kAibrixConfig, {.wait = true, .timeout = std::chrono::seconds(60)});
+    EXPECT_EQ(result.outcome, Outcome::kFailed) << each.what;
+    EXPECT_EQ(result.message,
+              std::string("the application does not become healthy: ") + each.message);
+    server.Remove(resources::kStormServices, "llm", "q");
+    server.Remove(kube::resources::kServices, "llm", "q-router");
+  }
 }
 
 struct StuckTest : ClusterTest {

@@ -298,5 +298,86 @@ TEST_F(HealthTest, AControllerThatHasNotSeenTheChange) {
   EXPECT_EQ(health.why, "the controller of StormService q has not seen its last change yet");
 }
 
+// Nothing is wanted of what is being deleted, and nothing that is wanted is missing.
+TEST_F(HealthTest, WhatIsBeingDeletedIsNotHealthy) {
+  const auto leave = [this](const kube::Resource& resource, const std::string& ns,
+                            const std::string& name) {
+    Json object = server.Find(resource, ns, name);
+    object["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+    object["metadata"]["finalizers"] = {"orchestration.aibrix.ai/hold", "foregroundDeletion"};
+    server.Put(resource, object);
+  };
+  struct Case {
+    const char* what;
+    std::string_view config;
+    kube::Resource resource;
+    const char* ns;
+    const char* app;
+    const char* name;
+    Verdict verdict;
+  };
+  for (const Case& each : {
+           Case{"StormService", kAibrixConfig, resources::kStormServices, "llm", "q", "q",
+                Verdict::kDeleting},
+           {"InferenceService", kOmeConfig, resources::kInferenceServices, "llm", "chat", "chat",
+            Verdict::kDeleting},
+           {"AscendJob", kMindieConfig, resources::kAscendJobs, "mindie", "motor",
+            "motor-controller", Verdict::kDeleting},
+           // Its instances leave what is wanted, and their pods are still ready.
+           {"AscendJob", kMindieConfig, resources::kAscendJobs, "mindie", "motor", "motor-p1",
+            Verdict::kProgressing},
+           {"Service", kAibrixConfig, kube::resources::kServices, "llm", "q", "q-router",
+            Verdict::kProgressing},
+       }) {
+    for (const char* name : {"q", "chat"}) {
+      server.Remove(resources::kStormServices, "llm", name);
+      server.Remove(resources::kInferenceServices, "llm", name);
+    }
+    server.Remove(kube::resources::kServices, "llm", "q-router");
+    server.Remove(resources::kAscendJobs, "mindie", "motor-controller");
+    server.Remove(resources::kAscendJobs, "mindie", "motor-p1");
+    Deploy(each.config);
+    for (const auto& [labels, name] :
+         {std::pair(Json{{"storm-service-name", "q"}, {"role-name", "prefill"}}, "q-prefill-0"),
+          {{{"storm-service-name", "q"}, {"role-name", "decode"}}, "q-decode-0-0"},
+          {{{"storm-service-name", "q"}, {"role-name", "decode"}}, "q-decode-0-1"},
+          {{{"storm-service-name", "q"}, {"role-name", "routing"}}, "q-routing-0"}}) {
+      PutPod(PodOf("llm", name, labels));
+    }
+    for (const auto& [app, name] : {std::pair("mindie-ms-controller", "motor-controller-master-0"),
+                                    {"mindie-ms-coordinator", "motor-coordinator-master-0"},
+                                    {"mindie-ms-server", "motor-p0-master-0"},
+                                    {"mindie-ms-server", "motor-p0-worker-0"},
+                                    {"mindie-ms-server", "motor-p1-master-0"},
+                                    {"mindie-ms-server", "motor-p1-worker-0"},
+                                    {"mindie-ms-server", "motor-d0-master-0"},
+                                    {"mindie-ms-server", "motor-d0-worker-0"}}) {
+      PutPod(PodOf("mindie", name, {{"jobID", "motor"}, {"app", app}}));
+    }
+    mindgate::testing::PlayControllers(server);
+    ASSERT_EQ(Of(each.ns, each.app).why, "every pod is ready") << each.name;
+    leave(each.resource, each.ns, each.name);
+    const Health health = Of(each.ns, each.app);
+    EXPECT_EQ(VerdictName(health.verdict), VerdictName(each.verdict)) << each.name;
+    EXPECT_EQ(health.why, std::string(each.what) + " " + each.name +
+                              " is being deleted (finalizers: orchestration.aibrix.ai/hold, "
+                              "foregroundDeletion)");
+  }
+}
+
+// The store goes after its InferenceService.
+TEST_F(HealthTest, WhatIsLeftOfADeletionIsNotAwaited) {
+  Deploy(kOmeConfig);
+  server.Remove(resources::kInferenceServices, "llm", "chat");
+  Json store = server.Find(kube::resources::kDeployments, "llm", "chat-mf-store");
+  store["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  store["metadata"]["finalizers"] = {"foregroundDeletion"};
+  server.Put(kube::resources::kDeployments, store);
+  const Health health = Of("llm", "chat");
+  EXPECT_EQ(health.verdict, Verdict::kDeleting);
+  EXPECT_EQ(health.why,
+            "Deployment chat-mf-store is being deleted (finalizers: foregroundDeletion)");
+}
+
 }  // namespace
 }  // namespace mindgate::deploy
