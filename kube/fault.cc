@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.h"
 #include "json/decode.h"
@@ -26,16 +27,29 @@ Reason ReasonOf(int http, std::string_view status_reason) {
   return Reason::kInvalid;
 }
 
+// What forbids, by the words of whoever does, and what helps against it. An API server answers 403
+// for RBAC and for every admission plugin (k8s.io/apiserver:
+// pkg/endpoints/handlers/responsewriters, k8s.io/kubernetes: plugin/pkg/admission).
+constexpr std::pair<std::string_view, std::string_view> kForbidding[] = {
+    {"because it is being terminated", "; wait until the namespace is gone, and create it again"},
+    {"exceeded quota", "; raise the ResourceQuota, or delete what uses it up"},
+    {"violates PodSecurity",
+     "; the namespace's label pod-security.kubernetes.io/enforce forbids it: change the pods, or "
+     "the label"},
+    {"admission webhook", "; the webhook forbids it, and no right helps against that"},
+    {"ValidatingAdmissionPolicy", "; the policy forbids it, and no right helps against that"},
+    // RBAC itself says what it misses; the words before may be anybody's.
+    {" cannot ", "; grant it with a Role or ClusterRole"},
+};
+
 // What helps against it, where that is known.
-std::string_view Help(Reason reason) {
-  switch (reason) {
-    case Reason::kUnauthorized:
-      return "; the credentials are not accepted: renew them";
-    case Reason::kForbidden:
-      return "; grant it with a Role or ClusterRole";
-    default:
-      return "";
+std::string_view Help(Reason reason, std::string_view message) {
+  if (reason == Reason::kUnauthorized) return "; the credentials are not accepted: renew them";
+  if (reason != Reason::kForbidden) return "";
+  for (const auto& [words, help] : kForbidding) {
+    if (message.find(words) != std::string_view::npos) return help;
   }
+  return "";
 }
 
 std::string OneLine(std::string_view text) {
@@ -116,7 +130,7 @@ Fault FaultOf(const std::string& doing, int http, std::string_view body,
   const auto message = json::FindString(*status, "message");
   fault.message +=
       message && !message->empty() ? std::string(*message) : "status " + std::to_string(http);
-  fault.message += Help(fault.reason);
+  fault.message += Help(fault.reason, message.value_or(""));
   const json::Json* details = json::Find(*status, "details");
   if (!fault.retry_after) {
     if (const auto seconds = json::AsInt(json::Find(details, "retryAfterSeconds"));

@@ -465,5 +465,38 @@ TEST(ClientBadInput, WithoutARole) {
   EXPECT_EQ(f.fake.Count(), 1u);
 }
 
+// A 403 is an answer of RBAC, and of everything else that may forbid.
+TEST(Forbidden, WhatForbidsIsNamed) {
+  struct Case {
+    const char* message;
+    const char* help;  // empty: nothing is known
+  };
+  for (
+      const Case& each :
+      {Case{R"(pods is forbidden: User "a" cannot list resource "pods" in API group "")",
+            "; grant it with a Role or ClusterRole"},
+       {R"(services "x" is forbidden: unable to create new content in namespace term because it is )"
+        "being terminated",
+        "; wait until the namespace is gone, and create it again"},
+       {R"(pods "x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=3, limited: pods=3)",
+        "; raise the ResourceQuota, or delete what uses it up"},
+       {R"(pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged)",
+        "; the namespace's label pod-security.kubernetes.io/enforce forbids it: change the pods, "
+        "or the label"},
+       {R"(admission webhook "a.b" denied the request: you cannot do this)",
+        "; the webhook forbids it, and no right helps against that"},
+       {R"(pods "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no)",
+        "; the policy forbids it, and no right helps against that"},
+       {"a plugin that nobody knows says no", ""}}) {
+    const Json status = {{"kind", "Status"},
+                         {"apiVersion", "v1"},
+                         {"reason", "Forbidden"},
+                         {"code", 403},
+                         {"message", each.message}};
+    EXPECT_EQ(FaultOf("POST /x", 403, status.dump(), {}).message,
+              std::string("POST /x: ") + each.message + each.help);
+  }
+}
+
 }  // namespace
 }  // namespace mindgate::kube::testing
