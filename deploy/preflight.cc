@@ -151,6 +151,11 @@ class Scout {
             "create it: kubectl create namespace " + application_.ns);
       return;
     }
+    if (IsLeaving(ns)) {
+      Block("namespace " + application_.ns + " is being deleted: nothing can be created in it",
+            "wait until it is gone, and create it again, or choose another app_namespace");
+      return;
+    }
     if (const Json* labels = json::FindPath(ns, {"metadata", "labels"})) {
       for (const auto& [key, value] : labels->items()) {
         if (value.is_string()) found_.surroundings.namespace_labels[key] = value;

@@ -50,6 +50,19 @@ TEST_F(PreflightTest, WhatIsMissingIsNamed) {
 }
 
 // D20: a pod and a leader with workers do not mix.
+// One obstacle, and not one for each object that cannot be created.
+TEST_F(PreflightTest, ANamespaceThatIsBeingDeleted) {
+  Json ns = server.Find(kube::resources::kNamespaces, "", "llm");
+  ns["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z";
+  server.Put(kube::resources::kNamespaces, ns);
+  const Configuration configuration = Read(kAibrixConfig);
+  const Preflight found =
+      Value(LookAhead(client, configuration.application, Render(configuration.application), {}));
+  ASSERT_EQ(found.obstacles.size(), 1u);
+  EXPECT_EQ(found.obstacles[0].what,
+            "namespace llm is being deleted: nothing can be created in it");
+}
+
 TEST_F(PreflightTest, TheRuntimeMustHaveTheShape) {
   EXPECT_THAT(
       Texts(Ahead(With(kOmeConfig, "  decoder:\n", "  decoder:\n    pod_num: 2\n")).obstacles),
