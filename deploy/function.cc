@@ -42,13 +42,41 @@ bool IsSame(const Json& a, const Json& b) {
          a.value("apiVersion", "") == b.value("apiVersion", "");
 }
 
+// Whether the annotation is of the tools between which the function runs, and of others who work on
+// its output, rather than of MindCluster or ours: one of those that the configuration no longer has
+// must go.
+bool IsOfOthers(std::string_view key) {
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view domain = key.substr(0, slash);
+  for (const std::string_view ours :
+       {"mindgate.io", "huawei.com", "mind-cluster", "scheduling.k8s.io", "volcano.sh"}) {
+    const bool below = domain.size() > ours.size() && domain.ends_with(ours) &&
+                       domain[domain.size() - ours.size() - 1] == '.';
+    if (domain == ours || below) return false;
+  }
+  return true;
+}
+
+// Annotations say where the item came from and where it goes (config.kubernetes.io/index, the
+// sync-wave of Argo CD): "must be careful about", functions-spec.md.
+Json WithAnnotationsOf(const Json& item, Json object) {
+  const Json* annotations = json::FindPath(item, {"metadata", "annotations"});
+  if (!json::IsObject(annotations)) return object;
+  Json& kept = object["metadata"]["annotations"];
+  for (const auto& [key, value] : annotations->items()) {
+    if (IsOfOthers(key) && !kept.contains(key)) kept[key] = value;
+  }
+  return object;
+}
+
 void Put(Json& items, const Json& object) {
   const auto same = std::find_if(items.begin(), items.end(),
                                  [&object](const Json& item) { return IsSame(item, object); });
   if (same == items.end()) {
     items.push_back(object);
   } else {
-    *same = object;
+    *same = WithAnnotationsOf(*same, object);
   }
 }
 

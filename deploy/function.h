@@ -22,7 +22,8 @@ struct FunctionAnswer {
 // Renders the application in `functionConfig` of a ResourceList into its items, and tells what
 // rules find in `results`. The configuration is `spec` of an object of any kind; where it leaves
 // out app_name and app_namespace, they are those of the object. An item of the same kind, namespace
-// and name is replaced; one of the application that is no longer made is removed.
+// and name is replaced, but for the annotations of others; one of the application that is no longer
+// made is removed.
 FunctionAnswer RunFunction(std::string_view resource_list, const schemas::Config& config, Time now);
 
 }  // namespace mindgate::deploy

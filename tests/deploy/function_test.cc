@@ -82,6 +82,23 @@ TEST(Function, WhatIsNoLongerMadeIsRemoved) {
                           "Service copied"));
 }
 
+// What orchestrates functions writes there where an item belongs, and others what they do with it.
+TEST(Function, AnnotationsOfOthersStay) {
+  Json list = Yaml(RunFunction(kList, {}, Time()).output);
+  list["items"][0]["spec"]["old"] = "yes";
+  list["items"][0]["metadata"]["annotations"] = {{"internal.config.kubernetes.io/path", "r.yaml"},
+                                                 {"internal.config.kubernetes.io/index", "0"},
+                                                 {"argocd.argoproj.io/sync-wave", "3"},
+                                                 {"huawei.com/recover_policy_path", "pod"},
+                                                 {"mindgate.io/application", "else/where"}};
+  const Json item = Yaml(RunFunction(json::EncodeYaml(list), {}, Time()).output)["items"][0];
+  EXPECT_EQ(item["metadata"]["annotations"], Json({{"internal.config.kubernetes.io/path", "r.yaml"},
+                                                   {"internal.config.kubernetes.io/index", "0"},
+                                                   {"argocd.argoproj.io/sync-wave", "3"},
+                                                   {"mindgate.io/application", "llm/chat"}}));
+  EXPECT_FALSE(item["spec"].contains("old"));
+}
+
 TEST(Function, FaultsAreResultsAndLeaveTheItems) {
   std::string text(kList);
   text.replace(text.find("npu_num: 8"), 10, "npu_nums: 8");
