@@ -1,15 +1,18 @@
 #include "cli/app_run.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <ostream>
 
 #include "base/duration.h"
+#include "base/print_error.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "cli/deploy.h"
 #include "cli/service.h"
+#include "kube/environment.h"
 
 namespace mindgate::cli {
 namespace {
@@ -25,6 +28,25 @@ std::string SummaryOf(const deploy::Health& health) {
     text += each.name + " " + std::to_string(each.ready) + "/" + std::to_string(each.wanted);
   }
   return text.empty() ? "no pods yet" : text;
+}
+
+void AddDuration(CLI::App& command, const std::string& flag, std::chrono::seconds& value,
+                 const std::string& description, const std::string& variable) {
+  command
+      .add_option_function<std::string>(
+          flag,
+          [&value, flag](const std::string& text) {
+            const auto duration = ParseDuration(text);
+            if (!duration) {
+              throw CLI::ValidationError(flag,
+                                         Quote(text) + " is not a duration: write 90s, 5m or 1h");
+            }
+            value = *duration;
+          },
+          description)
+      ->type_name("TIME")
+      ->default_str(FormatDuration(value))
+      ->envname("MINDGATE_" + variable);
 }
 
 }  // namespace
@@ -67,6 +89,69 @@ void ProgressPrinter::EndLine() {
   open_ = false;
 }
 
+std::string HolderName() {
+  // A host name has at most 64 characters on Linux.
+  char host[65] = {};
+  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+  std::string user = kube::Environment("USER");
+  if (user.empty()) user = "uid " + std::to_string(::getuid());
+  constexpr size_t kMostUser = 64;
+  return user.substr(0, kMostUser) + "@" + host + "/" + std::to_string(::getpid());
+}
+
+std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const std::string& ns,
+                            std::chrono::seconds limit, bool& waited, Streams& io,
+                            const std::stop_token& stop) {
+  using How = deploy::Hold::Taken::How;
+  const auto by = [&](const deploy::Hold::Taken& other) {
+    return "application " + app + " in namespace " + ns + " is being changed by " + other.who +
+           " since " + other.since;
+  };
+  const auto taken = hold.Take(
+      limit,
+      [&](const deploy::Hold::Taken& other) {
+        waited = true;
+        io.err << "note: " << by(other) << "; waiting for it" << std::endl;
+      },
+      stop);
+  switch (taken.how) {
+    case How::kHeld:
+      return std::nullopt;
+    case How::kUnprotected:
+      io.err << "note: nothing keeps others from changing application " << app
+             << " at the same time, since Lease " << hold.name()
+             << " cannot be written: " << taken.why << "\n";
+      return std::nullopt;
+    case How::kByAnother:
+      PrintError(io.err, by(taken),
+                 "wait for it with --wait-for-lock 10m; of a run that was killed, Lease " +
+                     hold.name() + " counts for nothing after " +
+                     FormatDuration(deploy::Hold::kHoldTime));
+      return limit.count() > 0 ? kExitTimedOut : kExitBlocked;
+    case How::kFailed:
+      PrintError(io.err, taken.why);
+      return kExitUnusable;
+    case How::kStopped:
+      PrintError(io.err, "interrupted; nothing was changed");
+      return kExitDenied;
+  }
+  return kExitDenied;
+}
+
+std::string LeftText(const deploy::ApplyResult& result, const std::string& word) {
+  constexpr size_t kMost = 5;
+  if (result.left.empty()) return "";
+  const size_t all = result.written + result.left.size();
+  return std::to_string(result.written) + " of " + std::to_string(all) + " objects are " + word +
+         ", not yet: " + JoinFirst(result.left, kMost);
+}
+
+void AddWaitForLock(CLI::App& command, std::chrono::seconds& limit, const std::string& variable) {
+  AddDuration(command, "--wait-for-lock", limit,
+              "How long to wait for another run that changes the application; 0s refuses at once",
+              variable);
+}
+
 int ExitCodeOf(deploy::Outcome outcome) {
   switch (outcome) {
     case deploy::Outcome::kDone:
@@ -81,21 +166,7 @@ int ExitCodeOf(deploy::Outcome outcome) {
 
 void AddTimeout(CLI::App& command, std::chrono::seconds& timeout, const std::string& description,
                 const std::string& variable) {
-  command
-      .add_option_function<std::string>(
-          "--timeout",
-          [&timeout](const std::string& text) {
-            const auto duration = ParseDuration(text);
-            if (!duration) {
-              throw CLI::ValidationError("--timeout",
-                                         Quote(text) + " is not a duration: write 90s, 5m or 1h");
-            }
-            timeout = *duration;
-          },
-          description)
-      ->type_name("TIME")
-      ->default_str(FormatDuration(timeout))
-      ->envname("MINDGATE_" + variable);
+  AddDuration(command, "--timeout", timeout, description, variable);
 }
 
 }  // namespace mindgate::cli

@@ -53,6 +53,24 @@ class ProgressPrinter {
   bool open_ = false;  // it has no end yet
 };
 
+// Who runs the command, for others who wait for its end: "alice@build-7/4711", a user, a machine
+// and a process.
+std::string HolderName();
+
+// Takes the hold on an application, waiting at most `limit` for whoever has it. The exit code when
+// the command must end, after the reason was printed; nothing: it goes on. `waited` says whether
+// another one may have changed the application meanwhile.
+std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const std::string& ns,
+                            std::chrono::seconds limit, bool& waited, Streams& io,
+                            const std::stop_token& stop);
+
+// What a failure leaves: "2 of 6 objects are written, not yet: Service chat-router, ...". Empty:
+// there is nothing to say.
+std::string LeftText(const deploy::ApplyResult& result, const std::string& word);
+
+// --wait-for-lock with the variable MINDGATE_`variable`.
+void AddWaitForLock(CLI::App& command, std::chrono::seconds& limit, const std::string& variable);
+
 // kExitDone, kExitDenied or kExitTimedOut.
 int ExitCodeOf(deploy::Outcome outcome);
 

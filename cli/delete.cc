@@ -46,6 +46,11 @@ bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
                      io);
 }
 
+int Unreadable(const kube::Fault& fault, Streams& io) {
+  PrintError(io.err, fault.message);
+  return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
+}
+
 }  // namespace
 
 int RunDelete(const DeleteOptions& options, Streams& io) {
@@ -60,12 +65,8 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
   if (connection == nullptr) return kExitUnusable;
   kube::Client& client = connection->client();
   const std::string& ns = connection->ns();
-  const auto plan =
-      deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
-  if (!plan) {
-    PrintError(io.err, plan.error().message);
-    return plan.error().reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
-  }
+  auto plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
+  if (!plan) return Unreadable(plan.error(), io);
   PrintNotes(*plan, options.name, io.err);
   if (plan->objects.empty()) {
     io.out << "application " << options.name << " has no objects in namespace " << ns
@@ -84,6 +85,18 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
     io.err << "canceled: nothing was deleted\n";
     return kExitDenied;
   }
+  deploy::Hold hold(client, connection->sleeper(), clock, ns, options.name, HolderName());
+  if (options.dry_run == DryRun::kNone && !plan->objects.empty()) {
+    bool waited = false;
+    if (const auto ends = TakeHold(hold, options.name, ns, options.wait_for_lock, waited, io,
+                                   signals.token())) {
+      return *ends;
+    }
+    if (waited) {
+      plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
+      if (!plan) return Unreadable(plan.error(), io);
+    }
+  }
   deploy::ApplyResult result;
   {
     ProgressPrinter printer(io, false);
@@ -91,10 +104,16 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
                             {.keep_store = options.keep_store,
                              .wait = !options.no_wait,
                              .dry_run = options.dry_run == DryRun::kServer,
-                             .timeout = options.timeout},
+                             .timeout = options.timeout,
+                             .hold = &hold,
+                             .settled = [&hold] { hold.Release(); }},
                             printer.progress(), signals.token());
   }
-  if (!result.message.empty()) PrintError(io.err, result.message);
+  if (!result.message.empty()) {
+    const std::string left = LeftText(result, "deleted");
+    PrintError(io.err, result.message,
+               (left.empty() ? "" : left + "; ") + "deleting again goes on from here");
+  }
   return result.forbidden ? kExitBlocked : ExitCodeOf(result.outcome);
 }
 
@@ -107,6 +126,7 @@ void AddDelete(CLI::App& parent, Streams& io, int& exit_code) {
   AddSwitch(*command, "--no-wait", options->no_wait,
             "Do not wait until objects, pods and PodGroups are gone", "DELETE_NO_WAIT");
   AddTimeout(*command, options->timeout, "Time limit of waiting", "DELETE_TIMEOUT");
+  AddWaitForLock(*command, options->wait_for_lock, "DELETE_WAIT_FOR_LOCK");
   AddDryRun(
       *command, options->dry_run,
       "Delete nothing: none, client (the default without a value) or server. client lists the "

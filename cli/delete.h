@@ -17,6 +17,7 @@ struct DeleteOptions {
   bool yes = false;
   DryRun dry_run = DryRun::kNone;
   std::chrono::seconds timeout{300};
+  std::chrono::seconds wait_for_lock{0};
 };
 
 // Deletes an application and waits until it is gone. An application that does not exist is deleted

@@ -120,6 +120,8 @@ class Deployment {
 
   void Print(const json::Issues& issues) { io_.err << json::Render(issues, name_, text_); }
 
+  bool Writes() const { return !options_.diff && options_.dry_run == DryRun::kNone; }
+
   bool Prunes() const { return options_.prune && !options_.no_prune; }
 
   // False after a rule denied an object.
@@ -161,6 +163,14 @@ class Deployment {
     // Everything that is in the way is told at once, and the API server is asked to try only what
     // would be sent.
     const bool possible = !Told(ahead->obstacles) && admitted;
+    deploy::Hold hold(client, connection.sleeper(), clock_, application.ns, application.name,
+                      HolderName());
+    if (possible && Writes()) {
+      bool waited = false;
+      const auto ends = TakeHold(hold, application.name, application.ns, options_.wait_for_lock,
+                                 waited, io_, stop);
+      if (ends) return *ends;
+    }
     auto plan = MakePlan(client, application, checked_.objects,
                          {.force = options_.force,
                           .replace = options_.replace,
@@ -184,7 +194,7 @@ class Deployment {
       PrintObjects(objects, io_.out);
       return kExitDone;
     }
-    return Apply(connection, *plan, stop);
+    return Apply(connection, *plan, hold, stop);
   }
 
   // As kubectl diff: exit code 1 when something differs.
@@ -209,7 +219,8 @@ class Deployment {
     return any ? kExitDenied : kExitDone;
   }
 
-  int Apply(Connection& connection, const deploy::Plan& plan, const std::stop_token& stop) {
+  int Apply(Connection& connection, const deploy::Plan& plan, deploy::Hold& hold,
+            const std::stop_token& stop) {
     const deploy::Application& application = configuration_.application;
     const bool json_output = options_.output.Is("json");
     deploy::ApplyResult result;
@@ -220,9 +231,12 @@ class Deployment {
                          .prune = Prunes(),
                          .wait = options_.wait,
                          .atomic = options_.atomic,
-                         .timeout = options_.timeout},
+                         .timeout = options_.timeout,
+                         .hold = &hold,
+                         .settled = [&hold] { hold.Release(); }},
                         printer.progress(), stop);
     }
+    hold.Release();
     if (!result.message.empty()) PrintError(io_.err, result.message, Aftermath(result));
     if (json_output) {
       io_.out << offline::Dump(ResultJson(plan, result)) << "\n";
@@ -238,9 +252,15 @@ class Deployment {
     return ExitCodeOf(result.outcome);
   }
 
-  // What a failure leaves.
+  // What a failure leaves, and what goes on from there.
   std::string Aftermath(const deploy::ApplyResult& result) const {
-    if (!options_.atomic) return "";
+    if (!options_.atomic) {
+      if (result.left.empty()) {
+        return "all objects are written; `mindgate status " + configuration_.application.name +
+               " -n " + configuration_.application.ns + "` shows how it is";
+      }
+      return LeftText(result, "written") + "; deploying again goes on from here";
+    }
     if (result.rolled_back) return "everything is as it was before";
     return "not as it was before: " + Join(result.not_undone, ", ");
   }
@@ -271,6 +291,7 @@ class Deployment {
             {"rolledBack", result.rolled_back},
             {"notUndone", result.not_undone},
             {"written", result.written},
+            {"left", result.left},
             {"objects", std::move(objects)}};
   }
 
@@ -358,6 +379,7 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
             "Print what deploying would change, and change nothing", "DEPLOY_DIFF");
   AddSwitch(*command, "--wait", options->wait, "Wait until every pod is ready", "DEPLOY_WAIT");
   AddTimeout(*command, options->timeout, "Time limit of all waiting together", "DEPLOY_TIMEOUT");
+  AddWaitForLock(*command, options->wait_for_lock, "DEPLOY_WAIT_FOR_LOCK");
   AddSwitch(*command, "--atomic", options->atomic,
             "Undo everything when something fails or is not ready in time; implies --wait",
             "DEPLOY_ATOMIC");
@@ -384,7 +406,8 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
   command->footer(
       R"(Before anything is written, every object runs through mindgate's rules, the cluster is looked at, and the API
 server tries every object. The store comes first and must be ready, then the rest. Deploying again changes
-what the file changed and nothing else; objects of others are refused.
+what the file changed and nothing else; objects of others are refused. While one run changes an application, a second
+one is refused, or waits with --wait-for-lock.
 SERVING_FRAMEWORK chooses the framework of files without the key framework.
 Exit codes: 0 done, 1 failed (or, with --diff, something differs), 2 invalid arguments or the cluster cannot be
 reached, 3 invalid configuration, 4 denied by a rule or not possible on this cluster, 5 timed out.

@@ -35,6 +35,7 @@ struct DeployOptions {
   bool force = false;
   bool replace = false;
   std::chrono::seconds timeout{600};
+  std::chrono::seconds wait_for_lock{0};
   OutputFormat output = "text";  // or "json"
   ColorMode color = ColorMode::kAuto;
 };

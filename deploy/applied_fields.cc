@@ -1,8 +1,12 @@
 #include "deploy/applied_fields.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "base/text.h"
+#include "deploy/labels.h"
 #include "json/decode.h"
 #include "json/value.h"
 
@@ -43,28 +47,84 @@ Json Part(const Json& value, const Json& fields, int depth) {
   return part;
 }
 
+// What the manager has applied, in metadata.managedFields; null pointer: nothing.
+const Json* EntryOf(const Json& object, std::string_view manager) {
+  const Json* managers = json::FindPath(object, {"metadata", "managedFields"});
+  if (!json::IsArray(managers)) return nullptr;
+  const auto entry = std::find_if(managers->begin(), managers->end(), [manager](const Json& each) {
+    return json::FindString(each, "manager") == manager &&
+           json::FindString(each, "operation") == "Apply" && !each.contains("subresource");
+  });
+  return entry == managers->end() ? nullptr : &*entry;
+}
+
+// The fields that hold no others, as "f:spec/f:replicas".
+void AddLeaves(const Json* fields, const std::string& at, int depth,
+               std::set<std::string>& leaves) {
+  if (!json::IsObject(fields) || fields->empty() || depth == 0) {
+    leaves.insert(at);
+    return;
+  }
+  for (const auto& [name, below] : fields->items()) {
+    AddLeaves(&below, at + "/" + name, depth - 1, leaves);
+  }
+}
+
 }  // namespace
 
 Json AppliedBy(const Json& object, std::string_view manager) {
-  const Json* managers = json::FindPath(object, {"metadata", "managedFields"});
-  if (!json::IsArray(managers)) return nullptr;
-  for (const Json& entry : *managers) {
-    if (json::FindString(entry, "manager") != manager ||
-        json::FindString(entry, "operation") != "Apply" || entry.contains("subresource")) {
-      continue;
-    }
-    Json applied = Part(object, entry.value("fieldsV1", Json::object()), kMaxDepth);
-    if (!applied.is_object()) return nullptr;
-    for (const char* member : {"apiVersion", "kind"}) {
-      if (object.contains(member)) applied[member] = object.at(member);
-    }
-    for (const char* member : {"name", "namespace"}) {
-      const Json* written = json::FindPath(object, {"metadata", member});
-      if (written != nullptr) applied["metadata"][member] = *written;
-    }
-    return applied;
+  const Json* entry = EntryOf(object, manager);
+  if (entry == nullptr) return nullptr;
+  Json applied = Part(object, entry->value("fieldsV1", Json::object()), kMaxDepth);
+  if (!applied.is_object()) return nullptr;
+  for (const char* member : {"apiVersion", "kind"}) {
+    if (object.contains(member)) applied[member] = object.at(member);
   }
-  return nullptr;
+  for (const char* member : {"name", "namespace"}) {
+    const Json* written = json::FindPath(object, {"metadata", member});
+    if (written != nullptr) applied["metadata"][member] = *written;
+  }
+  return applied;
+}
+
+bool IsAsStored(const Json& live, const Json& stored, bool seeded) {
+  Json now = AppliedBy(live, kFieldManager);
+  Json then = AppliedBy(stored, kFieldManager);
+  if (seeded) {
+    for (Json* each : {&now, &then}) {
+      if (each->is_object()) each->erase("data");
+    }
+  }
+  return now == then;
+}
+
+std::string WhoChanged(const Json& live, const Json& stored) {
+  constexpr size_t kMost = 3;
+  const Json* now = EntryOf(live, kFieldManager);
+  const Json* then = EntryOf(stored, kFieldManager);
+  std::set<std::string> lost;
+  if (then != nullptr) AddLeaves(json::Find(*then, "fieldsV1"), "", kMaxDepth, lost);
+  std::set<std::string> kept;
+  if (now != nullptr) AddLeaves(json::Find(*now, "fieldsV1"), "", kMaxDepth, kept);
+  for (const std::string& each : kept) lost.erase(each);
+  std::vector<std::string> names;
+  const Json* managers = json::FindPath(live, {"metadata", "managedFields"});
+  if (json::IsArray(managers)) {
+    for (const Json& entry : *managers) {
+      std::set<std::string> own;
+      AddLeaves(json::Find(entry, "fieldsV1"), "", kMaxDepth, own);
+      const bool took = std::any_of(
+          own.begin(), own.end(), [&lost](const std::string& each) { return lost.contains(each); });
+      if (took && &entry != now) {
+        names.emplace_back(json::FindString(entry, "manager").value_or("somebody"));
+      }
+    }
+  }
+  const bool again = now != nullptr && then != nullptr &&
+                     json::FindString(*now, "time") != json::FindString(*then, "time");
+  // Nobody but ourselves can change what only we own.
+  if (again || names.empty()) names.emplace_back("another mindgate deploy");
+  return JoinFirst(names, kMost);
 }
 
 }  // namespace mindgate::deploy

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "deploy/applied_fields.h"
 #include "deploy/labels.h"
 #include "deploy/patience.h"
 #include "deploy/rollback.h"
@@ -30,7 +31,14 @@ class Executor {
         options_(options),
         progress_(progress),
         stop_(stop),
-        patience_(sleeper, clock, options.timeout, progress, stop) {}
+        patience_(sleeper, clock, options.timeout, progress, stop, options.hold) {
+    for (const PlannedObject& planned : plan.objects) {
+      if (planned.action != Action::kNone) result_.left.push_back(planned.Title());
+    }
+    for (const Json& object : plan.surplus) {
+      if (options.prune) result_.left.push_back(TitleOf(object));
+    }
+  }
 
   ApplyResult Run() {
     const auto failure = Apply();
@@ -57,9 +65,26 @@ class Executor {
     if (options_.prune) {
       if (auto failure = Prune()) return failure;
     }
-    if (options_.wait || options_.atomic) return AwaitHealth();
+    if (!options_.atomic) Settle();
+    if (options_.wait || options_.atomic) {
+      if (auto failure = AwaitHealth()) return failure;
+    }
+    if (options_.atomic) Settle();
     return std::nullopt;
   }
+
+  void Settle() const {
+    if (options_.settled) options_.settled();
+  }
+
+  // Nothing is written without the hold.
+  Step CheckHold() {
+    std::string lost = patience_.Lost();
+    if (lost.empty()) return std::nullopt;
+    return Failure{Outcome::kFailed, std::move(lost)};
+  }
+
+  void NoteDone(const std::string& title) { std::erase(result_.left, title); }
 
   Step Failed(const std::string& what, const kube::Fault& fault) const {
     return Patience::FailureOf(what, fault);
@@ -97,6 +122,7 @@ class Executor {
       uids_[planned.Title()] = UidOf(planned.live);
       return std::nullopt;
     }
+    if (auto failure = CheckHold()) return failure;
     Done done{.object = planned.desired,
               .live = planned.live,
               .stored = nullptr,
@@ -117,6 +143,7 @@ class Executor {
       return Failed(planned.Title(), stored.error());
     }
     ++result_.written;
+    NoteDone(planned.Title());
     done_.back().stored = *stored;
     uids_[planned.Title()] = UidOf(*stored);
     if (planned.rendered.is_root) root_ = *stored;
@@ -133,6 +160,7 @@ class Executor {
       if (!planned.rendered.of_root) continue;
       const Json owned = DesiredOf(planned.rendered, planned.live, root_);
       if (owned == planned.desired) continue;
+      if (auto failure = CheckHold()) return failure;
       // What was created goes anyway; what was there must have its owner back before the new one
       // is deleted, and it with it.
       if (planned.live.is_object()) {
@@ -144,6 +172,9 @@ class Executor {
       }
       const auto stored = Send(planned, owned);
       if (!stored) return Failed(planned.Title(), stored.error());
+      for (Done& done : done_) {
+        if (done.Title() == planned.Title()) done.stored = *stored;
+      }
     }
     return std::nullopt;
   }
@@ -168,11 +199,16 @@ class Executor {
   Step Prune() {
     for (const Json& object : plan_.surplus) {
       // What somebody else is deleting does not come back.
-      if (IsLeaving(object)) continue;
+      if (IsLeaving(object)) {
+        NoteDone(TitleOf(object));
+        continue;
+      }
+      if (auto failure = CheckHold()) return failure;
       done_.push_back({.object = object, .live = object, .deleted = true, .stored = nullptr});
       if (auto failure = Remove(object, "deleted: it is no longer part of the application")) {
         return failure;
       }
+      NoteDone(TitleOf(object));
     }
     return std::nullopt;
   }
@@ -199,6 +235,16 @@ class Executor {
     });
   }
 
+  // Who changed what was deployed, of an object that was written; empty: nobody did.
+  std::string ChangeOf(const Json& live) const {
+    for (const Done& done : done_) {
+      if (done.stored.is_null() || TitleOf(live) != done.Title()) continue;
+      if (IsAsStored(live, done.stored, done.seeded)) continue;
+      return done.Title() + " was changed meanwhile by " + WhoChanged(live, done.stored);
+    }
+    return "";
+  }
+
   // Why what was deployed is not what is there by now; empty: it is. Nothing that may be awaited
   // makes such an application healthy.
   std::string LossOf(const AppObjects& objects) const {
@@ -219,6 +265,7 @@ class Executor {
       if (IsLeaving(*live)) {
         return title + " is being deleted by somebody" + FinalizersOf(*live);
       }
+      if (const std::string change = ChangeOf(*live); !change.empty()) return change;
     }
     return "";
   }
@@ -248,8 +295,15 @@ class Executor {
 
   // Has time of its own, and goes on when the user has stopped all else.
   void RollBack() {
+    if (!patience_.Lost().empty()) {
+      // Whoever took over has read what is there, and counts on it.
+      for (const Done& done : done_) {
+        if (!done.quiet) result_.not_undone.push_back(done.Title());
+      }
+      return;
+    }
     progress_.step("rolling back");
-    Patience patience(sleeper_, clock_, kUndoTime, progress_, {});
+    Patience patience(sleeper_, clock_, kUndoTime, progress_, {}, options_.hold);
     result_.not_undone = Undo(client_, patience, progress_, application_.name, done_);
     result_.rolled_back = result_.not_undone.empty();
   }

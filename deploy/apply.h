@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "deploy/health.h"
+#include "deploy/hold.h"
 #include "deploy/plan.h"
 #include "kube/wait.h"
 
@@ -20,6 +21,11 @@ struct ApplyOptions {
   bool wait = false;                  // until the application is healthy
   bool atomic = false;                // undo everything when something fails; waits as well
   std::chrono::seconds timeout{600};  // of all waiting together
+  // The hold on the application, which is kept while it is changed; null pointer: there is none.
+  Hold* hold = nullptr;
+  // Called once, when nothing more is written and nothing is going to be undone: before waiting, or
+  // with `atomic` when the application is healthy.
+  std::function<void()> settled = {};
 };
 
 // Told while things happen.
@@ -38,6 +44,7 @@ struct ApplyResult {
   bool rolled_back = false;  // with `atomic`, after a failure: everything is as it was before
   std::vector<std::string> not_undone;  // titles of what is not, though it was tried
   size_t written = 0;                   // objects that were created, changed or deleted
+  std::vector<std::string> left = {};   // titles of those that were still to be
 };
 
 // Carries out a plan without obstacles: phase by phase, with server-side apply. What it is told to

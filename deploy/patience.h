@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "deploy/apply.h"
+#include "deploy/hold.h"
 #include "kube/fault.h"
 #include "kube/wait.h"
 
@@ -24,13 +25,15 @@ using Step = std::optional<Failure>;  // nothing: it worked
 // one that restarts is back soon, and giving up would only undo what is fine.
 class Patience {
  public:
+  // `hold` is kept in pauses; null pointer: there is none.
   Patience(kube::Sleeper& sleeper, const Clock& clock, std::chrono::seconds limit,
-           const Progress& progress, std::stop_token stop)
+           const Progress& progress, std::stop_token stop, Hold* hold = nullptr)
       : sleeper_(sleeper),
         clock_(clock),
         limit_(limit),
         progress_(progress),
         stop_(std::move(stop)),
+        hold_(hold),
         deadline_(clock.Now() + limit) {}
 
   const std::stop_token& stop() const { return stop_; }
@@ -44,6 +47,7 @@ class Patience {
       if (!IsAway(answer.error()) || IsOver()) return answer;
       Tell(answer.error());
       if (!sleeper_.Sleep(kPollTime, stop_)) return answer;
+      if (!Lost().empty()) return answer;
     }
   }
 
@@ -63,12 +67,14 @@ class Patience {
       }
       if (!done) Tell(done.error());
       if (!sleeper_.Sleep(kPollTime, stop_)) return Interrupted();
+      if (const std::string lost = Lost(); !lost.empty()) return Failure{Outcome::kFailed, lost};
     }
   }
 
-  static Failure Interrupted() {
-    return {Outcome::kFailed, "interrupted; deploying again goes on from here"};
-  }
+  // Why nothing more may be written; empty: all is fine.
+  std::string Lost() { return hold_ == nullptr ? "" : hold_->Keep(); }
+
+  static Failure Interrupted() { return {Outcome::kFailed, "interrupted"}; }
   static Failure FailureOf(const std::string& subject, const kube::Fault& fault) {
     if (fault.reason == kube::Reason::kStopped) return Interrupted();
     return {Outcome::kFailed, subject + ": " + fault.message};
@@ -86,8 +92,12 @@ class Patience {
         return false;
     }
   }
-  // A 500 says that the server tried: it is an answer to a write.
-  static bool IsAway(const kube::Fault& fault) { return MayPass(fault) && fault.http != 500; }
+  // A 500 says that the server tried: it is an answer to a write, unless a webhook that it asks
+  // before did not answer, as while that one is updated.
+  static bool IsAway(const kube::Fault& fault) {
+    const bool asked_webhook = fault.message.find("failed calling webhook") != std::string::npos;
+    return MayPass(fault) && (fault.http != 500 || asked_webhook);
+  }
 
   template <typename Answer>
   Answer Seen(Answer answer) {
@@ -106,6 +116,7 @@ class Patience {
   const std::chrono::seconds limit_;
   const Progress& progress_;
   const std::stop_token stop_;
+  Hold* const hold_;
   const Clock::Instant deadline_;
   bool told_ = false;
 };

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "deploy/kinship.h"
 #include "deploy/labels.h"
+#include "deploy/patience.h"
 #include "json/value.h"
 
 namespace mindgate::deploy {
@@ -17,6 +18,8 @@ std::string Listed(const std::vector<std::string>& titles) {
   constexpr size_t kMost = 5;
   return JoinFirst(titles, kMost);
 }
+
+constexpr const char* kInterrupted = "interrupted";
 
 // "Pod chat-engine-0 (finalizers: a, b)"
 std::string WithFinalizers(const Json& object) { return TitleOf(object) + FinalizersOf(object); }
@@ -34,7 +37,10 @@ class Remover {
         plan_(plan),
         options_(options),
         progress_(progress),
-        stop_(stop) {}
+        stop_(stop),
+        patience_(sleeper, clock, options.timeout, progress, stop, options.hold) {
+    for (const Json& object : plan.objects) result_.left.push_back(TitleOf(object));
+  }
 
   ApplyResult Run() {
     const bool waits = options_.wait && !options_.dry_run;
@@ -47,6 +53,7 @@ class Remover {
     for (const Json& object : plan_.objects) {
       if (!Delete(object)) return result_;
     }
+    if (options_.settled) options_.settled();
     if (waits) Await();
     return result_;
   }
@@ -59,6 +66,7 @@ class Remover {
   }
 
   bool Refused(const Json& object, const kube::Fault& fault) {
+    if (fault.reason == Reason::kStopped) return Fail(Outcome::kFailed, kInterrupted);
     result_.forbidden = fault.reason == Reason::kForbidden;
     return Fail(Outcome::kFailed, TitleOf(object) + ": " + fault.message);
   }
@@ -67,9 +75,12 @@ class Remover {
   bool Release(const Json& object) {
     if (json::FindPath(object, {"metadata", "ownerReferences"}) == nullptr) return true;
     const Json patch = {{"metadata", {{"ownerReferences", nullptr}}}};
-    const auto patched = client_.MergePatch(
-        ResourceOf(object), ns_, NameOf(object), patch,
-        {.dry_run = options_.dry_run, .field_manager = kFieldManager}, {}, stop_);
+    if (std::string lost = patience_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
+    const auto patched = patience_.Persist([&] {
+      return client_.MergePatch(ResourceOf(object), ns_, NameOf(object), patch,
+                                {.dry_run = options_.dry_run, .field_manager = kFieldManager}, {},
+                                stop_);
+    });
     if (!patched) return Refused(object, patched.error());
     progress_.step(TitleOf(object) + " kept");
     return true;
@@ -80,12 +91,16 @@ class Remover {
     options.preconditions.uid = UidOf(object);
     options.propagation = PropagationOf(object);
     options.dry_run = options_.dry_run;
-    const auto deleted =
-        client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options, stop_);
+    if (std::string lost = patience_.Lost(); !lost.empty()) return Fail(Outcome::kFailed, lost);
+    const auto deleted = patience_.Persist([&] {
+      return client_.Delete(ResourceOf(object), NamespaceOf(object), NameOf(object), options,
+                            stop_);
+    });
     if (!deleted && deleted.error().reason != Reason::kNotFound) {
       return Refused(object, deleted.error());
     }
     ++result_.written;
+    std::erase(result_.left, TitleOf(object));
     progress_.step(TitleOf(object) + (options_.dry_run ? " would be deleted" : " deleted"));
     return true;
   }
@@ -169,7 +184,7 @@ class Remover {
         }
       }
       if (!sleeper_.Sleep(kPollTime, stop_)) {
-        Fail(Outcome::kFailed, "interrupted; deleting again goes on from here");
+        Fail(Outcome::kFailed, kInterrupted);
         return;
       }
     }
@@ -184,6 +199,7 @@ class Remover {
   const RemoveOptions& options_;
   const Progress& progress_;
   const std::stop_token stop_;
+  Patience patience_;
   ApplyResult result_;
   bool passes_ = false;  // what hinders may be over soon
   Kinship kinship_;

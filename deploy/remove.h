@@ -17,6 +17,8 @@ struct RemoveOptions {
   bool wait = true;         // until objects, pods and PodGroups are gone
   bool dry_run = false;     // the API server tries it
   std::chrono::seconds timeout{300};
+  Hold* hold = nullptr;                // as in ApplyOptions
+  std::function<void()> settled = {};  // called once, when all is deleted and only waiting is left
 };
 
 // What deleting an application would delete, and what it leaves.
@@ -34,7 +36,8 @@ kube::Answer<RemovalPlan> PlanRemoval(kube::Client& client, const std::string& n
                                       const std::stop_token& stop);
 
 // Deletes what was planned, each object by its uid, and waits for what follows from it. What is
-// gone already is fine. Of a plan without objects it waits for pods that are still terminating.
+// gone already is fine. A call that an API server does not answer is made again, as when deploying.
+// Of a plan without objects it waits for pods that are still terminating.
 ApplyResult Remove(kube::Client& client, kube::Sleeper& sleeper, const Clock& clock,
                    const std::string& ns, const std::string& app, const RemovalPlan& plan,
                    const RemoveOptions& options, const Progress& progress,

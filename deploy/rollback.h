@@ -24,8 +24,9 @@ struct Done {
 
 // Undoes all of it within the time that `patience` has: what was applied, last first, then what was
 // deleted comes back, first deleted first, so that owners are there before what they own. What
-// cannot be undone is told, and the rest is undone all the same. Returns the titles of what is not
-// as it was.
+// cannot be undone is told, and the rest is undone all the same: that is also what somebody
+// changed, deleted or made since, which nothing is done to. Returns the titles of what is not as it
+// was.
 std::vector<std::string> Undo(kube::Client& client, Patience& patience, const Progress& progress,
                               const std::string& app, const std::vector<Done>& done);
 

@@ -280,5 +280,33 @@ TEST_F(RemoveTest, ADryRunDeletesNothing) {
   EXPECT_EQ(steps[0], "InferenceService chat would be deleted");
 }
 
+// As deploying does: an API server that restarts, or a webhook that is updated, is back soon.
+TEST_F(RemoveTest, CallsThatAreNotAnsweredAreMadeAgain) {
+  using kube::testing::StatusAnswer;
+  for (const auto& answer :
+       {StatusAnswer(503, "ServiceUnavailable", "the server is starting"),
+        StatusAnswer(429, "TooManyRequests", "too many requests"),
+        StatusAnswer(500, "InternalError",
+                     "Internal error occurred: failed calling webhook \"a.b\": no answer")}) {
+    Deploy(kOmeConfig);
+    steps.clear();
+    server.AnswerNext(2, {.method = "DELETE", .target_part = "deployments/chat-mf-store"}, answer);
+    const ApplyResult result = Delete("llm", "chat");
+    EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+    EXPECT_THAT(steps[1], HasSubstr("trying again: "));
+    EXPECT_THAT(result.left, IsEmpty());
+  }
+}
+
+TEST_F(RemoveTest, WhatAFailureLeavesIsNamed) {
+  Deploy(kOmeConfig);
+  server.AnswerNext(1, {.method = "DELETE", .target_part = "deployments/chat-mf-store"},
+                    kube::testing::StatusAnswer(403, "Forbidden", "a policy says no"));
+  const ApplyResult result = Delete("llm", "chat");
+  EXPECT_EQ(result.outcome, Outcome::kFailed);
+  EXPECT_EQ(result.written, 1u);
+  EXPECT_THAT(result.left, ElementsAre("Deployment chat-mf-store", "Service chat-mf-store"));
+}
+
 }  // namespace
 }  // namespace mindgate::deploy

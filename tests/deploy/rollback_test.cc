@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <utility>
+
 #include "deploy/cluster_fixture.h"
 #include "json/value.h"
 
@@ -14,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr ApplyOptions kAtomic{.atomic = true, .timeout = std::chrono::seconds(20)};
+const ApplyOptions kAtomic{.atomic = true, .timeout = std::chrono::seconds(20)};
 
 // No controller makes pods, so nothing becomes healthy; what is deleted in the foreground goes in
 // the first pause, unless a test keeps it.
@@ -167,7 +170,7 @@ TEST_F(RollbackTest, AReplacedJobComesBackAfterAnInterruption) {
                         if (line == moment) stop.request_stop();
                       }},
                  stop.get_token());
-    EXPECT_EQ(result.message, "interrupted; deploying again goes on from here");
+    EXPECT_EQ(result.message, "interrupted");
     EXPECT_TRUE(result.rolled_back) << moment;
     for (const auto& [name, job] : before) EXPECT_EQ(Comparable(Job(name)), job) << moment;
   }
@@ -234,6 +237,163 @@ TEST_F(RollbackTest, WhatIsWrittenBetweenPlanAndApplyStays) {
     EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
     EXPECT_EQ(Table("motor-p0")["data"]["hccl.json"], filled);
   }
+}
+
+// --- what somebody does between a deployment and its undoing
+// ---------------------------------------
+
+// As another run would that is not kept away, since Leases may not be written.
+struct CrossedTest : RollbackTest {
+  const std::string first = With(kAibrixConfig, "  routing:\n    image: vllm-ascend:1",
+                                 "  routing:\n    image: vllm-ascend:11");
+  const std::string second = With(kAibrixConfig, "  routing:\n    image: vllm-ascend:1",
+                                  "  routing:\n    image: vllm-ascend:12");
+  const std::string third = With(kAibrixConfig, "  routing:\n    image: vllm-ascend:1",
+                                 "  routing:\n    image: vllm-ascend:13");
+
+  ApplyResult DeployWhile(std::string_view config, std::function<void()> happens) {
+    bool done = false;
+    sleeper.Then([this, &done, happens = std::move(happens)] {
+      clock.Advance(kPollTime);
+      if (!std::exchange(done, true)) happens();
+    });
+    steps.clear();
+    return Deploy(config, kAtomic);
+  }
+  std::string Image() {
+    const Json storm = server.Find(resources::kStormServices, "llm", "q");
+    if (storm.is_null()) return "";
+    for (const Json& role : storm["spec"]["template"]["spec"]["roles"]) {
+      if (role["name"] == "routing") {
+        return role["template"]["spec"]["containers"][0]["image"];
+      }
+    }
+    return "";
+  }
+};
+
+TEST_F(CrossedTest, ALaterDeploymentOfANewApplicationStays) {
+  const ApplyResult result = DeployWhile(second, [this] { Deploy(third); });
+  EXPECT_EQ(Image(), "vllm-ascend:13");
+  EXPECT_FALSE(result.rolled_back);
+  EXPECT_EQ(result.message,
+            "the application does not become healthy: StormService q was changed meanwhile by "
+            "another mindgate deploy");
+  EXPECT_THAT(result.not_undone, ElementsAre("StormService q"));
+  EXPECT_THAT(steps, Contains("StormService q not undone: changed meanwhile by another mindgate "
+                              "deploy"));
+}
+
+TEST_F(CrossedTest, ALaterDeploymentOfAnOldApplicationStays) {
+  Deploy(first);
+  const ApplyResult result = DeployWhile(second, [this] { Deploy(third); });
+  EXPECT_EQ(Image(), "vllm-ascend:13");
+  EXPECT_THAT(result.not_undone, ElementsAre("StormService q"));
+}
+
+TEST_F(CrossedTest, WhatPeopleChangedStays) {
+  Deploy(first);
+  const ApplyResult result = DeployWhile(second, [this] {
+    Json storm = server.Find(resources::kStormServices, "llm", "q");
+    storm["spec"]["template"]["spec"]["roles"][0]["replicas"] = 5;
+    Value(client.Update(resources::kStormServices, "llm", "q", storm,
+                        {.field_manager = "kubectl-edit"}));
+  });
+  EXPECT_THAT(result.message, HasSubstr("StormService q was changed meanwhile by kubectl-edit"));
+  EXPECT_EQ(Image(), "vllm-ascend:12");
+  EXPECT_EQ(server.Find(resources::kStormServices, "llm",
+                        "q")["spec"]["template"]["spec"]["roles"][0]["replicas"],
+            5);
+  EXPECT_THAT(steps, Contains("StormService q not undone: changed meanwhile by kubectl-edit"));
+}
+
+TEST_F(CrossedTest, WhatSomebodyMadeAgainStays) {
+  Deploy(first);
+  const ApplyResult result = DeployWhile(second, [this] {
+    Json storm = server.Find(resources::kStormServices, "llm", "q");
+    storm["metadata"]["uid"] = "another";
+    server.Put(resources::kStormServices, storm);
+  });
+  EXPECT_FALSE(result.rolled_back);
+  EXPECT_THAT(steps, Contains("StormService q not undone: somebody deleted it meanwhile and made "
+                              "another one"));
+}
+
+// Controllers report and annotate all the time.
+TEST_F(CrossedTest, WhatControllersWriteIsNoChange) {
+  Deploy(first);
+  sleeper.Then([this] {
+    clock.Advance(kPollTime);
+    Value(client.MergePatch(
+        resources::kStormServices, "llm", "q",
+        {{"metadata",
+          {{"annotations", {{"aibrix.ai/seen", "1"}}}, {"finalizers", {"aibrix.ai/hold"}}}},
+         {"status", {{"observedGeneration", 7}}}},
+        {.field_manager = "aibrix"}));
+  });
+  const ApplyResult result = Deploy(second, kAtomic);
+  EXPECT_TRUE(result.rolled_back) << ::testing::PrintToString(steps);
+  EXPECT_EQ(Image(), "vllm-ascend:11");
+}
+
+// Between the look and the write as well: the resourceVersion goes along.
+TEST_F(CrossedTest, UndoingLooksAgainWhenItsWriteCrossesAnother) {
+  Deploy(first);
+  server.AnswerNext(2, {.method = "PATCH", .target_part = "force=true"},
+                    StatusAnswer(409, "Conflict", "the object has been modified"));
+  const ApplyResult result = Deploy(second, kAtomic);
+  EXPECT_TRUE(result.rolled_back) << ::testing::PrintToString(steps);
+  EXPECT_EQ(Image(), "vllm-ascend:11");
+}
+
+// What was pruned, and somebody made since.
+TEST_F(RollbackTest, WhatWasPrunedAndMadeBySomebodyElseStays) {
+  Deploy(kMindieConfig);
+  bool made = false;
+  sleeper.Then([this, &made] {
+    clock.Advance(kPollTime);
+    Play();
+    if (!Job("motor-p1").is_null() || std::exchange(made, true)) return;
+    Value(client.Create(resources::kAscendJobs, "mindie",
+                        {{"apiVersion", "mindxdl.gitee.com/v1"},
+                         {"kind", "AscendJob"},
+                         {"metadata", {{"name", "motor-p1"}}},
+                         {"spec", {{"mine", true}}}}));
+  });
+  const ApplyResult result = Deploy(With(kMindieConfig, "instances: 2", "instances: 1"), kAtomic);
+  EXPECT_THAT(result.not_undone, ElementsAre("AscendJob motor-p1"));
+  EXPECT_EQ(Job("motor-p1")["spec"]["mine"], true);
+  EXPECT_THAT(steps,
+              Contains("AscendJob motor-p1 not undone: somebody made another one meanwhile"));
+}
+
+// A webhook that is updated answers nothing for a while.
+TEST_F(RollbackTest, AWebhookThatIsAwayIsAskedAgain) {
+  const Configuration configuration = Read(kAibrixConfig);
+  const Plan plan = PlanOf(kAibrixConfig);
+  server.AnswerNext(2, {.method = "PATCH", .target_part = "services/q-prefill-0"},
+                    StatusAnswer(500, "InternalError",
+                                 "Internal error occurred: failed calling webhook \"a.b\": dial "
+                                 "tcp 10.0.0.1:443: connect: connection refused"));
+  const ApplyResult result =
+      CarryOut(client, sleeper, clock, configuration.application, plan, {},
+               {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+  EXPECT_EQ(result.outcome, Outcome::kDone) << result.message;
+  EXPECT_THAT(steps[0], HasSubstr("trying again: "));
+}
+
+// What a plain deployment leaves when it fails.
+TEST_F(RollbackTest, WhatIsLeftIsNamed) {
+  const Configuration configuration = Read(kAibrixConfig);
+  const Plan plan = PlanOf(kAibrixConfig);
+  server.AnswerNext(1, {.method = "PATCH", .target_part = "services/q-decode-0-1"},
+                    StatusAnswer(403, "Forbidden", "admission says no"));
+  const ApplyResult result =
+      CarryOut(client, sleeper, clock, configuration.application, plan, {},
+               {.step = [this](const std::string& line) { steps.push_back(line); }}, {});
+  EXPECT_EQ(result.written, 2u);
+  EXPECT_THAT(result.left,
+              ElementsAre("Service q-decode-0-1", "Service q-router", "StormService q"));
 }
 
 }  // namespace
