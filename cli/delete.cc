@@ -14,6 +14,7 @@
 #include "cli/connection.h"
 #include "cli/deploy.h"
 #include "cli/kube_flags.h"
+#include "deploy/history.h"
 #include "deploy/remove.h"
 
 namespace mindgate::cli {
@@ -46,6 +47,13 @@ bool IsConfirmed(const DeleteOptions& options, const deploy::RemovalPlan& plan,
                      io);
 }
 
+void Forget(kube::Client& client, const std::string& ns, const std::string& app, Streams& io) {
+  const auto forgotten = deploy::ForgetRevisions(client, ns, app, {});
+  if (forgotten) return;
+  io.err << "note: revisions of application " << app
+         << ", if there are any, stay: " << forgotten.error().message << "\n";
+}
+
 int Unreadable(const kube::Fault& fault, Streams& io) {
   PrintError(io.err, fault.message);
   return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
@@ -71,8 +79,12 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
   if (plan->objects.empty()) {
     io.out << "application " << options.name << " has no objects in namespace " << ns
            << ": nothing to delete\n";
-    // Its pods may still be going.
-    if (options.dry_run != DryRun::kNone || options.no_wait) return kExitDone;
+    if (options.dry_run != DryRun::kNone) return kExitDone;
+    // Its pods may still be going, and whoever deleted it by other means left its revisions.
+    if (options.no_wait) {
+      Forget(client, ns, options.name, io);
+      return kExitDone;
+    }
   }
   if (options.dry_run == DryRun::kClient) {
     for (const json::Json& object : plan->objects) {
@@ -88,8 +100,8 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
   deploy::Hold hold(client, connection->sleeper(), clock, ns, options.name, HolderName());
   if (options.dry_run == DryRun::kNone && !plan->objects.empty()) {
     bool waited = false;
-    if (const auto ends = TakeHold(hold, options.name, ns, options.wait_for_lock, waited, io,
-                                   signals.token())) {
+    if (const auto ends =
+            TakeHold(hold, options.name, ns, options.wait_for_lock, waited, io, signals.token())) {
       return *ends;
     }
     if (waited) {
@@ -106,7 +118,12 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
                              .dry_run = options.dry_run == DryRun::kServer,
                              .timeout = options.timeout,
                              .hold = &hold,
-                             .settled = [&hold] { hold.Release(); }},
+                             .settled =
+                                 [&] {
+                                   if (options.dry_run != DryRun::kNone) return;
+                                   Forget(client, ns, options.name, io);
+                                   hold.Release();
+                                 }},
                             printer.progress(), signals.token());
   }
   if (!result.message.empty()) {

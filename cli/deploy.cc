@@ -1,8 +1,10 @@
 #include "cli/deploy.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "base/clock.h"
@@ -12,12 +14,14 @@
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/deploy_fit.h"
+#include "cli/deploy_history.h"
 #include "cli/diff.h"
 #include "cli/kube_flags.h"
 #include "deploy/apply.h"
 #include "deploy/check.h"
 #include "deploy/config.h"
 #include "deploy/function.h"
+#include "deploy/history.h"
 #include "deploy/plan.h"
 #include "deploy/preflight.h"
 #include "deploy/starter.h"
@@ -65,22 +69,7 @@ class Deployment {
       : options_(options), io_(io), paint_(options.color, io.err_is_terminal) {}
 
   int Run() {
-    if (const int code = Read(); code != kExitDone) return code;
-    if (options_.dry_run == DryRun::kClient) {
-      if (!Check({})) return kExitBlocked;
-      std::vector<Json> objects;
-      for (const auto& each : checked_.objects) objects.push_back(each.object);
-      PrintObjects(objects, io_.out);
-      return kExitDone;
-    }
-    const StopOnSignal signals;
-    const auto connection = Connect(options_.cluster, clock_, {}, io_);
-    if (connection == nullptr) return kExitUnusable;
-    return OnCluster(*connection, signals.token());
-  }
-
- private:
-  int Read() {
+    if (!options_.rollback.empty()) return RollBack();
     const offline::InputText input =
         std::move(offline::ReadInputs({options_.file}, io_.in).front());
     if (!input.fault.empty()) {
@@ -89,10 +78,83 @@ class Deployment {
     }
     name_ = input.name;
     text_ = input.text;
+    if (const int code = Read(kube::Environment("SERVING_FRAMEWORK")); code != kExitDone) {
+      return code;
+    }
+    if (options_.dry_run == DryRun::kClient) return PrintChecked();
+    const StopOnSignal signals;
+    const auto connection = Connect(options_.cluster, clock_, {}, io_);
+    if (connection == nullptr) return kExitUnusable;
+    return OnCluster(*connection, signals.token());
+  }
+
+ private:
+  // Deploys a revision that the cluster has, as if it were the file.
+  int RollBack() {
+    const StopOnSignal signals;
+    const auto connection = Connect(options_.cluster, clock_, {}, io_);
+    if (connection == nullptr) return kExitUnusable;
+    const std::string& ns = connection->ns();
+    if (const int code = Fetch(connection->client(), ns, signals.token()); code != kExitDone) {
+      return code;
+    }
+    // The file is what somebody who may write ConfigMaps there says.
+    const deploy::Application& application = configuration_.application;
+    if (application.name != options_.rollback || application.ns != ns) {
+      PrintError(io_.err,
+                 name_ + " is of application " + application.name + " in namespace " +
+                     application.ns + ", not of " + options_.rollback + " in " + ns,
+                 "deploy a file with -f");
+      return kExitBlocked;
+    }
+    if (options_.dry_run == DryRun::kClient) return PrintChecked();
+    return OnCluster(*connection, signals.token());
+  }
+
+  // Reads the revision.
+  int Fetch(kube::Client& client, const std::string& ns, const std::stop_token& stop) {
+    const auto revisions = deploy::Revisions(client, ns, options_.rollback, stop);
+    if (!revisions) return Unreachable(revisions.error());
+    int64_t number = options_.revision;
+    if (number == 0) {
+      const auto before = deploy::RevisionBefore(client, ns, options_.rollback, stop);
+      if (!before) return Unreachable(before.error());
+      number = before->value_or(0);
+    }
+    const auto meant =
+        std::find_if(revisions->begin(), revisions->end(),
+                     [number](const deploy::Revision& each) { return each.number == number; });
+    if (meant == revisions->end()) {
+      PrintError(io_.err,
+                 "application " + options_.rollback + " in namespace " + ns + " has no revision " +
+                     (options_.revision == 0 ? "before the present one"
+                                             : std::to_string(options_.revision)),
+                 "`mindgate deploy history " + options_.rollback + " -n " + ns +
+                     "` lists those that are kept");
+      return kExitNotFound;
+    }
+    const auto file = deploy::FileOf(client, ns, options_.rollback, number, stop);
+    if (!file) return Unreachable(file.error());
+    name_ = "revision " + std::to_string(number);
+    note_ = "rollback to " + name_;
+    text_ = *file;
+    if (configuration_ns_.empty()) configuration_ns_ = ns;
+    return Read(meant->framework);
+  }
+
+  int PrintChecked() {
+    if (!Check({})) return kExitBlocked;
+    std::vector<Json> objects;
+    for (const auto& each : checked_.objects) objects.push_back(each.object);
+    PrintObjects(objects, io_.out);
+    return kExitDone;
+  }
+
+  int Read(const std::string& framework) {
     const auto config = offline::LoadConfigFile(options_.config_file, io_.err);
     if (!config) return kExitUnusable;
     config_ = *config;
-    auto read = deploy::ReadConfiguration(text_, kube::Environment("SERVING_FRAMEWORK"));
+    auto read = deploy::ReadConfiguration(text_, framework);
     if (!read) {
       Print(read.error());
       return kExitInvalidConfig;
@@ -104,13 +166,16 @@ class Deployment {
 
   // -n is for files that leave the namespace open.
   int ChooseNamespace() {
-    const std::string& asked = options_.cluster.default_namespace;
+    // A revision is read in the namespace that has it.
+    const std::string& asked =
+        configuration_ns_.empty() ? options_.cluster.default_namespace : configuration_ns_;
     deploy::Application& application = configuration_.application;
     if (asked.empty() || asked == application.ns) return kExitDone;
     if (!configuration_.document.contains("app_namespace")) {
       application.ns = asked;
       return kExitDone;
     }
+    if (!options_.rollback.empty()) return kExitDone;  // judged with the name
     PrintError(
         io_.err,
         "--namespace is " + asked + ", but app_namespace in " + name_ + " is " + application.ns,
@@ -233,10 +298,19 @@ class Deployment {
                          .atomic = options_.atomic,
                          .timeout = options_.timeout,
                          .hold = &hold,
-                         .settled = [&hold] { hold.Release(); }},
+                         .settled =
+                             [&] {
+                               Keep(connection.client(), deploy::kDeployed);
+                               hold.Release();
+                             }},
                         printer.progress(), stop);
+      // What is neither deployed nor as before is a state that somebody may look for.
+      if (!settled_ && !options_.atomic && result.written > 0) {
+        Keep(connection.client(), deploy::kNotDeployed);
+      }
     }
     hold.Release();
+    if (!kept_note_.empty()) io_.err << kept_note_ << "\n";
     if (!result.message.empty()) PrintError(io_.err, result.message, Aftermath(result));
     if (json_output) {
       io_.out << offline::Dump(ResultJson(plan, result)) << "\n";
@@ -250,6 +324,26 @@ class Deployment {
               << "\n";
     }
     return ExitCodeOf(result.outcome);
+  }
+
+  // Keeps the file in the cluster. A deployment whose file cannot be kept has not failed.
+  void Keep(kube::Client& client, const char* outcome) {
+    settled_ = true;
+    const deploy::Application& application = configuration_.application;
+    const auto kept =
+        deploy::KeepRevision(client, application.ns, application.name,
+                             {.time = FormatTime(clock_.WallNow()),
+                              .by = HolderName(),
+                              .framework = std::string(FrameworkName(application.framework())),
+                              .outcome = outcome,
+                              .note = note_},
+                             text_, {});
+    if (kept) {
+      revision_ = *kept;
+    } else {
+      kept_note_ = "note: this configuration is not kept for `mindgate deploy rollback`: " +
+                   kept.error().message;
+    }
   }
 
   // What a failure leaves, and what goes on from there.
@@ -292,6 +386,7 @@ class Deployment {
             {"notUndone", result.not_undone},
             {"written", result.written},
             {"left", result.left},
+            {"revision", revision_ ? ordered_json(*revision_) : ordered_json(nullptr)},
             {"objects", std::move(objects)}};
   }
 
@@ -301,6 +396,11 @@ class Deployment {
   const SystemClock clock_{};
   std::string name_;
   std::string text_;
+  std::string note_;              // of the revision that is kept
+  std::string configuration_ns_;  // of a revision
+  bool settled_ = false;
+  std::optional<int64_t> revision_;
+  std::string kept_note_;
   schemas::Config config_;
   deploy::Configuration configuration_;
   deploy::CheckedApplication checked_;
@@ -333,7 +433,7 @@ int RunDeploy(const DeployOptions& options, Streams& io) {
     io.out << deploy::ConfigurationSchema(*options.schema).dump(2) << "\n";
     return kExitDone;
   }
-  if (options.file.empty()) {
+  if (options.file.empty() && options.rollback.empty()) {
     const bool is_old_flag = !options.config_file.empty();  // that of mindcluster-deploy
     PrintError(io.err, "no configuration",
                is_old_flag
@@ -347,6 +447,70 @@ int RunDeploy(const DeployOptions& options, Streams& io) {
   }
   return Deployment(options, io).Run();
 }
+
+namespace {
+
+// What deploying a file and rolling back share.
+void AddApplyFlags(CLI::App& command, DeployOptions& options) {
+  AddDryRun(command, options.dry_run,
+            "Print the objects as YAML and change nothing: none, client (the default without a "
+            "value) or server. client needs no cluster, server lets the API server try them",
+            "DEPLOY_DRY_RUN", true);
+  AddSwitch(command, "--diff", options.diff,
+            "Print what deploying would change, and change nothing", "DEPLOY_DIFF");
+  AddSwitch(command, "--wait", options.wait, "Wait until every pod is ready", "DEPLOY_WAIT");
+  AddTimeout(command, options.timeout, "Time limit of all waiting together", "DEPLOY_TIMEOUT");
+  AddWaitForLock(command, options.wait_for_lock, "DEPLOY_WAIT_FOR_LOCK");
+  AddSwitch(command, "--atomic", options.atomic,
+            "Undo everything when something fails or is not ready in time; implies --wait",
+            "DEPLOY_ATOMIC");
+  CLI::Option* prune = AddSwitch(
+      command, "--prune", options.prune,
+      "Delete objects of the application that its configuration no longer has; the default",
+      "DEPLOY_PRUNE");
+  AddSwitch(command, "--no-prune", options.no_prune,
+            "Keep objects of the application that its configuration no longer has",
+            "DEPLOY_NO_PRUNE")
+      ->excludes(prune);
+  AddSwitch(command, "--force", options.force, "Take over objects and fields of others",
+            "DEPLOY_FORCE");
+  AddSwitch(
+      command, "--replace", options.replace,
+      "Delete AscendJobs that changed and submit them again: Ascend Operator reads a job once",
+      "DEPLOY_REPLACE");
+  AddFlag(command, "--config", options.config_file,
+          "Configuration file of mindgate, mindgate.yaml (default: built-in defaults)", "CONFIG",
+          "FILE");
+}
+
+void AddRollback(CLI::App& parent, Streams& io, int& exit_code) {
+  auto options = std::make_shared<DeployOptions>();
+  CLI::App* command = parent.add_subcommand(
+      "rollback", "Deploy again a configuration that an application had before");
+  command->add_option("APP", options->rollback, "Name of the application")
+      ->required()
+      ->type_name("");
+  command
+      ->add_option("REVISION", options->revision,
+                   "Its number (default: the newest that differs from the present one)")
+      ->check(CLI::PositiveNumber)
+      ->type_name("");
+  AddApplyFlags(*command, *options);
+  AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
+  AddOutputOption(*command, options->output, {"text", "json"}, "DEPLOY_OUTPUT");
+  AddColorOption(*command, options->color);
+  command->footer(
+      R"(The file of the revision is deployed as `mindgate deploy -f` does it, with this program and its rules, and becomes
+a revision of its own. It must be of the same application and namespace.
+Exit codes: those of `mindgate deploy`, and 6 where there is no such revision.
+Examples:
+  mindgate deploy history chat -n llm
+  mindgate deploy rollback chat -n llm --diff
+  mindgate deploy rollback chat 3 -n llm --atomic)");
+  command->callback([options, &io, &exit_code] { exit_code = RunDeploy(*options, io); });
+}
+
+}  // namespace
 
 void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
   auto options = std::make_shared<DeployOptions>();
@@ -371,35 +535,7 @@ void AddDeploy(CLI::App& parent, Streams& io, int& exit_code) {
             "Be a KRM function: read a ResourceList with the configuration from standard input and "
             "print it with the objects, for kustomize and kpt",
             "DEPLOY_FUNCTION");
-  AddDryRun(*command, options->dry_run,
-            "Print the objects as YAML and change nothing: none, client (the default without a "
-            "value) or server. client needs no cluster, server lets the API server try them",
-            "DEPLOY_DRY_RUN", true);
-  AddSwitch(*command, "--diff", options->diff,
-            "Print what deploying would change, and change nothing", "DEPLOY_DIFF");
-  AddSwitch(*command, "--wait", options->wait, "Wait until every pod is ready", "DEPLOY_WAIT");
-  AddTimeout(*command, options->timeout, "Time limit of all waiting together", "DEPLOY_TIMEOUT");
-  AddWaitForLock(*command, options->wait_for_lock, "DEPLOY_WAIT_FOR_LOCK");
-  AddSwitch(*command, "--atomic", options->atomic,
-            "Undo everything when something fails or is not ready in time; implies --wait",
-            "DEPLOY_ATOMIC");
-  CLI::Option* prune = AddSwitch(
-      *command, "--prune", options->prune,
-      "Delete objects of the application that its configuration no longer has; the default",
-      "DEPLOY_PRUNE");
-  AddSwitch(*command, "--no-prune", options->no_prune,
-            "Keep objects of the application that its configuration no longer has",
-            "DEPLOY_NO_PRUNE")
-      ->excludes(prune);
-  AddSwitch(*command, "--force", options->force, "Take over objects and fields of others",
-            "DEPLOY_FORCE");
-  AddSwitch(
-      *command, "--replace", options->replace,
-      "Delete AscendJobs that changed and submit them again: Ascend Operator reads a job once",
-      "DEPLOY_REPLACE");
-  AddFlag(*command, "--config", options->config_file,
-          "Configuration file of mindgate, mindgate.yaml (default: built-in defaults)", "CONFIG",
-          "FILE");
+  AddApplyFlags(*command, *options);
   AddKubeFlags(*command, options->cluster, /*short_kubeconfig=*/true);
   AddOutputOption(*command, options->output, {"text", "json"}, "DEPLOY_OUTPUT");
   AddColorOption(*command, options->color);
@@ -416,8 +552,15 @@ Examples:
   mindgate deploy -f chat.yaml --dry-run | kubectl diff -f -
   mindgate deploy -f chat.yaml --diff
   mindgate deploy -f chat.yaml --wait --timeout 20m
-  mindgate deploy -f chat.yaml --atomic)");
-  command->callback([options, &io, &exit_code] { exit_code = RunDeploy(*options, io); });
+  mindgate deploy -f chat.yaml --atomic
+  mindgate deploy history chat
+  mindgate deploy rollback chat --atomic)");
+  AddDeployHistory(*command, io, exit_code);
+  AddRollback(*command, io, exit_code);
+  command->callback([options, command, &io, &exit_code] {
+    // CLI11 calls this after the callback of a subcommand.
+    if (command->get_subcommands().empty()) exit_code = RunDeploy(*options, io);
+  });
 }
 
 }  // namespace mindgate::cli

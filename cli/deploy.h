@@ -21,7 +21,11 @@ inline constexpr int kExitNotFound = 6;
 
 struct DeployOptions {
   kube::AccessFlags cluster = {};
-  std::string file = {};         // "-": standard input
+  std::string file = {};  // "-": standard input
+  // Instead of a file: the application whose revision is deployed again, and which one; 0: the one
+  // before the present.
+  std::string rollback = {};
+  int64_t revision = 0;
   std::string config_file = {};  // mindgate.yaml; empty: the defaults
   std::optional<deploy::Framework> init = {};
   std::optional<deploy::Framework> schema = {};

@@ -385,7 +385,8 @@ TEST_F(DeployCommand, OnATerminalDeleteAsks) {
   const AtTerminal yes(command, " Y \n");
   EXPECT_EQ(yes.code, kExitDone);
   EXPECT_EQ(yes.err, question);
-  EXPECT_EQ(Writes(), 5u);
+  // The objects, the revision, and the Lease that comes and goes.
+  EXPECT_EQ(Writes(), 8u);
 }
 
 // D36: what goes wrong has an exit code. D4: the variable of the other tool changes nothing.

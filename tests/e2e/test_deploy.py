@@ -78,7 +78,9 @@ def status(cluster: Cluster, app: str = "chat") -> dict[str, Any]:
 
 
 def delete(cluster: Cluster, app: str = "chat") -> str:
-    return cluster.run(PROGRAM, "delete", app, "-n", cluster.namespace, "--yes", "--timeout", "60s").stdout
+    # A run that was killed holds the application for a minute.
+    command = (PROGRAM, "delete", app, "-n", cluster.namespace, "--yes", "--timeout", "60s", "--wait-for-lock", "2m")
+    return cluster.run(*command).stdout
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
@@ -146,7 +148,9 @@ def test_a_deployment_that_was_killed(cluster: Cluster, mindgate: Release, tmp_p
     with cluster.start(PROGRAM, "deploy", "-f", file, output=output) as process:
         wait_for(lambda: "created" in output.read_text() or process.poll() is not None, "the first object", every=0.001)
         process.kill()
-    deploy(cluster, config)
+    refused = deploy(cluster, config, check=False)
+    assert refused.returncode == 4 and "is being changed by" in refused.stderr, refused.stderr
+    deploy(cluster, config, "--wait-for-lock", "2m")
     assert "nothing was changed" in deploy(cluster, config).stdout
     delete(cluster)
     assert objects(cluster) == {}
@@ -370,7 +374,9 @@ def test_a_user_with_a_role_for_one_framework(cluster: Cluster, mindgate: Releas
 
 
 def uids(cluster: Cluster, kind: str) -> dict[str, str]:
-    return {each["metadata"]["name"]: each["metadata"]["uid"] for each in cluster.items(kind)}
+    """Without the revisions that are kept."""
+    found = {each["metadata"]["name"]: each["metadata"]["uid"] for each in cluster.items(kind)}
+    return {name: uid for name, uid in found.items() if not name.startswith("mindgate-deploy.")}
 
 
 def test_changed_jobs_are_submitted_again(cluster: Cluster, mindgate: Release) -> None:
@@ -392,6 +398,95 @@ def test_changed_jobs_are_submitted_again(cluster: Cluster, mindgate: Release) -
     assert uids(cluster, "configmaps") == maps and uids(cluster, "services") == services
     assert "nothing was changed" in deploy(cluster, changed, "--replace").stdout
     delete(cluster)
+
+
+def lease(cluster: Cluster) -> dict[str, Any] | None:
+    found = [each for each in cluster.items("leases") if each["metadata"]["name"] == "mindgate-deploy-chat"]
+    return found[0] if found else None
+
+
+def test_a_second_deployment_waits_for_the_first(cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path) -> None:
+    """The first one keeps the application until it is healthy or as before, and is named meanwhile."""
+    config = starter(cluster, "aibrix")
+    before, after = MORE["aibrix"]
+    larger = config.replace(before, after, 1)
+    file = tmp_path / "chat.yaml"
+    file.write_text(config)
+    output = tmp_path / "output"
+    with cluster.start(PROGRAM, "deploy", "-f", file, "--atomic", "--timeout", "20s", output=output) as process:
+        held = wait_for(lambda: lease(cluster), "the Lease")
+        refused = deploy(cluster, larger, check=False)
+        assert refused.returncode == 4 and held["spec"]["holderIdentity"] in refused.stderr, refused.stderr
+        kept = cluster.run(PROGRAM, "delete", "chat", "-n", cluster.namespace, "--yes", check=False)
+        assert kept.returncode == 4 and held["spec"]["holderIdentity"] in kept.stderr, kept.stderr
+        assert deploy(cluster, larger, "--diff", check=False).returncode == 1, "what changes nothing needs no Lease"
+        done = deploy(cluster, larger, "--wait-for-lock", "3m")
+        assert "waiting for it" in done.stderr
+        assert process.wait(60) == 5
+    # The second one came after the first was undone, and nothing of it is lost.
+    assert "StormService chat" in objects(cluster)
+    assert "nothing was changed" in deploy(cluster, larger).stdout
+    assert lease(cluster) is None
+    delete(cluster)
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_undoing_leaves_what_somebody_else_changed(
+    cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path, exists: bool
+) -> None:
+    """A person at kubectl takes no Lease."""
+    config = starter(cluster, "aibrix")
+    before, after = MORE["aibrix"]
+    if exists:
+        deploy(cluster, config)
+    file = tmp_path / "chat.yaml"
+    file.write_text(config.replace(before, after, 1))
+    output = tmp_path / "output"
+    patch = json.dumps([{"op": "replace", "path": "/spec/template/spec/roles/0/replicas", "value": 7}])
+    with cluster.start(PROGRAM, "deploy", "-f", file, "--atomic", "--timeout", "60s", output=output) as process:
+        wait_for(lambda: "waiting:" in output.read_text(), "the deployment to wait")
+        cluster.kubectl("patch", "stormservice", "chat", "--type", "json", "-p", patch, "--field-manager", "kubectl-edit")
+        assert process.wait(120) == 1
+    told = output.read_text()
+    assert "StormService chat was changed meanwhile by kubectl-edit" in told, told
+    assert "StormService chat not undone: changed meanwhile by kubectl-edit" in told, told
+    storm = cluster.get("stormservice", "chat")
+    assert storm["spec"]["template"]["spec"]["roles"][0]["replicas"] == 7
+    delete(cluster)
+
+
+def test_deleting_in_the_foreground_ends_waiting(cluster: Cluster, mindgate: Release, tmp_path: pathlib.Path) -> None:
+    """The custom resource stays while a finalizer hangs, and its application is not healthy."""
+    config = starter(cluster, "aibrix")
+    file = tmp_path / "chat.yaml"
+    file.write_text(config)
+    output = tmp_path / "output"
+    hold = json.dumps({"metadata": {"finalizers": ["example.com/hold"]}})
+    with cluster.start(PROGRAM, "deploy", "-f", file, "--wait", "--timeout", "5m", output=output) as process:
+        wait_for(lambda: "waiting:" in output.read_text(), "the deployment to wait")
+        cluster.kubectl("patch", "stormservice", "chat", "--type", "merge", "-p", hold)
+        # --wait alone has given the Lease back.
+        cluster.run(PROGRAM, "delete", "chat", "-n", cluster.namespace, "--yes", "--no-wait")
+        assert process.wait(60) == 1
+    assert "StormService chat is being deleted by somebody" in output.read_text(), output.read_text()
+    told = status(cluster)
+    assert told["verdict"] == "Deleting" and "example.com/hold" in told["reason"], told
+    cluster.kubectl("patch", "stormservice", "chat", "--type", "merge", "-p", '{"metadata": {"finalizers": null}}')
+    delete(cluster)
+    assert objects(cluster) == {}
+
+
+def test_an_earlier_configuration_comes_back(cluster: Cluster, mindgate: Release) -> None:
+    config = starter(cluster, "aibrix")
+    before, after = MORE["aibrix"]
+    deploy(cluster, config)
+    deploy(cluster, config.replace(before, after, 1))
+    history = cluster.run(PROGRAM, "deploy", "history", "chat", "-n", cluster.namespace, "-o", "json").stdout
+    assert [each["revision"] for each in json.loads(history)["revisions"]] == [1, 2]
+    cluster.run(PROGRAM, "deploy", "rollback", "chat", "-n", cluster.namespace)
+    assert "nothing was changed" in deploy(cluster, config).stdout
+    delete(cluster)
+    assert not [each for each in cluster.items("configmaps") if each["metadata"]["name"].startswith("mindgate-deploy.")]
 
 
 def test_a_store_that_is_kept(cluster: Cluster, mindgate: Release) -> None:
