@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "deploy/pod_extras.h"
+#include "json/json.h"
 
 // A one-click application as its configuration file describes it. Defaults are those that the
 // comments of mindcluster-deploy's own files document (k8s-deploy-tool/config).
@@ -31,6 +35,18 @@ struct PodSettings {
   StringMap labels;
   StringMap annotations;
   StringMap node_selector;
+  PodExtras extras;
+};
+
+struct Amounts {
+  std::optional<std::string> memory;
+  std::optional<std::string> cpu;
+};
+
+// Of a container, besides NPUs.
+struct ResourceSettings {
+  Amounts requests;
+  Amounts limits;
 };
 
 inline constexpr const char* kDefaultNpuResource = "huawei.com/Ascend910";
@@ -48,6 +64,7 @@ struct OmeComponent {
   std::optional<std::string> image;  // absent: that of the runtime
   PodSettings pods;
   Variables variables;
+  ResourceSettings resources;
 
   int64_t Max() const { return max_replicas.value_or(min_replicas); }
 };
@@ -58,6 +75,7 @@ struct OmeRouter {
   std::optional<std::string> image;
   PodSettings pods;
   Variables variables;
+  ResourceSettings resources;
 
   int64_t Max() const { return max_replicas.value_or(min_replicas); }
 };
@@ -69,22 +87,13 @@ struct ProbeSettings {
   int64_t failure_threshold = 0;
 };
 
-struct Amounts {
-  std::optional<std::string> memory;
-  std::optional<std::string> cpu;
-};
-
-struct ResourceSettings {
-  Amounts requests;
-  Amounts limits;
-};
-
 // The MemFabric store, through which engine and decoder find each other.
 struct MfStore {
   std::string image;
   int64_t container_port = 9000;
   Variables variables;
   StringMap node_selector;
+  PodExtras extras;
   std::optional<ResourceSettings> resources;
   std::optional<ProbeSettings> readiness;
   std::optional<ProbeSettings> startup;
@@ -111,6 +120,7 @@ struct StormRole {
   int64_t npu_num = 1;  // of each pod
   std::string image;
   PodSettings pods;
+  ResourceSettings resources;
 };
 
 struct StormRouting {
@@ -118,6 +128,7 @@ struct StormRouting {
   int64_t server_port = 8080;
   std::string image;
   PodSettings pods;
+  ResourceSettings resources;
 };
 
 // Where the nodes, or a ConfigMap, keep what the containers read.
@@ -204,10 +215,18 @@ struct MindieService {
 
 // -----------------------------------------------------------------------------------------------
 
+// What the file changes of the objects that are rendered (deploy/patches.h).
+struct ObjectPatch {
+  std::string kind;
+  std::string name;  // empty: all of the kind
+  json::Json body;   // a list of operations, or an object to merge
+};
+
 struct Application {
   std::string name;
   std::string ns = "default";
   std::variant<OmeService, StormService, MindieService> service;
+  std::vector<ObjectPatch> patches;
 
   Framework framework() const { return static_cast<Framework>(service.index()); }
 };

@@ -1,10 +1,12 @@
 #include "deploy/config.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
 #include "deploy/config_types.h"
+#include "deploy/render.h"
 #include "deploy/syntax.h"
 #include "json/yaml.h"
 
@@ -90,6 +92,17 @@ void CheckDerivedNames(const Application& application, schemas::Reading& reading
                 fix);
 }
 
+// What is only found out when the objects are there; several objects may have one fault.
+void CheckRendered(const Application& application, schemas::Reading& reading) {
+  std::set<std::pair<std::string, std::string>> told;
+  for (const RenderedObject& rendered : Render(application)) {
+    for (const RenderFault& fault : rendered.faults) {
+      if (!told.emplace(fault.written, fault.message).second) continue;
+      reading.Fault(fault.written, fault.message, fault.hint);
+    }
+  }
+}
+
 }  // namespace
 
 tl::expected<Configuration, json::Issues> ReadConfiguration(Json document,
@@ -110,6 +123,7 @@ tl::expected<Configuration, json::Issues> ReadConfiguration(Json document,
   Application& application = configuration.application;
   schemas::ReadDocument(TableOf(*framework), root, reading, application);
   if (reading.fault_count() == 0) CheckDerivedNames(application, reading);
+  if (reading.fault_count() == 0) CheckRendered(application, reading);
   if (reading.fault_count() > 0) return tl::unexpected(reading.Faults());
   configuration.warnings = reading.Warnings();
   return configuration;

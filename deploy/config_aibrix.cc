@@ -51,9 +51,10 @@ Type<StormRole> StormRoleTable() {
               {"dp_size", "Data parallel size.", &StormRole::dp_size, Whole(1, kMaxSize)},
               {"tp_size", "Tensor parallel size.", &StormRole::tp_size, Whole(1, kMaxSize)},
               {"npu_num", "NPUs of each pod.", &StormRole::npu_num, Whole(1, kMaxNpus)},
-              {"image", "Image of the container.", &StormRole::image, Image(), schemas::kRequired}},
-             PodKeys(&StormRole::pods, "nodeSelector")),
-      CheckStormRole);
+              {"image", "Image of the container.", &StormRole::image, Image(), schemas::kRequired},
+              ResourcesKey(&StormRole::resources)},
+             PodKeys(&StormRole::pods, "nodeSelector", kCamelNames)),
+      CheckStormRole, StormRole(), "`mindgate deploy --schema aibrix` has all keys");
 }
 
 Type<StormRouting> StormRoutingTable() {
@@ -61,8 +62,9 @@ Type<StormRouting> StormRoutingTable() {
       {{"replicas", "Pods of the router.", &StormRouting::replicas, Whole(1, kMaxStormInstances)},
        {"server_port", "Port of the router, which start_proxy.sh chooses.",
         &StormRouting::server_port, Whole(1, 65535)},
-       {"image", "Image of the container.", &StormRouting::image, Image(), schemas::kRequired}},
-      PodKeys(&StormRouting::pods, "nodeSelector")));
+       {"image", "Image of the container.", &StormRouting::image, Image(), schemas::kRequired},
+       ResourcesKey(&StormRouting::resources)},
+      PodKeys(&StormRouting::pods, "nodeSelector", kCamelNames)));
 }
 
 Type<StormPaths> StormPathsTable() {

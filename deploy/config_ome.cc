@@ -17,6 +17,7 @@ constexpr int64_t kMaxOmeReplicas = 64;
 constexpr int64_t kMaxOmePods = 128;
 constexpr int64_t kMaxSeconds = 3600;
 constexpr int64_t kStorePort = 9000;
+constexpr const char* kKeysHint = "`mindgate deploy --schema ome` has all keys";
 
 template <typename S>
 std::vector<Key<S>> OmeReplicaKeys() {
@@ -40,21 +41,25 @@ Type<OmeComponent> ComponentTable() {
                {"tp_size", "Tensor parallel size.", &OmeComponent::tp_size, Whole(1, kMaxSize)},
                {"pp_size", "Pipeline parallel size.", &OmeComponent::pp_size, Whole(1, kMaxSize)},
                {"env_vars", "Variables of the container.", &OmeComponent::variables,
-                VariableList()}}),
+                VariableList()},
+               ResourcesKey(&OmeComponent::resources)}),
           PodKeys(&OmeComponent::pods, "node_selector")),
       [](OmeComponent& component, const Field& field) {
         CheckReplicas(component.min_replicas, component.max_replicas, field);
-      });
+      },
+      OmeComponent(), kKeysHint);
 }
 
 Type<OmeRouter> RouterTable() {
   return Object<OmeRouter>(
       Joined(Joined(OmeReplicaKeys<OmeRouter>(), {{"env_vars", "Variables of the container.",
-                                                   &OmeRouter::variables, VariableList()}}),
+                                                   &OmeRouter::variables, VariableList()},
+                                                  ResourcesKey(&OmeRouter::resources)}),
              PodKeys(&OmeRouter::pods, "node_selector")),
       [](OmeRouter& router, const Field& field) {
         CheckReplicas(router.min_replicas, router.max_replicas, field);
-      });
+      },
+      OmeRouter(), kKeysHint);
 }
 
 // "none", or the settings.
@@ -99,24 +104,28 @@ Type<ProbeSettings> ProbeTable(const ProbeSettings& defaults) {
 
 Type<MfStore> StoreTable() {
   return Object<MfStore>(
-      {{"image", "Image with memfabric_hybrid newer than 1.0.7.", &MfStore::image, Image(),
-        schemas::kRequired},
-       Key<MfStore>::Calling(
-           "replicas", "Always 1: engine and decoder must meet in the same store.", Whole(1, 1),
-           [](MfStore&, int64_t, const Field&) {}, 1),
-       {"container_port", "Port of the store.", &MfStore::container_port, Whole(1, 65535)},
-       {"env_vars", "Variables of the container.", &MfStore::variables, VariableList()},
-       {"node_selector", "Labels that a node must have.", &MfStore::node_selector, LabelMap()},
-       {"resources",
-        "Resources of the container; requests are 64Mi and 50m, limits 256Mi and 500m where the "
-        "block leaves them out.",
-        &MfStore::resources, ResourcesTable()},
-       {"readiness_probe", "When the store is ready.", &MfStore::readiness,
-        ProbeTable({{}, 5, 5, 3})},
-       {"startup_probe", "When the store has started.", &MfStore::startup,
-        ProbeTable({{}, 10, 5, 10})},
-       {"liveness_probe", "When the store is started again.", &MfStore::liveness,
-        ProbeTable({{}, 30, 10, 3})}},
+      Joined<MfStore>(
+          {{"image", "Image with memfabric_hybrid newer than 1.0.7.", &MfStore::image, Image(),
+            schemas::kRequired},
+           Key<MfStore>::Calling(
+               "replicas", "Always 1: engine and decoder must meet in the same store.", Whole(1, 1),
+               [](MfStore&, int64_t, const Field&) {}, 1),
+           {"container_port", "Port of the store.", &MfStore::container_port, Whole(1, 65535)},
+           {"env_vars", "Variables of the container.", &MfStore::variables, VariableList()},
+           {"node_selector", "Labels that a node must have.", &MfStore::node_selector, LabelMap()},
+           {"resources",
+            "Resources of the container; requests are 64Mi and 50m, limits 256Mi and 500m where "
+            "the "
+            "block leaves them out.",
+            &MfStore::resources, ResourcesTable()},
+           {"readiness_probe", "When the store is ready.", &MfStore::readiness,
+            ProbeTable({{}, 5, 5, 3})},
+           {"startup_probe", "When the store has started.", &MfStore::startup,
+            ProbeTable({{}, 10, 5, 10})},
+           {"liveness_probe", "When the store is started again.", &MfStore::liveness,
+            ProbeTable({{}, 30, 10, 3})}},
+          ExtraKeys<MfStore>([](MfStore& store) -> PodExtras& { return store.extras; },
+                             kSnakeNames)),
       [](MfStore& store, const Field& field) {
         if (store.container_port == kStorePort) return;
         field.reading.Warn(json::Child(field.path, "container_port"),

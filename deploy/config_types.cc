@@ -1,10 +1,12 @@
 #include "deploy/config_types.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "deploy/labels.h"
+#include "deploy/patches.h"
 #include "deploy/syntax.h"
 
 namespace mindgate::deploy {
@@ -83,16 +85,59 @@ Type<std::string> TextThat(bool (*is)(std::string_view), std::string what, std::
   });
 }
 
-Type<std::string> QuantityText() {
-  return Parsed<std::string>(NonEmptyText(), [](std::string text, const Field& field) {
-    if (!IsAmount(text)) field.Fault(Quote(text) + " is no quantity", "write 500m, 2, 64Mi or 4Gi");
-    return text;
-  });
+constexpr const char* kOperations[] = {"add", "remove", "replace", "test"};
+
+// One of RFC 6902. With copy and move, whose sizes add up, a short file makes a large object.
+void CheckOperation(const Field& operation) {
+  if (!operation.value.is_object()) {
+    return operation.Fault(
+        "an operation must be an object, not " + WithArticle(json::TypeName(operation.value)),
+        "write {op: replace, path: /spec/..., value: ...}");
+  }
+  const auto op = json::FindString(operation.value, "op");
+  const auto path = json::FindString(operation.value, "path");
+  const bool known =
+      op && std::find(std::begin(kOperations), std::end(kOperations), *op) != std::end(kOperations);
+  if (!known) {
+    operation.Fault("op must be add, remove, replace or test",
+                    "write the value itself instead of copy and move");
+  }
+  if (!path || !path->starts_with('/')) {
+    operation.Fault("path must be a JSON pointer", "begin it with /, as /spec/template");
+  }
+  if (known && *op != "remove" && !operation.value.contains("value")) {
+    operation.Fault("the operation has no value", "add value:");
+  }
+}
+
+Type<ObjectPatch> PatchTable() {
+  return Object<ObjectPatch>(
+      {{"kind", "Kind of the objects that are changed, such as StormService.", &ObjectPatch::kind,
+        NonEmptyText(), schemas::kRequired},
+       {"name", "Name of the object; absent: all of the kind.", &ObjectPatch::name, ObjectName()},
+       Key<ObjectPatch>::Calling(
+           "patch",
+           "A list of JSON patch operations, or an object that is merged: null removes a member, "
+           "lists of named items such as containers are merged by name.",
+           schemas::Raw({"array", "object"}),
+           [](ObjectPatch& patch, const Json* body, const Field& field) {
+             patch.body = *body;
+             if (!body->is_array()) return;
+             if (body->size() > kMaxPatchOperations) {
+               return field.Fault(
+                   "a patch has at most " + std::to_string(kMaxPatchOperations) + " operations",
+                   "divide it");
+             }
+             for (size_t i = 0; i < body->size(); ++i) {
+               CheckOperation({(*body)[i], json::Child(field.path, i), field.reading});
+             }
+           },
+           nullptr, schemas::kRequired)});
 }
 
 Type<Amounts> AmountsTable() {
-  return Object<Amounts>({{"memory", "Memory.", &Amounts::memory, QuantityText()},
-                          {"cpu", "Processors.", &Amounts::cpu, QuantityText()}});
+  return Object<Amounts>({{"memory", "Memory.", &Amounts::memory, Quantity()},
+                          {"cpu", "Processors.", &Amounts::cpu, Quantity()}});
 }
 
 }  // namespace
@@ -129,6 +174,10 @@ Type<std::string> Image() {
 Type<std::string> ResourceName() {
   return TextThat(IsQualifiedName, "name of a resource",
                   "write huawei.com/Ascend910 or huawei.com/npu");
+}
+
+Type<std::string> Quantity() {
+  return TextThat(IsAmount, "quantity", "write 500m, 2, 64Mi or 4Gi");
 }
 
 Type<std::string> ObjectName() {
@@ -181,7 +230,18 @@ std::vector<Key<Application>> CommonKeys() {
        TextThat(IsDns1123Label, "namespace", "write lower-case letters, digits and '-'")},
       Key<Application>::Calling(
           "framework", "What serves the model. It decides which other keys there are.",
-          schemas::Word(frameworks), [](Application&, const std::string&, const Field&) {})};
+          schemas::Word(frameworks), [](Application&, const std::string&, const Field&) {}),
+      Key<Application>::Calling(
+          "patches", "Changes of the objects, for what no other key says; in this order.",
+          schemas::List(PatchTable()),
+          [](Application& application, std::vector<ObjectPatch> patches, const Field& field) {
+            if (patches.size() > kMaxPatches) {
+              return field.Fault(
+                  "a configuration has at most " + std::to_string(kMaxPatches) + " patches",
+                  "put several changes of one object into one patch");
+            }
+            application.patches = std::move(patches);
+          })};
 }
 
 }  // namespace mindgate::deploy

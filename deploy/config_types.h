@@ -1,8 +1,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "deploy/application.h"
+#include "deploy/objects.h"
 #include "schemas/field_types.h"
 
 // The types of values that the tables of all frameworks share.
@@ -29,22 +32,51 @@ Type<std::string> AbsolutePath();
 Type<std::string> LabelText();  // what becomes the value of a label
 Type<ResourceSettings> ResourcesTable();
 
-// The keys of PodSettings, whose node selector has another name in each format.
-template <typename S>
-std::vector<schemas::Key<S>> PodKeys(PodSettings S::* pods, const std::string& node_selector) {
-  return {{"labels", "Labels of the pods, besides those that mindgate writes.",
-           [pods](S& s) -> auto& { return (s.*pods).labels; }, LabelMap()},
-          {"annotations", "Annotations of the pods.",
-           [pods](S& s) -> auto& { return (s.*pods).annotations; }, AnnotationMap()},
-          {node_selector, "Labels that a node must have.",
-           [pods](S& s) -> auto& { return (s.*pods).node_selector; }, LabelMap()}};
-}
+Type<std::string> Quantity();  // "500m", "4Gi"
+Type<std::vector<Toleration>> TolerationList();
+Type<std::vector<VolumeSettings>> VolumeList();
 
 template <typename S>
 std::vector<schemas::Key<S>> Joined(std::vector<schemas::Key<S>> keys,
                                     std::vector<schemas::Key<S>> more) {
   for (auto& key : more) keys.push_back(std::move(key));
   return keys;
+}
+
+// The keys of PodExtras, in words with '_' or, as AIBrix has them, with capitals. `access` gives
+// the extras of an S.
+template <typename S, typename Access>
+std::vector<schemas::Key<S>> ExtraKeys(Access access, const ExtraNames& names) {
+  return {{"tolerations", "Taints of nodes on which the pods may run all the same.",
+           [access](S& s) -> auto& { return access(s).tolerations; }, TolerationList()},
+          {names.image_pull_secrets, "Names of the Secrets with which images are pulled.",
+           [access](S& s) -> auto& { return access(s).image_pull_secrets; },
+           schemas::List(ObjectName())},
+          {names.priority_class, "PriorityClass of the pods, which must exist.",
+           [access](S& s) -> auto& { return access(s).priority_class; }, ObjectName()},
+          {"volumes", "Volumes that the container sees besides those that mindgate mounts.",
+           [access](S& s) -> auto& { return access(s).volumes; }, VolumeList()}};
+}
+
+// Memory and processors of the container of an S.
+template <typename S>
+schemas::Key<S> ResourcesKey(ResourceSettings S::* resources) {
+  return {"resources", "Memory and processors of the container.", resources, ResourcesTable()};
+}
+
+// The keys of PodSettings, whose names differ between the formats.
+template <typename S>
+std::vector<schemas::Key<S>> PodKeys(PodSettings S::* pods, const std::string& node_selector,
+                                     const ExtraNames& names = kSnakeNames) {
+  std::vector<schemas::Key<S>> keys = {
+      {"labels", "Labels of the pods, besides those that mindgate writes.",
+       [pods](S& s) -> auto& { return (s.*pods).labels; }, LabelMap()},
+      {"annotations", "Annotations of the pods.",
+       [pods](S& s) -> auto& { return (s.*pods).annotations; }, AnnotationMap()},
+      {node_selector, "Labels that a node must have.",
+       [pods](S& s) -> auto& { return (s.*pods).node_selector; }, LabelMap()}};
+  return Joined(std::move(keys),
+                ExtraKeys<S>([pods](S& s) -> PodExtras& { return (s.*pods).extras; }, names));
 }
 
 // Reports a maximum below the minimum.
@@ -55,7 +87,7 @@ const Type<Application>& OmeTable();
 const Type<Application>& AibrixTable();
 const Type<Application>& MindieTable();
 
-// app_name, app_namespace and framework.
+// app_name, app_namespace, framework and patches.
 std::vector<schemas::Key<Application>> CommonKeys();
 
 }  // namespace mindgate::deploy

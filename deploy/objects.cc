@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "deploy/labels.h"
+#include "deploy/patches.h"
 #include "json/pointer.h"
 
 namespace mindgate::deploy {
@@ -106,7 +107,9 @@ Json Port(std::string_view name, int64_t port, int64_t target) {
   return {{"name", name}, {"protocol", "TCP"}, {"port", port}, {"targetPort", target}};
 }
 
-std::vector<RenderedObject> Render(const Application& application) {
+namespace {
+
+std::vector<RenderedObject> RenderFramework(const Application& application) {
   switch (application.framework()) {
     case Framework::kOme:
       return RenderOme(application, std::get<OmeService>(application.service));
@@ -116,6 +119,14 @@ std::vector<RenderedObject> Render(const Application& application) {
       return RenderMindie(application, std::get<MindieService>(application.service));
   }
   return {};
+}
+
+}  // namespace
+
+std::vector<RenderedObject> Render(const Application& application) {
+  std::vector<RenderedObject> objects = RenderFramework(application);
+  ApplyPatches(application.patches, objects);
+  return objects;
 }
 
 }  // namespace mindgate::deploy

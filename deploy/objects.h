@@ -40,6 +40,21 @@ void AddPathOrigin(RenderedObject& rendered, const std::string& pod_spec, std::s
                    const std::string& written);
 json::Json Mount(std::string_view name, const std::string& path);
 
+// How the keys of extras are written in a format.
+struct ExtraNames {
+  const char* image_pull_secrets;
+  const char* priority_class;
+};
+inline constexpr ExtraNames kSnakeNames{"image_pull_secrets", "priority_class_name"};
+inline constexpr ExtraNames kCamelNames{"imagePullSecrets", "priorityClassName"};
+
+// Puts what the user wrote below `written` into the pod spec and the container that mounts its
+// volumes. `pod_spec` and `container` are pointers in the object.
+void AddExtras(RenderedObject& rendered, const std::string& pod_spec, const std::string& container,
+               const PodExtras& extras, const std::string& written, const ExtraNames& names);
+// Memory and processors of a container, where they are written.
+void AddAmounts(json::Json& container, const ResourceSettings& settings);
+
 // A ClusterIP Service whose labels are its selector.
 RenderedObject NewService(const Application& application, const std::string& name,
                           const json::Json& selector, json::Json ports);

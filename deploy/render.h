@@ -23,6 +23,13 @@ struct Override {
   std::string instead_of;
 };
 
+// What of the configuration cannot be rendered.
+struct RenderFault {
+  std::string written;
+  std::string message;
+  std::string hint;
+};
+
 // In which order objects are applied. Those of a phase that are waited for are ready before the
 // next one begins.
 enum class Phase { kFirst, kManagers, kServers };
@@ -39,6 +46,7 @@ struct RenderedObject {
   bool of_root = false;
   std::vector<Origin> origins;
   std::vector<Override> overrides;
+  std::vector<RenderFault> faults;  // none of a configuration that ReadConfiguration accepted
 
   std::string Kind() const { return object.at("kind"); }
   std::string Name() const { return object.at("metadata").at("name"); }

@@ -56,8 +56,8 @@ Json ServerContainer(const std::string& name, const StormRole& role, const Storm
 }
 
 // A role, and where it stands in the object.
-void AddRole(RenderedObject& rendered, const std::string& name, Json role,
-             const PodSettings& pods) {
+void AddRole(RenderedObject& rendered, const std::string& name, Json role, const PodSettings& pods,
+             const ResourceSettings& resources) {
   Json& roles = rendered.object["spec"]["template"]["spec"]["roles"];
   const std::string at = "/spec/template/spec/roles/" + Number(static_cast<int64_t>(roles.size()));
   const std::string written = kStormBlock + name;
@@ -69,6 +69,8 @@ void AddRole(RenderedObject& rendered, const std::string& name, Json role,
   MergeMap(rendered, at + "/template/spec/nodeSelector", pods.node_selector,
            written + "/nodeSelector");
   const std::string container = at + "/template/spec/containers/0";
+  AddAmounts(rendered.object[Json::json_pointer(container)], resources);
+  AddExtras(rendered, at + "/template/spec", container, pods.extras, written, kCamelNames);
   rendered.origins.insert(rendered.origins.end(),
                           {{container + "/image", written + "/image"},
                            {container + "/resources", written + "/npu_num"},
@@ -107,7 +109,7 @@ void AddServers(RenderedObject& rendered, const std::string& name, const StormRo
                  {{"name", "shared-mem"}, {"emptyDir", {{"medium", "Memory"}}}},
                  ScriptsVolume(service),
                  HostPath("hccn", service.host_paths.hccn)}}}}}}},
-          role.pods);
+          role.pods, role.resources);
 }
 
 void AddRouting(RenderedObject& rendered, const StormRouting& routing,
@@ -138,7 +140,7 @@ void AddRouting(RenderedObject& rendered, const StormRouting& routing,
             {{"metadata", Json::object()},
              {"spec",
               {{"containers", {std::move(container)}}, {"volumes", {ScriptsVolume(service)}}}}}}},
-          routing.pods);
+          routing.pods, routing.resources);
 }
 
 RenderedObject StormServiceOf(const Application& application, const StormService& service) {

@@ -245,7 +245,11 @@ class MindieRenderer {
     metadata["labels"].update(plan.labels);
     if (!plan.annotations.empty()) metadata["annotations"] = plan.annotations;
     Json scheduling = {{"minAvailable", plan.pod_num}, {"queue", service_.queue}};
-    if (!plan.priority_class.empty()) scheduling["priorityClass"] = plan.priority_class;
+    // What the file says wins over the classes of priority_classes.
+    const std::string& priority = plan.pods.extras.priority_class.empty()
+                                      ? plan.priority_class
+                                      : plan.pods.extras.priority_class;
+    if (!priority.empty()) scheduling["priorityClass"] = priority;
     rendered.object["spec"] = {{"schedulerName", schemas::kVolcanoScheduler},
                                {"runPolicy", {{"schedulingPolicy", std::move(scheduling)}}}};
     rendered.origins.push_back({"/spec", plan.written});
@@ -270,6 +274,8 @@ class MindieRenderer {
     MergeMap(rendered, at + "/template/spec/nodeSelector", plan.pods.node_selector,
              plan.written + "/node_selector");
     const std::string container = at + "/template/spec/containers/0";
+    AddExtras(rendered, at + "/template/spec", container, plan.pods.extras, plan.written,
+              kSnakeNames);
     rendered.origins.insert(rendered.origins.end(),
                             {{at, plan.written},
                              {container + "/image", "/mindie_service/image"},

@@ -34,6 +34,7 @@ Json RunnerOf(const Application& application, const OmeService& service,
   if (Json npus = NpuResources(service.npu_resource, component.npu_num); !npus.is_null()) {
     runner["resources"] = std::move(npus);
   }
+  AddAmounts(runner, component.resources);
   return runner;
 }
 
@@ -71,6 +72,8 @@ void AddComponent(RenderedObject& rendered, const Application& application,
     if (pod == "/worker") spec["size"] = component.pod_num - 1;
     MergeMap(rendered, at + pod + "/nodeSelector", component.pods.node_selector,
              written + "/node_selector");
+    AddExtras(rendered, at + pod, at + pod + "/runner", component.pods.extras, written,
+              kSnakeNames);
     AddOrigins(rendered, at + pod, written);
   }
 }
@@ -85,12 +88,14 @@ void AddRouter(RenderedObject& rendered, const OmeRouter& router) {
     runner["env"] = Json::array();
     Append(runner["env"], router.variables);
   }
+  AddAmounts(runner, router.resources);
   rendered.object["spec"]["router"] = {{"minReplicas", router.min_replicas},
                                        {"maxReplicas", router.Max()},
                                        {"runner", std::move(runner)}};
   MergeMap(rendered, at + "/labels", router.pods.labels, written + "/labels");
   MergeMap(rendered, at + "/annotations", router.pods.annotations, written + "/annotations");
   MergeMap(rendered, at + "/nodeSelector", router.pods.node_selector, written + "/node_selector");
+  AddExtras(rendered, at, at + "/runner", router.pods.extras, written, kSnakeNames);
   AddOrigins(rendered, at, written);
 }
 
@@ -169,6 +174,8 @@ RenderedObject StoreDeployment(const Application& application, const MfStore& st
   rendered.origins.push_back({"/spec", "/mf_store"});
   MergeMap(rendered, "/spec/template/spec/nodeSelector", store.node_selector,
            "/mf_store/node_selector");
+  AddExtras(rendered, "/spec/template/spec", "/spec/template/spec/containers/0", store.extras,
+            "/mf_store", kSnakeNames);
   return rendered;
 }
 

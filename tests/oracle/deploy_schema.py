@@ -52,6 +52,17 @@ CASES = (
         (["inference_service", "engine", "npu_nums"], 8), (["inference_service", "engine", "pod_num"], 0),
         (["inference_service", "engine", "labels"], {"a": "b"}), (["inference_service", "engine", "labels"], {"a": 1}),
         (["inference_service", "engine", "labels"], []), (["mf_store"], {"image": "s:1", "replicas": 2}),
+        (["inference_service", "engine", "tolerations"], [{"key": "a", "operator": "Exists"}]),
+        (["inference_service", "engine", "tolerations"], [{"key": "a", "operator": "In"}]),
+        (["inference_service", "engine", "tolerations"], {"key": "a"}),
+        (["inference_service", "engine", "image_pull_secrets"], ["hub"]),
+        (["inference_service", "engine", "image_pull_secrets"], [{"name": "hub"}]),
+        (["inference_service", "engine", "volumes"], [{"name": "a", "claim": "c", "mount_path": "/a"}]),
+        (["inference_service", "engine", "volumes"], [{"claim": "c", "mount_path": "/a"}]),
+        (["inference_service", "engine", "resources"], {"requests": {"cpu": "8"}}),
+        (["inference_service", "engine", "resources"], {"requests": {"cpu": 8}}),
+        (["patches"], [{"kind": "InferenceService", "patch": {"spec": {}}}]),
+        (["patches"], [{"kind": "InferenceService", "patch": "text"}]), (["patches"], [{"patch": {}}]),
     )]
     + [("aibrix", AIBRIX)]
     + [("aibrix", changed(AIBRIX, ["storm_service", *p], leaf)) for p, leaf in (
