@@ -110,11 +110,17 @@ TEST(EndedServer, IsDecidedByWhatMadeThePod) {
 }
 
 TEST(EndedServer, IsExplained) {
-  EXPECT_EQ(Explain({"serving", "p0", "1", "RoleSet", "chat", "Never"}),
-            "pod p0 of RoleSet chat ended with exit code 0 (Succeeded), although a server does not "
+  EXPECT_EQ(Explain({"serving", "p0", "1", "PodSet", "chat", "Never"}),
+            "pod p0 of PodSet chat ended with exit code 0 (Succeeded), although a server does not "
             "end by itself. With restartPolicy Never nothing restarts it, and rescheduling sees no "
             "fault in it. Read its log, then delete the pod; let its start script end with the "
             "exit code of the process that failed");
+  // That of an instance of one pod.
+  EXPECT_EQ(Explain({"serving", "p0", "1", "RoleSet", "chat", "Never"}),
+            "pod p0 of RoleSet chat ended with exit code 0 (Succeeded), although a server does not "
+            "end by itself. AIBrix deletes it and makes it again, since podGroupSize is 1, and "
+            "rescheduling sees no fault in it. Read its log while it is there; let its start "
+            "script end with the exit code of the process that failed");
   EXPECT_EQ(Explain({"serving", "p0", "1", "ReplicaSet", "chat", "Always"}),
             "pod p0 of ReplicaSet chat ended with exit code 0 (Succeeded), although a server does "
             "not end by itself. Nothing restarts it in place, and rescheduling sees no fault in "

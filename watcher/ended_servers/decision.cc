@@ -72,6 +72,16 @@ std::optional<EndedServer> Read(const Value& pod) {
 }
 
 std::string Explain(const EndedServer& server) {
+  // AIBrix: instances of one pod are the RoleSet's own pods, which it deletes and makes again when
+  // they have ended (pkg/controller/roleset/rolesyncer.go, StatefulRoleSyncer.Scale). Those of
+  // several are a PodSet's, which passes over their index (podset_controller.go).
+  if (server.owner_kind == "RoleSet") {
+    return "pod " + server.pod + " of RoleSet " + server.owner +
+           " ended with exit code 0 (Succeeded), although a server does not end by itself. AIBrix "
+           "deletes it and makes it again, since podGroupSize is 1, and rescheduling sees no fault "
+           "in it. Read its log while it is there; let its start script end with the exit code of "
+           "the process that failed";
+  }
   const bool known = !server.restart_policy.empty() && server.restart_policy != "Always";
   return "pod " + server.pod + " of " + server.owner_kind + " " + server.owner +
          " ended with exit code 0 (Succeeded), although a server does not end by itself. " +

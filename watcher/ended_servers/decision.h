@@ -10,7 +10,7 @@
 // Servers that ended with exit code 0. The example start script of MindCluster's deploy tool does
 // that when a rank crashed (mindcluster-deploy: example/scripts/start_server.sh,
 // wait_for_children). Kubernetes takes such a pod for done, and so do MindCluster and rescheduling:
-// nothing restarts it.
+// nothing restarts it, but for the pods of AIBrix instances that have a single one.
 namespace mindgate::watcher::ended_servers {
 
 // A pod of a server that is Succeeded and not being deleted.
