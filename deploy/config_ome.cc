@@ -27,6 +27,26 @@ std::vector<Key<S>> OmeReplicaKeys() {
           {"image", "Image of the container; by default the runtime's.", &S::image, Image()}};
 }
 
+// SGLang starts tp_size * pp_size processes, one on each NPU of an instance.
+void CheckNpus(const OmeComponent& component, const Field& field) {
+  const int64_t ranks = component.tp_size * component.pp_size;
+  const int64_t npus = component.npu_num * component.pod_num;
+  const std::string parallel = "tp_size * pp_size is " + std::to_string(ranks);
+  if (!field.value.contains("npu_num")) {
+    field.reading.Warn(
+        field.path,
+        "npu_num is left out: mindgate requests 1 NPU for each pod, where mindcluster-deploy "
+        "requests 8" +
+            (ranks > npus ? ", and " + parallel : std::string()),
+        "write npu_num: 8, or npu_num: 1 when that is meant");
+  } else if (component.npu_num > 0 && ranks > npus) {
+    field.reading.Warn(
+        json::Child(field.path, "npu_num"),
+        parallel + ", but an instance has " + std::to_string(npus) + " NPUs (npu_num * pod_num)",
+        "SGLang needs one NPU for each: correct npu_num, pod_num or the sizes");
+  }
+}
+
 Type<OmeComponent> ComponentTable() {
   return Object<OmeComponent>(
       Joined(
@@ -46,6 +66,7 @@ Type<OmeComponent> ComponentTable() {
           PodKeys(&OmeComponent::pods, "node_selector")),
       [](OmeComponent& component, const Field& field) {
         CheckReplicas(component.min_replicas, component.max_replicas, field);
+        CheckNpus(component, field);
       },
       OmeComponent(), kKeysHint);
 }
