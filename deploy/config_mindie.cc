@@ -1,4 +1,7 @@
+#include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "base/text.h"
 #include "deploy/config_types.h"
@@ -17,6 +20,7 @@ using schemas::Whole;
 
 constexpr int64_t kMaxMindieInstances = 20;
 constexpr int64_t kMaxMindiePods = 20;
+constexpr int kFirstOtherMotor = 2;
 constexpr int64_t kMaxRetries = 100'000'000;
 
 template <typename S>
@@ -35,16 +39,18 @@ Type<MindieManager> MindieManagerTable() {
 }
 
 Type<MindieRole> MindieRoleTable() {
-  return Object<MindieRole>(Joined(
-      Joined({{"instances", "Instances, one AscendJob each.", &MindieRole::instances,
-               Whole(1, kMaxMindieInstances)},
-              {"pod_num", "Pods of one instance.", &MindieRole::pod_num, Whole(1, kMaxMindiePods)},
-              {"npu_num", "NPUs of each pod; by default all of a server, 8 or 16.",
-               &MindieRole::npu_num, Whole(1, kMaxNpus)},
-              {"distributed", "Whether each pod of an instance is a server of its own.",
-               &MindieRole::distributed, Boolean()}},
-             ContainerKeys<MindieRole>()),
-      PodKeys(&MindieRole::pods, "node_selector")));
+  return Object<MindieRole>(
+      Joined(Joined({{"instances", "Instances, one AscendJob each.", &MindieRole::instances,
+                      Whole(1, kMaxMindieInstances)},
+                     {"pod_num", "Pods of one instance.", &MindieRole::pod_num,
+                      Whole(1, kMaxMindiePods)},
+                     {"npu_num", "NPUs of each pod; by default all of a server, 8 or 16.",
+                      &MindieRole::npu_num, Whole(1, kMaxNpus)},
+                     {"distributed", "Whether each pod of an instance is a server of its own.",
+                      &MindieRole::distributed, Boolean()}},
+                    ContainerKeys<MindieRole>()),
+             PodKeys(&MindieRole::pods, "node_selector")),
+      {}, MindieRole(), "`mindgate deploy --schema mindie` has all keys");
 }
 
 Type<MindieConfigMaps> ConfigMapsTable() {
@@ -79,7 +85,33 @@ void CheckIdentity(const std::string& role, const PodSettings& pods, const Field
   }
 }
 
+// The major version in the tag of an image: 2 of "mindie:2.1.RC1". Nothing where a tag says none.
+std::optional<int> MajorVersionOf(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const size_t colon = image.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view tag = image.substr(colon + 1);
+  if (tag.starts_with('v')) tag.remove_prefix(1);
+  int major = 0;
+  const auto [end, failed] = std::from_chars(tag.data(), tag.data() + tag.size(), major);
+  const bool is_version = failed == std::errc() && end != tag.data() + tag.size() && *end == '.';
+  return is_version ? std::optional(major) : std::nullopt;
+}
+
+// MindIE-Motor: mindie_motor/src/example/deploy_scripts, boot.sh and deploy_ac_job.py (5dfb024e).
+void CheckVersion(const std::string& image, const Field& field) {
+  const std::optional<int> major = MajorVersionOf(image);
+  if (!major || *major < kFirstOtherMotor) return;
+  field.reading.Fault(
+      json::Child(field.path, "image"),
+      "MindIE Motor " + std::to_string(*major) +
+          ".x does not start with what mindgate makes: its boot.sh needs APP_TYPE, file_utils.py, "
+          "node_manager.json and hccl.json, and rank tables that its own deployer writes",
+      "deploy it with deploy_ac_job.py of MindIE Motor; docs/deploy.md lists what is missing");
+}
+
 void CheckMindieService(MindieService& service, const Field& field) {
+  CheckVersion(service.image, field);
   CheckIdentity("controller", service.controller.pods, field);
   CheckIdentity("coordinator", service.coordinator.pods, field);
   CheckIdentity("prefill", service.prefill.pods, field);

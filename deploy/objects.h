@@ -12,6 +12,9 @@ namespace mindgate::deploy {
 
 // The data of rank tables, before Ascend Operator fills them.
 inline constexpr const char* kEmptyRankTable = R"({"status":"initializing"})";
+// The ConfigMap with the tables of all instances of MindIE, "motor-global-ranktable", and its key.
+inline constexpr const char* kGlobalTableSuffix = "-global-ranktable";
+inline constexpr const char* kGlobalTableFile = "global_ranktable.json";
 
 // An object of the application with name, namespace (none for cluster-scoped kinds) and our labels.
 RenderedObject NewObject(const Application& application, const std::string& api_version,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "deploy/labels.h"
 #include "deploy/needs.h"
+#include "deploy/objects.h"
 #include "deploy/quota.h"
 #include "json/value.h"
 
@@ -80,6 +81,7 @@ class Scout {
             names.controller, names.coordinator, names.server}) {
         LookForConfigMap(name);
       }
+      LookAtRankTable();
     }
     LookAtNodes();
     LookAtQuota();
@@ -161,6 +163,18 @@ class Scout {
         if (value.is_string()) found_.surroundings.namespace_labels[key] = value;
       }
     }
+  }
+
+  // Without it a server does not find its group, and its boot.sh goes on waiting.
+  void LookAtRankTable() {
+    const std::string name = application_.name + kGlobalTableSuffix;
+    bool known = false;
+    const Json table = Find(kube::resources::kConfigMaps, application_.ns, name, &known);
+    const auto text = json::AsString(json::FindPath(table, {"data", kGlobalTableFile}));
+    if (!known || (text && text->find("completed") != std::string_view::npos)) return;
+    Note("no pod of MindIE Motor becomes ready before ConfigMap " + name +
+             " holds the rank tables of all instances, which neither mindgate nor ClusterD writes",
+         "docs/deploy.md says who can, and what they look like");
   }
 
   void LookAtOme(const OmeService& service) {

@@ -15,7 +15,6 @@ using json::Json;
 constexpr const char* kMindieBlock = "/mindie_service/";
 constexpr const char* kConfigFolder = "/mnt/configmap";
 constexpr const char* kRankTableFolder = "/user/serverid/devindex/config";
-constexpr const char* kRankTableFile = "global_ranktable.json";
 constexpr const char* kRingControllerValue = "ascend-910b";  // of all samples
 // The controller reads the first group as prefill and the second as decode, by their position.
 constexpr const char* kPrefillGroup = "group0";
@@ -90,7 +89,7 @@ class MindieRenderer {
   }
 
   std::string RuleName() const { return application_.name + "-scaling-rule"; }
-  std::string GlobalTableName() const { return application_.name + "-global-ranktable"; }
+  std::string GlobalTableName() const { return application_.name + kGlobalTableSuffix; }
 
   void AddPriorityClass(const std::string& role, int64_t value) {
     RenderedObject& rendered =
@@ -105,7 +104,7 @@ class MindieRenderer {
     RenderedObject& rendered = Add("v1", "ConfigMap", GlobalTableName(), Phase::kFirst);
     rendered.seeded = true;
     rendered.object["metadata"]["labels"][schemas::kJobId] = application_.name;
-    rendered.object["data"] = {{kRankTableFile, R"({"version":"1.0","status":"initializing"})"}};
+    rendered.object["data"] = {{kGlobalTableFile, R"({"version":"1.0","status":"initializing"})"}};
   }
 
   // One shape for each number of prefill instances, the largest first; decode stays as it is.
@@ -390,7 +389,7 @@ class MindieRenderer {
         {"env",
          {FieldVariable("POD_IP", "status.podIP"),
           Variable("GLOBAL_RANK_TABLE_FILE_PATH",
-                   std::string(kRankTableFolder) + "/..data/" + kRankTableFile),
+                   std::string(kRankTableFolder) + "/..data/" + kGlobalTableFile),
           Variable("MIES_INSTALL_PATH",
                    "$(MINDIE_USER_HOME_PATH)/Ascend/mindie/latest/mindie-service"),
           Variable("CONFIG_FROM_CONFIGMAP_PATH", kConfigFolder)}},

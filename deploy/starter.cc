@@ -23,7 +23,7 @@ inference_service:
     dp_size: 1
     tp_size: 8
     pp_size: 1
-    # labels: {}                   # also annotations, node_selector and env_vars; values are strings
+    # labels: {}                   # also annotations, node_selector, env_vars, resources, tolerations, volumes
   decoder:                         # the same keys; without it the engine does both and there is no store
     npu_num: 8
     tp_size: 8
@@ -57,7 +57,7 @@ storm_service:
     tp_size: 4
     npu_num: 8                     # NPUs of each pod: 8 on Atlas A2, 16 on Atlas A3
     image: vllm-ascend:v0.11.0
-    # labels: {}                   # also annotations and nodeSelector; values are strings
+    # labels: {}                   # also annotations, nodeSelector, resources, tolerations and volumes
   decode:                          # the same keys
     replicas: 1
     podGroupSize: 2
@@ -78,7 +78,7 @@ app_name: chat                     # objects are named after it; also the jobID
 app_namespace: default             # it must exist, with the ConfigMaps that come with MindIE Motor
 
 mindie_service:
-  image: mindie:2.1.RC1
+  image: mindie:1.0.0              # MindIE Motor 2.x is deployed by its own deployer (docs/deploy.md)
   model_path: /data/models/qwen    # a folder of every node, mounted at the same place
   hardware_type: 800I_A2           # or 800I_A3
   # scaling_rule: true             # shrink to fewer prefill instances when NPUs are missing
@@ -90,7 +90,7 @@ mindie_service:
     instances: 2                   # one AscendJob each
     pod_num: 1                     # pods of one instance
     # npu_num: 8                   # NPUs of each pod; default: all of a server
-    # labels: {}                   # also annotations, node_selector, env_vars and resources
+    # labels: {}                   # also annotations, node_selector, env_vars, resources, tolerations, volumes
   decode:                          # the same keys
     instances: 1
     pod_num: 1

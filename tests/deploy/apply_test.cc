@@ -137,7 +137,7 @@ TEST_F(ApplyTest, DeletionsThatAreNotAllowedAreObstacles) {
   EXPECT_THAT(texts(PlanOf(fewer)),
               ElementsAre(HasSubstr("AscendJob motor-p1 cannot be deleted: ")));
   EXPECT_THAT(texts(PlanOf(fewer, {.prune = false})), IsEmpty());
-  EXPECT_THAT(texts(PlanOf(With(kMindieConfig, "mindie:2.0", "mindie:2.1"), {.replace = true})),
+  EXPECT_THAT(texts(PlanOf(With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1"), {.replace = true})),
               ::testing::SizeIs(5));
   EXPECT_THAT(Writes(), IsEmpty());
 }
@@ -168,7 +168,7 @@ TEST_F(ApplyTest, FieldsOfOthersAreConflicts) {
 // The operator reads a job once.
 TEST_F(ApplyTest, AChangedJobMustBeSubmittedAgain) {
   Deploy(kMindieConfig);
-  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  const std::string changed = With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1");
   const Plan plan = PlanOf(changed);
   ASSERT_EQ(plan.obstacles.size(), 5u);  // every job
   EXPECT_EQ(plan.obstacles[0].what,
@@ -385,7 +385,7 @@ TEST_F(ApplyTest, TheRightsForTheKindsOfOneFrameworkAreEnough) {
 // Jobs that were deleted and not submitted again are submitted by the next run.
 TEST_F(ApplyTest, ASecondRunSubmitsWhatAnInterruptedOneDeleted) {
   Deploy(kMindieConfig);
-  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  const std::string changed = With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1");
   sleeper.Then([this] {
     clock.Advance(kPollTime);
     for (const Json& job : Value(client.ListObjects(resources::kAscendJobs, "mindie"))) {
@@ -409,7 +409,7 @@ TEST_F(ApplyTest, ASecondRunSubmitsWhatAnInterruptedOneDeleted) {
   for (const char* name : {"motor-coordinator", "motor-controller", "motor-p0", "motor-d0"}) {
     const Json job = server.Find(resources::kAscendJobs, "mindie", name);
     EXPECT_EQ(job["spec"]["replicaSpecs"]["Master"]["template"]["spec"]["containers"][0]["image"],
-              "mindie:2.1")
+              "mindie:1.0.1")
         << name;
   }
   server.ForgetRequests();

@@ -136,8 +136,30 @@ TEST(ReadConfiguration, TellsWhatIsWrong) {
        With(kMindieConfig, "    instances: 2\n    pod_num: 2\n",
             "    instances: 21\n    pod_num: 0\n    npu_num: 32\n    distributed: 1\n")},
       {"MindIE words",
-       With(kMindieConfig, "  image: mindie:2.0\n",
+       With(kMindieConfig, "  image: mindie:1.0.0\n",
             "  image: mindie\n  hardware_type: A2\n  service: {node_port: 0}\n  scaling: true\n")},
+      {"a MindIE Motor that does not start",
+       With(kMindieConfig, "  image: mindie:1.0.0\n", "  image: hub.io/mindie:2.1.RC1-800I-A2\n")},
+      {"pods of every framework",
+       With(kAibrixConfig, "    podGroupSize: 2\n",
+            "    podGroupSize: 2\n    tolerations: [{value: a}, {key: d, operator: Exists, value: "
+            "a}, {key: d, operator: Equals}, {key: d, tolerationSeconds: 3}]\n"
+            "    imagePullSecrets: [Hub]\n    priorityClassName: \"a b\"\n"
+            "    volumes: [{name: a}, {name: b, claim: c, secret: d, mount_path: x}]\n"
+            "    resources: {requests: {cpu: much}}\n")},
+      {"volumes that have no place",
+       With(kAibrixConfig, "    podGroupSize: 2\n",
+            "    podGroupSize: 2\n    volumes: [{name: cache, claim: c}, {name: more, claim: c, "
+            "mount_path: /dev/shm}, {name: model, claim: c}, {name: model, claim: d}]\n")},
+      {"patches of another form",
+       std::string(kAibrixConfig) +
+           "patches:\n- {kind: StormService, patch: [{op: copy, from: /a, path: /b}, {op: add, "
+           "path: spec}, 7]}\n- {patch: {}}\n- {kind: Service, patch: text}\n"},
+      {"patches that fit nothing",
+       std::string(kAibrixConfig) +
+           "patches:\n- {kind: Deployment, patch: {}}\n- {kind: Service, name: q, patch: {}}\n"
+           "- {kind: StormService, patch: [{op: replace, path: /spec/none/at, value: 1}]}\n"
+           "- {kind: StormService, patch: {metadata: {name: other}}}\n"},
       {"labels that find the objects",
        With(kMindieConfig, "    instances: 2\n    pod_num: 2\n",
             "    labels: {jobID: a, app.kubernetes.io/instance: b}\n")},

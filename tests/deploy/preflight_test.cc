@@ -10,6 +10,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+constexpr const char* kNoTable =
+    "no pod of MindIE Motor becomes ready before ConfigMap motor-global-ranktable holds the rank "
+    "tables of all instances, which neither mindgate nor ClusterD writes | docs/deploy.md says who "
+    "can, and what they look like";
+
 struct PreflightTest : ClusterTest {
   Preflight Ahead(std::string_view text) {
     const Configuration configuration = Read(text);
@@ -29,8 +34,20 @@ TEST_F(PreflightTest, NothingIsInTheWay) {
   for (const auto config : {kOmeConfig, kAibrixConfig, kMindieConfig}) {
     const Preflight found = Ahead(config);
     EXPECT_THAT(Texts(found.obstacles), IsEmpty()) << config;
-    EXPECT_THAT(Texts(found.notes), IsEmpty()) << config;
+    EXPECT_EQ(found.notes.size(), config == kMindieConfig ? 1u : 0u) << config;
   }
+}
+
+// Somebody else must write it, and no server starts before.
+TEST_F(PreflightTest, TheRankTableOfMindie) {
+  EXPECT_THAT(Texts(Ahead(kMindieConfig).notes), ElementsAre(kNoTable));
+  Json table = {{"metadata", {{"namespace", "mindie"}, {"name", "motor-global-ranktable"}}},
+                {"data", {{"global_ranktable.json", R"({"status":"initializing"})"}}}};
+  server.Put(kube::resources::kConfigMaps, table);
+  EXPECT_THAT(Texts(Ahead(kMindieConfig).notes), ElementsAre(kNoTable));
+  table["data"]["global_ranktable.json"] = R"({"version":"1.0","status":"completed"})";
+  server.Put(kube::resources::kConfigMaps, table);
+  EXPECT_THAT(Texts(Ahead(kMindieConfig).notes), IsEmpty());
 }
 
 // D30: model and runtime; D33: namespace. All at once.
@@ -109,7 +126,8 @@ TEST_F(PreflightTest, NpusOfTheNodes) {
 TEST_F(PreflightTest, RolesShareTheNodes) {
   EXPECT_THAT(
       Texts(Ahead(With(kMindieConfig, "  decode:\n", "  decode:\n    instances: 2\n")).notes),
-      ElementsAre("the application has prefill 4 pods of 8 NPUs and decode 4 pods of 8 "
+      ElementsAre(kNoTable,
+                  "the application has prefill 4 pods of 8 NPUs and decode 4 pods of 8 "
                   "NPUs, and the ready nodes have room for 6 of 8 even when they are empty "
                   "| the others stay Pending until there are more nodes"));
   for (const char* name : {"npu-0", "npu-1", "npu-2", "npu-3", "npu-4", "npu-5"}) {

@@ -123,7 +123,7 @@ TEST_F(RollbackTest, PodsOfTheImageBeforeDoNotMakeItHealthy) {
 TEST_F(RollbackTest, AReplacedJobThatCannotBeSubmittedComesBack) {
   Deploy(kMindieConfig);
   const Json before = Job("motor-coordinator");
-  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  const std::string changed = With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1");
   const Configuration configuration = Read(changed);
   const Plan plan = PlanOf(changed, {.replace = true});
   server.AnswerNext(1, {.method = "PATCH", .target_part = "ascendjobs/motor-coordinator"},
@@ -141,7 +141,7 @@ TEST_F(RollbackTest, WhatIsNotUndoneIsNamed) {
   Deploy(kMindieConfig);
   kept = "motor-coordinator";
   const ApplyResult result =
-      Deploy(With(kMindieConfig, "mindie:2.0", "mindie:2.1"), kAtomic, {.replace = true});
+      Deploy(With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1"), kAtomic, {.replace = true});
   EXPECT_EQ(result.message, "AscendJob motor-coordinator was not gone within 20 s");
   EXPECT_FALSE(result.rolled_back);
   EXPECT_THAT(result.not_undone, ElementsAre("AscendJob motor-coordinator"));
@@ -155,7 +155,7 @@ TEST_F(RollbackTest, AReplacedJobComesBackAfterAnInterruption) {
   for (const std::string name : {"motor-coordinator", "motor-controller", "motor-p0"}) {
     before[name] = Comparable(Job(name));
   }
-  const std::string changed = With(kMindieConfig, "mindie:2.0", "mindie:2.1");
+  const std::string changed = With(kMindieConfig, "mindie:1.0.0", "mindie:1.0.1");
   for (const char* moment :
        {"AscendJob motor-coordinator deleted, to be submitted again",
         "AscendJob motor-coordinator submitted again", "AscendJob motor-controller submitted again",

@@ -385,7 +385,7 @@ def test_changed_jobs_are_submitted_again(cluster: Cluster, mindgate: Release) -
     config = starter(cluster, "mindie")
     deploy(cluster, config)
     jobs, maps, services = (uids(cluster, kind) for kind in ("ascendjobs", "configmaps", "services"))
-    changed = config.replace("image: mindie:2.1.RC1", "image: mindie:2.1.RC2", 1)
+    changed = config.replace("image: mindie:1.0.0 ", "image: mindie:1.0.1 ", 1)
     assert changed != config
     refused = deploy(cluster, changed, check=False)
     assert refused.returncode == 4 and "--replace" in refused.stderr, refused.stderr

@@ -49,7 +49,7 @@ storm_service:
 inline constexpr std::string_view kMindieConfig = R"(app_name: motor
 app_namespace: mindie
 mindie_service:
-  image: mindie:2.0
+  image: mindie:1.0.0
   model_path: /data/models/qwen
   prefill:
     instances: 2
