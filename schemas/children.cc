@@ -213,18 +213,17 @@ std::string_view QueueOf(const WorkloadView& view, const PodGroupView& group) {
 // Replica types whose first pod gets a Service, in any case: the operator spells them itself.
 constexpr std::array<std::string_view, 3> kLeaderTypes = {"master", "scheduler", "chief"};
 
-void AddServicesOfAscendJob(const WorkloadView& view, std::vector<ChildService>& services) {
+void VisitServicesOfAscendJob(const WorkloadView& view, const ServiceVisitor& visit) {
   for (const PodTemplateView& pod : view.templates) {
     const std::string type = ToLower(pod.name);
     if (std::find(kLeaderTypes.begin(), kLeaderTypes.end(), type) == kLeaderTypes.end()) continue;
-    services.push_back(
-        {kAscendOperator, std::string(view.name) + "-" + type + "-0", "/metadata/name"});
+    visit({kAscendOperator, std::string(view.name) + "-" + type + "-0", "/metadata/name"});
     return;
   }
 }
 
 // One for all groups, or with subdomainPolicy UniquePerReplica one for each, called as its leader.
-void AddServicesOfLeaderWorkerSet(const WorkloadView& view, std::vector<ChildService>& services) {
+void VisitServiceOfLeaderWorkerSet(const WorkloadView& view, const ServiceVisitor& visit) {
   const Value* spec = json::Find(view.object, "spec");
   const Value* network = json::Find(spec, "networkConfig");
   ChildService service = {kLws, std::string(view.name), "/metadata/name"};
@@ -233,7 +232,7 @@ void AddServicesOfLeaderWorkerSet(const WorkloadView& view, std::vector<ChildSer
     if (service.count == 0) return;
     service.name += "-" + std::to_string(service.count - 1);
   }
-  services.push_back(std::move(service));
+  visit(service);
 }
 
 bool HasRankTableVolume(const PodTemplateView& pod) {
@@ -285,19 +284,17 @@ int64_t CountOf(const WorkloadView& view, const PodGroupView& group) {
 // LeaderWorkerSet (lws: pkg/controllers/{leaderworkerset,pod}_controller.go) and of a StormService
 // (aibrix: pkg/controller/stormservice/sync.go, syncHeadlessService). A RoleSet or PodSet of its
 // own has none.
-std::vector<ChildService> ServicesOf(const WorkloadView& view) {
-  std::vector<ChildService> services;
-  if (view.name.empty()) return services;
-  if (view.kind == Kind::kAscendJob) AddServicesOfAscendJob(view, services);
+void ForEachService(const WorkloadView& view, const ServiceVisitor& visit) {
+  if (view.name.empty()) return;
+  if (view.kind == Kind::kAscendJob) VisitServicesOfAscendJob(view, visit);
   if (view.kind == Kind::kVolcanoJob &&
       json::Find(json::Find(view.spec.value, "plugins"), "svc") != nullptr) {
-    services.push_back({kVolcanoControllers, std::string(view.name), "/metadata/name"});
+    visit({kVolcanoControllers, std::string(view.name), "/metadata/name"});
   }
-  if (view.kind == Kind::kLeaderWorkerSet) AddServicesOfLeaderWorkerSet(view, services);
+  if (view.kind == Kind::kLeaderWorkerSet) VisitServiceOfLeaderWorkerSet(view, visit);
   if (view.kind == Kind::kStormService) {
-    services.push_back({kAibrix, std::string(view.name), "/metadata/name"});
+    visit({kAibrix, std::string(view.name), "/metadata/name"});
   }
-  return services;
 }
 
 // mind-cluster: component/ascend-operator/pkg/ranktable/plugins.go, ShouldGenerateRankTable.
@@ -345,7 +342,8 @@ Children ChildrenOf(const WorkloadView& view, const ObjectLookup* objects, std::
   for (size_t i = 0; i < grouped.size(); ++i) {
     if (!grouped[i]) children.ungrouped.push_back(i);
   }
-  children.services = ServicesOf(view);
+  ForEachService(
+      view, [&children](const ChildService& service) { children.services.push_back(service); });
   children.rank_table = RankTableOf(view);
   children.autoscalers = AutoscalersOf(view, objects, ns);
   return children;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,7 +70,8 @@ std::vector<MinResource> NpusOf(const PodTemplateView& pod);
 bool CountsRequestsAlone(PodGroupOwner owner);
 // Whether minResources, as it is written for a PodGroup, names an NPU.
 bool NamesNpus(const json::Value* min_resources);
-std::vector<ChildService> ServicesOf(const WorkloadView& view);
+using ServiceVisitor = std::function<void(const ChildService& service)>;
+void ForEachService(const WorkloadView& view, const ServiceVisitor& visit);
 std::optional<ChildRankTable> RankTableOf(const WorkloadView& view);
 // Whether an object of one of kRankTableKinds asks for a rank table, as an AscendJob always does:
 // by a label of its own, or a volume of that name in a template.

@@ -39,9 +39,9 @@ std::string_view OutcomeOf(const schemas::WorkloadView& view) {
 }
 
 void CheckServiceNames(const RuleContext& context, Findings& findings) {
-  for (const schemas::ChildService& service : schemas::ServicesOf(context.view)) {
+  schemas::ForEachService(context.view, [&](const schemas::ChildService& service) {
     const auto fault = FaultOf(service.name);
-    if (!fault) continue;
+    if (!fault) return;
     const size_t added = service.name.size() - context.view.name.size();
     findings.Violate(std::string(service.named_by),
                      std::string(service.maker) + " makes Service " + Quote(service.name) +
@@ -49,7 +49,7 @@ void CheckServiceNames(const RuleContext& context, Findings& findings) {
                          std::string(OutcomeOf(context.view)),
                      "write a name that begins with a letter, has no dot and at most " +
                          std::to_string(kMaxServiceName - added) + " characters");
-  }
+  });
 }
 
 constexpr Rule kServiceNameRules[] = {

@@ -277,7 +277,8 @@ TEST(Manifests, AreReadAsTheConfigurationSays) {
       "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, " +
       Template() + "}}";
   EXPECT_EQ(WithManifest(Nodes(1), {deployment}),
-            "Deployment/a a: new no room; a-0 >npu-0; a-1 >?\n");
+            "Deployment/a a: new noRoom; a-0 >?; a-1 >?; mend: room for 1 more pod with 8 "
+            "huawei.com/Ascend910\n");
   const std::vector<schemas::NpuResourceRow> given_away = {
       {"huawei.com/Ascend910", schemas::NpuServer::kOther}};
   EXPECT_EQ(WithManifest(Nodes(1), {deployment}, {}, {.npu_resources = given_away}),
