@@ -150,6 +150,39 @@ def test_volcano_job(cluster: Cluster, mindgate: Release) -> None:
     )
 
 
+def under_limits_alone(value: Any) -> Any:
+    """The same without requests: what many manifests look like, since Kubernetes completes them in Pods."""
+    if isinstance(value, dict):
+        return {key: under_limits_alone(each) for key, each in value.items() if key != "requests"}
+    return [under_limits_alone(each) for each in value] if isinstance(value, list) else value
+
+
+def test_npus_under_limits_alone_count(cluster: Cluster, mindgate: Release) -> None:
+    """Volcano counts the requests of a stored template: without them the PodGroup of a vcjob asks for no NPUs."""
+    cluster.create(under_limits_alone(volcano_job("train")))
+    await_running(cluster, "volcano.sh/job-name=train", 2)
+    [group] = pod_groups(cluster)
+    assert NPU in json.dumps(group["spec"]["minResources"])
+
+    cluster.create(under_limits_alone(lws("pair")))
+    await_running(cluster, "leaderworkerset.sigs.k8s.io/name=pair,leaderworkerset.sigs.k8s.io/group-index=0", 2)
+    worker = cluster.get("leaderworkerset", "pair")["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+    assert worker["spec"]["containers"][0]["resources"] == npu_container()["resources"]
+
+    job = {
+        "apiVersion": "mindxdl.gitee.com/v1",
+        "kind": "AscendJob",
+        "metadata": {"name": "tune", "labels": {"framework": "pytorch"}},
+        "spec": {
+            "schedulerName": "volcano",
+            "replicaSpecs": {"Master": {"replicas": 1, "template": {"spec": {"containers": [npu_container("ascend")]}}}},
+        },
+    }
+    cluster.create(under_limits_alone(job))
+    [container] = cluster.get("ascendjob", "tune")["spec"]["replicaSpecs"]["Master"]["template"]["spec"]["containers"]
+    assert container["resources"] == npu_container()["resources"], "ascend-operator makes WORLD_SIZE of requests"
+
+
 def test_pods_that_ask_for_more_than_there_is_wait_together(cluster: Cluster, mindgate: Release) -> None:
     """The point of a gang: five of eight NPUs on four nodes hold none of them while one is missing."""
     sent = volcano_job("large", replicas=5)

@@ -1,4 +1,4 @@
-"""With mindgate nothing becomes impossible that was possible without it: manifests sent again."""
+"""With mindgate nothing becomes impossible that was possible without it: manifests sent again, and objects from before."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from e2e import Cluster, wait_for
-from release import Release
-from test_gangs import volcano_job
+from controllers import storm_service
+from e2e import Cluster, CommandFailed, wait_for
+from release import Release, deployment, npu_container
+from test_gangs import lws, volcano_job
+from test_rollout import Phases
 
 JOBS = "jobs.batch.volcano.sh"
+WRONG = {"fault-scheduling": "sometimes"}  # MG050 denies it
 
 
 @pytest.fixture
@@ -68,3 +71,51 @@ def test_a_replaced_volcano_job_keeps_its_labels(cluster: Cluster, mindgate: Rel
     replaced = cluster.get(JOBS, "train")
     assert replaced["metadata"]["labels"] == created["metadata"]["labels"]
     assert replaced["spec"] == created["spec"]
+
+
+def wrong_objects() -> list[dict[str, Any]]:
+    chat, pair = deployment("chat"), lws("pair")
+    chat["spec"]["template"]["metadata"]["labels"] |= WRONG
+    pair["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"] = {"labels": WRONG}
+    tune = {
+        "apiVersion": "mindxdl.gitee.com/v1",
+        "kind": "AscendJob",
+        "metadata": {"name": "tune", "labels": {"framework": "pytorch"} | WRONG},
+        "spec": {"replicaSpecs": {"Worker": {"replicas": 1, "template": {"spec": {"containers": [npu_container("ascend")]}}}}},
+    }
+    return [chat, pair, storm_service("pd", {"prefill": (1, WRONG)}), tune]
+
+
+@pytest.fixture
+def from_before(cluster: Cluster, mindgate: Release) -> Iterator[Cluster]:
+    """Objects that break an enforced rule since before the rule was enforced."""
+    phases = Phases(mindgate)
+    try:
+        mindgate.install({"rolloutPhase": "observe"}, wait=False)
+        phases.await_all("admitted", injects=False)
+        cluster.create(wrong_objects())
+        mindgate.install()
+        phases.await_all("denied", injects=True)
+        yield cluster
+    finally:
+        mindgate.install()
+
+
+@pytest.mark.full
+def test_objects_from_before_can_be_updated(from_before: Cluster) -> None:
+    cluster = from_before
+    for kind, name in (("deployment", "chat"), ("leaderworkerset", "pair"), ("stormservice", "pd")):
+        answer = cluster.kubectl("annotate", f"{kind}/{name}", "team=serving")
+        assert "MG050" in answer.stderr and "(it was so before this change)" in answer.stderr
+        cluster.kubectl("patch", f"{kind}/{name}", "--type=merge", "-p", '{"spec":{"replicas":2}}')
+        spec = cluster.get(kind, name)["spec"]
+        assert spec["replicas"] == 2
+        assert json.dumps(WRONG).strip("{}") in json.dumps(spec), "what is wrong is the author's to change"
+    answer = cluster.kubectl("annotate", "ascendjob/tune", "team=serving")
+    assert "MG050" in answer.stderr and "(it was so before this change)" in answer.stderr
+    cluster.kubectl("rollout", "restart", "deployment/chat")
+
+    # A mistake of the update itself is still denied.
+    patch = json.dumps({"spec": {"template": {"metadata": {"labels": {"fault-scheduling": "never"}}}}})
+    with pytest.raises(CommandFailed, match="denied the request"):
+        cluster.kubectl("patch", "deployment/chat", "--type=merge", "-p", patch)
