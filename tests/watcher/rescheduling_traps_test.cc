@@ -239,7 +239,7 @@ TEST(ReschedulingTrap, ANodeWithoutAReportIsHealthyAndOneThatIsGoneIsNot) {
   }
   cluster.Pod({.name = "waits", .group = "pg", .owner = "Job/train", .npus = 8});
   // Its tenant wrote where it is; no scheduler did.
-  cluster.Pod({.name = "free", .node = "n9", .status = {{"conditions", Json::array()}}});
+  cluster.Pod({.name = "free", .node = "n9", .status = {{"conditions", json::Json::array()}}});
   const ClusterSnapshot snapshot = cluster.Snapshot();
   const Survey survey = SurveyOf(snapshot, FaultsIn(snapshot));
   using NodeNames = std::set<std::string, std::less<>>;
