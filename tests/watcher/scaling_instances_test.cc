@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "json/decode.h"
@@ -165,7 +166,8 @@ TEST(ScalingInstances, TimesAreTheWatchersOwn) {
                                   {"lastTransitionTime", "2026-01-01T00:00:00Z"}}};
   const auto pods = PodsOf({pod});
   const Time now(std::chrono::seconds(4000));
-  const SeenByUid seen = {{"uid-a", {now, now + std::chrono::seconds(5)}}};
+  const SeenByUid seen(
+      {{std::make_shared<const std::string>("uid-a"), {now, now + std::chrono::seconds(5)}}});
   const Instance instance = Observe(pods, nullptr, &seen).at(0).instance;
   EXPECT_EQ(instance.started, now);
   EXPECT_EQ(instance.unschedulable, now + std::chrono::seconds(5));

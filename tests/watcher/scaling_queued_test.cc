@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "json/decode.h"
@@ -131,8 +132,8 @@ TEST(ScalingPodGroups, AreInstancesAsLongAsTheirJobsHaveNoPods) {
   ASSERT_EQ(with_pods.size(), 1u);
   EXPECT_EQ(with_pods[0].phase, Phase::kHeld);
   // For how long it has had no room is what the watcher saw.
-  const SeenByUid seen = {
-      {"pg", {kStart + std::chrono::seconds(5), kStart + std::chrono::seconds(5)}}};
+  const SeenByUid seen({{std::make_shared<const std::string>("pg"),
+                         {kStart + std::chrono::seconds(5), kStart + std::chrono::seconds(5)}}});
   queued.unschedulable = kStart + std::chrono::seconds(5);
   EXPECT_EQ(observe({}, &seen), std::vector<Instance>{queued});
   const SeenByUid nothing_seen;

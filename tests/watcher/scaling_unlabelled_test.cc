@@ -1,6 +1,7 @@
 // Jobs whose pods were admitted without the labels of their rule: their PodGroups carry them.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "json/decode.h"
@@ -85,8 +86,7 @@ std::string ShowObserved(const std::vector<PodPtr>& pods, const std::vector<PodG
 }
 
 TEST(ScalingUnlabelled, AJobCountsByThePhaseOfItsPodGroup) {
-  SeenByUid had_pods;
-  had_pods["pg-p0"].had_pods = true;
+  const SeenByUid had_pods({{std::make_shared<const std::string>("pg-p0"), {.had_pods = true}}});
   const struct {
     std::string name;
     std::vector<PodPtr> pods;

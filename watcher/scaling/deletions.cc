@@ -157,7 +157,7 @@ std::set<std::string> Reconciler::GiveUp(Run& run, const std::vector<const Outco
   request.before_first = [&] {
     begun = true;
     run.state.given_up = run.now;
-    run.state.in_vain = stranded->instance;
+    run.state.in_vain = std::make_shared<const Instance>(stranded->instance);
     for (const Outcome* outcome : outcomes) {
       run.state.giving_up[outcome->instance] = {*outcome, run.Find(outcome->instance)->uids(), {}};
     }

@@ -1,6 +1,7 @@
 #include "watcher/scaling/instances.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,7 @@ namespace {
 // How many pods must run for the instance to run.
 size_t NeededPods(const std::vector<const PodState*>& pods, const schemas::ScalingRule* rule) {
   int64_t declared = 0;
-  for (const PodState* pod : pods) declared = std::max(declared, pod->size);
+  for (const PodState* pod : pods) declared = std::max<int64_t>(declared, pod->size);
   // A leader that runs alone is not an instance yet (LeaderReady makes its workers afterwards).
   if (declared > 0) return static_cast<size_t>(declared);
   if (rule != nullptr && !rule->tiers.empty()) {
@@ -45,10 +46,10 @@ void AddTimes(const PodState& pod, const SeenByUid* seen, Instance& instance) {
   if (seen == nullptr) {
     Earliest(instance.started, pod.created);
     Earliest(instance.unschedulable, pod.unschedulable);
-  } else if (const auto found = seen->find(pod.uid); found != seen->end()) {
-    Earliest(instance.started, found->second.ungated);
-    Earliest(instance.unschedulable, found->second.unschedulable);
-    instance.came_ungated = instance.came_ungated || found->second.came_ungated;
+  } else if (const Seen* found = seen->Find(pod.uid)) {
+    Earliest(instance.started, found->ungated);
+    Earliest(instance.unschedulable, found->unschedulable);
+    instance.came_ungated = instance.came_ungated || found->came_ungated;
   }
 }
 
@@ -96,8 +97,9 @@ ObservedInstance Queued(const PodGroupState& pod_group, const SeenByUid* seen) {
   instance.phase = Phase::kQueued;
   instance.since = pod_group.created;
   if (seen != nullptr) {
-    const auto found = seen->find(pod_group.uid);
-    if (found != seen->end()) instance.unschedulable = found->second.unschedulable;
+    if (const Seen* found = seen->Find(pod_group.uid)) {
+      instance.unschedulable = found->unschedulable;
+    }
   } else if (pod_group.waits()) {
     instance.unschedulable = pod_group.created;
   }
@@ -122,8 +124,7 @@ ObservedInstance Unlabelled(const PodGroupState& pod_group, const SeenByUid* see
   instance.since = pod_group.created;
   instance.started = pod_group.created;
   if (seen != nullptr) {
-    const auto found = seen->find(pod_group.uid);
-    if (found != seen->end()) instance.started = found->second.ungated;
+    if (const Seen* found = seen->Find(pod_group.uid)) instance.started = found->ungated;
   }
   observed.regarding = pod_group.regarding;
   observed.pod_group = &pod_group;
@@ -133,11 +134,27 @@ ObservedInstance Unlabelled(const PodGroupState& pod_group, const SeenByUid* see
 // Whether the phase of the PodGroup may still be about pods with the labels, which have just gone.
 bool IsStale(const PodGroupState& pod_group, const SeenByUid* seen) {
   if (seen == nullptr) return false;
-  const auto found = seen->find(pod_group.uid);
-  return found != seen->end() && found->second.had_pods;
+  const Seen* found = seen->Find(pod_group.uid);
+  return found != nullptr && found->had_pods;
 }
 
 }  // namespace
+
+SeenByUid::SeenByUid(std::vector<Entry> entries) : entries_(std::move(entries)) {
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return *a.uid < *b.uid; });
+  const auto end = std::unique(entries_.begin(), entries_.end(),
+                               [](const Entry& a, const Entry& b) { return *a.uid == *b.uid; });
+  entries_.erase(end, entries_.end());
+  entries_.shrink_to_fit();
+}
+
+const Seen* SeenByUid::Find(std::string_view uid) const {
+  const auto found = std::lower_bound(
+      entries_.begin(), entries_.end(), uid,
+      [](const Entry& entry, std::string_view wanted) { return *entry.uid < wanted; });
+  return found != entries_.end() && *found->uid == uid ? &found->seen : nullptr;
+}
 
 std::set<std::string> ObservedInstance::uids() const {
   std::set<std::string> uids;

@@ -1,11 +1,13 @@
 #pragma once
 
-#include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/small_optional.h"
 #include "kube/event_book.h"
 #include "watcher/scaling/decision.h"
 #include "watcher/scaling/pod.h"
@@ -27,13 +29,37 @@ struct ObservedInstance {
 // time is by the API server's, and of a gated pod that it is not scheduled since it was made.
 struct Seen {
   Time ungated{};                       // without our gate
-  std::optional<Time> unschedulable{};  // and without room
+  SmallOptional<Time> unschedulable{};  // and without room
   bool came_ungated = false;            // it was so when it was first seen, and not the watcher
   // Of a PodGroup: pods with the labels of the rule were there until a moment ago.
   bool had_pods = false;
 };
-// By UID.
-using SeenByUid = std::map<std::string, Seen>;
+
+// By UID, in one row: there may be 100,000 pods. The UIDs are those of the pods and PodGroups, and
+// keep these in memory until what was seen of a service is noted again, as it is after each change.
+class SeenByUid {
+ public:
+  struct Entry {
+    std::shared_ptr<const std::string> uid;  // never null
+    Seen seen;
+  };
+
+  SeenByUid() = default;
+  // In any order; of one UID the first counts.
+  explicit SeenByUid(std::vector<Entry> entries);
+
+  // Null: it was not seen.
+  const Seen* Find(std::string_view uid) const;
+
+ private:
+  std::vector<Entry> entries_;  // by UID
+};
+
+// The UID of a pod or PodGroup, which stays as long as it.
+template <typename T>
+std::shared_ptr<const std::string> UidOf(const std::shared_ptr<const T>& object) {
+  return {object, &object->uid};
+}
 
 // The instances that the pods of one service make, by name. One is granted when one of its pods has
 // no gate of ours any more: so what was granted is known from the pods alone, whoever granted it.

@@ -62,7 +62,12 @@ void ReadRevision(const Value* labels, const Value* metadata, PodOrigin& origin)
   origin.revision = hash;
 }
 
-int64_t NpusOf(const Value& object) {
+// More than two billion is as much as two billion: no cluster has them.
+int32_t Bounded(int64_t count) {
+  return static_cast<int32_t>(std::clamp<int64_t>(count, INT32_MIN + 1, INT32_MAX));
+}
+
+int32_t NpusOf(const Value& object) {
   const Value* containers = json::FindPath(object, {"spec", "containers"});
   if (!json::IsArray(containers)) return 0;
   int64_t npus = 0;
@@ -77,7 +82,7 @@ int64_t NpusOf(const Value& object) {
       npus += schemas::WholeQuantity(&value).value_or(0);
     }
   }
-  return npus;
+  return Bounded(npus);
 }
 
 void ReadConditions(const Value* status, PodState& pod) {
@@ -170,10 +175,14 @@ std::optional<PodState> PodReader::Read(const Value& object) {
   std::string node = json::TextAt(object, {"spec", "nodeName"});
   if (!node.empty()) pod.node = nodes_.Get(std::move(node));
   pod.npus = NpusOf(object);
-  pod.size = std::max<int64_t>(
+  pod.size = Bounded(std::max<int64_t>(
       0, ParseGoInt(json::TextAt(json::Find(metadata, "annotations"), {schemas::kLwsSize}))
-             .value_or(0));
-  pod.gate = schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}));
+             .value_or(0)));
+  // An object of the API server has no room for two billion gates.
+  if (const auto place =
+          schemas::PlaceOfScalingGate(json::FindPath(object, {"spec", "schedulingGates"}))) {
+    pod.gate = static_cast<int32_t>(*place);
+  }
   ReadConditions(status, pod);
   auto owner = ReadInstance(labels, metadata, origin.service.ns, pod);
   if (owner) pod.owner = owners_.Get(*std::move(owner));

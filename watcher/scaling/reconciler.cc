@@ -74,7 +74,8 @@ ReconcileResult Reconciler::Reconcile(const ServiceKey& key, const Inputs& input
 }
 
 void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state) {
-  SeenByUid seen;
+  std::vector<SeenByUid::Entry> seen;
+  seen.reserve(view.pods.size() + view.pod_groups.size());
   std::set<std::string> gated;
   std::map<std::string, Time> leaving;
   for (const PodPtr& pod : view.pods) {
@@ -86,25 +87,24 @@ void Reconciler::NoteSeen(const ServiceIndex::View& view, Time now, ServiceState
       gated.insert(pod->uid);
       continue;
     }
-    const auto before = state.seen.find(pod->uid);
-    const bool is_new = before == state.seen.end();
-    Seen& of = seen[pod->uid];
-    of.ungated = is_new ? now : before->second.ungated;
+    const Seen* before = state.seen.Find(pod->uid);
+    Seen& of = seen.emplace_back(SeenByUid::Entry{UidOf(pod), {}}).seen;
+    of.ungated = before == nullptr ? now : before->ungated;
     // Of what is there at the first look nobody knows who took the gate away.
     of.came_ungated =
-        is_new ? state.looked && !state.gated.contains(pod->uid) : before->second.came_ungated;
+        before == nullptr ? state.looked && !state.gated.contains(pod->uid) : before->came_ungated;
     if (!pod->unschedulable) continue;
-    of.unschedulable = is_new ? now : before->second.unschedulable.value_or(now);
+    of.unschedulable = before == nullptr ? now : before->unschedulable.value_or(now);
   }
   NotePodGroups(view, now, state, seen);
-  state.seen = std::move(seen);
+  state.seen = SeenByUid(std::move(seen));
   state.gated = std::move(gated);
   state.looked = true;
   state.leaving = std::move(leaving);
 }
 
 void Reconciler::NotePodGroups(const ServiceIndex::View& view, Time now, ServiceState& state,
-                               SeenByUid& seen) {
+                               std::vector<SeenByUid::Entry>& seen) {
   const auto known = std::exchange(state.with_pods, {});
   state.recount_at.reset();
   if (view.pod_groups.empty()) return;
@@ -112,11 +112,11 @@ void Reconciler::NotePodGroups(const ServiceIndex::View& view, Time now, Service
   for (const PodPtr& pod : view.pods) with_pods.insert(pod->instance);
   for (const PodGroupPtr& pod_group : view.pod_groups) {
     const std::string& uid = pod_group->uid;
-    Seen& of = seen[uid];
-    const auto before = state.seen.find(uid);
-    const bool is_new = before == state.seen.end() ||
-                        before->second.unschedulable.has_value() != pod_group->waits();
-    of.ungated = is_new ? now : before->second.ungated;
+    Seen& of = seen.emplace_back(SeenByUid::Entry{UidOf(pod_group), {}}).seen;
+    const Seen* before = state.seen.Find(uid);
+    const bool is_new =
+        before == nullptr || before->unschedulable.has_value() != pod_group->waits();
+    of.ungated = is_new ? now : before->ungated;
     if (pod_group->waits()) of.unschedulable = of.ungated;
     const auto had = known.find(uid);
     if (with_pods.contains(pod_group->instance)) {
@@ -134,11 +134,12 @@ void Reconciler::NotePodGroups(const ServiceIndex::View& view, Time now, Service
 Service Reconciler::ServiceOf(const Run& run) {
   ServiceState& state = run.state;
   const RuleState& rule = run.inputs.view.rule;
-  Service service{.rule = rule.rule,
-                  .no_rule = rule.why_not,
-                  .instances = {},
-                  .unusable_nodes = run.inputs.unusable_nodes,
-                  .in_vain = state.in_vain};
+  Service service{
+      .rule = rule.rule,
+      .no_rule = rule.why_not,
+      .instances = {},
+      .unusable_nodes = run.inputs.unusable_nodes,
+      .in_vain = state.in_vain == nullptr ? std::nullopt : std::optional(*state.in_vain)};
   for (const ObservedInstance& one : run.observed) {
     Instance instance = one.instance;
     const auto found = state.granted.find(instance.name);
@@ -248,7 +249,7 @@ Reconciler::Done Reconciler::OpenGates(Run& run, const ObservedInstance& instanc
   Done all = Done::kYes;
   for (const PodState* pod : instance.pods) {
     if (!pod->gate) continue;
-    const Gate gate{ServiceKeyOf(*pod).ns, pod->name, pod->uid, *pod->gate};
+    const Gate gate{ServiceKeyOf(*pod).ns, pod->name, pod->uid, static_cast<size_t>(*pod->gate)};
     const auto answer =
         run.client.Patch(kube::resources::kPods, gate.ns, gate.pod, GateRemoval(gate));
     if (answer) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,7 +105,7 @@ class Reconciler {
     std::map<std::string, Grant> granted{};       // by instance
     std::map<std::string, Outcome> unfinished{};  // of these, whose gates may not all be open
     std::optional<Time> given_up{};               // when that was done the last time
-    std::optional<Instance> in_vain{};            // Service::in_vain
+    std::shared_ptr<const Instance> in_vain{};    // Service::in_vain; most services have none
     ReportedOutcomes said{};                      // what was told the last time
   };
 
@@ -120,7 +121,7 @@ class Reconciler {
   Time Now() const;
   static void NoteSeen(const ServiceIndex::View& view, Time now, ServiceState& state);
   static void NotePodGroups(const ServiceIndex::View& view, Time now, ServiceState& state,
-                            SeenByUid& seen);
+                            std::vector<SeenByUid::Entry>& seen);
   static Service ServiceOf(const Run& run);
   bool CountWhenDone(GivingUp& giving_up);
   bool FinishGivingUp(Run& run);

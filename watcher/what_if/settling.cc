@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/small_optional.h"
 #include "base/text.h"
 #include "json/text_at.h"
 #include "schemas/names.h"
@@ -253,7 +254,7 @@ class Settling {
         const bool returns = !pod->gate && withdrawn.contains(pod->instance);
         if (!opens && !returns) continue;
         scaling::PodState next = *pod;
-        next.gate = opens ? std::nullopt : std::optional<size_t>(0);
+        next.gate = opens ? SmallOptional<int32_t>() : SmallOptional<int32_t>(0);
         if (returns) next.unschedulable.reset();
         next.created = now_;
         Put(by_name_.at({key.ns, pod->name}), std::move(next));
