@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "json/decode.h"
@@ -79,13 +80,17 @@ std::string StateStore::Text() const {
       left_out.insert(job);
     }
   }
-  std::string text(kBegin);
+  // In one piece: this may be written for each restart of a storm, by any worker.
+  std::string text;
+  text.reserve(size);
+  text = kBegin;
   for (const auto& [job, entry] : entries_) {
     if (left_out.contains(&job)) continue;
     if (text.size() > kBegin.size()) text += ',';
     text += entry.text;
   }
-  return text.append(kEnd).append(spent);
+  text.append(kEnd).append(spent);
+  return text;
 }
 
 kube::Answer<void> StateStore::Load(LeaderClient& client, Time now, const Exists& exists) {
@@ -175,7 +180,7 @@ kube::Answer<void> StateStore::Save(LeaderClient& client, const JobKey& job, Job
   const Json object = {{"apiVersion", "v1"},
                        {"kind", "ConfigMap"},
                        {"metadata", {{"name", name_}, {"namespace", ns_}}},
-                       {"data", {{std::string(kKey), text}}}};
+                       {"data", {{std::string(kKey), std::move(text)}}}};
   const auto answer = client.Apply(kube::resources::kConfigMaps, ns_, name_, object, true,
                                    {.field_manager = "mindgate-rescheduling"});
   if (!answer) return tl::make_unexpected(answer.error());
