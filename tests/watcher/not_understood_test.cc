@@ -71,12 +71,12 @@ TEST(NotUnderstood, SuchAnOwnerIsNone) {
 
 TEST(NotUnderstood, EventsOfAPodGroupWithSuchAnOwnerAreAboutThePodGroup) {
   Json group = TenantPod();
-  EXPECT_EQ(rescheduling::PodGroupOf(Read(group).value).regarding.name, "set");
+  EXPECT_EQ(rescheduling::PodGroupOf(Read(group).value).regarding().name, "set");
   group["metadata"]["ownerReferences"][0]["apiVersion"] = std::string(10'000, 'v');
   const Read forged(group);
   const rescheduling::PodGroupState state = rescheduling::PodGroupOf(forged.value);
-  EXPECT_EQ(state.regarding.kind, "PodGroup");
-  EXPECT_EQ(state.regarding.name, "p");
+  EXPECT_EQ(state.regarding().kind, "PodGroup");
+  EXPECT_EQ(state.regarding().name, "p");
 }
 
 }  // namespace

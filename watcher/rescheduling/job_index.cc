@@ -27,7 +27,7 @@ Job JobOf(const PodGroupState& group, const std::vector<PodPtr>& pods) {
   Job job{.uid = group.uid,
           .started = group.started,
           .succeeded = group.succeeded,
-          .regarding = group.regarding};
+          .regarding = group.regarding()};
   JobMetadata merged;
   merged.AddLabels(group.metadata.labels);
   merged.AddAnnotations(group.metadata.annotations);

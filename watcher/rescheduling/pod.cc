@@ -188,13 +188,18 @@ PodGroupState PodGroupOf(const Value& object) {
   state.asks_for_npus = AsksForNpus(object);
   const auto succeeded = json::AsInt(json::FindPath(object, {"status", "succeeded"}));
   state.succeeded = std::max<int64_t>(0, succeeded.value_or(0));
-  state.regarding = {"scheduling.volcano.sh/v1beta1", "PodGroup", state.job.ns, state.job.pod_group,
-                     state.uid};
   if (const Value* owner = schemas::ControllerOf(metadata)) {
-    state.regarding = {json::TextAt(owner, {"apiVersion"}), json::TextAt(owner, {"kind"}),
-                       state.job.ns, json::TextAt(owner, {"name"}), json::TextAt(owner, {"uid"})};
+    state.owner = std::make_shared<const kube::ObjectReference>(kube::ObjectReference{
+        json::TextAt(owner, {"apiVersion"}), json::TextAt(owner, {"kind"}), state.job.ns,
+        json::TextAt(owner, {"name"}), json::TextAt(owner, {"uid"})});
   }
   return state;
+}
+
+kube::ObjectReference PodGroupState::regarding() const {
+  return owner == nullptr ? kube::ObjectReference{"scheduling.volcano.sh/v1beta1", "PodGroup",
+                                                  job.ns, job.pod_group, uid}
+                          : *owner;
 }
 
 }  // namespace mindgate::watcher::rescheduling

@@ -52,9 +52,12 @@ struct PodGroupState {
   Metadata metadata;
   int64_t min_member = 1;
   bool started = false;
-  bool asks_for_npus = false;       // its minResources name an NPU
-  int64_t succeeded = 0;            // pods, as the scheduler counted them last
-  kube::ObjectReference regarding;  // its owner; where it has none, itself
+  bool asks_for_npus = false;                          // its minResources name an NPU
+  int64_t succeeded = 0;                               // pods, as the scheduler counted them last
+  std::shared_ptr<const kube::ObjectReference> owner;  // null: it has none
+
+  // Whom Events are about: its owner, or itself.
+  kube::ObjectReference regarding() const;
 };
 using PodGroupPtr = std::shared_ptr<const PodGroupState>;
 

@@ -4,6 +4,16 @@
 #include <string_view>
 
 namespace mindgate::watcher::scaling {
+namespace {
+
+template <typename T>
+auto PlaceOf(std::vector<std::shared_ptr<const T>>& row, const std::string& name) {
+  return std::lower_bound(
+      row.begin(), row.end(), name,
+      [](const auto& each, const std::string& wanted) { return each->name < wanted; });
+}
+
+}  // namespace
 
 template <typename T>
 std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
@@ -13,15 +23,22 @@ std::vector<ServiceKey> ServiceIndex::Change(ByService<T>& all,
   if (before != nullptr && (after == nullptr || ServiceKeyOf(*after) != ServiceKeyOf(*before))) {
     const auto service = all.find(ServiceKeyOf(*before));
     if (service != all.end()) {
-      service->second.erase(before);
+      const auto place = PlaceOf(service->second, before->name);
+      if (place != service->second.end() && (*place)->name == before->name) {
+        service->second.erase(place);
+      }
       if (service->second.empty()) all.erase(service);
     }
     concerned.push_back(ServiceKeyOf(*before));
   }
   if (after != nullptr) {
     auto& service = all[ServiceKeyOf(*after)];
-    service.erase(after);  // the one of the same name
-    service.insert(after);
+    const auto place = PlaceOf(service, after->name);
+    if (place != service.end() && (*place)->name == after->name) {
+      *place = after;
+    } else {
+      service.insert(place, after);
+    }
     concerned.push_back(ServiceKeyOf(*after));
   }
   return concerned;
@@ -104,10 +121,10 @@ ServiceIndex::View ServiceIndex::Look(const ServiceKey& service) const {
   View view;
   const MutexLock lock(mutex_);
   if (const auto found = pods_.find(service); found != pods_.end()) {
-    view.pods.assign(found->second.begin(), found->second.end());
+    view.pods = found->second;
   }
   if (const auto found = pod_groups_.find(service); found != pod_groups_.end()) {
-    view.pod_groups.assign(found->second.begin(), found->second.end());
+    view.pod_groups = found->second;
   }
   LeaveOutJobsOfOthers(service, view);
   const auto rule = rules_.find({service.ns, service.rule});

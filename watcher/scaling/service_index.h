@@ -41,14 +41,8 @@ class ServiceIndex {
  private:
   using RuleKey = std::pair<std::string, std::string>;  // namespace and name
 
-  struct ByName {
-    template <typename Ptr>
-    bool operator()(const Ptr& a, const Ptr& b) const {
-      return a->name < b->name;
-    }
-  };
   template <typename T>
-  using ByService = std::map<ServiceKey, std::set<std::shared_ptr<const T>, ByName>>;
+  using ByService = std::map<ServiceKey, std::vector<std::shared_ptr<const T>>>;  // by name
 
   template <typename T>
   static std::vector<ServiceKey> Change(ByService<T>& all, const std::shared_ptr<const T>& before,
