@@ -140,6 +140,54 @@ std::string SourceText(const Survey& survey, FaultSource source) {
   return "nobody: there is no ConfigMap of ClusterD, Ascend Device Plugin or NodeD";
 }
 
+// A code that is reported, and what raises its level.
+struct CodeToRise {
+  std::string code;
+  std::vector<std::string> what;
+};
+
+std::vector<CodeToRise> CodesToRise(const Survey& survey,
+                                    const watcher::faults::FaultTable& table) {
+  std::set<std::string> codes;
+  for (const auto& [node, faults] : survey.nodes) {
+    codes.insert(faults.machine.codes.begin(), faults.machine.codes.end());
+    codes.insert(faults.switches.codes.begin(), faults.switches.codes.end());
+    for (const ChipFault& fault : faults.devices.faults) {
+      codes.insert(fault.codes.begin(), fault.codes.end());
+    }
+  }
+  std::vector<CodeToRise> rising;
+  for (const std::string& code : codes) {
+    const watcher::faults::FaultCode* known = table.Find(code);
+    if (known == nullptr) continue;
+    auto what = watcher::faults::EscalationsOf(*known);
+    if (!what.empty()) rising.push_back({code, std::move(what)});
+  }
+  return rising;
+}
+
+void PrintCodesToRise(const std::vector<CodeToRise>& codes, const Paint& paint, std::ostream& out) {
+  Table table({"CODE", "WHAT MAKES IT WORSE"});
+  for (const CodeToRise& code : codes) {
+    bool first = true;
+    for (const std::string& what : code.what) {
+      table.Add({first ? code.code : "", what});
+      first = false;
+    }
+  }
+  if (table.empty()) return;
+  out << "\n";
+  table.Print(paint, out);
+}
+
+OrderedJson CodesToRiseJson(const std::vector<CodeToRise>& codes) {
+  OrderedJson all = OrderedJson::array();
+  for (const CodeToRise& code : codes) {
+    all.push_back({{"code", code.code}, {"whatMakesItWorse", code.what}});
+  }
+  return all;
+}
+
 // The pods that go.
 std::vector<std::string> PodsOf(const SurveyedJob& job) {
   std::vector<std::string> pods;
@@ -334,8 +382,10 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
       {.scaling_rules = false, .fault_source = source, .public_faults = of_watcher.public_faults},
       io);
   if (!snapshot) return kExitUnusable;
-  const Survey survey =
+  Survey survey =
       watcher::rescheduling::SurveyOf(*snapshot, watcher::rescheduling::FaultsIn(*snapshot));
+  const auto table = watcher::rescheduling::CodesIn(*snapshot, survey.problems);
+  const std::vector<CodeToRise> rising = CodesToRise(survey, *table);
   const WarningSink warn = PrintWarnings(io.err);
   for (const std::string& problem : survey.problems) warn(problem);
   const FaultDecisions decisions = FaultDecisionsOf(connection->client());
@@ -344,6 +394,7 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                      {.document =
                           [&] {
                             OrderedJson document = FaultJson(survey);
+                            document["codes"] = CodesToRiseJson(rising);
                             document["decisions"] = FaultDecisionsJson(decisions);
                             return document;
                           },
@@ -359,6 +410,7 @@ int RunFaultStatus(const StatusOptions& options, Streams& io) {
                           [&](std::ostream& out, bool) {
                             PrintFaultTable(survey, source, of_watcher.grace_over_time, now, paint,
                                             out);
+                            PrintCodesToRise(rising, paint, out);
                             PrintFaultDecisions(decisions, now, paint, out);
                           }},
                      io);

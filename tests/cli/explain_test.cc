@@ -314,46 +314,5 @@ TEST(RulePages, AreWhatTheRulesSay) {
   EXPECT_THAT(got, ::testing::UnorderedElementsAreArray(want)) << "pages of rules that are gone";
 }
 
-TEST(ExplainFault, SaysWhatACodeLeadsTo) {
-  const CliResult chip = Cli({"explain", "--fault", "80e18005"});
-  EXPECT_EQ(chip.code, 0);
-  EXPECT_EQ(chip.out,
-            R"(80E18005  chip, level RestartNPU
-
-The workload has to be stopped, so that the chip can be reset. The pods that use the chip are
-faulty. The job's label fault-scheduling decides:
-
-  force                           The pods in scope are deleted at once, with grace period 0.
-  grace                           The pods in scope are evicted with their own grace period, and
-                                  deleted by force after graceOverTime, 15 minutes by default.
-  external-force, external-grace  Nothing is deleted. Faulty pods get the annotation
-                                  huawei.com/pod-status, which infer-operator acts on.
-  off, or no label                Nothing happens: the pods stay on the faulty hardware.
-  any other value                 The restart fails in every session of the scheduler: the job
-                                  hangs.
-
-The level is the one that MindCluster ships (component/ascend-device-plugin/build/faultCode.json);
-ConfigMap mindx-dl-fault-config in kube-system may set another.
-)");
-  const json::Json two = json::Json::parse(
-      Cli({"explain", "--fault", "80DE0207", "--fault", "0000001D", "-o", "json"}).out);
-  EXPECT_EQ(two["faults"][0]["level"], "SubHealthFault");
-  EXPECT_EQ(two["faults"][0]["label"], "subHealthyStrategy");
-  EXPECT_EQ(two["faults"][1]["effect"],
-            "Pods that run are left alone. New ones are not placed on this hardware.");
-  EXPECT_TRUE(two["faults"][1]["consequences"].empty());
-}
-
-TEST(ExplainFault, AnUnknownCode) {
-  const CliResult unknown = Cli({"explain", "--fault", "81078604"});
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_EQ(unknown.out, "");
-  EXPECT_EQ(unknown.err,
-            "error: MindCluster ships no level for fault code \"81078604\"\n"
-            "hint: did you mean \"81078605\"? of a chip's unknown code above minor severity it "
-            "makes SeparateNPU\n");
-  EXPECT_EQ(Cli({"explain", "--fault", "80E18005", "MG001"}).code, 2);
-}
-
 }  // namespace
 }  // namespace mindgate::cli

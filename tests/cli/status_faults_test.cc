@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -134,7 +135,10 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
       "n8     node          UnHealthy          2C000031   <unknown>   infer/p3 (no "
       "PodGroup)\n"
       "n9     node          NotReady           <none>     <unknown>   infer/p4 (no PodGroup)\n"
-      "n10    node          Gone               <none>     <unknown>   infer/p5 (no PodGroup)\n");
+      "n10    node          Gone               <none>     <unknown>   infer/p5 (no PodGroup)\n"
+      "\n"
+      "CODE       WHAT MAKES IT WORSE\n"
+      "80E18005   3 times in 24h: ManuallySeparateNPU, until a person releases the chip\n");
   EXPECT_EQ(Run({"-o", "name"}).out, "node/n7\nnode/n8\nnode/n9\nnode/n10\n");
   const Json json = Json::parse(Run({"-o", "json"}).out);
   EXPECT_EQ(json["reportedBy"], "clusterd");
@@ -145,6 +149,40 @@ TEST_F(StatusFaults, ShowsWhatClusterDReportsAndThePodsOfIt) {
             {"codes", {"80E18005"}},
             {"since", nullptr},
             {"faultyPods", {{{"namespace", "infer"}, {"name", "p1"}, {"podGroup", "job"}}}}}));
+}
+
+// What the device plugins of this cluster read instead of what they ship.
+TEST_F(StatusFaults, KnowsTheClustersOwnFaultCodes) {
+  PutReport("mindx-dl", "cluster-info-device-0", "mx-consumer-volcano",
+            {{"cluster-info-device-0", kDevices}});
+  const auto put = [&](const char* customization) {
+    server.Put(resources::kConfigMaps,
+               {{"metadata", {{"namespace", "kube-system"}, {"name", "mindx-dl-fault-config"}}},
+                {"data", {{"faultCustomization.json", customization}}}});
+  };
+  put(R"({"FaultDuration":[{"EventId":["80E18005"],"FaultTimeout":60,"RecoverTimeout":60,)"
+      R"("FaultHandling":"SeparateNPU"}]})");
+  auto told = Run();
+  EXPECT_EQ(told.err, "");
+  EXPECT_THAT(told.out, ::testing::HasSubstr(
+                            "80E18005   if it lasts 1m: SeparateNPU, until it has been gone for "
+                            "1m\n"));
+  EXPECT_EQ(Json::parse(Run({"-o", "json"}).out)["codes"],
+            (Json{{{"code", "80E18005"},
+                   {"whatMakesItWorse",
+                    {"if it lasts 1m: SeparateNPU, until it has been gone for 1m"}}}}));
+  put("{");
+  told = Run();
+  EXPECT_EQ(told.code, 0);
+  EXPECT_THAT(told.err,
+              ::testing::HasSubstr("ConfigMap kube-system/mindx-dl-fault-config: "
+                                   "faultCustomization.json: the device plugin uses the file "
+                                   "that it ships instead, and so does mindgate"));
+  EXPECT_THAT(told.out, ::testing::HasSubstr("80E18005   3 times in 24h: ManuallySeparateNPU"));
+  server.Forbid("get", "configmaps");
+  told = Run();
+  EXPECT_EQ(told.code, 0);
+  EXPECT_THAT(told.err, ::testing::HasSubstr("the levels are those that MindCluster 26.1 ships"));
 }
 
 // By the labels of the PodGroup and all of its pods, also of those on healthy nodes.

@@ -372,7 +372,7 @@ TEST(PublicFaults, WhatIsOverOrNotUnderstoodIsNone) {
       {PublicFaultOf("220001001", "once"), ""},
       {PublicFaultOf("220001001", "Occur"), R"(assertion "Occur" is not occur, recover or once)"},
       {PublicFaultOf("80E18005", "occur"),
-       R"(faultCode "80E18005" is not one that ClusterD is shipped with)"},
+       R"(faultCode "80E18005" is not one that ClusterD of MindCluster 26.1 is shipped with)"},
       {PublicFaultOf("220001001", "occur", {32}),
        R"(deviceIds of node "n7" are not numbers from 0 to 31)"},
       {PublicFaultOf("220001001", "occur", Json::array()), R"(node "n7" has no deviceIds)"},

@@ -80,6 +80,33 @@ TEST(Rescheduling, APublicFaultMayNameTheServer) {
   EXPECT_TRUE(Eventually([&] { return cluster.Pods("train") == PodNames{"train-0", "train-3"}; }));
 }
 
+// Codes of level SeparateNPU of storage and of nodes, which MindCluster has since 26.1.
+TEST(Rescheduling, APublicFaultThatSeparatesRestartsItsPodsWithoutClusterD) {
+  Cluster cluster;
+  cluster.server.Remove(resources::kConfigMaps, "mindx-dl", "cluster-info-device-0");
+  cluster.PutJob("train", kPodLabels);
+  const auto fault = [](const char* id, const char* code, const char* node) {
+    return Json{{"faultId", id},
+                {"faultCode", code},
+                {"faultTime", 1767225600000},
+                {"assertion", "occur"},
+                {"influence", {{{"nodeName", node}, {"deviceIds", {0}}}}}};
+  };
+  const Json message = {
+      {"faults",
+       {fault("fault-01", "020001001", "n1"), fault("fault-02", "120001003", "n2"),
+        // PreSeparateNPU: what runs is left alone.
+        fault("fault-03", "110001022", "n3")}}};
+  cluster.server.Put(resources::kConfigMaps, {{"metadata",
+                                               {{"namespace", "kube-system"},
+                                                {"name", "storage"},
+                                                {"labels", {{"mc-consumer-publicfault", "true"}}}}},
+                                              {"data", {{"PublicFault", message.dump()}}}});
+  Replica replica(cluster);
+  ASSERT_TRUE(replica.Start());
+  EXPECT_TRUE(Eventually([&] { return cluster.Pods("train") == PodNames{"train-0", "train-3"}; }));
+}
+
 TEST(Rescheduling, ANodeThatIsGoneIsAsOneThatIsNotReady) {
   Cluster cluster;
   cluster.PutJob("train", kPodLabels);

@@ -244,6 +244,45 @@ TEST_F(SnapshotTest, KeepsWhatIsReadAndNothingElse) {
 )");
 }
 
+// Its own fault codes decide what a supposed fault leads to, and no other key of it is kept.
+TEST_F(SnapshotTest, CarriesTheClustersOwnFaultCodes) {
+  SmallCluster cluster;
+  cluster.Node("n0");
+  Put(cluster);
+  EXPECT_THAT(Take(), Not(HasSubstr("faultConfig")));
+  server.Put(resources::kConfigMaps,
+             {{"metadata", {{"namespace", "kube-system"}, {"name", "mindx-dl-fault-config"}}},
+              {"data",
+               {{"faultCode.json", R"({"SeparateNPUCodes":["81078603","80E21007","?"]})"},
+                {"PollInterval", "300"}}}});
+  const auto supposed = [&](const std::string& text, const std::string& code) {
+    const auto snapshot = ReadSnapshot(text);
+    const auto read = what_if::ReadQuestion({.faults = {code + "@n0/0"}}, *snapshot,
+                                            what_if::TakeInventory(*snapshot));
+    if (!read) return read.error().front().what;
+    std::string said = what_if::Sentences(*read).front();
+    for (const std::string& problem : what_if::AnswerOf(*snapshot, {}, *read).problems) {
+      said += "\n" + problem;
+    }
+    return said;
+  };
+  const std::string text = Take();
+  EXPECT_THAT(text, Not(HasSubstr("PollInterval")));
+  EXPECT_EQ(supposed(text, "80E21007"),
+            "Ascend910-0 of n0 has fault 80E21007 (SeparateNPU): the pods that use it are faulty\n"
+            "ConfigMap kube-system/mindx-dl-fault-config: faultCode.json: SeparateNPUCodes: \"?\" "
+            "is not a code: write up to 16 hex digits, as in 80E18005");
+  EXPECT_EQ(supposed(text, "80E18005"),
+            "--fault 80E18005@n0/0: ConfigMap mindx-dl-fault-config of this cluster has no level "
+            "for fault code \"80E18005\"");
+  server.Forbid("get", "configmaps");
+  EXPECT_THAT(supposed(Take(), "81078603"),
+              HasSubstr("Ascend910-0 of n0 has fault 81078603 (NotHandleFault, after 20s "
+                        "PreSeparateNPU): no new pods go there\n"
+                        "ConfigMap kube-system/mindx-dl-fault-config, which may set other levels "
+                        "of fault codes, cannot be read: "));
+}
+
 TEST_F(SnapshotTest, ReadsTheNodesReportsWhereClusterDIsAbsent) {
   server.Put(resources::kConfigMaps, {{"metadata",
                                        {{"namespace", "kube-system"},

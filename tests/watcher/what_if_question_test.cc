@@ -48,7 +48,7 @@ TEST(ReadQuestion, SaysOfEveryPartWhatIsWrong) {
        "--card npu-77/0: the cluster has no node \"npu-77\"",
        "did you mean \"npu-7\"?"},
       {{.faults = {"80E1800@npu-0/0"}},
-       "--fault 80E1800@npu-0/0: MindCluster ships no level for fault code \"80E1800\"",
+       "--fault 80E1800@npu-0/0: MindCluster 26.1 ships no level for fault code \"80E1800\"",
        "did you mean \"80E18005\"?"},
       {{.faults = {"80E18005@npu-0"}},
        "--fault 80E18005@npu-0: 80E18005 is a fault of a chip, and no chip is named",

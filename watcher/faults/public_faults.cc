@@ -87,9 +87,11 @@ std::optional<PublicFault> ReadState(const Value& value, const std::string& send
   fault.recovered = assertion == "recover";
   if (fault.recovered) return fault;
   const std::string code(json::FindString(value, "faultCode").value_or(""));
-  const auto known = FindFaultCode(code);
-  if (!known || known->source != CodeSource::kPublic) {
-    problems.push_back("faultCode " + Quote(code) + " is not one that ClusterD is shipped with");
+  const FaultTable& table = FaultTable::Shipped();
+  const FaultCode* known = table.Find(code, CodeSource::kPublic);
+  if (known == nullptr) {
+    problems.push_back("faultCode " + Quote(code) + " is not one that ClusterD of MindCluster " +
+                       std::string(table.release()) + " is shipped with");
     return std::nullopt;
   }
   fault.code = known->code;
@@ -163,11 +165,11 @@ std::vector<PublicFault> ReadPublicFaults(const Value& message,
 }
 
 void AddPublicFault(const PublicFault& fault, std::string_view chip_type, DeviceFaults& devices) {
-  const Effect effect = EffectOf({fault.code, CodeSource::kPublic, fault.level});
+  const Effect effect = EffectOf(fault.code, CodeSource::kPublic, fault.level);
   for (const int64_t id : fault.devices) {
     std::string chip = std::string(chip_type) + "-" + std::to_string(id);
     if (effect == Effect::kChip) devices.unhealthy.insert(chip);
-    if (effect == Effect::kNoNewPods && IsNetworkCode(fault.code)) {
+    if (effect != Effect::kNone && IsNetworkCode(fault.code)) {
       devices.network_unhealthy.insert(chip);
     }
     devices.faults.push_back({std::move(chip), fault.level, {fault.code}, fault.since});

@@ -198,6 +198,23 @@ SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot) {
   return found;
 }
 
+std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapshot,
+                                                  std::vector<std::string>& problems) {
+  if (!snapshot.fault_config.empty()) {
+    return std::make_shared<const faults::FaultTable>(
+        faults::FaultTable::OfCluster(*snapshot.fault_config.front(), problems));
+  }
+  const faults::FaultTable& shipped = faults::FaultTable::Shipped();
+  if (!snapshot.fault_config_unread.empty()) {
+    problems.push_back("ConfigMap " + std::string(faults::kConfigNamespace) + "/" +
+                       std::string(faults::kConfigName) +
+                       ", which may set other levels of fault codes, cannot be read: " +
+                       snapshot.fault_config_unread + "; the levels are those that MindCluster " +
+                       std::string(shipped.release()) + " ships");
+  }
+  return {std::shared_ptr<const void>(), &shipped};
+}
+
 Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults) {
   Survey survey;
   static_cast<SurveyedFaults&>(survey) = std::move(faults);

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "watcher/faults/codes.h"
 #include "watcher/faults/node_faults.h"
 #include "watcher/rescheduling/response.h"
 #include "watcher/snapshot/snapshot.h"
@@ -46,6 +48,11 @@ struct Survey : SurveyedFaults {
 };
 
 SurveyedFaults FaultsIn(const ClusterSnapshot& snapshot);
+
+// The fault codes of the cluster: those that MindCluster ships, or its own. What could not be read
+// or understood of its own is added to `problems`.
+std::shared_ptr<const faults::FaultTable> CodesIn(const ClusterSnapshot& snapshot,
+                                                  std::vector<std::string>& problems);
 
 // What becomes of the pods if these are the faults, whatever the reports of the snapshot say.
 Survey SurveyOf(const ClusterSnapshot& snapshot, SurveyedFaults faults);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "json/decode.h"
+#include "watcher/faults/codes.h"
 
 namespace mindgate::watcher {
 namespace {
@@ -178,6 +179,12 @@ Kept ScalingRuleEntries() {
                             {"metadata", "namespace"},
                             {"data", std::string(schemas::kScalingRuleKey)}}),
           Plain};
+}
+
+Kept FaultConfigEntries() {
+  std::vector<Path> paths = {{"metadata", "name"}, {"metadata", "namespace"}};
+  AddEach({"data"}, faults::kConfigKeys, paths);
+  return {json::Projection(std::move(paths)), Plain};
 }
 
 Json EntryOf(const Kept& kept, const Json& object) {

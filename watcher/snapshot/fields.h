@@ -22,6 +22,7 @@ Kept PodEntries();
 Kept PodGroupEntries();
 Kept ReportEntries();       // ConfigMaps in which MindCluster reports faults
 Kept ScalingRuleEntries();  // ConfigMaps with the key elastic_scaling.json
+Kept FaultConfigEntries();  // the ConfigMap with the cluster's own fault codes
 
 // The same of a whole object: for objects that come from elsewhere.
 json::Json EntryOf(const Kept& kept, const json::Json& object);

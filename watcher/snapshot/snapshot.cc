@@ -21,13 +21,17 @@ struct List {
   std::string_view key;
   ClusterSnapshot::Objects ClusterSnapshot::* objects;
   bool namespaced;
+  bool required = true;
 };
 
-constexpr std::array<List, 5> kLists = {{{"nodes", &ClusterSnapshot::nodes, false},
-                                         {"pods", &ClusterSnapshot::pods, true},
-                                         {"podGroups", &ClusterSnapshot::pod_groups, true},
-                                         {"faultReports", &ClusterSnapshot::fault_reports, true},
-                                         {"scalingRules", &ClusterSnapshot::scaling_rules, true}}};
+constexpr std::array<List, 6> kLists = {
+    {{"nodes", &ClusterSnapshot::nodes, false},
+     {"pods", &ClusterSnapshot::pods, true},
+     {"podGroups", &ClusterSnapshot::pod_groups, true},
+     {"faultReports", &ClusterSnapshot::fault_reports, true},
+     {"scalingRules", &ClusterSnapshot::scaling_rules, true},
+     // Most clusters have none, and snapshots of older programs do not.
+     {"faultConfig", &ClusterSnapshot::fault_config, true, false}}};
 
 // Adds faults with the places of what they are about. Places are looked for once, when there is
 // one.
@@ -123,6 +127,7 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
   for (const List& list : kLists) {
     const Value* objects = json::Find(document->root(), list.key);
+    if (objects == nullptr && !list.required) continue;
     if (!json::IsArray(objects)) {
       // An absent list is not an empty one: everything in it would be taken for gone.
       faults.Add("/" + std::string(list.key), std::string(list.key),
@@ -134,6 +139,8 @@ tl::expected<ClusterSnapshot, json::Issues> ReadSnapshot(std::string_view text) 
     }
   }
   if (!faults.issues().empty()) return tl::make_unexpected(std::move(faults.issues()));
+  snapshot.fault_config_unread =
+      json::FindString(document->root(), "faultConfigUnread").value_or("");
   return snapshot;
 }
 

@@ -32,6 +32,9 @@ struct ClusterSnapshot {
   // may be gone.
   Objects fault_reports{};
   Objects scaling_rules{};  // ConfigMaps that a pod or a PodGroup names, and that are there
+  // The ConfigMap with the cluster's own fault codes, where there is one (faults::kConfigName).
+  Objects fault_config{};
+  std::string fault_config_unread{};  // why it could not be read; empty: it could
   // What the objects are views of.
   std::vector<std::shared_ptr<const json::Document>> documents{};
 };

@@ -5,6 +5,7 @@
 
 #include "json/text_at.h"
 #include "schemas/names.h"
+#include "watcher/faults/codes.h"
 #include "watcher/faults/told.h"
 #include "watcher/snapshot/fields.h"
 #include "watcher/snapshot/snapshot.h"
@@ -52,18 +53,19 @@ class Taking {
     }
     if (read) read = ReadPodGroups();
     if (read && options_.scaling_rules) read = ReadRules();
+    if (read) read = ReadFaultConfig();
     if (!read) return tl::make_unexpected(read.error());
     return "{\"kind\": \"Snapshot\", \"version\": " + std::to_string(kSnapshotVersion) +
            ", \"taken\": \"" + FormatTime(now) + "\",\n\"nodes\": [" + nodes_.text +
            "],\n\"pods\": [" + pods_.text + "],\n\"podGroups\": [" + pod_groups_.text +
            "],\n\"faultReports\": [" + reports_.text + "],\n\"scalingRules\": [" + rules_.text +
-           "]}\n";
+           "]" + fault_config_ + "}\n";
   }
 
  private:
   size_t size() const {
     return nodes_.text.size() + pods_.text.size() + pod_groups_.text.size() + reports_.text.size() +
-           rules_.text.size();
+           rules_.text.size() + fault_config_.size();
   }
 
   // `wanted` says of each object whether it is kept; empty: all are.
@@ -84,11 +86,7 @@ class Taking {
                                                if (too_large) enough.request_stop();
                                              }},
                                         enough.get_token());
-    if (too_large) {
-      return kube::Failed(kube::Reason::kTooLarge,
-                          "a snapshot of this cluster would have more than " +
-                              std::to_string(options_.max_bytes / (1024 * 1024)) + " MiB");
-    }
+    if (too_large) return TooLarge();
     if (!listed) return tl::make_unexpected(listed.error());
     return {};
   }
@@ -148,6 +146,28 @@ class Taking {
     return {};
   }
 
+  // Who may not read it can still know all else.
+  kube::Answer<void> ReadFaultConfig() {
+    const Kept kept = FaultConfigEntries();
+    const auto read = client_.Get(kube::resources::kConfigMaps, faults::kConfigNamespace,
+                                  faults::kConfigName, kept.read, stop_);
+    if (read) {
+      Lines lines;
+      lines.Add(kept.entry(read->root()));
+      fault_config_ = ",\n\"faultConfig\": [" + lines.text + "]";
+    } else if (read.error().reason != kube::Reason::kNotFound) {
+      fault_config_ = ",\n\"faultConfigUnread\": " + json::Json(read.error().message).dump();
+    }
+    if (size() <= options_.max_bytes) return {};
+    return TooLarge();
+  }
+
+  kube::Answer<void> TooLarge() const {
+    return kube::Failed(kube::Reason::kTooLarge,
+                        "a snapshot of this cluster would have more than " +
+                            std::to_string(options_.max_bytes / (1024 * 1024)) + " MiB");
+  }
+
   kube::Client& client_;
   const SnapshotOptions& options_;
   const std::stop_token& stop_;
@@ -156,6 +176,7 @@ class Taking {
   Lines pod_groups_;
   Lines reports_;
   Lines rules_;
+  std::string fault_config_;    // with its key
   faults::ToldByAll clusterd_;  // what ClusterD says
   std::set<RuleName> named_;
 };

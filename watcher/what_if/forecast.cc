@@ -119,6 +119,7 @@ Answer AnswerOf(const ClusterSnapshot& snapshot, const std::vector<ManifestObjec
                 const Hypothesis& hypothesis, const schemas::ViewOptions& options) {
   Answer answer;
   answer.problems = rescheduling::FaultsIn(snapshot).problems;
+  if (!hypothesis.codes.empty()) rescheduling::CodesIn(snapshot, answer.problems);
   if (manifests.empty()) {
     answer.happens = ForecastOf(snapshot, hypothesis);
     return answer;

@@ -1,10 +1,12 @@
 #include "watcher/what_if/hypothesis.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
+#include "base/duration.h"
 #include "base/natural_order.h"
 #include "base/text.h"
 #include "json/text_at.h"
@@ -94,17 +96,26 @@ class Reader {
     if (chip) hypothesis_.chips.push_back({node->name, *std::move(chip)});
   }
 
-  std::optional<faults::FaultCode> FindCode(const std::string& text, const std::string& where) {
-    auto code = faults::FindFaultCode(text);
-    if (code) return code;
-    std::vector<std::string> names;
-    for (const faults::FaultCode& each : faults::AllFaultCodes()) names.push_back(each.code);
-    const std::vector<std::string_view> known(names.begin(), names.end());
+  const faults::FaultTable& Codes() {
+    std::vector<std::string> told_with_the_answer;
+    if (!codes_) codes_ = rescheduling::CodesIn(snapshot_, told_with_the_answer);
+    return *codes_;
+  }
+
+  const faults::FaultCode* FindCode(const std::string& text, const std::string& where) {
+    const faults::FaultTable& table = Codes();
+    if (const faults::FaultCode* code = table.Find(text)) return code;
+    std::vector<std::string_view> known;
+    for (const faults::FaultCode& each : table.codes()) known.push_back(each.code);
     const auto near = NearestOf(text, known);
-    Complain(where + ": MindCluster ships no level for fault code " + Quote(text),
+    Complain(where + ": " +
+                 (table.IsOfCluster(CodeSource::kChip)
+                      ? "ConfigMap " + std::string(faults::kConfigName) + " of this cluster has"
+                      : "MindCluster " + std::string(table.release()) + " ships") +
+                 " no level for fault code " + Quote(text),
              near ? "did you mean " + Quote(*near) + "?"
                   : "--card NODE/CARD supposes that the card is unhealthy, whatever the code");
-    return std::nullopt;
+    return nullptr;
   }
 
   void ReadFault(const std::string& text) {
@@ -116,7 +127,7 @@ class Reader {
                "or its switches");
       return;
     }
-    auto code = FindCode(text.substr(0, at), where);
+    const faults::FaultCode* code = FindCode(text.substr(0, at), where);
     const std::string place = text.substr(at + 1);
     const size_t slash = place.find('/');
     const Node* node = FindNode(place.substr(0, slash), where);
@@ -125,7 +136,7 @@ class Reader {
       chip = FindChip(*node, place.substr(slash + 1), where);
       if (!chip) return;
     }
-    if (!code || node == nullptr) return;
+    if (code == nullptr || node == nullptr) return;
     if (code->source == CodeSource::kChip && !chip) {
       Complain(where + ": " + code->code + " is a fault of a chip, and no chip is named",
                "write " + code->code + "@" + node->name + "/0 for the first");
@@ -137,7 +148,7 @@ class Reader {
                "write " + code->code + "@" + node->name);
       return;
     }
-    hypothesis_.codes.push_back({*std::move(code), node->name, chip.value_or("")});
+    hypothesis_.codes.push_back({*code, node->name, chip.value_or("")});
   }
 
   void ReadDrain(const std::string& text) {
@@ -166,9 +177,15 @@ class Reader {
 
   const ClusterSnapshot& snapshot_;
   const Inventory& inventory_;
+  std::shared_ptr<const faults::FaultTable> codes_;
   Hypothesis hypothesis_;
   std::vector<Problem> problems_;
 };
+
+// A fault that is supposed stays.
+Effect EffectOfStaying(const faults::FaultCode& code) {
+  return faults::EffectOf(code.code, code.source, faults::LevelIfItStays(code));
+}
 
 bool RunsNpuPods(const Inventory& inventory, const std::string& node) {
   return std::any_of(inventory.pods.begin(), inventory.pods.end(), [&](const Pod& pod) {
@@ -181,7 +198,7 @@ void RaiseOnNode(const RaisedCode& raised, const Inventory& inventory, faults::N
       raised.code.source == CodeSource::kSwitch ? node.switches : node.machine;
   part.codes.push_back(raised.code.code);
   NodeStatus status = NodeStatus::kHealthy;
-  switch (faults::EffectOf(raised.code)) {
+  switch (EffectOfStaying(raised.code)) {
     case Effect::kNone:
     case Effect::kChip:
       break;
@@ -201,11 +218,14 @@ void RaiseOnNode(const RaisedCode& raised, const Inventory& inventory, faults::N
 }
 
 void RaiseOnChip(const RaisedCode& raised, const std::string& chip, faults::NodeFaults& node) {
-  const Effect effect = faults::EffectOf(raised.code);
+  const Effect effect = EffectOfStaying(raised.code);
   if (effect == Effect::kNone) return;
-  node.devices.faults.push_back({chip, raised.code.level, {raised.code.code}, {}});
+  node.devices.faults.push_back(
+      {chip, faults::LevelIfItStays(raised.code), {raised.code.code}, {}});
   if (effect == Effect::kChip) node.devices.unhealthy.insert(chip);
-  if (effect == Effect::kNoNewPods) node.devices.network_unhealthy.insert(chip);
+  if (effect == Effect::kNoNewPods || faults::IsNetworkCode(raised.code.code)) {
+    node.devices.network_unhealthy.insert(chip);
+  }
 }
 
 std::vector<std::string> ChipsOf(const Inventory& inventory, const std::string& name) {
@@ -232,6 +252,15 @@ std::string_view EffectText(Effect effect) {
       return "all pods of the node are faulty";
   }
   return "";
+}
+
+// "NotHandleFault, after 20s PreSeparateNPU"
+std::string LevelText(const faults::FaultCode& code) {
+  const FaultLevel in_the_end = faults::LevelIfItStays(code);
+  std::string text(faults::FaultLevelName(code.level));
+  if (in_the_end == code.level) return text;
+  return text + ", after " + FormatDuration(code.lasts->time) + " " +
+         std::string(faults::FaultLevelName(in_the_end));
 }
 
 }  // namespace
@@ -282,9 +311,8 @@ std::vector<std::string> Sentences(const Hypothesis& hypothesis) {
   for (const RaisedCode& raised : hypothesis.codes) {
     const std::string place =
         raised.chip.empty() ? raised.node : raised.chip + " of " + raised.node;
-    sentences.push_back(place + " has fault " + raised.code.code + " (" +
-                        std::string(faults::FaultLevelName(raised.code.level)) +
-                        "): " + std::string(EffectText(faults::EffectOf(raised.code))));
+    sentences.push_back(place + " has fault " + raised.code.code + " (" + LevelText(raised.code) +
+                        "): " + std::string(EffectText(EffectOfStaying(raised.code))));
   }
   for (const Drain& drain : hypothesis.drains) {
     sentences.push_back("the nodes with " + drain.selector + " are drained: " + Few(drain.nodes));

@@ -28,6 +28,7 @@ struct FaultyChip {
   std::string chip;  // "Ascend910-5"
 };
 
+// A fault that stays: it has the level that it gets in time.
 struct RaisedCode {
   faults::FaultCode code;
   std::string node;
@@ -53,7 +54,8 @@ struct Problem {
   std::string hint;
 };
 
-// Finds what a question names in a cluster, or says of every part what is wrong with it.
+// Finds what a question names in a cluster, or says of every part what is wrong with it. Fault
+// codes are those of the cluster (rescheduling::CodesIn).
 tl::expected<Hypothesis, std::vector<Problem>> ReadQuestion(const Question& question,
                                                             const ClusterSnapshot& snapshot,
                                                             const Inventory& inventory);
