@@ -8,14 +8,20 @@
 
 #include "base/text.h"
 #include "json/decode.h"
+#include "watcher/faults/codes.h"
 
 namespace mindgate::watcher::simulation {
 namespace {
 
 using json::Json;
 
-// One that ClusterD is shipped with, of level SeparateNPU.
-constexpr const char* kPublicCode = "220001001";
+// The first code of the source and level that MindCluster ships.
+std::string CodeOfLevel(faults::CodeSource source, std::string_view level) {
+  for (const faults::FaultCode& code : faults::FaultTable::Shipped().codes()) {
+    if (code.source == source && faults::FaultLevelName(code.level) == level) return code.code;
+  }
+  return "";
+}
 
 std::string ChipNames(const std::set<int64_t>& chips) {
   std::vector<std::string> names;
@@ -23,10 +29,17 @@ std::string ChipNames(const std::set<int64_t>& chips) {
   return Join(names, ",");
 }
 
-Json FaultEntry(int64_t chip, const char* type, const char* level) {
-  return {{"fault_type", type},       {"npu_name", ChipName(chip)},
-          {"fault_level", level},     {"fault_handling", level},
-          {"fault_code", "80E18005"}, {"large_model_fault_level", level}};
+constexpr std::string_view kPublicFault = "PublicFault";
+
+Json FaultEntry(int64_t chip, std::string_view type, std::string_view level) {
+  const bool is_public = type == kPublicFault;
+  return {{"fault_type", type},
+          {"npu_name", ChipName(chip)},
+          {"fault_level", level},
+          {"fault_handling", level},
+          {"fault_code",
+           CodeOfLevel(is_public ? faults::CodeSource::kPublic : faults::CodeSource::kChip, level)},
+          {"large_model_fault_level", level}};
 }
 
 // 0 is no time in a report.
@@ -52,7 +65,7 @@ Json DeviceText(const ReportFaults& report, bool with_public, Time at) {
   if (with_public) {
     unhealthy.insert(report.separated.begin(), report.separated.end());
     for (const int64_t chip : report.separated) {
-      entries.push_back(FaultEntry(chip, "PublicFault", "SeparateNPU"));
+      entries.push_back(FaultEntry(chip, kPublicFault, "SeparateNPU"));
     }
   }
   for (const int64_t chip : report.network_unhealthy) {
@@ -86,7 +99,7 @@ Json PublicText(const ReportFaults& report, const ReportFaults& before, Time at)
   Json faults = Json::array();
   const auto add = [&](int64_t chip, const char* assertion) {
     faults.push_back({{"faultId", "scenario-" + std::to_string(chip)},
-                      {"faultCode", kPublicCode},
+                      {"faultCode", CodeOfLevel(faults::CodeSource::kPublic, "SeparateNPU")},
                       {"faultTime", 1000 * Stamp(at)},
                       {"assertion", assertion},
                       {"influence", {{{"nodeName", report.name}, {"deviceIds", {chip}}}}}});

@@ -65,6 +65,8 @@ struct ReportFaults {
   std::vector<int64_t> network_unhealthy{};
   std::vector<int64_t> sub_healthy{};
   std::vector<int64_t> separated{};  // by a public fault, which ClusterD merged
+  // Fault codes that stay, with their chips; they are in what stands above and below as well.
+  std::map<std::string, std::vector<int64_t>, std::less<>> codes{};
   std::string machine = "Healthy";   // as NodeD calls it
   std::string switches = "Healthy";  // as the device plugin calls its switches
 };

@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/text.h"
+#include "watcher/faults/codes.h"
 #include "watcher/simulation/scenario.h"
 
 namespace mindgate::watcher::simulation {
@@ -44,6 +45,55 @@ Type<OwnerKind> OwnerWord() {
 }
 
 Type<std::vector<int64_t>> Chips() { return List(Whole(0, kMaxNpus - 1)); }
+
+// What components report of a fault of the code that stays.
+void AddFaultCode(const std::string& text, const std::vector<int64_t>& chips, const Field& field,
+                  ReportFaults& report) {
+  const faults::FaultCode* code = faults::FaultTable::Shipped().Find(text);
+  if (code == nullptr) {
+    field.Fault("MindCluster ships no level for fault code " + Quote(text),
+                "write a code that `mindgate explain --fault` knows, or unhealthy: [CHIP]");
+    return;
+  }
+  const bool of_node =
+      code->source == faults::CodeSource::kNode || code->source == faults::CodeSource::kSwitch;
+  if (of_node != chips.empty()) {
+    field.Fault(Quote(text) + (of_node ? " is a fault of the whole node, not of chips"
+                                       : " is a fault of chips, and none is named"),
+                "write {" + Quote(text) + (of_node ? ": []}" : ": [0]}"));
+    return;
+  }
+  const auto effect = faults::EffectOf(code->code, code->source, faults::LevelIfItStays(*code));
+  std::string& hardware =
+      code->source == faults::CodeSource::kSwitch ? report.switches : report.machine;
+  const auto add = [&](std::vector<int64_t>& list) {
+    list.insert(list.end(), chips.begin(), chips.end());
+  };
+  switch (effect) {
+    case faults::Effect::kNone:
+      break;
+    case faults::Effect::kNoNewPods:
+      if (of_node) {
+        if (hardware == "Healthy") hardware = "PreSeparate";
+      } else {
+        add(report.network_unhealthy);
+      }
+      break;
+    case faults::Effect::kSubHealth:
+      if (of_node) {
+        if (hardware == "Healthy") hardware = "SubHealthy";
+      } else {
+        add(report.sub_healthy);
+      }
+      break;
+    case faults::Effect::kChip:
+      add(code->source == faults::CodeSource::kPublic ? report.separated : report.unhealthy);
+      break;
+    case faults::Effect::kNode:
+      hardware = "UnHealthy";
+      break;
+  }
+}
 
 Type<PodsByTime> PodsByTimeType() {
   return Parsed<PodsByTime>(
@@ -124,7 +174,15 @@ Type<ReportFaults> ReportTable() {
        {"machine", "What NodeD calls the machine.", &ReportFaults::machine,
         schemas::Word({"Healthy", "PreSeparate", "UnHealthy"})},
        {"switch", "What its switches are called.", &ReportFaults::switches,
-        schemas::Word({"Healthy", "SubHealthy", "UnHealthy"})}});
+        schemas::Word({"Healthy", "SubHealthy", "UnHealthy"})},
+       {"codes",
+        "Fault codes that stay, each with its chips: {80E18005: [3]}, or [] for a code of the "
+        "machine or a switch. They have the level that MindCluster gives them in time, as "
+        "`mindgate explain --fault CODE` says.",
+        &ReportFaults::codes, schemas::Map(Chips())}},
+      [](ReportFaults& report, const Field& field) {
+        for (const auto& [code, chips] : report.codes) AddFaultCode(code, chips, field, report);
+      });
 }
 
 Type<ChangePod> ChangePodTable() {
