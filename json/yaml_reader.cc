@@ -27,6 +27,34 @@ std::string_view View(const yaml_char_t* text) {
                          : std::string_view(reinterpret_cast<const char*>(text));
 }
 
+// Whether the line that begins with the offset is indented as no line before it.
+bool IsIndentedAlone(std::string_view text, size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const size_t indent = offset - start;
+  if (indent == 0 || before.find_first_not_of(' ', start) != std::string_view::npos) return false;
+  for (size_t at = 0; at < start;) {
+    const size_t end = before.find('\n', at);
+    // A key may follow the dash of a list.
+    const size_t first = before.find_first_not_of(' ', at);
+    const size_t key = before.find_first_not_of(" -", at);
+    if (first < end && (first - at == indent || (key < end && key - at == indent))) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
+// Whether the line before that of the offset ends in the sign of a block scalar, which got no text.
+bool FollowsBlockScalar(std::string_view text, size_t offset) {
+  const size_t start = text.substr(0, offset).rfind('\n');
+  if (start == std::string_view::npos) return false;
+  std::string_view line = text.substr(0, start);
+  line = line.substr(line.rfind('\n') + 1);
+  line = Trim(line.substr(0, line.find(" #")));
+  return line.ends_with(": |") || line.ends_with(": >") || line.ends_with(": |-") ||
+         line.ends_with(": >-");
+}
+
 // libyaml counts characters, we count bytes.
 class ByteOffsets {
  public:
@@ -291,11 +319,24 @@ class YamlReader::Stream {
         message += " that begins on line " + std::to_string(context.line);
       }
     }
-    std::string hint;
+    return Issue{lines_.At(offset), "", std::move(message), HintAt(offset, problem)};
+  }
+
+  // What such a fault most often comes from, where the lines show it.
+  std::string HintAt(size_t offset, std::string_view problem) const {
     if (offset < text_.size() && text_[offset] == '\t') {
-      hint = "YAML is indented with spaces, not with tabs";
+      return "YAML is indented with spaces, not with tabs";
     }
-    return Issue{lines_.At(offset), "", std::move(message), std::move(hint)};
+    if (problem == "did not find expected key" && IsIndentedAlone(text_, offset)) {
+      return "no line above is indented by " + std::to_string(lines_.At(offset).column - 1) +
+             (lines_.At(offset).column == 2 ? " space" : " spaces") +
+             ": write as many as before the key that it stands beside";
+    }
+    if (problem == "could not find expected ':'" && parser_.context != nullptr &&
+        FollowsBlockScalar(text_, offsets_.At(parser_.context_mark.index))) {
+      return "indent the text that belongs to | or > deeper than its key";
+    }
+    return "";
   }
 
   const std::string_view text_;
