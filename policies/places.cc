@@ -1,5 +1,6 @@
 #include "policies/places.h"
 
+#include "json/pointer.h"
 #include "schemas/names.h"
 #include "schemas/placement.h"
 
@@ -122,6 +123,16 @@ bool IsPlacedByVolcano(const RuleContext& context, const PodTemplateView& pod) {
 bool IsWrittenNoMore(const RuleContext& context) {
   return context.request.operation == schemas::Operation::kUpdate &&
          context.view.info().template_frozen;
+}
+
+bool MakesPodsInOrder(const WorkloadView& view, const PodTemplateView& pod) {
+  if (!pod.pod_group ||
+      view.pod_groups[*pod.pod_group].owner != schemas::PodGroupOwner::kStatefulSet) {
+    return false;
+  }
+  // The spec around the template: of the object, or the raw one of a role.
+  const json::Value* spec = json::Resolve(*view.object, pod.path.substr(0, pod.path.rfind('/')));
+  return json::FindString(spec, "podManagementPolicy").value_or("OrderedReady") == "OrderedReady";
 }
 
 bool MayBeBound(const RuleContext& context) {

@@ -104,6 +104,9 @@ bool IsPlacedByVolcano(const RuleContext& context, const schemas::PodTemplateVie
 inline constexpr std::string_view kNeedsRuntime =
     "needs the runtime of the service, which is not known here";
 
+// The template of a StatefulSet that makes a pod only when the one before is ready.
+bool MakesPodsInOrder(const schemas::WorkloadView& view, const schemas::PodTemplateView& pod);
+
 // The pod may be bound to a node already, and carries what scheduler and device plugin wrote.
 bool MayBeBound(const RuleContext& context);
 

@@ -5,6 +5,7 @@
 #include "json/pointer.h"
 #include "policies/chips/chips.h"
 #include "policies/families.h"
+#include "policies/places.h"
 #include "schemas/names.h"
 
 // Annotations and labels that lay jobs out over super pods, racks and network levels.
@@ -65,6 +66,16 @@ void CheckSpBlock(const RuleContext& context, Findings& findings) {
       });
 }
 
+// The size alone never starts where the second pod is made only when the first is ready.
+std::string GangFix(const RuleContext& context, const PodGroupView& group) {
+  const bool in_order =
+      MakesPodsInOrder(context.view, context.view.templates[group.templates.front()]);
+  return "write the annotation huawei.com/schedule_minAvailable with the number of pods beside "
+         "it" +
+         std::string(in_order ? ", and podManagementPolicy: \"Parallel\" in the StatefulSet's spec"
+                              : "");
+}
+
 void CheckDocumentedSpBlock(const RuleContext& context, Findings& findings) {
   ForEachChipGroup(context, Carrying(context, schemas::kSpBlock),
                    [&](const PodGroupView& group, const GroupChips& chips) {
@@ -80,8 +91,7 @@ void CheckDocumentedSpBlock(const RuleContext& context, Findings& findings) {
                                             " never fits: without huawei.com/schedule_minAvailable "
                                             "the plugin counts one pod's " +
                                             Chips(*chips.uniform) + " as the whole job",
-                                        "write the annotation huawei.com/schedule_minAvailable "
-                                        "with the number of pods beside it");
+                                        GangFix(context, group));
                      } else if (*block < node && chips.npu_pods) {
                        findings.Violate(
                            entry.Path(),
@@ -357,8 +367,8 @@ constexpr Rule kSuperPodRules[] = {
             "a larger sp-block never divides them. On 850 and 950 servers a block smaller than a "
             "node is accepted for several pods by some releases and refused by others; on A3 "
             "servers it is refused, which the rule sp-block reports.",
-     .fix = "Write huawei.com/schedule_minAvailable with the number of pods, and a multiple of the "
-            "node's chips.",
+     .fix = "Write huawei.com/schedule_minAvailable with the number of pods, in a StatefulSet with "
+            "podManagementPolicy: Parallel, and a multiple of the node's chips.",
      .source = "mind-cluster: component/ascend-for-volcano/plugin/job.go (initByJobInfo) and the "
                "handlers' checkSpBlock. Depends on the release and on how Volcano fills "
                "minResources: therefore a warning.",

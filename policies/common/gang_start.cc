@@ -8,6 +8,7 @@
 #include "policies/common/autoscaling.h"
 #include "policies/common/gang_size.h"
 #include "policies/families.h"
+#include "policies/places.h"
 #include "schemas/children.h"
 #include "schemas/names.h"
 #include "schemas/rollout.h"
@@ -24,15 +25,9 @@ using schemas::WorkloadView;
 
 std::string Pods(int64_t count) { return std::to_string(count) + (count == 1 ? " pod" : " pods"); }
 
-// The workload spec that holds a native pod template: /spec, or a role's raw spec.
-const json::Value* SpecAround(const WorkloadView& view, const PodTemplateView& pod) {
-  return json::Resolve(*view.object, pod.path.substr(0, pod.path.rfind('/')));
-}
-
 void CheckOrderedStatefulSet(const WorkloadView& view, const PodTemplateView& pod,
                              const SeenGang& gang, Findings& findings) {
-  const auto policy = json::FindString(SpecAround(view, pod), "podManagementPolicy");
-  if (policy.value_or("OrderedReady") != "OrderedReady") return;
+  if (!MakesPodsInOrder(view, pod)) return;
   const std::string_view key = gang.of_volcano ? schemas::kGroupMinMember : schemas::kMinAvailable;
   findings.Violate(gang.path,
                    gang.text +

@@ -814,11 +814,147 @@ std::vector<FixCase> RoleAndTaskCases() {
   };
 }
 
+std::vector<FixCase> ShapeCases() {
+  const std::string sp_block_at = kTemplateMetadata + "/annotations/sp-block";
+  const std::string selector_at = "/spec/template/spec/nodeSelector/accelerator-type";
+  const auto graceful = [](const std::string& period) {
+    return WithText(Labelled("fault-scheduling: grace"), "nodeSelector: {",
+                    "terminationGracePeriodSeconds: " + period + ", nodeSelector: {");
+  };
+  const std::string period_at = "/spec/template/spec/terminationGracePeriodSeconds";
+  const std::string block = "sp-block: '32', " + kPolicy + "chip2-node16-sp";
+  const std::string two_duos = Deployment({.chips = "1",
+                                           .resource = "huawei.com/Ascend310P",
+                                           .labels = "duo: 'true', distributed: 'true'"},
+                                          2);
+  return {
+      {"MG029", graceful("1200"), "at most 900 seconds", {{period_at, "900"}}},
+      {"MG029", graceful("0"), "more than 0", {{period_at, "60"}}},
+      {"MG029",
+       graceful("1200"),
+       "fault-scheduling: force",
+       {{kLabelAt + "fault-scheduling", "force"}}},
+      {"MG091",
+       StatefulSet({.chips = "16", .annotations = block}, 2),
+       "beside it, and podManagementPolicy: \"Parallel\"",
+       {{kAnnotationAt + "schedule_minAvailable", "'2'"},
+        {"/spec/podManagementPolicy", "Parallel"}}},
+      {"MG091",
+       Deployment({.resource = "huawei.com/npu",
+                   .annotations = "sp-block: '4', " + kPolicy + "chip8-node8-sp"},
+                  2),
+       "write a multiple of 8",
+       {{sp_block_at, "'8'"}}},
+      {"MG099", two_duos, "distributed: \"false\"", {{kLabelAt + "distributed", "'false'"}}},
+      {"MG099", two_duos, "one pod per workload", {{"/spec/replicas", "1"}}},
+      {"MG160",
+       Deployment({.annotations = "sp-block: '8'", .selector = "accelerator-type: module-910b-8"}),
+       "remove sp-block",
+       {{sp_block_at}}},
+      {"MG160",
+       Deployment({.chips = "16",
+                   .annotations = "sp-block: '16'",
+                   .selector = "accelerator-type: module-910b-8"}),
+       "accelerator-type: module-a3-16-super-pod",
+       {{selector_at, "module-a3-16-super-pod"}}},
+      {"MG160",
+       Deployment({.annotations = kPolicy + "chip2-node16-sp",
+                   .selector = "accelerator-type: module-910b-8"}),
+       "of the selected servers",
+       {{kAnnotationAt + "schedule_policy", "chip8-node8"}}},
+  };
+}
+
+std::vector<FixCase> StrategyCases() {
+  const std::string role = "/spec/roles/0/";
+  const std::string strategy =
+      "schedulingStrategy: {volcanoSchedulingStrategy: {minMember: 2, minResources: "
+      "{huawei.com/Ascend910: 16}}}, ";
+  const std::string pair = AibrixRole(strategy + "name: p, replicas: 1, podGroupSize: 2", {});
+  const std::string component =
+      "{schedulerName: volcano, runner: {name: d, image: a:1, resources: {requests: "
+      "{huawei.com/Ascend910: 8}, limits: {huawei.com/Ascend910: 8}}}}";
+  const std::string engine = "/spec/engineConfig/";
+  return {
+      {"MG113",
+       WithText(ServingRuntime({}), "engineConfig: {",
+                "engineConfig: {leader: " + component + ", worker: " + component + ", "),
+       "into leader and worker",
+       {{engine + "runner"}, {engine + "schedulerName"}}},
+      {.rule = "MG113",
+       .broken = ServiceOfRuntime("engine: {minReplicas: 1, leader: " + component +
+                                  ", worker: {size: 1}}"),
+       .advises = "remove leader and worker",
+       .edits = {{"/spec/engine/leader"}, {"/spec/engine/worker"}},
+       .others = {ServingRuntime({})}},
+      {"MG122",
+       RoleSetWith(pair),
+       "remove the schedulingStrategy",
+       {{role + "schedulingStrategy"}}},
+      {"MG123",
+       WithText(RoleSetWith(pair), "spec: {roles", "spec: {" + strategy + "roles"),
+       "for NPU roles remove both",
+       {{role + "schedulingStrategy"}, {"/spec/schedulingStrategy"}}},
+      {"MG125",
+       StormService({}, {}),
+       "write stateful: true",
+       {{"/spec/stateful", "true"},
+        {"/spec/template/spec/roles/0/stateful", "true"},
+        {"/spec/template/spec/roles/1/stateful", "true"}}},
+      {"MG127",
+       RoleSetWith(AibrixRole("name: p, replicas: 1, podGroupSize: 200", {})),
+       "replicas counts instances",
+       {{role + "replicas", "2"}, {role + "podGroupSize", "100"}}},
+  };
+}
+
+std::vector<FixCase> InferServiceCases() {
+  const auto ports = [](const std::string& items) {
+    return RoleOfInferOperator("services: [{name: web, spec: {type: NodePort, ports: [" + items +
+                               "]}}], ");
+  };
+  const std::string ports_at = "/spec/template/roles/0/services/0/spec/ports/";
+  const std::string one_port = ports("{port: 80, nodePort: 30000}");
+  const auto of_service = [](const std::string& set) {
+    const std::string service = WithText(set, "InferServiceSet", "InferService");
+    return WithText(service.substr(0, service.size() - 1), "replicas: 2, template: {roles",
+                    "roles");
+  };
+  return {
+      {"MG149",
+       "{apiVersion: mindcluster.huawei.com/v1, kind: InstanceSet, metadata: {name: i, labels: "
+       "{infer.huawei.com/inferservice-name: chat-0}}, spec: {replicas: 1, workload: {apiVersion: "
+       "apps/v1, kind: StatefulSet}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, "
+       "template: " +
+           PodTemplate({.labels = "a: b"}) + "}}}",
+       "add the label",
+       {{"/metadata/labels/infer.huawei.com~1instanceset-name", "prefill"}}},
+      {"MG151",
+       ports("{port: 80, nodePort: 30000}, {port: 81, nodePort: 30001}"),
+       "keep the nodePorts 2 apart",
+       {{ports_at + "1/nodePort", "30002"}}},
+      {"MG152",
+       ports("{port: 80, nodePort: 32767}"),
+       "from 30000 to 32766",
+       {{ports_at + "0/nodePort", "32766"}}},
+      {"MG153", of_service(one_port), "name it like \"chat-0\"", {{"/metadata/name", "chat-0"}}},
+      {"MG168",
+       WithText(
+           WithText(RoleOfInferOperator(""), "template: {roles",
+                    "template: {schedulingStrategy: {type: Priority}, roles"),
+           "labels: {a: b,",
+           "labels: {mind-cluster/scaling-rule: r, mind-cluster/group-name: g, jobID: a, a: b,"),
+       "write type: Parallel",
+       {{"/spec/template/schedulingStrategy/type", "Parallel"}}},
+  };
+}
+
 std::vector<FixCase> AllFixCases() {
   std::vector<FixCase> all;
-  for (auto part : {FaultCases(), GangCases(), ChipCases(), WiringCases(), JobCases(), InferCases(),
-                    PodCases(), MoreFaultCases(), PlaceCases(), OmeCases(), MoreInferCases(),
-                    PodSpecCases(), AscendJobCases(), RoleAndTaskCases()}) {
+  for (auto part :
+       {FaultCases(), GangCases(), ChipCases(), WiringCases(), JobCases(), InferCases(), PodCases(),
+        MoreFaultCases(), PlaceCases(), OmeCases(), MoreInferCases(), PodSpecCases(),
+        AscendJobCases(), RoleAndTaskCases(), ShapeCases(), StrategyCases(), InferServiceCases()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -846,9 +982,6 @@ std::vector<WithoutCase> RulesWithoutCase() {
       {"the labels and text of a rank table, several at once",
        {"MG041", "MG042", "MG043", "MG044", "MG045"}},
       {"only recorded, and every sample of the vendor has it", {"MG017"}},
-      {"not written yet: what their fixes let a program write is tried in their tables",
-       {"MG029", "MG091", "MG099", "MG113", "MG122", "MG123", "MG125", "MG127", "MG149", "MG151",
-        "MG152", "MG153", "MG160", "MG168"}},
   };
 }
 

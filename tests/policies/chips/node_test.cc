@@ -310,7 +310,7 @@ TEST(NpuCore, Table) {
           {"910", with("16", "ring-controller.atlas: ascend-910"), {}},
           {"no slice of 910",
            with("1", "ring-controller.atlas: ascend-910"),
-           {field + "1 cores are not a slice of ascend-910: the job is refused and stays Pending"}},
+           {field + "1 core is not a slice of ascend-910: the job is refused and stays Pending"}},
           {"slices of A2 depend on the chip", with("6", "ring-controller.atlas: ascend-910b"), {}},
           {"no label",
            with("4", ""),
