@@ -42,15 +42,31 @@ TEST(NeverWorse, EveryMember) {
   }
 }
 
+void ExpectNoneWorse(const std::vector<json::YamlDocument>& documents, const Sample& sample) {
+  const FakeObjects others(documents, false);
+  for (const json::YamlDocument& document : documents) {
+    EXPECT_THAT(WorseAmong(document.value, &others), IsEmpty()) << sample.name;
+  }
+}
+
 TEST(NeverWorse, EverySample) {
   for (const Sample& sample : Samples()) {
     const auto documents = json::DecodeYaml(ReadSample(sample));
     ASSERT_TRUE(documents) << sample.name;
-    const FakeObjects others(*documents, false);
-    for (const json::YamlDocument& document : *documents) {
-      EXPECT_THAT(WorseAmong(document.value, &others), IsEmpty()) << sample.name;
+    ExpectNoneWorse(*documents, sample);
+  }
+}
+
+TEST(NeverWorse, EveryCase) {
+  size_t unreadable = 0;
+  for (const Sample& sample : Cases()) {
+    if (const auto documents = json::DecodeYaml(ReadSample(sample))) {
+      ExpectNoneWorse(*documents, sample);
+    } else {
+      ++unreadable;
     }
   }
+  EXPECT_EQ(unreadable, 2U);
 }
 
 // With several templates, and with values that are not sensible.

@@ -160,8 +160,9 @@ inline std::vector<std::string> BrokenPromises(const schemas::AdmissionRequest& 
       // watcher takes care of it (design 13).
       if (id == "MG077") continue;
       // Mistakes of the user's that show only once the gang size (sp-block) or the scheduler (a
-      // gang of an ordered StatefulSet) that gets injected is known.
-      const bool shown = id == "MG071" || id == "MG090" || id == "MG155";
+      // gang of an ordered StatefulSet) that gets injected is known, or the fault labels (a group
+      // of a LeaderWorkerSet that does not restart as one).
+      const bool shown = id == "MG071" || id == "MG090" || id == "MG137" || id == "MG155";
       const bool ours = std::any_of(
           verdict.changes.begin(), verdict.changes.end(), [&](const mutators::Change& change) {
             return finding.path == change.path ||

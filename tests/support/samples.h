@@ -22,12 +22,14 @@ inline std::ostream& operator<<(std::ostream& out, const Sample& sample) {
   return out << sample.name;
 }
 
-inline std::vector<Sample> Samples() {
+// Files below folders of tests/fixtures, in order.
+inline std::vector<Sample> SamplesIn(const std::vector<std::string>& folders) {
   namespace fs = std::filesystem;
   const fs::path fixtures = fs::path(SourceFolder()) / "tests" / "fixtures";
   std::vector<Sample> samples;
-  for (const fs::path& root : {fixtures / "manifests", fixtures / "seeds"}) {
-    const fs::path names_from = root.filename() == "seeds" ? fixtures : root;
+  for (const std::string& folder : folders) {
+    const fs::path root = fixtures / folder;
+    const fs::path names_from = folder == "manifests" ? root : fixtures;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
       if (entry.path().extension() != ".yaml") continue;
       samples.push_back({entry.path().lexically_relative(names_from).string(), entry.path()});
@@ -37,6 +39,11 @@ inline std::vector<Sample> Samples() {
             [](const Sample& a, const Sample& b) { return a.name < b.name; });
   return samples;
 }
+
+inline std::vector<Sample> Samples() { return SamplesIn({"manifests", "seeds"}); }
+
+// What users wrote, right and wrong. Two of them are not YAML.
+inline std::vector<Sample> Cases() { return SamplesIn({"real", "seeds-by-row"}); }
 
 inline std::string ReadText(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
