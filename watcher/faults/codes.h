@@ -85,7 +85,7 @@ class FaultTable {
   const FaultCode* Find(std::string_view code) const;
   const FaultCode* Find(std::string_view code, CodeSource source) const;
 
-  // Source by source, as the files list them.
+  // Source by source.
   const std::vector<FaultCode>& codes() const { return codes_; }
   std::string_view release() const { return release_; }
   // Whether the ConfigMap says the levels of these codes.
