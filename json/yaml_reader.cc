@@ -327,7 +327,9 @@ class YamlReader::Stream {
     if (offset < text_.size() && text_[offset] == '\t') {
       return "YAML is indented with spaces, not with tabs";
     }
-    if (problem == "did not find expected key" && IsIndentedAlone(text_, offset)) {
+    const bool ends_too_early =
+        problem == "did not find expected key" || problem == "did not find expected '-' indicator";
+    if (ends_too_early && IsIndentedAlone(text_, offset)) {
       return "no line above is indented by " + std::to_string(lines_.At(offset).column - 1) +
              (lines_.At(offset).column == 2 ? " space" : " spaces") +
              ": write as many as before the key that it stands beside";

@@ -204,6 +204,9 @@ infer/b   CardUnhealthy   1 of 2 pods is evicted, and deleted by force after 15 
 infer/c   CardUnhealthy   it cannot be restarted: fault-scheduling is "Force", which is not a value
 infer/d   CardUnhealthy   1 of 1 pod is annotated (fault-scheduling is external-grace): d-0
 infer/e   CardUnhealthy   nothing: fault-scheduling is off or not written
+
+CODE       WHAT MAKES IT WORSE
+80E18005   3 times in 24h: ManuallySeparateNPU, until a person releases the chip
 )");
   const Json json = Json::parse(Run({"-o", "json"}).out);
   EXPECT_EQ(json["jobs"][1], (Json{{"namespace", "infer"},

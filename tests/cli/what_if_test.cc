@@ -131,7 +131,7 @@ hint: did you mean "npu-0"?
 error: --card npu-0/8: npu-0 has no card "8"
 hint: its cards are Ascend910-0 to Ascend910-7
 error: --fault 80E1800@npu-0/1: MindCluster 26.1 ships no level for fault code "80E1800"
-hint: did you mean "80E18005"?
+hint: did you mean "80E18400"?
 error: --fault 80E18005@npu-0: 80E18005 is a fault of a chip, and no chip is named
 hint: write 80E18005@npu-0/0 for the first
 error: --drain "pool=red": no node has such labels

@@ -388,13 +388,13 @@ TEST(DecodeYaml, SaysWhatIsWrongAndWhere) {
       {"a: 1\n- b\n",
        "2:1: did not find expected key while parsing a block mapping that begins on line 1"},
       {"a:\n    b: 1\n    c:\n      d: 1\n   e: 2\n",
-       "5:4: did not find expected key while parsing a block mapping that begins on line 2 (no "
+       "5:4: did not find expected key while parsing a block mapping that begins on line 1 (no "
        "line above is indented by 3 spaces: write as many as before the key that it stands "
        "beside)"},
       {"- a: 1\n  b: 2\n - c: 1\n",
-       "3:2: did not find expected key while parsing a block mapping that begins on line 1 (no "
-       "line above is indented by 1 space: write as many as before the key that it stands "
-       "beside)"},
+       "3:2: did not find expected '-' indicator while parsing a block collection that begins on "
+       "line 1 (no line above is indented by 1 space: write as many as before the key that it "
+       "stands beside)"},
       {"a: |  # text\n{\nb\n",
        "3:1: could not find expected ':' while scanning a simple key that begins on line 2 (indent "
        "the text that belongs to | or > deeper than its key)"},

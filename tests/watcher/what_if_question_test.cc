@@ -49,7 +49,7 @@ TEST(ReadQuestion, SaysOfEveryPartWhatIsWrong) {
        "did you mean \"npu-7\"?"},
       {{.faults = {"80E1800@npu-0/0"}},
        "--fault 80E1800@npu-0/0: MindCluster 26.1 ships no level for fault code \"80E1800\"",
-       "did you mean \"80E18005\"?"},
+       "did you mean \"80E18400\"?"},
       {{.faults = {"80E18005@npu-0"}},
        "--fault 80E18005@npu-0: 80E18005 is a fault of a chip, and no chip is named",
        "write 80E18005@npu-0/0 for the first"},
