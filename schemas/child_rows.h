@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "schemas/request.h"
 #include "schemas/workload.h"
 
 namespace mindgate::schemas {
