@@ -184,7 +184,7 @@ Kept ScalingRuleEntries() {
 Kept FaultConfigEntries() {
   std::vector<Path> paths = {{"metadata", "name"}, {"metadata", "namespace"}};
   AddEach({"data"}, faults::kConfigKeys, paths);
-  return {json::Projection(std::move(paths)), Plain};
+  return {json::Projection(paths), Plain};
 }
 
 Json EntryOf(const Kept& kept, const Json& object) {
