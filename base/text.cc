@@ -117,6 +117,10 @@ std::string OneOf(std::span<const std::string_view> values) {
   return out;
 }
 
+std::string Counted(int64_t number, std::string_view noun) {
+  return std::to_string(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
+}
+
 std::string WithArticle(std::string_view noun) {
   if (noun.empty() || noun == "null") return std::string(noun);
   const bool vowel = std::string_view("aeiou").find(noun[0]) != std::string_view::npos;

@@ -47,6 +47,9 @@ std::string JoinFirst(const Items& items, size_t most, std::string_view separato
   return others == 0 ? out : out + " and " + std::to_string(others) + " more";
 }
 
+// "1 pod", "2 pods".
+std::string Counted(int64_t number, std::string_view noun);
+
 // "a", "a or b", "a, b or c", each in double quotes.
 std::string OneOf(std::span<const std::string_view> values);
 

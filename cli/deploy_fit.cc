@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "deploy/cluster.h"
 #include "json/decode.h"
 #include "json/text_at.h"
@@ -24,7 +25,7 @@ std::vector<Obstacle> NotLookedAt(const std::string& why) {
 Obstacle NoteOf(const what_if::InstanceForecast& instance) {
   std::string what = "does not fit now: " + instance.owner;
   if (!instance.pod_group.empty()) what += " (PodGroup " + instance.pod_group + ")";
-  what += " of " + std::to_string(instance.pods) + (instance.pods == 1 ? " pod" : " pods");
+  what += " of " + Counted(static_cast<int64_t>(instance.pods), "pod");
   if (!instance.why.empty()) what += ": " + instance.why;
   std::string hint = "its pods stay Pending until others leave";
   if (!instance.mend.empty()) hint += ", or until there is " + instance.mend;

@@ -1,6 +1,7 @@
 #include "cli/grace.h"
 
 #include "base/duration.h"
+#include "base/text.h"
 
 namespace mindgate::cli {
 
@@ -8,8 +9,7 @@ std::string EvictedText(std::chrono::seconds grace_over_time) {
   const auto minutes = grace_over_time.count() / 60;
   const bool whole = grace_over_time.count() % 60 == 0 && minutes > 0 && minutes < 60;
   return "evicted, and deleted by force after " +
-         (whole ? std::to_string(minutes) + (minutes == 1 ? " minute" : " minutes")
-                : FormatDuration(grace_over_time));
+         (whole ? Counted(minutes, "minute") : FormatDuration(grace_over_time));
 }
 
 }  // namespace mindgate::cli

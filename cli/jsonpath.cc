@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/text.h"
 #include "cli/jsonpath_template.h"
 #include "offline/results_json.h"
 
@@ -126,9 +127,8 @@ class Printer {
       const std::string first = std::to_string(step.start.value_or(0));
       const std::string what =
           step.single ? "index " + first : first + ":" + std::to_string(step.end.value_or(size));
-      return Fail(step, "the list has " + std::to_string(size) +
-                            (size == 1 ? " element" : " elements") + ", so " + what +
-                            " is out of range");
+      return Fail(step, "the list has " + Counted(static_cast<int64_t>(size), "element") + ", so " +
+                            what + " is out of range");
     }
     for (; start < end; start += step.stride) to.push_back(&value[static_cast<size_t>(start)]);
   }

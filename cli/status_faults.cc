@@ -120,8 +120,7 @@ std::string PodText(const SurveyedPod& pod) {
 }
 
 std::string SourceText(const Survey& survey, FaultSource source) {
-  const std::string reports =
-      std::to_string(survey.reports) + (survey.reports == 1 ? " ConfigMap" : " ConfigMaps");
+  const std::string reports = Counted(static_cast<int64_t>(survey.reports), "ConfigMap");
   if (survey.by_clusterd) return "ClusterD, in " + reports;
   if (survey.reports > 0) {
     return "the nodes themselves, in " + reports + ": " +
@@ -199,9 +198,8 @@ std::vector<std::string> PodsOf(const SurveyedJob& job) {
 std::string WhatHappens(const SurveyedJob& job, std::chrono::seconds grace_over_time) {
   const Response& response = job.response;
   const std::vector<std::string> pods = PodsOf(job);
-  const std::string count = std::to_string(pods.size()) + " of " +
-                            std::to_string(job.tasks.size()) +
-                            (job.tasks.size() == 1 ? " pod" : " pods");
+  const std::string count =
+      std::to_string(pods.size()) + " of " + Counted(std::ssize(job.tasks), "pod");
   const std::string verb = pods.size() == 1 ? " is " : " are ";
   const std::string why = " (" + response.why + "): " + Join(pods, ", ");
   switch (response.step) {

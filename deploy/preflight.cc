@@ -26,10 +26,6 @@ constexpr std::pair<std::string_view, std::string_view> kSources[] = {
     {"mindxdl.gitee.com", "install Ascend Operator of MindCluster"},
 };
 
-std::string Counted(int64_t number, const std::string& noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
-
 int64_t AmountIn(const Json* map, const std::string& resource) {
   const auto text = json::FindString(map, resource);
   return text ? ParseWholeQuantity(*text).value_or(0) : 0;

@@ -330,8 +330,8 @@ class YamlReader::Stream {
     const bool ends_too_early =
         problem == "did not find expected key" || problem == "did not find expected '-' indicator";
     if (ends_too_early && IsIndentedAlone(text_, offset)) {
-      return "no line above is indented by " + std::to_string(lines_.At(offset).column - 1) +
-             (lines_.At(offset).column == 2 ? " space" : " spaces") +
+      const auto spaces = static_cast<int64_t>(lines_.At(offset).column) - 1;
+      return "no line above is indented by " + Counted(spaces, "space") +
              ": write as many as before the key that it stands beside";
     }
     if (problem == "could not find expected ':'" && parser_.context != nullptr &&

@@ -44,8 +44,7 @@ ChildRow RowOf(const WorkloadView& view, const PodTemplateView& pod, int64_t gro
 ChildRow RowOf(const ChildPodGroup& group) {
   std::vector<std::string> facts;
   if (group.pods) {
-    facts.push_back(std::to_string(*group.pods) + (*group.pods == 1 ? " pod" : " pods") +
-                    (group.count == int64_t{1} ? "" : " each"));
+    facts.push_back(Counted(*group.pods, "pod") + (group.count == int64_t{1} ? "" : " each"));
   }
   facts.push_back("minMember " + NumberOr(group.min_member, "unknown"));
   if (group.min_resources.empty()) {

@@ -45,11 +45,6 @@ int64_t WorkerChips(const PodTemplateView& worker) {
   return chips;
 }
 
-// "1 pod", "2 pods"
-std::string Count(int64_t number, std::string_view what) {
-  return std::to_string(number) + " " + std::string(what) + (number == 1 ? "" : "s");
-}
-
 // A MindSpore job without Scheduler is a stand-alone one: a single chip.
 void CheckStandaloneMindSpore(const WorkloadView& view, Findings& findings) {
   for (const PodTemplateView& pod : view.templates) {
@@ -59,8 +54,8 @@ void CheckStandaloneMindSpore(const WorkloadView& view, Findings& findings) {
     if (replicas < 1 || chips < 1 || (chips == 1 && replicas == 1)) continue;
     findings.Violate(Child(kReplicaSpecsPath, "Scheduler"),
                      "replica type Scheduler is missing, but Worker requests " +
-                         Count(chips, "chip") + (replicas == 1 ? " in " : " in each of ") +
-                         Count(replicas, "pod") + " and only a job with 1 chip runs without it" +
+                         Counted(chips, "chip") + (replicas == 1 ? " in " : " in each of ") +
+                         Counted(replicas, "pod") + " and only a job with 1 chip runs without it" +
                          std::string(kFails),
                      "add replica type Scheduler with 1 replica, or request 1 chip in 1 Worker");
   }

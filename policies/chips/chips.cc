@@ -86,9 +86,7 @@ std::optional<std::string_view> MeantAcceleratorType(std::string_view type,
   return NearestOf(type, fitting);
 }
 
-std::string Chips(int64_t count) {
-  return std::to_string(count) + (count == 1 ? " chip" : " chips");
-}
+std::string Chips(int64_t count) { return Counted(count, "chip"); }
 
 std::string DidYouMean(std::string_view word, std::span<const std::string_view> candidates) {
   const auto nearest = NearestOf(word, candidates);

@@ -47,10 +47,6 @@ void CheckStaticVnpu(const RuleContext& context, Findings& findings) {
   }
 }
 
-std::string Cores(int64_t count) {
-  return std::to_string(count) + (count == 1 ? " core" : " cores");
-}
-
 // Cores that a dynamic slice of the product may have; everything where the table depends on the
 // chip.
 bool IsCoreCount(std::string_view product, int64_t cores) {
@@ -83,8 +79,9 @@ void CheckDynamicVnpu(const RuleContext& context, Findings& findings) {
       }
       if (!npu.count || IsCoreCount(label.Text().value_or(""), *npu.count)) return;
       findings.Violate(npu.Path(),
-                       Cores(*npu.count) + (npu.count == 1 ? " is" : " are") + " not a slice of " +
-                           std::string(*label.Text()) + ": the job is refused and stays Pending",
+                       Counted(*npu.count, "core") + (npu.count == 1 ? " is" : " are") +
+                           " not a slice of " + std::string(*label.Text()) +
+                           ": the job is refused and stays Pending",
                        *label.Text() == "ascend-310P" ? "write 1, 2, 4 or a multiple of 8 or 10"
                                                       : "write 2, 4, 8, 16 or whole chips");
     });
@@ -120,7 +117,7 @@ void CheckVnpuLabels(const RuleContext& context, Findings& findings) {
         if (only.empty() || !label.Text() || *label.Text() == only) continue;
         findings.Violate(label.Path(),
                          std::string(key) + " " + Quote(*label.Text()) + " is refused with " +
-                             Cores(*npu.count) + " of " + std::string(*product) +
+                             Counted(*npu.count, "core") + " of " + std::string(*product) +
                              ": the job stays Pending",
                          "write " + std::string(key) + ": " + Quote(only) + ", or leave it out");
       }

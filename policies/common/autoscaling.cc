@@ -44,7 +44,7 @@ void CheckScaledDown(const RuleContext& context, Findings& findings) {
     if (group.min_member && *group.min_member != 1) continue;
     const auto least = LeastPodsOf(context, group);
     if (!least || gang->size <= least->pods) continue;
-    const std::string count = std::to_string(least->pods) + (least->pods == 1 ? " pod" : " pods");
+    const std::string count = Counted(least->pods, "pod");
     const std::string title = std::string(least->by.kind) + " " + Quote(least->by.name);
     findings.Violate(
         gang->path,

@@ -23,8 +23,6 @@ using schemas::PodsOf;
 using schemas::PodTemplateView;
 using schemas::WorkloadView;
 
-std::string Pods(int64_t count) { return std::to_string(count) + (count == 1 ? " pod" : " pods"); }
-
 void CheckOrderedStatefulSet(const WorkloadView& view, const PodTemplateView& pod,
                              const SeenGang& gang, Findings& findings) {
   if (!MakesPodsInOrder(view, pod)) return;
@@ -114,8 +112,8 @@ void CheckNeverFills(const RuleContext& context, Findings& findings) {
     for (const TooLarge& found : FindTooLarge(context, group)) {
       findings.Violate(
           found.gang.path,
-          found.gang.text + " but " + std::string(group.name) + " has only " + Pods(found.pods) +
-              ": the gang never fills and no pod starts",
+          found.gang.text + " but " + std::string(group.name) + " has only " +
+              Counted(found.pods, "pod") + ": the gang never fills and no pod starts",
           "write " + std::string(found.key()) + ": \"" + std::to_string(found.pods) + "\" or less");
     }
   }
@@ -141,7 +139,7 @@ void CheckExceedsReplicas(const RuleContext& context, Findings& findings) {
       if (least && (found.gang.size <= least->pods || LeavesReplicasOut(view))) continue;
       findings.Violate(found.gang.path,
                        found.gang.text + " but " + std::string(count) + " make " +
-                           Pods(found.pods) + ": none starts until the rest are added",
+                           Counted(found.pods, "pod") + ": none starts until the rest are added",
                        "write " + std::string(found.key()) + ": \"" + std::to_string(found.pods) +
                            "\", or raise " + std::string(count));
     }
@@ -185,9 +183,10 @@ void CheckBelowRoles(const RuleContext& context, Findings& findings) {
       // Of several roles all have it, once it is injected: the list of them is at fault.
       const bool shared = group.templates.size() > 1 && !view.parts.empty();
       findings.Violate(shared ? std::string(view.parts.front().holder) : seen->Path(),
-                       KIs(seen->k) + ", less than the " + Pods(*pods) + " with NPUs of " +
-                           std::string(group.name) + ": the scheduler binds the first " +
-                           Pods(seen->k) + " without the others, which may find no room",
+                       KIs(seen->k) + ", less than the " + Counted(*pods, "pod") +
+                           " with NPUs of " + std::string(group.name) +
+                           ": the scheduler binds the first " + Counted(seen->k, "pod") +
+                           " without the others, which may find no room",
                        "write huawei.com/schedule_minAvailable: \"" + std::to_string(*pods) +
                            "\", the sum of the roles' replicas");
     }
@@ -237,7 +236,7 @@ void CheckBlockRollout(const RuleContext& context, const PodTemplateView& pod, F
   const auto update = schemas::RollingUpdateOf(view, pod, pods);
   if (pods < 2 || !update || update->max_surge + update->max_unavailable >= pods) return;
   findings.Violate(block->entry.Path(),
-                   "sp-block " + std::to_string(block->chips) + " needs " + Pods(pods) +
+                   "sp-block " + std::to_string(block->chips) + " needs " + Counted(pods, "pod") +
                        " at once: every rolling update would hang, as " + Limits(*update) +
                        " allow fewer new pods, and the scheduler refuses those",
                    "write type: \"Recreate\" in " + StrategyOf(view));
@@ -250,8 +249,7 @@ std::string BlockOfSeveralPods(const RuleContext& context, const PodGroupView& g
   const auto block = SuperPodBlockOf(context, group);
   if (!block || block->chips <= block->chips_of_pod) return "";
   return "sp-block " + std::to_string(block->chips) + " is more than the " +
-         std::to_string(block->chips_of_pod) + (block->chips_of_pod == 1 ? " chip" : " chips") +
-         " of one pod";
+         Counted(block->chips_of_pod, "chip") + " of one pod";
 }
 
 // One line for each service: its components often have the same gang.

@@ -377,7 +377,7 @@ void CheckRetries(const RuleContext& context, Findings& findings) {
       "maxRetry is " + std::to_string(*most) + ", and fault-retry-times asks for " +
           std::to_string(asked) + ": " + std::string(event) +
           " restarts the job, which counts against maxRetry, and the job fails after " +
-          std::to_string(*most) + (*most == 1 ? " restart" : " restarts"),
+          Counted(*most, "restart"),
       "write maxRetry: " + std::to_string(asked));
 }
 

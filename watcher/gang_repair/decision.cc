@@ -33,8 +33,6 @@ std::string MarkerWith(std::vector<int64_t> values, int64_t newest) {
   return Join(words, ",");
 }
 
-std::string Count(int64_t pods) { return std::to_string(pods) + (pods == 1 ? " pod" : " pods"); }
-
 bool IsComplete(const Deployment& deployment) {
   // As kubectl rollout status has it (kubernetes: pkg/controller/deployment/util,
   // DeploymentComplete).
@@ -98,14 +96,15 @@ class Round {
     // From here on it is the ReplicaSet or the update itself that brings the pods, unless neither
     // makes enough.
     if (set_.replicas >= set_.k) {
-      return Restore("the ReplicaSet makes " + Count(set_.replicas) + ", and the gang needs " +
-                     std::to_string(set_.k));
+      return Restore("the ReplicaSet makes " + Counted(set_.replicas, "pod") +
+                     ", and the gang needs " + std::to_string(set_.k));
     }
     if (const int64_t coming = PodsBeforeTheFirstIsAvailable(deployment_); coming >= set_.k) {
-      return Restore("the rolling update makes " + Count(coming) + " at once, and the gang needs " +
-                     std::to_string(set_.k));
+      return Restore("the rolling update makes " + Counted(coming, "pod") +
+                     " at once, and the gang needs " + std::to_string(set_.k));
     }
-    if (pods_ >= set_.k) return Restore(Count(pods_) + " exist, as many as the gang needs");
+    if (pods_ >= set_.k)
+      return Restore(Counted(pods_, "pod") + " exist, as many as the gang needs");
     if (set_.block > 0) {
       return Restore(
           "with sp-block " + std::to_string(set_.block) +
@@ -121,7 +120,7 @@ class Round {
   Decision Lower(int64_t k) const {
     const auto& rolling = *deployment_.rolling;
     std::string reason =
-        Count(pods_) + (pods_ == 1 ? " exists" : " exist") + ", the gang needs " +
+        Counted(pods_, "pod") + (pods_ == 1 ? " exists" : " exist") + ", the gang needs " +
         std::to_string(set_.k) + ", and no more are created until they are available (replicas " +
         std::to_string(deployment_.replicas) + ", maxSurge " + std::to_string(rolling.max_surge) +
         ", maxUnavailable " + std::to_string(rolling.max_unavailable) + ")";
@@ -156,8 +155,8 @@ Decision Decide(const RoleSet& roles, const std::optional<PodGroup>& group) {
     return RestoreOf(
         *group, "minMember is " + std::to_string(group->min_member) + ", which applies instead");
   }
-  const std::string asked =
-      "its roles ask for " + Count(roles.pods) + ", and the gang needs " + std::to_string(roles.k);
+  const std::string asked = "its roles ask for " + Counted(roles.pods, "pod") +
+                            ", and the gang needs " + std::to_string(roles.k);
   if (roles.pods >= roles.k) return RestoreOf(*group, asked);
   if (roles.pods == 0) return Nothing(asked);
   return LowerTo(*group, roles.pods, asked);

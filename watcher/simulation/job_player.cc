@@ -56,8 +56,7 @@ class JobPlayer {
     for (size_t i = 0; i < scenario_.jobs.size(); ++i) {
       const JobSpec& job = scenario_.jobs[i];
       Tell(EventKind::kSubmitted, job.name, job.name,
-           std::string(OwnerKindName(job.kind)) + ", " + std::to_string(job.pods) +
-               (job.pods == 1 ? " pod" : " pods"));
+           std::string(OwnerKindName(job.kind)) + ", " + Counted(job.pods, "pod"));
     }
     const auto& timeline = scenario_.timeline;
     const Time last = timeline.empty() ? Time{} : Time(timeline.back().at);

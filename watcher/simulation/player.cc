@@ -167,7 +167,7 @@ class Player {
     const int64_t before = cluster.WorkingCards(action.node);
     const auto pods = cluster.BreakCards(action.node, action.count);
     const int64_t after = cluster.WorkingCards(action.node);
-    const std::string what = CardsText(before - after);
+    const std::string what = Counted(before - after, "NPU");
     Tell(EventKind::kBroken, "", node.name, what + "; " + Working(after, node.npus));
     workloads_.LosePods(pods, what + " of " + node.name + " broke");
   }
@@ -179,7 +179,7 @@ class Player {
     cluster.RepairCards(action.node, action.count);
     const int64_t after = cluster.WorkingCards(action.node);
     Tell(EventKind::kRepaired, "", node.name,
-         CardsText(after - before) + "; " + Working(after, node.npus));
+         Counted(after - before, "NPU") + "; " + Working(after, node.npus));
   }
 
   void Do(const Cordon& action) {
@@ -211,9 +211,6 @@ class Player {
     TellNodes();
   }
 
-  static std::string CardsText(int64_t count) {
-    return std::to_string(count) + (count == 1 ? " NPU" : " NPUs");
-  }
   static std::string Working(int64_t count, int64_t of) {
     return std::to_string(count) + " of " + std::to_string(of) + " work";
   }

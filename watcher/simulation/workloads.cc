@@ -23,8 +23,7 @@ std::string BackText(const InstanceSpec& spec) {
 }  // namespace
 
 std::string PodsText(const InstanceSpec& spec) {
-  return std::to_string(spec.pods) + (spec.pods == 1 ? " pod with " : " pods with ") +
-         std::to_string(spec.npus_per_pod) + (spec.npus_per_pod == 1 ? " NPU" : " NPUs") +
+  return Counted(spec.pods, "pod") + " with " + Counted(spec.npus_per_pod, "NPU") +
          (spec.pods == 1 ? "" : " each");
 }
 
