@@ -78,27 +78,6 @@ Type<std::string> TextOfLength(size_t min, OrderedJson keywords) {
 
 constexpr std::string_view kItem = "[]";
 
-// The paths of the objects that have the key: "service.router", "cases[]", "profiles.<name>".
-void FindHolders(const OrderedJson& schema, const std::string& path, std::string_view key,
-                 std::set<std::string>& holders) {
-  if (!schema.is_object()) return;
-  const auto below = [&path](const std::string& name) {
-    return path.empty() ? name : path + "." + name;
-  };
-  if (const auto properties = schema.find("properties"); properties != schema.end()) {
-    for (const auto& [name, value] : properties->items()) {
-      if (name == key) holders.insert(path);
-      FindHolders(value, below(name), key, holders);
-    }
-  }
-  if (const auto items = schema.find("items"); items != schema.end()) {
-    FindHolders(*items, path + std::string(kItem), key, holders);
-  }
-  if (const auto others = schema.find("additionalProperties"); others != schema.end()) {
-    FindHolders(*others, below("<name>"), key, holders);
-  }
-}
-
 }  // namespace
 
 bool HasOneOf(const TypeNames& types, const Json& value) {
@@ -255,7 +234,7 @@ std::optional<size_t> ReadChoice(const std::vector<std::string>& words, const Fi
 
 void CheckLength(const Field& field, size_t min) {
   if (field.value.size() >= min) return;
-  field.Fault("needs at least " + std::to_string(min) + (min == 1 ? " item" : " items"));
+  field.Fault("needs at least " + Counted(static_cast<int64_t>(min), "item"));
 }
 
 OrderedJson ListSchema(OrderedJson items, size_t min) {
@@ -280,11 +259,32 @@ void CheckRequired(const std::vector<std::string>& required, const Field& field)
   }
 }
 
-std::optional<std::string> FindKey(const OrderedJson& schema, std::string_view key) {
-  std::set<std::string> holders;
-  FindHolders(schema, "", key, holders);
-  if (holders.size() != 1) return std::nullopt;
-  const std::string& holder = *holders.begin();
+KeyHomes::KeyHomes(const OrderedJson& schema) { Add(schema, ""); }
+
+// The paths are "service.router", "cases[]", "profiles.<name>".
+void KeyHomes::Add(const OrderedJson& schema, const std::string& path) {
+  if (!schema.is_object()) return;
+  const auto below = [&path](const std::string& name) {
+    return path.empty() ? name : path + "." + name;
+  };
+  if (const auto properties = schema.find("properties"); properties != schema.end()) {
+    for (const auto& [name, value] : properties->items()) {
+      holders_[name].insert(path);
+      Add(value, below(name));
+    }
+  }
+  if (const auto items = schema.find("items"); items != schema.end()) {
+    Add(*items, path + std::string(kItem));
+  }
+  if (const auto others = schema.find("additionalProperties"); others != schema.end()) {
+    Add(*others, below("<name>"));
+  }
+}
+
+std::optional<std::string> KeyHomes::Find(std::string_view key) const {
+  const auto found = holders_.find(key);
+  if (found == holders_.end() || found->second.size() != 1) return std::nullopt;
+  const std::string& holder = *found->second.begin();
   if (holder.empty()) return "at the top";
   if (!holder.ends_with(kItem)) return "under " + holder;
   return "in an item of " + holder.substr(0, holder.size() - kItem.size());

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -112,16 +113,31 @@ bool Read(const Type<T>& type, const Field& field, T& out) {
   return field.reading.fault_count() == before;
 }
 
-// Where a document of this schema has the key, when that is one place: "under inference_service",
-// "in an item of cases", "at the top".
-std::optional<std::string> FindKey(const OrderedJson& schema, std::string_view key);
+// Where a document of a schema has each of its keys.
+class KeyHomes {
+ public:
+  explicit KeyHomes(const OrderedJson& schema);
+
+  // Nothing when it has none, or several: "under inference_service", "in an item of cases", "at the
+  // top".
+  std::optional<std::string> Find(std::string_view key) const;
+
+ private:
+  void Add(const OrderedJson& schema, const std::string& path);
+
+  std::map<std::string, std::set<std::string>, std::less<>> holders_;  // their paths, by key
+};
 
 // Reads a whole document, and sends keys that stand in the wrong place to the right one.
 template <typename T>
 bool ReadDocument(const Type<T>& type, const json::Json& root, Reading& reading, T& out) {
-  reading.SetFindHome([&type](std::string_view key) { return FindKey(type.Schema(), key); });
+  std::optional<KeyHomes> homes;  // few documents need it
+  reading.SetFindHome([&type, &homes](std::string_view key) {
+    if (!homes) homes.emplace(type.Schema());
+    return homes->Find(key);
+  });
   const bool good = Read(type, {root, "", reading}, out);
-  reading.SetFindHome({});  // the type may go
+  reading.SetFindHome({});
   return good;
 }
 
