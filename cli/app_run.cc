@@ -89,14 +89,16 @@ void ProgressPrinter::EndLine() {
   open_ = false;
 }
 
+int PrintKubeFault(const kube::Fault& fault, Streams& io) {
+  PrintError(io.err, fault.message);
+  return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
+}
+
 std::string HolderName() {
-  // A host name has at most 64 characters on Linux.
-  char host[65] = {};
-  if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
   std::string user = kube::Environment("USER");
   if (user.empty()) user = "uid " + std::to_string(::getuid());
   constexpr size_t kMostUser = 64;
-  return user.substr(0, kMostUser) + "@" + host + "/" + std::to_string(::getpid());
+  return user.substr(0, kMostUser) + "@" + kube::HostName() + "/" + std::to_string(::getpid());
 }
 
 std::optional<int> TakeHold(deploy::Hold& hold, const std::string& app, const std::string& ns,

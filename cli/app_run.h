@@ -53,6 +53,9 @@ class ProgressPrinter {
   bool open_ = false;  // it has no end yet
 };
 
+// Prints why a call failed: kExitBlocked where a right is missing, else kExitUnusable.
+int PrintKubeFault(const kube::Fault& fault, Streams& io);
+
 // Who runs the command, for others who wait for its end: "alice@build-7/4711", a user, a machine
 // and a process.
 std::string HolderName();

@@ -54,11 +54,6 @@ void Forget(kube::Client& client, const std::string& ns, const std::string& app,
          << ", if there are any, stay: " << forgotten.error().message << "\n";
 }
 
-int Unreadable(const kube::Fault& fault, Streams& io) {
-  PrintError(io.err, fault.message);
-  return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
-}
-
 }  // namespace
 
 int RunDelete(const DeleteOptions& options, Streams& io) {
@@ -74,7 +69,7 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
   kube::Client& client = connection->client();
   const std::string& ns = connection->ns();
   auto plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
-  if (!plan) return Unreadable(plan.error(), io);
+  if (!plan) return PrintKubeFault(plan.error(), io);
   PrintNotes(*plan, options.name, io.err);
   if (plan->objects.empty()) {
     io.out << "application " << options.name << " has no objects in namespace " << ns
@@ -106,7 +101,7 @@ int RunDelete(const DeleteOptions& options, Streams& io) {
     }
     if (waited) {
       plan = deploy::PlanRemoval(client, ns, options.name, options.keep_store, signals.token());
-      if (!plan) return Unreadable(plan.error(), io);
+      if (!plan) return PrintKubeFault(plan.error(), io);
     }
   }
   deploy::ApplyResult result;

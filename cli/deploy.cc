@@ -114,11 +114,11 @@ class Deployment {
   // Reads the revision.
   int Fetch(kube::Client& client, const std::string& ns, const std::stop_token& stop) {
     const auto revisions = deploy::Revisions(client, ns, options_.rollback, stop);
-    if (!revisions) return Unreachable(revisions.error());
+    if (!revisions) return PrintKubeFault(revisions.error(), io_);
     int64_t number = options_.revision;
     if (number == 0) {
-      const auto before = deploy::RevisionBefore(client, ns, options_.rollback, stop);
-      if (!before) return Unreachable(before.error());
+      const auto before = deploy::RevisionBefore(client, ns, options_.rollback, *revisions, stop);
+      if (!before) return PrintKubeFault(before.error(), io_);
       number = before->value_or(0);
     }
     const auto meant =
@@ -134,7 +134,7 @@ class Deployment {
       return kExitNotFound;
     }
     const auto file = deploy::FileOf(client, ns, options_.rollback, number, stop);
-    if (!file) return Unreachable(file.error());
+    if (!file) return PrintKubeFault(file.error(), io_);
     name_ = "revision " + std::to_string(number);
     note_ = "rollback to " + name_;
     text_ = *file;
@@ -213,16 +213,11 @@ class Deployment {
     }
   }
 
-  int Unreachable(const kube::Fault& fault) {
-    PrintError(io_.err, fault.message);
-    return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
-  }
-
   int OnCluster(Connection& connection, const std::stop_token& stop) {
     kube::Client& client = connection.client();
     const deploy::Application& application = configuration_.application;
     const auto ahead = LookAhead(client, application, deploy::Render(application), stop);
-    if (!ahead) return Unreachable(ahead.error());
+    if (!ahead) return PrintKubeFault(ahead.error(), io_);
     PrintNotes(ahead->notes);
     const bool admitted = Check(ahead->surroundings);
     // Everything that is in the way is told at once, and the API server is asked to try only what
@@ -242,7 +237,7 @@ class Deployment {
                           .prune = Prunes(),
                           .try_out = possible},
                          stop);
-    if (!plan) return possible ? Unreachable(plan.error()) : kExitBlocked;
+    if (!plan) return possible ? PrintKubeFault(plan.error(), io_) : kExitBlocked;
     if (Told(plan->obstacles) || !possible) return kExitBlocked;
     // Nodes that are too few even when they are empty have been told of.
     if (plan->changes() && !ahead->outgrows_cluster) {

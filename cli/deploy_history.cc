@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/print_error.h"
+#include "cli/app_run.h"
 #include "cli/commands.h"
 #include "cli/connection.h"
 #include "cli/deploy.h"
@@ -20,9 +21,8 @@ using deploy::Revision;
 using nlohmann::ordered_json;
 
 int CannotRead(const kube::Fault& fault, Streams& io) {
-  PrintError(io.err, fault.message);
-  if (fault.reason == kube::Reason::kNotFound) return kExitNotFound;
-  return fault.reason == kube::Reason::kForbidden ? kExitBlocked : kExitUnusable;
+  const int code = PrintKubeFault(fault, io);
+  return fault.reason == kube::Reason::kNotFound ? kExitNotFound : code;
 }
 
 ordered_json HistoryJson(const std::string& app, const std::string& ns,

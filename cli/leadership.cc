@@ -1,22 +1,18 @@
 #include "cli/leadership.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <array>
 #include <random>
 
 #include "cli/flags.h"
+#include "kube/environment.h"
 #include "watcher/frame/leader_client.h"
 
 namespace mindgate::cli {
 namespace {
 
 std::string Identity() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
   std::random_device random;
-  return std::string(host.data()) + "_" + std::to_string(random());
+  return kube::HostName() + "_" + std::to_string(random());
 }
 
 }  // namespace

@@ -136,8 +136,7 @@ Type<MfStore> StoreTable() {
            {"node_selector", "Labels that a node must have.", &MfStore::node_selector, LabelMap()},
            {"resources",
             "Resources of the container; requests are 64Mi and 50m, limits 256Mi and 500m where "
-            "the "
-            "block leaves them out.",
+            "the block leaves them out.",
             &MfStore::resources, ResourcesTable()},
            {"readiness_probe", "When the store is ready.", &MfStore::readiness,
             ProbeTable({{}, 5, 5, 3})},

@@ -100,13 +100,12 @@ kube::Answer<std::string> FileOf(kube::Client& client, const std::string& ns,
 
 kube::Answer<std::optional<int64_t>> RevisionBefore(kube::Client& client, const std::string& ns,
                                                     const std::string& app,
+                                                    const std::vector<Revision>& revisions,
                                                     const std::stop_token& stop) {
-  const auto revisions = Revisions(client, ns, app, stop);
-  if (!revisions) return tl::unexpected(revisions.error());
-  if (revisions->empty()) return std::optional<int64_t>();
-  const auto newest = FileOf(client, ns, app, revisions->back().number, stop);
+  if (revisions.empty()) return std::optional<int64_t>();
+  const auto newest = FileOf(client, ns, app, revisions.back().number, stop);
   if (!newest) return tl::unexpected(newest.error());
-  for (auto each = revisions->rbegin() + 1; each != revisions->rend(); ++each) {
+  for (auto each = revisions.rbegin() + 1; each != revisions.rend(); ++each) {
     if (each->outcome != kDeployed) continue;
     const auto file = FileOf(client, ns, app, each->number, stop);
     if (!file) return tl::unexpected(file.error());

@@ -37,10 +37,11 @@ kube::Answer<std::string> FileOf(kube::Client& client, const std::string& ns,
                                  const std::string& app, int64_t number,
                                  const std::stop_token& stop);
 
-// The newest revision that was deployed with another file than the newest of all; nothing: there is
-// none.
+// Of `revisions`, the newest that was deployed with another file than the newest of all; nothing:
+// there is none.
 kube::Answer<std::optional<int64_t>> RevisionBefore(kube::Client& client, const std::string& ns,
                                                     const std::string& app,
+                                                    const std::vector<Revision>& revisions,
                                                     const std::stop_token& stop);
 
 // Keeps a revision, whose number it chooses, and deletes the oldest beyond kMaxRevisions. The

@@ -123,9 +123,7 @@ class Remover {
     if (!groups) return Unknown(groups.error());
     for (const Json& group : *groups) {
       // Nobody deletes one that a user made and named in the annotation of pods.
-      const Json& metadata = group.at("metadata");
-      if (!metadata.contains("ownerReferences") && !metadata.contains("deletionTimestamp"))
-        continue;
+      if (!group.at("metadata").contains("ownerReferences") && !IsLeaving(group)) continue;
       left.push_back(WithFinalizers(group));
     }
     return left;
@@ -146,7 +144,7 @@ class Remover {
       }
       for (Json& pod : *listed) {
         if (!plan_.kept.empty() && Label(pod, kComponent) == kStoreComponent) continue;
-        if (gone && !pod["metadata"].contains("deletionTimestamp")) continue;
+        if (gone && !IsLeaving(pod)) continue;
         pod["kind"] = "Pod";
         kinship_.Add(pod);
         pods.push_back(std::move(pod));

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -20,6 +21,13 @@ inline std::vector<std::string> WholeEnvironment() {
   std::vector<std::string> variables;
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) variables.emplace_back(*at);
   return variables;
+}
+
+// The name of the machine or container; empty when it has none.
+inline std::string HostName() {
+  std::array<char, 256> name{};  // Linux has at most 64 characters
+  if (::gethostname(name.data(), name.size() - 1) != 0) name[0] = '\0';
+  return name.data();
 }
 
 }  // namespace mindgate::kube

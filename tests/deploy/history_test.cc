@@ -26,6 +26,9 @@ struct HistoryTest : ClusterTest {
     }
     return numbers;
   }
+  kube::Answer<std::optional<int64_t>> Before() {
+    return RevisionBefore(client, "llm", "chat", Value(Revisions(client, "llm", "chat", {})), {});
+  }
 };
 
 TEST_F(HistoryTest, KeepsTheNewest) {
@@ -48,18 +51,18 @@ TEST_F(HistoryTest, TheSameFileIsKeptOnce) {
 }
 
 TEST_F(HistoryTest, WhatRollingBackMeans) {
-  EXPECT_EQ(Value(RevisionBefore(client, "llm", "chat", {})), std::nullopt);
+  EXPECT_EQ(Value(Before()), std::nullopt);
   Keep("a");
-  EXPECT_EQ(Value(RevisionBefore(client, "llm", "chat", {})), std::nullopt);
+  EXPECT_EQ(Value(Before()), std::nullopt);
   Keep("b");
-  EXPECT_EQ(Value(RevisionBefore(client, "llm", "chat", {})), 1);
+  EXPECT_EQ(Value(Before()), 1);
   Keep("c", kNotDeployed);
-  EXPECT_EQ(Value(RevisionBefore(client, "llm", "chat", {})), 2);
+  EXPECT_EQ(Value(Before()), 2);
   Keep("d", kNotDeployed);
-  EXPECT_EQ(Value(RevisionBefore(client, "llm", "chat", {})), 2);
+  EXPECT_EQ(Value(Before()), 2);
   // A rollback is a revision of its own, and what failed is not gone back to.
   Keep("b");
-  EXPECT_EQ(Value(RevisionBefore(client, "llm", "chat", {})), 1);
+  EXPECT_EQ(Value(Before()), 1);
 }
 
 TEST_F(HistoryTest, EachApplicationHasItsOwn) {
